@@ -1,0 +1,96 @@
+#include "base/digest.hpp"
+
+#include "base/error.hpp"
+
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace autopack {
+
+namespace {
+
+std::string to_hex(const unsigned char* bytes, std::size_t size) {
+  static constexpr char digits[] = "0123456789abcdef";
+  std::string text;
+  text.reserve(size * 2);
+  for (std::size_t i = 0; i < size; ++i) {
+    text += digits[bytes[i] >> 4U];
+    text += digits[bytes[i] & 15U];
+  }
+  return text;
+}
+
+}  // namespace
+
+std::optional<Digest> Digest::parse(std::string_view text) {
+  const bool valid = text.size() == 71 && text.starts_with("sha256:") &&
+                     std::all_of(text.begin() + 7, text.end(), [](char c) {
+                       return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+                     });
+  return valid ? std::optional{Digest{std::string{text}}} : std::nullopt;
+}
+
+struct Sha256::State {
+  State() : context{EVP_MD_CTX_new()} { EVP_DigestInit_ex(context, EVP_sha256(), nullptr); }
+
+  ~State() { EVP_MD_CTX_free(context); }
+
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  EVP_MD_CTX* context;
+};
+
+Sha256::Sha256() : state_{std::make_unique<State>()} {}
+
+Sha256::~Sha256() = default;
+Sha256::Sha256(Sha256&&) noexcept = default;
+Sha256& Sha256::operator=(Sha256&&) noexcept = default;
+
+void Sha256::update(std::string_view bytes) {
+  EVP_DigestUpdate(state_->context, bytes.data(), bytes.size());
+}
+
+Digest Sha256::finish() {
+  std::array<unsigned char, 32> bytes{};
+  EVP_DigestFinal_ex(state_->context, bytes.data(), nullptr);
+  EVP_DigestInit_ex(state_->context, EVP_sha256(), nullptr);
+  return Digest{"sha256:" + to_hex(bytes.data(), bytes.size())};
+}
+
+Digest sha256(std::string_view bytes) {
+  Sha256 hash;
+  hash.update(bytes);
+  return hash.finish();
+}
+
+std::string rs256_sign(std::string_view pem, std::string_view message) {
+  const std::unique_ptr<BIO, decltype(&BIO_free)> input{
+      BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())), &BIO_free};
+  const std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> key{
+      PEM_read_bio_PrivateKey(input.get(), nullptr, nullptr, nullptr), &EVP_PKEY_free};
+  if (!key || EVP_PKEY_base_id(key.get()) != EVP_PKEY_RSA) {
+    throw Error(ErrorKind::usage, "the private key is not an RSA key in PEM form");
+  }
+  const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context{EVP_MD_CTX_new(),
+                                                                        &EVP_MD_CTX_free};
+  std::size_t size = 0;
+  std::string signature;
+  bool signed_well =
+      EVP_DigestSignInit(context.get(), nullptr, EVP_sha256(), nullptr, key.get()) == 1 &&
+      EVP_DigestSignUpdate(context.get(), message.data(), message.size()) == 1 &&
+      EVP_DigestSignFinal(context.get(), nullptr, &size) == 1;
+  if (signed_well) {
+    std::vector<unsigned char> bytes(size);
+    signed_well = EVP_DigestSignFinal(context.get(), bytes.data(), &size) == 1;
+    signature.assign(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
+  }
+  if (!signed_well) {
+    throw Error(ErrorKind::internal, "signing with the private key failed");
+  }
+  return signature;
+}
+
+}  // namespace autopack

@@ -1,0 +1,83 @@
+#include "base/error.hpp"
+
+#include <algorithm>
+
+namespace autopack {
+
+std::string to_string(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::usage: return "usage";
+    case ErrorKind::project: return "project";
+    case ErrorKind::drift: return "drift";
+    case ErrorKind::environment: return "environment";
+    case ErrorKind::remote: return "remote";
+    case ErrorKind::interrupted: return "interrupted";
+    case ErrorKind::internal: return "internal";
+  }
+  return "internal";
+}
+
+int exit_status(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::usage:
+    case ErrorKind::project: return 2;
+    case ErrorKind::drift: return 3;
+    case ErrorKind::interrupted: return 130;
+    case ErrorKind::environment:
+    case ErrorKind::remote:
+    case ErrorKind::internal: return 1;
+  }
+  return 1;
+}
+
+Error::Error(ErrorKind kind, std::string message) : kind_{kind}, message_{std::move(message)} {}
+
+Error::Error(ErrorKind kind, Problems problems) : kind_{kind}, problems_{std::move(problems)} {
+  std::erase_if(problems_, [](const Problem& p) { return p.severity != Problem::Severity::error; });
+  for (const auto& problem : problems_) {
+    message_ += (message_.empty() ? "" : "\n") + problem.message;
+    if (!problem.origin.empty()) {
+      message_ += " (" + problem.origin + ")";
+    }
+    for (const auto& hint : problem.hints) {
+      if (std::find(hints_.begin(), hints_.end(), hint) == hints_.end()) {
+        hints_.push_back(hint);
+      }
+    }
+  }
+}
+
+Error& Error::hint(std::string text) & {
+  hints_.push_back(std::move(text));
+  return *this;
+}
+
+Error&& Error::hint(std::string text) && {
+  return std::move(hint(std::move(text)));
+}
+
+Error& Error::cause(std::string text) & {
+  causes_.push_back(std::move(text));
+  return *this;
+}
+
+Error&& Error::cause(std::string text) && {
+  return std::move(cause(std::move(text)));
+}
+
+void Error::wrap(std::string what) {
+  causes_.insert(causes_.begin(), std::move(message_));
+  message_ = std::move(what);
+  problems_.clear();
+}
+
+void throw_if_errors(const Problems& problems, ErrorKind kind) {
+  const bool any = std::any_of(problems.begin(), problems.end(), [](const Problem& p) {
+    return p.severity == Problem::Severity::error;
+  });
+  if (any) {
+    throw Error(kind, problems);
+  }
+}
+
+}  // namespace autopack

@@ -1,0 +1,164 @@
+#include "base/process.hpp"
+
+#include "base/error.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+namespace autopack {
+
+namespace {
+
+struct Pipe {
+  std::array<int, 2> ends{-1, -1};
+
+  Pipe() {
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+      throw Error(ErrorKind::environment, "cannot make a pipe").cause(std::strerror(errno));
+    }
+  }
+
+  ~Pipe() {
+    close_end(0);
+    close_end(1);
+  }
+
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+
+  void close_end(std::size_t which) {
+    if (ends.at(which) >= 0) {
+      ::close(ends.at(which));
+      ends.at(which) = -1;
+    }
+  }
+};
+
+/// A child that does not read its input must not kill this process.
+class IgnoreBrokenPipe {
+public:
+  IgnoreBrokenPipe() { old_ = ::signal(SIGPIPE, SIG_IGN); }
+
+  ~IgnoreBrokenPipe() { ::signal(SIGPIPE, old_); }
+
+  IgnoreBrokenPipe(const IgnoreBrokenPipe&) = delete;
+  IgnoreBrokenPipe& operator=(const IgnoreBrokenPipe&) = delete;
+
+private:
+  sighandler_t old_;
+};
+
+void take(Pipe& pipe, std::string& text) {
+  std::array<char, 16384> buffer{};
+  const ssize_t count = ::read(pipe.ends[0], buffer.data(), buffer.size());
+  if (count > 0) {
+    text.append(buffer.data(), static_cast<std::size_t>(count));
+  } else if (count == 0 || errno != EINTR) {
+    pipe.close_end(0);
+  }
+}
+
+void exchange(
+    Pipe& input, Pipe& output, Pipe& errors, std::string_view rest, ProcessResult& result) {
+  if (rest.empty()) {
+    input.close_end(1);
+  }
+  while (output.ends[0] >= 0 || errors.ends[0] >= 0 || input.ends[1] >= 0) {
+    std::array<pollfd, 3> fds{pollfd{input.ends[1], POLLOUT, 0}, pollfd{output.ends[0], POLLIN, 0},
+                              pollfd{errors.ends[0], POLLIN, 0}};
+    if (::poll(fds.data(), fds.size(), -1) < 0) {
+      if (errno == EINTR) {
+        continue;
+      }
+      break;
+    }
+    if (fds[0].revents != 0) {
+      const ssize_t count =
+          ::write(input.ends[1], rest.data(), std::min<std::size_t>(rest.size(), 4096));
+      if (count > 0) {
+        rest.remove_prefix(static_cast<std::size_t>(count));
+      }
+      if (rest.empty() || (count < 0 && errno != EINTR)) {
+        input.close_end(1);
+      }
+    }
+    if (fds[1].revents != 0) {
+      take(output, result.output);
+    }
+    if (fds[2].revents != 0) {
+      take(errors, result.errors);
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<ProcessResult> run_process(
+    const std::vector<std::string>& argv,
+    const std::string& input,
+    const std::map<std::string, std::string>& extra_environment) {
+  std::vector<char*> arguments;
+  for (const auto& word : argv) {
+    arguments.push_back(const_cast<char*>(word.c_str()));  // posix_spawn does not write to them
+  }
+  arguments.push_back(nullptr);
+  std::vector<std::string> variables;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string text{*entry};
+    if (!extra_environment.contains(text.substr(0, text.find('=')))) {
+      variables.push_back(text);
+    }
+  }
+  for (const auto& [name, value] : extra_environment) {
+    variables.push_back(name + "=" + value);
+  }
+  std::vector<char*> environment;
+  for (auto& text : variables) {
+    environment.push_back(text.data());
+  }
+  environment.push_back(nullptr);
+
+  Pipe in;
+  Pipe out;
+  Pipe err;
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, in.ends[0], 0);
+  posix_spawn_file_actions_adddup2(&actions, out.ends[1], 1);
+  posix_spawn_file_actions_adddup2(&actions, err.ends[1], 2);
+  pid_t pid = 0;
+  const int code =
+      ::posix_spawnp(&pid, arguments[0], &actions, nullptr, arguments.data(), environment.data());
+  posix_spawn_file_actions_destroy(&actions);
+  if (code == ENOENT) {
+    return std::nullopt;
+  }
+  if (code != 0) {
+    throw Error(ErrorKind::environment, fmt::format("cannot run `{}`", argv[0]))
+        .cause(std::strerror(code));
+  }
+  in.close_end(0);
+  out.close_end(1);
+  err.close_end(1);
+  ProcessResult result;
+  {
+    const IgnoreBrokenPipe guard;
+    exchange(in, out, err, input, result);
+  }
+  int status = 0;
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  result.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  return result;
+}
+
+}  // namespace autopack

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <utility>
+
+namespace autopack {
+
+/// A value that must not be printed. It has no stream or format operator on purpose; `reveal` marks
+/// the places where it leaves.
+class Secret {
+public:
+  Secret() = default;
+
+  explicit Secret(std::string value) : value_{std::move(value)} {}
+
+  const std::string& reveal() const { return value_; }
+
+  bool empty() const { return value_.empty(); }
+
+  bool operator==(const Secret&) const = default;
+
+private:
+  std::string value_;
+};
+
+}  // namespace autopack

@@ -1,0 +1,220 @@
+#include "base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+namespace autopack {
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  for (;;) {
+    const auto end = text.find(separator);
+    parts.emplace_back(text.substr(0, end));
+    if (end == std::string_view::npos) {
+      return parts;
+    }
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::string join(std::span<const std::string> parts, std::string_view separator) {
+  return fmt::format("{}", fmt::join(parts, separator));
+}
+
+std::string_view trim(std::string_view text) {
+  static constexpr std::string_view space = " \t\r\n\f\v";
+  const auto begin = text.find_first_not_of(space);
+  if (begin == std::string_view::npos) {
+    return {};
+  }
+  return text.substr(begin, text.find_last_not_of(space) - begin + 1);
+}
+
+std::string to_lower(std::string_view text) {
+  std::string result{text};
+  for (char& c : result) {
+    if (c >= 'A' && c <= 'Z') {
+      c = static_cast<char>(c - 'A' + 'a');
+    }
+  }
+  return result;
+}
+
+std::string replace_all(std::string text, std::string_view from, std::string_view to) {
+  for (std::size_t at = 0; !from.empty() && (at = text.find(from, at)) != std::string::npos;
+       at += to.size()) {
+    text.replace(at, from.size(), to);
+  }
+  return text;
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  const std::size_t width = b.size() + 1;
+  std::vector<std::size_t> rows((a.size() + 1) * width);
+  const auto at = [&](std::size_t i, std::size_t j) -> std::size_t& { return rows[i * width + j]; };
+  for (std::size_t i = 0; i <= a.size(); ++i) {
+    at(i, 0) = i;
+  }
+  for (std::size_t j = 0; j <= b.size(); ++j) {
+    at(0, j) = j;
+  }
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t cost = a[i - 1] == b[j - 1] ? 0 : 1;
+      at(i, j) = std::min({at(i - 1, j) + 1, at(i, j - 1) + 1, at(i - 1, j - 1) + cost});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        at(i, j) = std::min(at(i, j), at(i - 2, j - 2) + 1);
+      }
+    }
+  }
+  return at(a.size(), b.size());
+}
+
+std::optional<std::string> nearest(std::string_view name, std::span<const std::string> candidates) {
+  if (name.size() > 200) {
+    return std::nullopt;
+  }
+  std::size_t best = std::max<std::size_t>(2, name.size() / 3) + 1;
+  std::optional<std::string> result;
+  for (const auto& candidate : candidates) {
+    const std::size_t distance = edit_distance(to_lower(name), to_lower(candidate));
+    if (distance < best && distance < candidate.size()) {
+      best = distance;
+      result = candidate;
+    }
+  }
+  return result;
+}
+
+std::string shell_quote(std::string_view text) {
+  static constexpr std::string_view plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%_+=:,./-";
+  if (!text.empty() && text.find_first_not_of(plain) == std::string_view::npos) {
+    return std::string{text};
+  }
+  return "'" + replace_all(std::string{text}, "'", "'\"'\"'") + "'";
+}
+
+std::string human_size(std::uint64_t bytes) {
+  static constexpr std::array units{"B", "kB", "MB", "GB", "TB", "PB"};
+  auto value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  while (value >= 999.5 && unit + 1 < units.size()) {
+    value /= 1000;
+    ++unit;
+  }
+  return unit == 0 || value >= 99.95 ? fmt::format("{:.0f} {}", value, units.at(unit))
+                                     : fmt::format("{:.1f} {}", value, units.at(unit));
+}
+
+namespace {
+
+/// Length of the valid UTF-8 sequence at the start of `text`; 0 when there is none.
+std::size_t utf8_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(0);
+  const std::size_t length = first < 0x80             ? 1
+                             : first >> 5U == 0b110   ? 2
+                             : first >> 4U == 0b1110  ? 3
+                             : first >> 3U == 0b11110 ? 4
+                                                      : 0;
+  if (length == 0 || length > text.size()) {
+    return 0;
+  }
+  for (std::size_t i = 1; i < length; ++i) {
+    if (byte(i) >> 6U != 0b10) {
+      return 0;
+    }
+  }
+  const bool overlong = (length == 2 && first < 0xC2) || (first == 0xE0 && byte(1) < 0xA0) ||
+                        (first == 0xF0 && byte(1) < 0x90);
+  const bool surrogate_or_beyond =
+      (first == 0xED && byte(1) > 0x9F) || first > 0xF4 || (first == 0xF4 && byte(1) > 0x8F);
+  return overlong || surrogate_or_beyond ? 0 : length;
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    const auto first = static_cast<unsigned char>(text[0]);
+    const bool c1_control =
+        length == 2 && first == 0xC2 && static_cast<unsigned char>(text[1]) < 0xA0;
+    if (length == 0 || c1_control || (length == 1 && (first < 0x20 || first == 0x7F))) {
+      result += fmt::format("\\x{:02x}", first);
+      text.remove_prefix(1);
+    } else {
+      result += text.substr(0, length);
+      text.remove_prefix(length);
+    }
+  }
+  return result;
+}
+
+namespace {
+
+constexpr std::string_view standard_alphabet =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+constexpr std::string_view url_alphabet =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+std::string encode(std::string_view bytes, std::string_view alphabet, bool padded) {
+  std::string text;
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    const std::size_t count = std::min<std::size_t>(3, bytes.size() - i);
+    std::uint32_t group = 0;
+    for (std::size_t j = 0; j < 3; ++j) {
+      group = group << 8U | (j < count ? static_cast<unsigned char>(bytes[i + j]) : 0U);
+    }
+    for (std::size_t j = 0; j < 4; ++j) {
+      if (j <= count) {
+        text += alphabet[group >> (18 - 6 * j) & 63U];
+      } else if (padded) {
+        text += '=';
+      }
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string base64_encode(std::string_view bytes) {
+  return encode(bytes, standard_alphabet, true);
+}
+
+std::string base64url_encode(std::string_view bytes) {
+  return encode(bytes, url_alphabet, false);
+}
+
+std::optional<std::string> base64_decode(std::string_view text) {
+  while (text.ends_with('=')) {
+    text.remove_suffix(1);
+  }
+  std::string bytes;
+  std::uint32_t group = 0;
+  unsigned bits = 0;
+  for (const char c : text) {
+    auto value = standard_alphabet.find(c);
+    if (value == std::string_view::npos) {
+      value = url_alphabet.find(c);
+    }
+    if (value == std::string_view::npos) {
+      return std::nullopt;
+    }
+    group = group << 6U | static_cast<std::uint32_t>(value);
+    bits += 6;
+    if (bits >= 8) {
+      bits -= 8;
+      bytes += static_cast<char>(group >> bits & 0xFFU);
+    }
+  }
+  return bits == 6 ? std::nullopt : std::optional{bytes};
+}
+
+}  // namespace autopack

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace autopack {
+
+std::vector<std::string> split(std::string_view text, char separator);
+std::string join(std::span<const std::string> parts, std::string_view separator);
+/// `text` without ASCII white space at both ends.
+std::string_view trim(std::string_view text);
+/// ASCII only.
+std::string to_lower(std::string_view text);
+std::string replace_all(std::string text, std::string_view from, std::string_view to);
+
+/// Optimal string alignment distance: insertions, deletions, substitutions, neighbouring swaps.
+std::size_t edit_distance(std::string_view a, std::string_view b);
+/// The candidate nearest to `name` within distance 2, or for longer names a third of its length;
+/// none when nothing is near.
+std::optional<std::string> nearest(std::string_view name, std::span<const std::string> candidates);
+
+/// `text` as one word of a POSIX shell, quoted only when it must be.
+std::string shell_quote(std::string_view text);
+/// `1.5 MB`, `12 kB`, `17 B`; decimal units.
+std::string human_size(std::uint64_t bytes);
+/// Bytes that would disturb a terminal (control characters, invalid UTF-8) written as `\xNN`.
+std::string printable(std::string_view text);
+
+std::string base64_encode(std::string_view bytes);
+/// URL alphabet without padding (RFC 4648 section 5), as JWTs want.
+std::string base64url_encode(std::string_view bytes);
+/// Accepts both alphabets, with or without padding; none when `text` is not base64.
+std::optional<std::string> base64_decode(std::string_view text);
+
+/// Unified diff with three lines of context, `--- name_a` and `+++ name_b` first; empty when equal.
+std::string unified_diff(std::string_view a,
+                         std::string_view b,
+                         std::string_view name_a,
+                         std::string_view name_b);
+
+}  // namespace autopack

@@ -1,0 +1,162 @@
+#include "base/url.hpp"
+
+#include "base/text.hpp"
+
+#include <cctype>
+#include <charconv>
+
+namespace autopack {
+
+namespace {
+
+int hex_value(char c) {
+  if (c >= '0' && c <= '9') {
+    return c - '0';
+  }
+  if (c >= 'a' && c <= 'f') {
+    return c - 'a' + 10;
+  }
+  return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+}  // namespace
+
+std::string percent_decode(std::string_view text) {
+  std::string result;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '%' && i + 2 < text.size() && hex_value(text[i + 1]) >= 0 &&
+        hex_value(text[i + 2]) >= 0) {
+      result += static_cast<char>(hex_value(text[i + 1]) * 16 + hex_value(text[i + 2]));
+      i += 2;
+    } else {
+      result += text[i];
+    }
+  }
+  return result;
+}
+
+std::string percent_encode(std::string_view text) {
+  static constexpr char digits[] = "0123456789ABCDEF";
+  std::string result;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) != 0 || c == '-' || c == '.' || c == '_' || c == '~') {
+      result += c;
+    } else {
+      result += '%';
+      result += digits[byte >> 4U];
+      result += digits[byte & 15U];
+    }
+  }
+  return result;
+}
+
+std::optional<Url> Url::parse(std::string_view text) {
+  const auto colon = text.find("://");
+  if (colon == std::string_view::npos || colon == 0) {
+    return std::nullopt;
+  }
+  Url url;
+  url.scheme = to_lower(text.substr(0, colon));
+  text.remove_prefix(colon + 3);
+  text = text.substr(0, text.find('#'));
+  if (const auto question = text.find('?'); question != std::string_view::npos) {
+    url.query = text.substr(question + 1);
+    text = text.substr(0, question);
+  }
+  std::string_view authority = text.substr(0, text.find('/'));
+  url.path = text.substr(authority.size());
+  if (const auto at = authority.rfind('@'); at != std::string_view::npos) {
+    const std::string_view login = authority.substr(0, at);
+    const auto separator = login.find(':');
+    url.user = percent_decode(login.substr(0, separator));
+    if (separator != std::string_view::npos) {
+      url.password = percent_decode(login.substr(separator + 1));
+    }
+    authority.remove_prefix(at + 1);
+  }
+  std::string_view port;
+  if (authority.starts_with('[')) {
+    const auto end = authority.find(']');
+    if (end == std::string_view::npos) {
+      return std::nullopt;
+    }
+    url.host = to_lower(authority.substr(1, end - 1));
+    authority.remove_prefix(end + 1);
+    if (!authority.empty() && !authority.starts_with(':')) {
+      return std::nullopt;
+    }
+    port = authority.empty() ? authority : authority.substr(1);
+  } else {
+    const auto separator = authority.find(':');
+    url.host = to_lower(authority.substr(0, separator));
+    port =
+        separator == std::string_view::npos ? std::string_view{} : authority.substr(separator + 1);
+  }
+  if (!port.empty()) {
+    std::uint16_t number = 0;
+    const auto [end, code] = std::from_chars(port.data(), port.data() + port.size(), number);
+    if (code != std::errc{} || end != port.data() + port.size()) {
+      return std::nullopt;
+    }
+    url.port = number;
+  }
+  const bool has_place =
+      url.scheme == "unix" || url.scheme == "file" ? !url.path.empty() : !url.host.empty();
+  return has_place ? std::optional{url} : std::nullopt;
+}
+
+std::string Url::origin() const {
+  const bool ipv6 = host.find(':') != std::string::npos;
+  return scheme + "://" + (ipv6 ? "[" + host + "]" : host) +
+         (port ? ":" + std::to_string(*port) : "");
+}
+
+bool Url::is_loopback() const {
+  if (host == "localhost" || host == "::1") {
+    return true;
+  }
+  const auto octets = split(host, '.');
+  if (octets.size() != 4 || octets[0] != "127") {
+    return false;
+  }
+  for (const auto& octet : octets) {
+    if (octet.empty() || octet.size() > 3 ||
+        octet.find_first_not_of("0123456789") != std::string::npos) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::string redact_url(std::string_view text) {
+  const auto url = Url::parse(text);
+  if (!url) {
+    return redact_credentials(std::string{text});
+  }
+  std::string result = url->origin() + url->path;
+  char separator = '?';
+  if (!url->query.empty()) {
+    for (const auto& pair : split(url->query, '&')) {
+      result += separator;
+      const auto equals = pair.find('=');
+      result += equals == std::string::npos ? pair : pair.substr(0, equals + 1) + "***";
+      separator = '&';
+    }
+  }
+  return result;
+}
+
+std::string redact_credentials(std::string text) {
+  for (std::size_t at = 0; (at = text.find("://", at)) != std::string::npos;) {
+    at += 3;
+    const auto end = text.find_first_of("/ \t\r\n\"'`?#", at);
+    const auto sign = text.rfind('@', end == std::string::npos ? text.size() : end);
+    if (sign != std::string::npos && sign >= at) {
+      text.replace(at, sign - at, "***");
+    }
+  }
+  return text;
+}
+
+}  // namespace autopack

@@ -1,0 +1,163 @@
+#pragma once
+
+#include "base/digest.hpp"
+#include "base/environment.hpp"
+#include "base/report.hpp"
+#include "base/secret.hpp"
+#include "http/client.hpp"
+#include "image/facts.hpp"
+#include "image/reference.hpp"
+#include "plan/plan.hpp"
+#include "registry/credentials.hpp"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace autopack::engine {
+
+/// Where a Docker Engine listens, and why autopack thinks so.
+struct Endpoint {
+  std::string url{};  ///< `unix:///var/run/docker.sock`, `tcp://host:2376`
+  http::Tls tls{};    ///< for tcp with TLS
+  bool use_tls{false};
+  std::string origin{"the default"};  ///< "DOCKER_HOST", "docker context `name`"
+};
+
+/// DOCKER_HOST (+ DOCKER_TLS_VERIFY, DOCKER_CERT_PATH), DOCKER_CONTEXT, `currentContext` of
+/// config.json, else the default socket. Throws Error(usage) for a value that cannot be used (ssh).
+Endpoint find_endpoint(const Environment& environment);
+
+struct EngineInfo {
+  std::string version{};
+  std::string api_version{};  ///< negotiated
+  std::string platform{};     ///< of the daemon: `linux/amd64`
+  bool buildkit{false};
+  bool podman{false};
+};
+
+/// What the daemon holds of an image.
+struct LocalImage {
+  std::string id{};  ///< `sha256:...` of the configuration
+  std::vector<std::string> repository_digests{};
+  std::string platform{};
+  std::string user{};
+  std::vector<std::string> entrypoint{};
+  std::vector<std::string> environment{};
+  std::map<std::string, std::string> labels{};
+};
+
+/// A file of the context that is in no tree: pip.conf, the Dockerfile. Its text never reaches a
+/// log.
+struct ContextFile {
+  std::string path{};
+  Secret text{};
+};
+
+struct BuildRequest {
+  const plan::Plan* plan{nullptr};  ///< files of the context
+  std::string dockerfile{};         ///< text that is built
+  std::vector<ContextFile> files{};
+  std::vector<std::string> tags{};
+  std::map<std::string, std::string> labels{};
+  std::string target{};        ///< stage; empty = the last
+  std::string network_mode{};  ///< of the build steps: `host`; empty = the daemon's default
+  std::string platform{};
+  bool no_cache{false};
+  bool buildkit{true};
+};
+
+struct BuildResult {
+  std::string image_id{};
+  std::uint64_t context_bytes{0};
+  int steps{0};
+  int cached_steps{0};
+};
+
+struct PushResult {
+  Digest digest{sha256("")};
+  std::uint64_t bytes_uploaded{0};
+
+  struct Layer {
+    std::string id{};
+    std::uint64_t size{0};
+    bool uploaded{false};
+  };
+
+  std::vector<Layer> layers{};
+};
+
+struct ContainerSpec {
+  std::string image{};
+  std::vector<std::string> arguments{};
+  std::vector<std::string> command{};  ///< replaces the entry point when not empty
+  std::map<std::string, std::string> environment{};
+
+  struct Mount {
+    std::string host_path{};
+    std::string container_path{};
+    bool read_only{true};
+  };
+
+  std::vector<Mount> mounts{};
+  bool gpus{false};  ///< all, by device request
+  bool host_ipc{true};
+  std::string network_mode{};
+  bool tty{false};
+  bool interactive{false};  ///< standard input is passed on
+};
+
+/// Where a container's streams go.
+struct ContainerStreams {
+  int input{-1};  ///< descriptor; -1 = closed
+  std::function<void(std::string_view)> output{};
+  std::function<void(std::string_view)> errors{};
+};
+
+/// One Docker Engine (or Podman's compatible socket). Methods throw Error(environment) when the
+/// daemon is not there, with where its address came from and the remedy.
+class Docker {
+public:
+  virtual ~Docker() = default;
+  /// Negotiated once, then remembered.
+  virtual const EngineInfo& info() = 0;
+  /// None when the daemon does not have it.
+  virtual std::optional<LocalImage> inspect(const std::string& reference) = 0;
+  /// The digest the registry has for `reference` now, through the daemon. Error(remote) when the
+  /// registry does not answer, refuses, or has no such image or platform.
+  virtual Digest resolve(const image::Reference& reference) = 0;
+  virtual void pull(const image::Reference& reference, const std::string& platform) = 0;
+  virtual BuildResult build(const BuildRequest& request) = 0;
+  virtual void tag(const std::string& image, const image::Reference& name) = 0;
+  virtual PushResult push(const image::Reference& name) = 0;
+  /// Removes a name (or an image); no error when it is gone already.
+  virtual void remove_image(const std::string& reference) = 0;
+  /// What stands at `paths` in the image, by making a container that is never started: the paths
+  /// that exist, with the target for symbolic links.
+  virtual std::map<std::string, std::string> probe(const std::string& image,
+                                                   const std::string& platform,
+                                                   const std::vector<std::string>& paths) = 0;
+  /// Runs to the end, forwards signals and the terminal's size, removes the container. The exit
+  /// status.
+  virtual int run(const ContainerSpec& spec, const ContainerStreams& streams) = 0;
+};
+
+struct DockerOptions {
+  Endpoint endpoint{};
+  registry::CredentialSource credentials{};
+  Reporter* reporter{nullptr};
+  const Cancellation* cancellation{nullptr};
+  http::Client* client{nullptr};
+};
+
+std::unique_ptr<Docker> make_docker(DockerOptions options);
+
+/// The facts of `reference` as `docker` has it: resolved to a digest, pulled when missing, probed
+/// without running it. A name that only the daemon knows is taken as it is.
+image::BaseFacts probe_base(Docker& docker,
+                            const image::Reference& reference,
+                            const std::string& platform);
+
+}  // namespace autopack::engine

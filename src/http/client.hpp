@@ -1,0 +1,102 @@
+#pragma once
+
+#include "base/report.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace autopack::http {
+
+struct Header {
+  std::string name{};
+  std::string value{};
+};
+
+/// Certificates other than the system's.
+struct Tls {
+  std::filesystem::path ca_file{};
+  std::filesystem::path certificate_file{};
+  std::filesystem::path key_file{};
+  bool verify{true};
+};
+
+struct Request {
+  /// Words for the error message: "ask the Docker Engine for its version".
+  std::string what{};
+  std::string method{"GET"};
+  std::string url{};
+  /// Connect to this socket instead of the URL's host.
+  std::filesystem::path unix_socket{};
+  std::vector<Header> headers{};
+  std::string body{};
+  /// Streams the body instead of `body`: fills the buffer, returns the bytes written, 0 at the end.
+  /// May throw; the exception leaves send().
+  std::function<std::size_t(char* buffer, std::size_t size)> read_body{};
+  /// Size of a streamed body in bytes; chunked transfer when absent.
+  std::optional<std::uint64_t> body_size{};
+  /// Takes the answer's body as it comes instead of Response::body. Only for status 2xx; the body
+  /// of any other status is gathered. May throw; the exception leaves send().
+  std::function<void(std::string_view bytes)> on_data{};
+  std::chrono::milliseconds connect_timeout{10'000};
+  /// Whole request; 0 = no limit.
+  std::chrono::milliseconds timeout{60'000};
+  Tls tls{};
+  /// Redirects followed by GET and HEAD. `Authorization` never follows to another host.
+  int max_redirects{0};
+};
+
+struct Response {
+  int status{0};
+  std::vector<Header> headers{};
+  /// At most 64 MiB; more throws Error(remote).
+  std::string body{};
+
+  /// Value of the last header of that name (case-insensitive); none when absent.
+  std::optional<std::string> header(std::string_view name) const;
+
+  bool ok() const { return status >= 200 && status < 300; }
+};
+
+/// A connection taken over after `101 Switching Protocols` (or 200 from older engines): raw bytes.
+class Stream {
+public:
+  virtual ~Stream() = default;
+  /// File descriptor to poll on.
+  virtual int descriptor() const = 0;
+  /// Up to `size` bytes; 0 at the end of the stream. Blocks.
+  virtual std::size_t read(char* buffer, std::size_t size) = 0;
+  virtual void write(std::string_view bytes) = 0;
+  /// No more bytes will be written; reading goes on.
+  virtual void close_write() = 0;
+};
+
+/// Keeps connections and uses them again. Safe to use from one thread at a time.
+class Client {
+public:
+  virtual ~Client() = default;
+  /// The answer, whatever its status. Throws Error(remote) when none came (connection refused,
+  /// reset, timeout, TLS), Error(environment) for a unix socket that is missing or not permitted,
+  /// Error(interrupted). Messages hold the redacted URL only.
+  virtual Response send(const Request& request) = 0;
+  /// Sends the request with `Connection: Upgrade`, and hands over the connection.
+  virtual std::unique_ptr<Stream> upgrade(const Request& request) = 0;
+};
+
+struct ClientOptions {
+  std::string user_agent{};
+  /// Told each request with -v: method, redacted URL, status, milliseconds. May be null.
+  Reporter* reporter{nullptr};
+  const Cancellation* cancellation{nullptr};
+};
+
+/// On libcurl. Honours HTTPS_PROXY, HTTP_PROXY, NO_PROXY and SSL_CERT_FILE.
+std::unique_ptr<Client> make_client(ClientOptions options);
+
+}  // namespace autopack::http

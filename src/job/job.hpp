@@ -1,0 +1,106 @@
+#pragma once
+
+#include "base/error.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace autopack::job {
+
+/// One `--worker-pool-spec` as typed, keys checked and split (gcloud.md section 3). Absent = not
+/// typed.
+struct PoolFlags {
+  std::optional<std::string> machine_type{};
+  std::optional<std::int64_t> replica_count{};
+  std::optional<std::string> accelerator_type{};
+  std::optional<std::int64_t> accelerator_count{};
+  std::optional<std::string> container_image_uri{};
+  std::optional<std::string> executor_image_uri{};
+  std::optional<std::string> python_module{};
+  std::optional<std::string> script{};
+  std::optional<std::string> local_package_path{};
+  std::optional<std::string> output_image_uri{};
+  std::optional<std::vector<std::string>> requirements{};
+  std::optional<std::vector<std::string>> extra_packages{};
+  std::optional<std::vector<std::string>> extra_dirs{};
+  std::optional<std::vector<std::string>> system_packages{};
+  std::string origin{};  ///< "`--worker-pool-spec` number 2"
+
+  bool empty() const;
+};
+
+/// Splits one value of the flag (`,` between keys, `;` inside lists, `^D^` changes `,`). Unknown
+/// keys and malformed parts are added to `problems` with the nearest key; what can be read is
+/// returned.
+PoolFlags parse_pool(std::string_view value, const std::string& origin, Problems& problems);
+
+/// What the user typed for a job, besides packaging. Empty or absent = not typed.
+struct JobFlags {
+  std::string display_name{};
+  std::vector<PoolFlags> pools{};
+  std::optional<std::vector<std::string>> command{};
+  std::optional<std::vector<std::string>> args{};
+  std::vector<std::string> python_package_uris{};
+  std::vector<std::pair<std::string, std::string>> labels{};
+  std::vector<std::pair<std::string, std::string>> env{};
+  std::string network{};
+  std::string service_account{};
+  std::string persistent_resource_id{};
+  std::optional<bool> enable_web_access{};
+  std::optional<bool> enable_dashboard_access{};
+  std::string kms_key{};  ///< whole resource name or key id with the next three
+  std::string kms_keyring{};
+  std::string kms_location{};
+  std::string kms_project{};
+  std::string timeout{};   ///< `3600s`, `2h`, `90m`, `7d`
+  std::string strategy{};  ///< SPOT, FLEX_START, STANDARD, ...
+  std::string max_wait_duration{};
+  std::optional<bool> restart_on_worker_restart{};
+  std::optional<bool> disable_retries{};
+  std::string base_output_dir{};
+  std::string tensorboard{};
+  std::string boot_disk_type{};
+  std::optional<std::int64_t> boot_disk_size{};  ///< GB
+  std::string tpu_topology{};
+};
+
+/// Where a job goes.
+struct Location {
+  std::string project{};
+  std::string region{};
+};
+
+/// A job ready to be sent: the body of a `customJobs` create.
+struct JobSpec {
+  std::shared_ptr<const nlohmann::json> body{};  ///< CustomJob
+  /// Pools (by index) whose image is the packaged one; their `imageUri` is still empty in `body`.
+  std::vector<std::size_t> packaged_pools{};
+  std::optional<PoolFlags> packaging{};  ///< the pool that is packaged, when one is
+  Problems warnings{};
+};
+
+/// A `--config` file's text as JSON in the API's names: CustomJobSpec and CustomJob forms, YAML or
+/// JSON, snake_case accepted; unknown keys are problems with the nearest name. `origin` names the
+/// file.
+nlohmann::json parse_config(std::string_view text, const std::string& origin, Problems& problems);
+
+struct CheckOptions {
+  bool skip_tables{false};  ///< `--skip-checks`: no tables of service facts
+};
+
+/// Flags and file merged by pool (flags win key by key) and checked: every rule that can be checked
+/// offline (vertex.md 1.1 and 5). All findings at once as Error(usage).
+JobSpec make_job(const JobFlags& flags,
+                 const nlohmann::json* config,
+                 const std::string& config_origin,
+                 const Location& location,
+                 const CheckOptions& options);
+
+/// The body with `image` in every packaged pool.
+nlohmann::json with_image(const JobSpec& job, const std::string& image);
+
+}  // namespace autopack::job

@@ -1,0 +1,88 @@
+#pragma once
+
+#include "base/error.hpp"
+#include "source/ignore.hpp"
+#include "source/tree.hpp"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace autopack::project {
+
+/// What the user asked to package; nothing resolved yet. Field names follow the keys of
+/// `--worker-pool-spec`.
+struct Request {
+  std::filesystem::path directory{"."};     ///< local-package-path
+  std::string script{};                     ///< exactly one of script and module
+  std::string module{};                     ///< python-module
+  std::vector<std::string> requirements{};  ///< requirement specifiers
+  std::vector<std::string> extra_packages{};
+  std::vector<std::string> extra_dirs{};
+  std::filesystem::path dockerfile{};  ///< the user's own; excludes entry and dependencies
+};
+
+enum class EntryKind { python_script, shell_script, module };
+
+struct Entry {
+  EntryKind kind{EntryKind::python_script};
+  std::string value{};  ///< script path relative to the tree, or the module's dotted name
+  std::string file{};   ///< the file that runs: `trainer/task.py`, `trainer/__main__.py`
+};
+
+/// A file or directory outside the working directory that the user named as an extra.
+struct Extra {
+  std::string name{};  ///< its base name, unique among the extras
+  std::filesystem::path path{};
+  bool is_directory{false};
+};
+
+/// A requirements file and all it names, as pip would read it from the working directory.
+struct RequirementFile {
+  std::string path{};  ///< relative to the tree
+  int line_count{0};
+};
+
+/// How the user's own package becomes importable (see plan::Install).
+struct Package {
+  std::string name{};     ///< distribution name when it can be read; may be empty
+  std::string backend{};  ///< `setuptools`, `flit_core.buildapi`, ...
+  std::vector<std::string>
+      metadata_files{};  ///< setup.py, pyproject.toml, setup.cfg and what they name
+  std::vector<std::string> stub_packages{};  ///< directories that must exist for the metadata stage
+  std::vector<std::string> code{};  ///< directories and modules that are the package, to be copied
+  std::string import_root{};        ///< "" or `src`: what the `.pth` names below /usr/app
+  bool needs_install{false};        ///< a real `pip install --no-deps .` after the code
+  std::string reason{};             ///< why, in words, when needs_install
+};
+
+/// Facts found in a tree. Pure data but for the trees, which planning reads further.
+struct Project {
+  Entry entry{};
+  std::vector<std::string> requirement_files{};  ///< passed to pip with -r: `requirements.txt`
+  /// Every file and directory those read, themselves included (`-r`, `-c`, wheels, `./dir`,
+  /// `--find-links` directories), relative to the tree, sorted.
+  std::vector<std::string> requirement_inputs{};
+  bool hashed{false};  ///< a requirement carries `--hash`, so pip takes hashed ones only
+  bool has_index_credentials{false};  ///< an index URL in a requirement file holds a password
+  std::vector<std::string>
+      environment_variables{};                ///< `${NAME}` named by requirement files, sorted
+  std::vector<std::string> requirements{};    ///< of the Request, checked
+  std::vector<std::string> extra_packages{};  ///< inside the tree
+  std::vector<std::string> extra_dirs{};      ///< inside the tree
+  std::vector<Extra> outside_packages{};
+  std::vector<Extra> outside_dirs{};
+  std::optional<Package> package{};
+  /// Normalised requirement lines of all files in reading order, comments and white space gone; for
+  /// keys and for telling what changed.
+  std::vector<std::string> normalised_requirements{};
+  source::IgnoreRules ignore{};
+  Problems warnings{};
+};
+
+/// Scans `tree` for what `request` asks. All findings at once as Error(project), or Error(usage)
+/// for a request that contradicts itself.
+Project scan(const source::Tree& tree, const Request& request);
+
+}  // namespace autopack::project

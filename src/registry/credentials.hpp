@@ -1,0 +1,35 @@
+#pragma once
+
+#include "base/environment.hpp"
+#include "base/secret.hpp"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace autopack::registry {
+
+/// What a registry accepts as a login.
+struct Credential {
+  std::string username{};
+  Secret password{};
+  Secret identity_token{};  ///< OAuth2 refresh token; then username and password are empty
+  Secret registry_token{};  ///< Bearer token sent as it is
+  std::string origin{};     ///< where it came from: "`~/.docker/config.json`", "helper `gcloud`"
+};
+
+/// The login for a registry host; none = anonymous. Throws Error(environment) when a helper fails.
+using CredentialSource = std::function<std::optional<Credential>(const std::string& host)>;
+
+/// Docker's own logins: DOCKER_AUTH_CONFIG, config.json `credHelpers`, `credsStore`, `auths`
+/// (vertex.md section 3.2). `docker.io` is looked up as `https://index.docker.io/v1/`.
+CredentialSource make_docker_credentials(const Environment& environment);
+
+/// The first of `sources` that has a login.
+CredentialSource first_of(std::vector<CredentialSource> sources);
+
+/// The value of the Engine API's X-Registry-Auth header; base64 of `{}` for none.
+Secret to_registry_auth(const std::optional<Credential>& credential, const std::string& host);
+
+}  // namespace autopack::registry

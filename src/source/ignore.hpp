@@ -1,0 +1,55 @@
+#pragma once
+
+#include "source/tree.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace autopack::source {
+
+/// Where an exclusion stands, so that a message can name it.
+struct Rule {
+  std::string pattern{};  ///< as written, trimmed, `!` included
+  std::string file{};     ///< `.dockerignore`; "autopack's defaults" for the built-in ones
+  int line{0};            ///< 1-based; 0 for built-in ones
+};
+
+/// Docker's .dockerignore semantics (moby/patternmatcher): patterns in order, the last match wins,
+/// `!` brings back, `**`, `*`, `?`, `[...]`, `\` escapes, a pattern also matches everything below a
+/// matching directory.
+class IgnoreRules {
+public:
+  /// No rule: nothing is ignored.
+  IgnoreRules() = default;
+
+  /// Appends the rules of an ignore file's text. Throws Error(project) naming file, line and
+  /// pattern when a pattern is malformed.
+  void add(std::string_view text, const std::string& file);
+  /// Appends autopack's default exclusions: `.git`, virtual environments, caches, byte code, ...
+  void add_defaults();
+
+  /// The rule that excludes `path`; none when it stays in.
+  std::optional<Rule> excludes(std::string_view path, bool is_directory) const;
+  /// False when nothing below the excluded directory `path` can be brought back, so that a walk
+  /// need not enter it.
+  bool may_hold_exceptions(std::string_view path) const;
+
+  const std::vector<Rule>& rules() const;
+
+  /// All rules in order as a Dockerfile's `.dockerignore` that docker reads the same way.
+  std::string text() const;
+
+private:
+  struct Compiled;
+  std::vector<Rule> rules_;
+  std::vector<std::shared_ptr<const Compiled>> compiled_;
+};
+
+/// The rules that apply: the defaults first, then `<dockerfile>.dockerignore` when `dockerfile` is
+/// given and that file exists, else `.dockerignore` of the tree.
+IgnoreRules load_ignore_rules(const Tree& tree, std::string_view dockerfile = {});
+
+}  // namespace autopack::source

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace autopack::source {
+
+enum class EntryType { file, directory, symlink, other };
+
+/// One name in a tree. Paths are relative to the root, `/`-separated, bytes as the file system has
+/// them, without `.`, `..` or a trailing slash; the root itself is "".
+struct Entry {
+  std::string path{};
+  EntryType type{EntryType::file};
+  std::uint64_t size{0};      ///< bytes; 0 unless a file
+  bool executable{false};     ///< the owner's execute bit
+  std::string link_target{};  ///< verbatim; empty unless a symlink
+  std::int64_t mtime_ns{0};   ///< for caches only, never for an image
+  std::string_view other{};   ///< "fifo", "socket", "device"; empty unless other
+};
+
+/// A read-only tree of files: a working directory, git's index, a commit. Untrusted: symbolic links
+/// are never followed by find, list or read.
+class Tree {
+public:
+  virtual ~Tree() = default;
+  /// The entry at `path`; none when it does not exist.
+  virtual std::optional<Entry> find(std::string_view path) const = 0;
+  /// Children of the directory `path`, sorted by bytes; empty when it is not a directory.
+  virtual std::vector<Entry> list(std::string_view path) const = 0;
+  /// Whole contents of a regular file. Throws Error(project) when it is none or unreadable.
+  virtual std::string read(std::string_view path) const = 0;
+  /// Contents in pieces of bounded size, in order.
+  virtual void stream(std::string_view path,
+                      const std::function<void(std::string_view bytes)>& take) const = 0;
+  /// Where it is, for messages: a directory's path, `the index of ...`.
+  virtual std::string describe() const = 0;
+};
+
+/// The directory `root` as it is now. Throws Error(usage) when it is not a directory.
+std::unique_ptr<Tree> make_disk_tree(const std::filesystem::path& root);
+
+/// Every entry below `path` in tree order (a directory before what is in it), while `enter(entry)`
+/// says yes for directories; `visit` is called for each entry, directories included.
+void walk(const Tree& tree,
+          std::string_view path,
+          const std::function<bool(const Entry& directory)>& enter,
+          const std::function<void(const Entry& entry)>& visit);
+
+/// `path` made relative and normal: `./a//b/../c` is `a/c`. None when it leaves the root or is
+/// absolute.
+std::optional<std::string> normalise(std::string_view path);
+
+}  // namespace autopack::source

@@ -1,0 +1,61 @@
+#pragma once
+
+#include "base/environment.hpp"
+#include "base/report.hpp"
+#include "engine/docker.hpp"
+#include "http/client.hpp"
+#include "job/job.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace autopack::submit {
+
+/// What a submitter would send, for `--dry-run`.
+struct PreparedRequest {
+  std::string method{};
+  std::string url{};
+  std::shared_ptr<const nlohmann::json> body{};
+};
+
+struct SubmittedJob {
+  std::string name{};  ///< resource name, `local/ID`, or empty for none
+  std::shared_ptr<const nlohmann::json> answer{};
+  int status{0};  ///< exit status of a local job; 0 for a job that was only submitted
+};
+
+/// Takes a finished job body. One backend per file.
+class Submitter {
+public:
+  virtual ~Submitter() = default;
+  /// Offline part of its rules: what it cannot do with this job. All findings.
+  virtual Problems check(const job::JobSpec& job) const = 0;
+  virtual PreparedRequest prepare(const nlohmann::json& body) const = 0;
+  virtual SubmittedJob submit(const nlohmann::json& body) = 0;
+};
+
+struct VertexOptions {
+  job::Location location{};
+  std::string endpoint_override{};               ///< CLOUDSDK_API_ENDPOINT_OVERRIDES_AIPLATFORM
+  std::function<std::string()> authorization{};  ///< `Bearer ...`, fetched when first needed
+  std::string quota_project{};                   ///< x-goog-user-project; empty = not sent
+  http::Client* client{nullptr};
+  Reporter* reporter{nullptr};
+};
+
+std::unique_ptr<Submitter> make_vertex_submitter(VertexOptions options);
+
+struct LocalOptions {
+  engine::Docker* docker{nullptr};
+  Reporter* reporter{nullptr};
+  std::function<void(std::string_view)> log{};  ///< the job's output, both streams
+};
+
+/// Runs the job's one pool on the engine, and waits.
+std::unique_ptr<Submitter> make_local_submitter(LocalOptions options);
+
+}  // namespace autopack::submit

@@ -1,0 +1,137 @@
+#include "base/digest.hpp"
+#include "base/environment.hpp"
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/process.hpp"
+#include "base/text.hpp"
+#include "base/url.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <set>
+
+using namespace autopack;
+
+TEST_CASE("sha256 matches the published vectors") {
+  CHECK(sha256("").str() ==
+        "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  Sha256 hash;
+  hash.update("a");
+  hash.update("bc");
+  const Digest abc = hash.finish();
+  CHECK(abc.hex() == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  CHECK(hash.finish() == sha256(""));
+  CHECK(Digest::parse(abc.str()) == abc);
+  CHECK_FALSE(Digest::parse("sha256:ABC"));
+  CHECK_FALSE(Digest::parse("sha512:" + abc.hex()));
+}
+
+TEST_CASE("base64 goes both ways") {
+  CHECK(base64_encode("") == "");
+  CHECK(base64_encode("f") == "Zg==");
+  CHECK(base64_encode("fo") == "Zm8=");
+  CHECK(base64_encode("foo") == "Zm9v");
+  CHECK(base64url_encode("\xfb\xff") == "-_8");
+  CHECK(base64_decode("Zm8=") == "fo");
+  CHECK(base64_decode("-_8") == "\xfb\xff");
+  CHECK_FALSE(base64_decode("Zg*"));
+  CHECK_FALSE(base64_decode("Z"));
+}
+
+TEST_CASE("nearest finds a slip of the finger and nothing else") {
+  const std::vector<std::string> names{"machine-type", "replica-count", "script"};
+  CHECK(nearest("machine-tpye", names) == "machine-type");
+  CHECK(nearest("scrpit", names) == "script");
+  CHECK_FALSE(nearest("colour", names));
+}
+
+TEST_CASE("shell_quote leaves plain words alone") {
+  CHECK(shell_quote("a-b/c.txt") == "a-b/c.txt");
+  CHECK(shell_quote("") == "''");
+  CHECK(shell_quote("it's") == "'it'\"'\"'s'");
+}
+
+TEST_CASE("printable escapes what a terminal would obey") {
+  CHECK(printable("caf\xc3\xa9") == "caf\xc3\xa9");
+  CHECK(printable("a\x1b[31m") == "a\\x1b[31m");
+  CHECK(printable("\xff") == "\\xff");
+  CHECK(printable("\xc2\x9b") == "\\xc2\\x9b");
+}
+
+TEST_CASE("human_size uses decimal units") {
+  CHECK(human_size(17) == "17 B");
+  CHECK(human_size(1500) == "1.5 kB");
+  CHECK(human_size(999'999) == "1.0 MB");
+  CHECK(human_size(300'000'000) == "300 MB");
+}
+
+TEST_CASE("unified_diff is what diff -u prints") {
+  CHECK(unified_diff("a\n", "a\n", "x", "y").empty());
+  CHECK(unified_diff("a\nb\nc\n", "a\nB\nc\n", "x", "y") ==
+        "--- x\n+++ y\n@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n");
+  CHECK(unified_diff("", "a\n", "x", "y") == "--- x\n+++ y\n@@ -0,0 +1,1 @@\n+a\n");
+  CHECK(unified_diff("a", "a\n", "x", "y") ==
+        "--- x\n+++ y\n@@ -1,1 +1,1 @@\n-a\n\\ No newline at end of file\n+a\n");
+}
+
+TEST_CASE("URLs are split and redacted") {
+  const auto url = Url::parse("https://me:p%40ss@Example.org:8443/a/b?x=1&y=2#f");
+  REQUIRE(url);
+  CHECK(url->user == "me");
+  CHECK(url->password == "p@ss");
+  CHECK(url->origin() == "https://example.org:8443");
+  CHECK(url->path == "/a/b");
+  CHECK(redact_url("https://me:p@example.org/a?sig=1") == "https://example.org/a?sig=***");
+  CHECK(redact_credentials("Looking in https://me:p@example.org/simple now") ==
+        "Looking in https://***@example.org/simple now");
+  CHECK(Url::parse("http://127.0.0.1:5000")->is_loopback());
+  CHECK(Url::parse("http://[::1]:5000")->is_loopback());
+  CHECK_FALSE(Url::parse("http://127.evil.org")->is_loopback());
+  CHECK_FALSE(Url::parse("no url"));
+  CHECK(percent_encode("a b/ü") == "a%20b%2F%C3%BC");
+}
+
+TEST_CASE("files are written whole") {
+  const auto directory = std::filesystem::temp_directory_path() / "autopack-base-test";
+  std::filesystem::remove_all(directory);
+  write_file(directory / "a" / "b", "text");
+  CHECK(read_file(directory / "a" / "b") == "text");
+  write_file(directory / "s", "secret", FileMode::secret);
+  CHECK((std::filesystem::status(directory / "s").permissions() & std::filesystem::perms::all) ==
+        std::filesystem::perms{0600});
+  CHECK_FALSE(read_file_if_exists(directory / "none"));
+  CHECK_THROWS_AS(read_file(directory / "none"), Error);
+  std::filesystem::remove_all(directory);
+}
+
+TEST_CASE("processes are fed and read") {
+  const auto result = run_process({"sh", "-c", "cat; echo $X >&2; exit 3"}, "input", {{"X", "y"}});
+  REQUIRE(result);
+  CHECK(result->status == 3);
+  CHECK(result->output == "input");
+  CHECK(result->errors == "y\n");
+  CHECK(run_process({"true"}, std::string(1'000'000, 'x'))->status == 0);
+  CHECK_FALSE(run_process({"autopack-no-such-program"}, ""));
+}
+
+TEST_CASE("an error tells all findings of a check") {
+  const Problems problems{{.message = "one", .origin = "`--a`", .hints = {"h"}},
+                          {.severity = Problem::Severity::warning, .message = "no"},
+                          {.message = "two", .hints = {"h"}}};
+  try {
+    throw_if_errors(problems, ErrorKind::usage);
+    FAIL("did not throw");
+  } catch (const Error& error) {
+    CHECK(error.message() == "one (`--a`)\ntwo");
+    CHECK(error.hints() == std::vector<std::string>{"h"});
+    CHECK(exit_status(error.kind()) == 2);
+  }
+  try {
+    with_context("outer", [] { throw Error(ErrorKind::remote, "inner"); });
+    FAIL("did not throw");
+  } catch (const Error& error) {
+    CHECK(error.message() == "outer");
+    CHECK(error.causes() == std::vector<std::string>{"inner"});
+  }
+}
