@@ -1,5 +1,6 @@
 #include "base/file.hpp"
 
+#include "base/descriptor.hpp"
 #include "base/error.hpp"
 
 #include <fcntl.h>
@@ -22,31 +23,6 @@ Error failure(const char* verb, const fs::path& path, int code) {
   return Error(ErrorKind::environment, fmt::format("cannot {} `{}`", verb, path.string()))
       .cause(std::strerror(code));
 }
-
-class Descriptor {
-public:
-  explicit Descriptor(int value) : value_{value} {}
-
-  ~Descriptor() {
-    if (value_ >= 0) {
-      ::close(value_);
-    }
-  }
-
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-
-  int get() const { return value_; }
-
-  int close() {
-    const int result = ::close(value_);
-    value_ = -1;
-    return result;
-  }
-
-private:
-  int value_;
-};
 
 }  // namespace
 

@@ -1,0 +1,243 @@
+#include "base/descriptor.hpp"
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "source/tree.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <system_error>
+#include <utility>
+
+namespace autopack::source {
+
+namespace {
+
+std::string reason(int code) {
+  return std::generic_category().message(code);
+}
+
+Error unreadable(std::string_view path, int code) {
+  return Error(ErrorKind::project, fmt::format("could not read `{}`", printable(path)))
+      .cause(reason(code));
+}
+
+/// What openat and fstatat say when a path names nothing in this tree: O_NOFOLLOW answers ELOOP or
+/// ENOTDIR for a symbolic link in the middle.
+bool is_absence(int code) {
+  return code == ENOENT || code == ENOTDIR || code == ELOOP || code == ENAMETOOLONG;
+}
+
+bool is_plain_name(std::string_view name) {
+  return !name.empty() && name != "." && name != ".." && name.find('\0') == std::string_view::npos;
+}
+
+std::string read_link(int directory, const char* name) {
+  std::array<char, PATH_MAX> target{};
+  const ssize_t size = ::readlinkat(directory, name, target.data(), target.size());
+  return size < 0 ? std::string{} : std::string(target.data(), static_cast<std::size_t>(size));
+}
+
+std::string_view name_of_other(mode_t mode) {
+  if (S_ISFIFO(mode)) {
+    return "fifo";
+  }
+  return S_ISSOCK(mode) ? "socket" : "device";
+}
+
+Entry make_entry(std::string path, const struct stat& status) {
+  Entry entry{.path = std::move(path),
+              .mtime_ns = static_cast<std::int64_t>(status.st_mtim.tv_sec) * 1'000'000'000 +
+                          status.st_mtim.tv_nsec};
+  if (S_ISREG(status.st_mode)) {
+    entry.size = static_cast<std::uint64_t>(status.st_size);
+    entry.executable = (status.st_mode & S_IXUSR) != 0;
+  } else if (S_ISDIR(status.st_mode)) {
+    entry.type = EntryType::directory;
+  } else if (S_ISLNK(status.st_mode)) {
+    entry.type = EntryType::symlink;
+  } else {
+    entry.type = EntryType::other;
+    entry.other = name_of_other(status.st_mode);
+  }
+  return entry;
+}
+
+/// The entry `name` of an open directory; none when it is not there (any more).
+std::optional<Entry> entry_at(int directory, const char* name, std::string path) {
+  struct stat status {};
+
+  if (::fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0) {
+    if (is_absence(errno)) {
+      return std::nullopt;
+    }
+    throw unreadable(path, errno);
+  }
+  Entry entry = make_entry(std::move(path), status);
+  if (entry.type == EntryType::symlink) {
+    entry.link_target = read_link(directory, name);
+  }
+  return entry;
+}
+
+class DiskTree final : public Tree {
+public:
+  DiskTree(std::filesystem::path root, Descriptor directory)
+      : root_{std::move(root)}, directory_{std::move(directory)} {}
+
+  std::optional<Entry> find(std::string_view path) const override {
+    if (path.empty()) {
+      struct stat status {};
+
+      if (::fstat(directory_.get(), &status) != 0) {
+        throw unreadable(describe(), errno);
+      }
+      return make_entry("", status);
+    }
+    const auto [parent, name] = open_parent(path);
+    return parent ? entry_at(parent.get(), name.c_str(), std::string{path}) : std::nullopt;
+  }
+
+  std::vector<Entry> list(std::string_view path) const override {
+    Descriptor directory = open(path, O_RDONLY | O_DIRECTORY);
+    if (!directory) {
+      if (is_absence(errno)) {
+        return {};
+      }
+      throw unreadable(path.empty() ? describe() : path, errno);
+    }
+    std::vector<Entry> entries;
+    const std::unique_ptr<DIR, int (*)(DIR*)> stream{::fdopendir(directory.get()), &::closedir};
+    if (!stream) {
+      throw unreadable(path, errno);
+    }
+    const int handle = directory.release();
+    const std::string prefix = path.empty() ? std::string{} : std::string{path} + "/";
+    errno = 0;
+    while (const dirent* found = ::readdir(stream.get())) {
+      const std::string_view name{found->d_name};
+      if (name != "." && name != "..") {
+        if (auto entry = entry_at(handle, found->d_name, prefix + found->d_name)) {
+          entries.push_back(std::move(*entry));
+        }
+      }
+      errno = 0;
+    }
+    if (errno != 0) {
+      throw unreadable(path, errno);
+    }
+    std::sort(entries.begin(), entries.end(),
+              [](const Entry& a, const Entry& b) { return a.path < b.path; });
+    return entries;
+  }
+
+  std::string read(std::string_view path) const override {
+    std::string text;
+    stream(path, [&](std::string_view bytes) { text += bytes; });
+    return text;
+  }
+
+  void stream(std::string_view path,
+              const std::function<void(std::string_view bytes)>& take) const override {
+    const Descriptor file = open_file(path);
+    std::vector<char> buffer(std::size_t{256} * 1024);
+    for (;;) {
+      const ssize_t count = ::read(file.get(), buffer.data(), buffer.size());
+      if (count < 0 && errno != EINTR) {
+        throw unreadable(path, errno);
+      }
+      if (count == 0) {
+        return;
+      }
+      if (count > 0) {
+        take({buffer.data(), static_cast<std::size_t>(count)});
+      }
+    }
+  }
+
+  std::string describe() const override { return root_.string(); }
+
+private:
+  /// The directory that holds the last name of `path`, and that name; no descriptor and errno set
+  /// when there is no such directory. Goes name by name: openat with a longer path would follow
+  /// symbolic links on its way.
+  std::pair<Descriptor, std::string> open_parent(std::string_view path) const {
+    Descriptor directory{::fcntl(directory_.get(), F_DUPFD_CLOEXEC, 0)};
+    for (;;) {
+      const auto end = path.find('/');
+      std::string name{path.substr(0, end)};
+      if (!is_plain_name(name)) {
+        errno = ENOENT;
+        return {Descriptor{-1}, std::string{}};
+      }
+      if (end == std::string_view::npos || !directory) {
+        return {std::move(directory), std::move(name)};
+      }
+      directory = Descriptor{
+          ::openat(directory.get(), name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
+      path.remove_prefix(end + 1);
+    }
+  }
+
+  Descriptor open(std::string_view path, int flags) const {
+    flags |= O_NOFOLLOW | O_CLOEXEC;
+    if (path.empty()) {
+      return Descriptor{::openat(directory_.get(), ".", flags)};
+    }
+    const auto [parent, name] = open_parent(path);
+    return Descriptor{parent ? ::openat(parent.get(), name.c_str(), flags) : -1};
+  }
+
+  Descriptor open_file(std::string_view path) const {
+    // O_NONBLOCK: opening a FIFO without a writer would wait for ever.
+    Descriptor file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+
+    struct stat status {};
+
+    if (!file && errno == ELOOP) {
+      throw Error(ErrorKind::project,
+                  fmt::format("`{}` is a symbolic link, not a file", printable(path)));
+    }
+    if (!file || ::fstat(file.get(), &status) != 0) {
+      throw unreadable(path, errno);
+    }
+    if (!S_ISREG(status.st_mode)) {
+      const bool directory = S_ISDIR(status.st_mode);
+      throw Error(ErrorKind::project,
+                  fmt::format("`{}` is a {}, not a file", printable(path),
+                              directory ? "directory" : name_of_other(status.st_mode)));
+    }
+    return file;
+  }
+
+  std::filesystem::path root_;
+  Descriptor directory_;
+};
+
+}  // namespace
+
+std::unique_ptr<Tree> make_disk_tree(const std::filesystem::path& root) {
+  Descriptor directory{::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)};
+  if (!directory) {
+    const int code = errno;
+    const std::string name = printable(root.string());
+    if (code == ENOENT) {
+      throw Error(ErrorKind::usage, fmt::format("the directory `{}` does not exist", name));
+    }
+    if (code == ENOTDIR) {
+      throw Error(ErrorKind::usage, fmt::format("`{}` is not a directory", name));
+    }
+    throw Error(ErrorKind::usage, fmt::format("could not open the directory `{}`", name))
+        .cause(reason(code));
+  }
+  return std::make_unique<DiskTree>(root, std::move(directory));
+}
+
+}  // namespace autopack::source

@@ -1,0 +1,52 @@
+#include "source/tree.hpp"
+
+#include <iterator>
+
+namespace autopack::source {
+
+void walk(const Tree& tree,
+          std::string_view path,
+          const std::function<bool(const Entry& directory)>& enter,
+          const std::function<void(const Entry& entry)>& visit) {
+  // A stack of our own: how deep a tree goes is not ours to decide.
+  std::vector<Entry> pending;
+  const auto add = [&](std::string_view directory) {
+    auto entries = tree.list(directory);
+    pending.insert(pending.end(), std::make_move_iterator(entries.rbegin()),
+                   std::make_move_iterator(entries.rend()));
+  };
+  add(path);
+  while (!pending.empty()) {
+    const Entry entry = std::move(pending.back());
+    pending.pop_back();
+    visit(entry);
+    if (entry.type == EntryType::directory && enter(entry)) {
+      add(entry.path);
+    }
+  }
+}
+
+std::optional<std::string> normalise(std::string_view path) {
+  if (path.starts_with('/')) {
+    return std::nullopt;
+  }
+  std::string result;
+  while (!path.empty()) {
+    const auto end = path.find('/');
+    const auto name = path.substr(0, end);
+    path.remove_prefix(end == std::string_view::npos ? path.size() : end + 1);
+    if (name == "..") {
+      if (result.empty()) {
+        return std::nullopt;
+      }
+      const auto parent = result.rfind('/');
+      result.resize(parent == std::string::npos ? 0 : parent);
+    } else if (!name.empty() && name != ".") {
+      result += (result.empty() ? "" : "/");
+      result += name;
+    }
+  }
+  return result;
+}
+
+}  // namespace autopack::source

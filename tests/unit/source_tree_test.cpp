@@ -1,0 +1,166 @@
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "source/tree.hpp"
+#include "support/memory_tree.hpp"
+#include "support/temporary_directory.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+using namespace autopack;
+using namespace autopack::source;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string names(const std::vector<Entry>& entries) {
+  std::string text;
+  for (const auto& entry : entries) {
+    text += entry.path + " ";
+  }
+  return text;
+}
+
+std::string walked(const Tree& tree, std::string_view path, const std::string& closed = {}) {
+  std::vector<Entry> entries;
+  walk(
+      tree, path, [&](const Entry& directory) { return directory.path != closed; },
+      [&](const Entry& entry) { entries.push_back(entry); });
+  return names(entries);
+}
+
+std::string message_of(const std::function<void()>& act, ErrorKind kind) {
+  try {
+    act();
+  } catch (const Error& error) {
+    CHECK(error.kind() == kind);
+    return error.message();
+  }
+  return "no error";
+}
+
+}  // namespace
+
+TEST_CASE("normalise keeps paths inside the root") {
+  CHECK(normalise("") == "");
+  CHECK(normalise(".") == "");
+  CHECK(normalise("./a//b/../c") == "a/c");
+  CHECK(normalise("a/") == "a");
+  CHECK(normalise("a/..") == "");
+  CHECK(normalise("a/../b") == "b");
+  CHECK(normalise("...") == "...");
+  CHECK_FALSE(normalise(".."));
+  CHECK_FALSE(normalise("a/../../a"));
+  CHECK_FALSE(normalise("/a"));
+}
+
+TEST_CASE("walk goes a directory before what is in it") {
+  MemoryTree tree{{"a.py", ""}, {"a/z.py", ""}, {"a/b/c.py", ""}, {"b.py", ""}};
+  tree.symlink("link", "a");
+  CHECK(walked(tree, "") == "a a/b a/b/c.py a/z.py a.py b.py link ");
+  CHECK(walked(tree, "a") == "a/b a/b/c.py a/z.py ");
+  CHECK(walked(tree, "", "a") == "a a.py b.py link ");
+  CHECK(walked(tree, "nowhere").empty());
+}
+
+TEST_CASE("a disk tree tells what is there and follows no link") {
+  const TemporaryDirectory directory;
+  const fs::path root = directory.path() / "root";
+  write_file(root / "sub" / "run.sh", "#!/bin/sh\n");
+  write_file(root / "sub" / "data", "12345");
+  write_file(directory.path() / "outside" / "secret", "secret");
+  fs::permissions(root / "sub" / "run.sh", fs::perms{0744});
+  fs::create_symlink("../outside", root / "out");
+  fs::create_symlink("sub/data", root / "in");
+  REQUIRE(::mkfifo((root / "pipe").c_str(), 0600) == 0);
+  const auto tree = make_disk_tree(root);
+
+  CHECK(names(tree->list("")) == "in out pipe sub ");
+  CHECK(names(tree->list("sub")) == "sub/data sub/run.sh ");
+  CHECK(tree->list("out").empty());
+  CHECK(tree->list("in").empty());
+  CHECK(tree->list("nowhere").empty());
+  CHECK(tree->list("sub/..").empty());
+
+  CHECK(tree->find("")->type == EntryType::directory);
+  CHECK(tree->find("sub/data")->size == 5);
+  CHECK(tree->find("sub/data")->mtime_ns > 0);
+  CHECK_FALSE(tree->find("sub/data")->executable);
+  CHECK(tree->find("sub/run.sh")->executable);
+  CHECK(tree->find("out")->link_target == "../outside");
+  CHECK(tree->find("out")->type == EntryType::symlink);
+  CHECK(tree->find("pipe")->other == "fifo");
+  for (const std::string path : {"out/secret", "../outside/secret", "/etc/passwd", "sub/",
+                                 "sub//data", "./sub", "sub/data/x", "none", "none/x"}) {
+    CAPTURE(path);
+    CHECK_FALSE(tree->find(path));
+    CHECK_THROWS_AS(tree->read(path), Error);
+  }
+  CHECK_FALSE(tree->find(std::string_view{"sub\0x", 5}));
+  CHECK_FALSE(tree->find(std::string(5000, 'x')));
+}
+
+TEST_CASE("a disk tree reads files and nothing else") {
+  const TemporaryDirectory directory;
+  const fs::path& root = directory.path();
+  const std::string big(1'000'000, 'x');
+  write_file(root / "big", big);
+  write_file(root / "empty", "");
+  fs::create_directory(root / "sub");
+  fs::create_symlink("big", root / "link");
+  REQUIRE(::mkfifo((root / "pipe").c_str(), 0600) == 0);
+  const auto tree = make_disk_tree(root);
+  CHECK(tree->read("big") == big);
+  CHECK(tree->read("empty").empty());
+  std::size_t pieces = 0;
+  tree->stream("big", [&](std::string_view bytes) {
+    ++pieces;
+    CHECK(bytes.size() <= 256 * 1024);
+  });
+  CHECK(pieces >= 4);
+  const auto kind = ErrorKind::project;
+  CHECK(message_of([&] { tree->read("sub"); }, kind) == "`sub` is a directory, not a file");
+  CHECK(message_of([&] { tree->read("link"); }, kind) == "`link` is a symbolic link, not a file");
+  CHECK(message_of([&] { tree->read("pipe"); }, kind) == "`pipe` is a fifo, not a file");
+  CHECK(message_of([&] { tree->read("no\x1b"); }, kind) == "could not read `no\\x1b`");
+  CHECK(message_of([&] { tree->read(""); }, kind) == "`` is a directory, not a file");
+}
+
+TEST_CASE("a disk tree needs a directory") {
+  const TemporaryDirectory directory;
+  const std::string root = directory.path().string();
+  write_file(directory.path() / "file", "");
+  CHECK(message_of([&] { make_disk_tree(root + "/none"); }, ErrorKind::usage) ==
+        "the directory `" + root + "/none` does not exist");
+  CHECK(message_of([&] { make_disk_tree(root + "/file"); }, ErrorKind::usage) ==
+        "`" + root + "/file` is not a directory");
+}
+
+TEST_CASE("a tree is walked however deep it is") {
+  const TemporaryDirectory directory;
+  fs::path path = directory.path();
+  for (int i = 0; i < 1000; ++i) {
+    path /= "d";
+  }
+  fs::create_directories(path);
+  int count = 0;
+  walk(
+      *make_disk_tree(directory.path()), "", [](const Entry&) { return true; },
+      [&](const Entry&) { ++count; });
+  CHECK(count == 1000);
+}
+
+TEST_CASE("a tree in memory records what is read") {
+  const MemoryTree tree{{"a/b", "text"}, {"c", "other"}};
+  CHECK(tree.read("a/b") == "text");
+  CHECK(tree.reads().contains("a/b"));
+  CHECK_FALSE(tree.reads().contains("c"));
+  CHECK(tree.find("a")->type == EntryType::directory);
+  CHECK(names(tree.list("")) == "a c ");
+  CHECK(tree.lists().contains(""));
+  CHECK_THROWS_AS(tree.read("a"), Error);
+}
