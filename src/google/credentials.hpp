@@ -5,9 +5,11 @@
 #include "base/secret.hpp"
 #include "http/client.hpp"
 
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 
 namespace autopack::google {
@@ -22,6 +24,8 @@ class TokenSource {
 public:
   virtual ~TokenSource() = default;
   virtual AccessToken token() = 0;
+  /// Forgets the token at hand: a service refused it.
+  virtual void expire() = 0;
   /// Where it comes from: "service account key `/path`".
   virtual std::string describe() const = 0;
   /// Project of the credentials; empty when they name none.
@@ -31,17 +35,19 @@ public:
 };
 
 struct CredentialOptions {
-  std::filesystem::path access_token_file{};  ///< --access-token-file or its environment variable
+  std::filesystem::path access_token_file{};  ///< see find_access_token_file
   const Environment* environment{nullptr};
   http::Client* client{nullptr};
-  Reporter* reporter{nullptr};
-  std::function<std::int64_t()> now{};  ///< seconds since the epoch
+  /// Seconds since the epoch; the system's clock when empty.
+  std::function<std::int64_t()> now{};
+  /// Waits between tries of a token endpoint; really sleeps when empty.
+  std::function<void(std::chrono::milliseconds)> sleep{};
 };
 
 /// Access token file, then Application Default Credentials (vertex.md 3.1): service account keys
 /// and authorized users. Reads files only; the network waits for token(). Error(environment) when
-/// nothing is found, with the commands that make credentials; Error(usage) for a file that cannot
-/// be used.
+/// nothing is found, with the commands that make credentials; Error(usage) for a file that is
+/// missing or cannot be used.
 std::unique_ptr<TokenSource> find_credentials(const CredentialOptions& options);
 
 }  // namespace autopack::google

@@ -4,9 +4,13 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace autopack::job {
@@ -30,6 +34,7 @@ struct PoolFlags {
   std::optional<std::vector<std::string>> system_packages{};
   std::string origin{};  ///< "`--worker-pool-spec` number 2"
 
+  /// True when no key was typed: a placeholder that leaves its pool to the file, or empty.
   bool empty() const;
 };
 
@@ -41,6 +46,8 @@ PoolFlags parse_pool(std::string_view value, const std::string& origin, Problems
 /// What the user typed for a job, besides packaging. Empty or absent = not typed.
 struct JobFlags {
   std::string display_name{};
+  /// Name of the job when neither flag nor file has one: the directory's.
+  std::string fallback_display_name{};
   std::vector<PoolFlags> pools{};
   std::optional<std::vector<std::string>> command{};
   std::optional<std::vector<std::string>> args{};
@@ -66,12 +73,35 @@ struct JobFlags {
   std::string boot_disk_type{};
   std::optional<std::int64_t> boot_disk_size{};  ///< GB
   std::string tpu_topology{};
+  /// `--dockerfile` is given: the pool names no entry and no dependencies, an executor is optional.
+  bool own_dockerfile{false};
 };
 
-/// Where a job goes.
+/// Where a job goes. Empty for a submitter that needs none.
 struct Location {
   std::string project{};
   std::string region{};
+};
+
+/// Where each value of a job came from: "`--args`", "`job.yaml` line 12"; keys are paths such as
+/// `jobSpec.workerPoolSpecs[0].replicaCount`.
+using Origins = std::map<std::string, std::string, std::less<>>;
+
+/// A `--config` file: a CustomJob in the API's names and JSON types.
+struct Config {
+  std::shared_ptr<const nlohmann::json> body{};
+  Origins origins{};
+  std::string origin{};  ///< the file's name as typed; `-` for stdin
+};
+
+/// Reads a `--config` file's text, YAML or JSON: CustomJobSpec and CustomJob forms, snake_case
+/// accepted. Unknown keys and values of a wrong type are problems with line and nearest name; what
+/// can be read is returned.
+Config parse_config(std::string_view text, const std::string& origin, Problems& problems);
+
+struct CheckOptions {
+  bool skip_tables{false};  ///< `--skip-checks`: no tables of service facts
+  std::string today{};      ///< `2026-11-20`, for images past their end; empty = not checked
 };
 
 /// A job ready to be sent: the body of a `customJobs` create.
@@ -80,25 +110,18 @@ struct JobSpec {
   /// Pools (by index) whose image is the packaged one; their `imageUri` is still empty in `body`.
   std::vector<std::size_t> packaged_pools{};
   std::optional<PoolFlags> packaging{};  ///< the pool that is packaged, when one is
+  std::string display_name{};
   Problems warnings{};
 };
 
-/// A `--config` file's text as JSON in the API's names: CustomJobSpec and CustomJob forms, YAML or
-/// JSON, snake_case accepted; unknown keys are problems with the nearest name. `origin` names the
-/// file.
-nlohmann::json parse_config(std::string_view text, const std::string& origin, Problems& problems);
-
-struct CheckOptions {
-  bool skip_tables{false};  ///< `--skip-checks`: no tables of service facts
-};
-
-/// Flags and file merged by pool (flags win key by key) and checked: every rule that can be checked
-/// offline (vertex.md 1.1 and 5). All findings at once as Error(usage).
+/// Flags and file (may be null) merged by pool, flags winning key by key, and checked: every rule
+/// that can be checked offline (vertex.md 1.1 and 5). All findings at once as Error(usage),
+/// together with the errors among `earlier`, the findings of parse_pool and parse_config.
 JobSpec make_job(const JobFlags& flags,
-                 const nlohmann::json* config,
-                 const std::string& config_origin,
+                 const Config* config,
                  const Location& location,
-                 const CheckOptions& options);
+                 const CheckOptions& options,
+                 Problems earlier = {});
 
 /// The body with `image` in every packaged pool.
 nlohmann::json with_image(const JobSpec& job, const std::string& image);

@@ -3,6 +3,7 @@
 #include "base/environment.hpp"
 #include "base/report.hpp"
 #include "engine/docker.hpp"
+#include "google/credentials.hpp"
 #include "http/client.hpp"
 #include "job/job.hpp"
 
@@ -40,13 +41,14 @@ public:
 
 struct VertexOptions {
   job::Location location{};
-  std::string endpoint_override{};               ///< CLOUDSDK_API_ENDPOINT_OVERRIDES_AIPLATFORM
-  std::function<std::string()> authorization{};  ///< `Bearer ...`, fetched when first needed
-  std::string quota_project{};                   ///< x-goog-user-project; empty = not sent
+  std::string endpoint_override{};  ///< CLOUDSDK_API_ENDPOINT_OVERRIDES_AIPLATFORM, used as it is
+  /// Makes the credentials when first needed, so that a dry run needs none.
+  std::function<std::unique_ptr<google::TokenSource>()> credentials{};
+  std::string billing_project{};  ///< --billing-project; empty = the credentials' quota project
   http::Client* client{nullptr};
-  Reporter* reporter{nullptr};
 };
 
+/// Creates jobs by Vertex AI's REST API.
 std::unique_ptr<Submitter> make_vertex_submitter(VertexOptions options);
 
 struct LocalOptions {
