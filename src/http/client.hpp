@@ -47,8 +47,14 @@ struct Request {
   std::chrono::milliseconds connect_timeout{10'000};
   /// Whole request; 0 = no limit.
   std::chrono::milliseconds timeout{60'000};
+  /// Longest time without a byte in either direction; 0 = no limit.
+  std::chrono::seconds stall_timeout{0};
   Tls tls{};
-  /// Redirects followed by GET and HEAD. `Authorization` never follows to another host.
+  /// For what must not happen twice: a request on a kept connection that the server has just closed
+  /// is sent again.
+  bool new_connection{false};
+  /// Redirects followed by GET and HEAD; with 0 the 3xx answer is returned. `Authorization` and
+  /// `Cookie` never follow to another host, and https never becomes http.
   int max_redirects{0};
 };
 
@@ -64,34 +70,59 @@ struct Response {
   bool ok() const { return status >= 200 && status < 300; }
 };
 
+/// No answer came. What is worth trying again depends on why.
+class TransportError : public Error {
+public:
+  enum class Reason {
+    resolve,   ///< the host's name has no address
+    connect,   ///< refused, unreachable, or no answer in time
+    tls,       ///< certificate or handshake
+    timeout,   ///< the request or a byte of it took too long
+    reset,     ///< the connection broke while in use
+    protocol,  ///< the answer is not HTTP, is too large, or redirects without end
+  };
+
+  TransportError(Reason reason, std::string message)
+      : Error{ErrorKind::remote, std::move(message)}, reason_{reason} {}
+
+  Reason reason() const { return reason_; }
+
+private:
+  Reason reason_;
+};
+
 /// A connection taken over after `101 Switching Protocols` (or 200 from older engines): raw bytes.
 class Stream {
 public:
   virtual ~Stream() = default;
   /// File descriptor to poll on.
   virtual int descriptor() const = 0;
-  /// Up to `size` bytes; 0 at the end of the stream. Blocks.
+  /// Up to `size` bytes; 0 at the end of the stream. Blocks. With a buffer of 16 KiB or more
+  /// nothing stays behind that poll would not show.
   virtual std::size_t read(char* buffer, std::size_t size) = 0;
   virtual void write(std::string_view bytes) = 0;
   /// No more bytes will be written; reading goes on.
   virtual void close_write() = 0;
 };
 
-/// Keeps connections and uses them again. Safe to use from one thread at a time.
+/// Keeps connections and uses them again. Safe to use from several threads, and from within the
+/// callbacks of its own requests.
 class Client {
 public:
   virtual ~Client() = default;
-  /// The answer, whatever its status. Throws Error(remote) when none came (connection refused,
-  /// reset, timeout, TLS), Error(environment) for a unix socket that is missing or not permitted,
-  /// Error(interrupted). Messages hold the redacted URL only.
+  /// The answer, whatever its status. Throws TransportError when none came, Error(environment) for
+  /// a unix socket that is missing or not permitted, Error(interrupted). Messages hold the redacted
+  /// URL only.
   virtual Response send(const Request& request) = 0;
-  /// Sends the request with `Connection: Upgrade`, and hands over the connection.
+  /// Sends the request with `Connection: Upgrade`, and hands over the connection. Throws as send
+  /// does, and Error(remote) with status and text when the server refuses.
   virtual std::unique_ptr<Stream> upgrade(const Request& request) = 0;
 };
 
 struct ClientOptions {
   std::string user_agent{};
-  /// Told each request with -v: method, redacted URL, status, milliseconds. May be null.
+  /// Told each request with -v: method, redacted URL, status, milliseconds; from the thread that
+  /// sends. May be null.
   Reporter* reporter{nullptr};
   const Cancellation* cancellation{nullptr};
 };

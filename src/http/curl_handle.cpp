@@ -1,0 +1,161 @@
+#include "http/curl_handle.hpp"
+
+#include "base/url.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <mutex>
+
+namespace autopack::http {
+
+namespace {
+
+/// A child process must not keep a connection open.
+int close_on_exec(void* /*context*/, curl_socket_t descriptor, curlsocktype /*purpose*/) {
+  return ::fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 ? CURL_SOCKOPT_OK : CURL_SOCKOPT_ERROR;
+}
+
+void set_tls(CURL* handle, const Tls& tls) {
+  // libcurl itself does not look at SSL_CERT_FILE; its command does.
+  const char* environment = std::getenv("SSL_CERT_FILE");
+  if (!tls.ca_file.empty()) {
+    set_option(handle, CURLOPT_CAINFO, tls.ca_file.c_str());
+  } else if (environment != nullptr && *environment != '\0') {
+    set_option(handle, CURLOPT_CAINFO, environment);
+  }
+  if (!tls.certificate_file.empty()) {
+    set_option(handle, CURLOPT_SSLCERT, tls.certificate_file.c_str());
+  }
+  if (!tls.key_file.empty()) {
+    set_option(handle, CURLOPT_SSLKEY, tls.key_file.c_str());
+  }
+  set_option(handle, CURLOPT_SSL_VERIFYPEER, tls.verify ? 1L : 0L);
+  set_option(handle, CURLOPT_SSL_VERIFYHOST, tls.verify ? 2L : 0L);
+}
+
+TransportError::Reason reason_of(CURLcode code) {
+  using Reason = TransportError::Reason;
+  switch (code) {
+    case CURLE_COULDNT_RESOLVE_HOST:
+    case CURLE_COULDNT_RESOLVE_PROXY: return Reason::resolve;
+    case CURLE_COULDNT_CONNECT:
+    case CURLE_PROXY: return Reason::connect;
+    case CURLE_OPERATION_TIMEDOUT: return Reason::timeout;
+    case CURLE_SEND_ERROR:
+    case CURLE_RECV_ERROR:
+    case CURLE_GOT_NOTHING:
+    case CURLE_PARTIAL_FILE:
+    case CURLE_SEND_FAIL_REWIND: return Reason::reset;
+    case CURLE_SSL_CONNECT_ERROR:
+    case CURLE_SSL_CERTPROBLEM:
+    case CURLE_SSL_CIPHER:
+    case CURLE_SSL_CACERT_BADFILE:
+    case CURLE_SSL_ISSUER_ERROR:
+    case CURLE_PEER_FAILED_VERIFICATION: return Reason::tls;
+    default: return Reason::protocol;
+  }
+}
+
+}  // namespace
+
+Easy make_easy() {
+  static std::once_flag once;
+  std::call_once(once, [] { curl_global_init(CURL_GLOBAL_DEFAULT); });
+  Easy handle{curl_easy_init()};
+  if (!handle) {
+    throw Error(ErrorKind::internal, "libcurl cannot be initialised");
+  }
+  return handle;
+}
+
+void set_connection(CURL* handle,
+                    const Request& request,
+                    const std::string& url,
+                    char* error_text) {
+  set_option(handle, CURLOPT_ERRORBUFFER, error_text);
+  set_option(handle, CURLOPT_NOSIGNAL, 1L);
+  set_option(handle, CURLOPT_PROTOCOLS_STR, "http,https");
+  set_option(handle, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
+  set_option(handle, CURLOPT_SOCKOPTFUNCTION, &close_on_exec);
+  set_option(handle, CURLOPT_TCP_KEEPALIVE, 1L);
+  set_option(handle, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+  set_option(handle, CURLOPT_URL, url.c_str());
+  const auto parsed = Url::parse(url);
+  if (!request.unix_socket.empty()) {
+    set_option(handle, CURLOPT_UNIX_SOCKET_PATH, request.unix_socket.c_str());
+  }
+  if (!request.unix_socket.empty() || (parsed && parsed->is_loopback())) {
+    set_option(handle, CURLOPT_PROXY, "");
+  }
+  set_option(handle, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(request.connect_timeout.count()));
+  set_option(handle, CURLOPT_TIMEOUT_MS, static_cast<long>(request.timeout.count()));
+  if (request.stall_timeout.count() > 0) {
+    set_option(handle, CURLOPT_LOW_SPEED_LIMIT, 1L);
+    set_option(handle, CURLOPT_LOW_SPEED_TIME, static_cast<long>(request.stall_timeout.count()));
+  }
+  set_tls(handle, request.tls);
+}
+
+std::string describe(const Request& request, const std::string& url) {
+  return request.method + " " + redact_url(url);
+}
+
+void throw_transport(TransportError::Reason reason,
+                     const Request& request,
+                     const std::string& url,
+                     const std::string& text) {
+  const std::string cause = describe(request, url) + ": " + text;
+  if (request.what.empty()) {
+    throw TransportError{reason, cause};
+  }
+  TransportError error{reason, "could not " + request.what};
+  error.cause(cause);
+  throw error;
+}
+
+void throw_failure(
+    const Request& request, const std::string& url, CURL* handle, CURLcode code, const char* text) {
+  long number = 0;
+  curl_easy_getinfo(handle, CURLINFO_OS_ERRNO, &number);
+  if (!request.unix_socket.empty() && code == CURLE_COULDNT_CONNECT) {
+    const auto reason = number != 0 ? std::strerror(static_cast<int>(number)) : text;
+    throw Error(ErrorKind::environment,
+                fmt::format("cannot connect to `{}`", request.unix_socket.string()))
+        .cause(reason);
+  }
+  std::string reason = redact_credentials(*text != '\0' ? text : curl_easy_strerror(code));
+  if (!reason.empty() && reason.front() >= 'A' && reason.front() <= 'Z' &&
+      !(reason.size() > 1 && reason[1] >= 'A' && reason[1] <= 'Z')) {
+    reason.front() = static_cast<char>(reason.front() - 'A' + 'a');
+  }
+  throw_transport(reason_of(code), request, url, reason);
+}
+
+BrokenPipeGuard::BrokenPipeGuard() {
+  sigset_t pending;
+  sigpending(&pending);
+  was_pending_ = sigismember(&pending, SIGPIPE) == 1;
+  sigset_t blocked;
+  sigemptyset(&blocked);
+  sigaddset(&blocked, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &blocked, &old_);
+}
+
+BrokenPipeGuard::~BrokenPipeGuard() {
+  sigset_t wanted;
+  sigemptyset(&wanted);
+  sigaddset(&wanted, SIGPIPE);
+  const timespec no_time{};
+  if (!was_pending_) {
+    while (sigtimedwait(&wanted, nullptr, &no_time) == SIGPIPE) {
+    }
+  }
+  pthread_sigmask(SIG_SETMASK, &old_, nullptr);
+}
+
+}  // namespace autopack::http

@@ -1,0 +1,80 @@
+#pragma once
+
+#include "http/client.hpp"
+
+#include <curl/curl.h>
+
+#include <csignal>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace autopack::http {
+
+struct EasyDeleter {
+  void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
+};
+
+struct MultiDeleter {
+  void operator()(CURLM* handle) const { curl_multi_cleanup(handle); }
+};
+
+struct ListDeleter {
+  void operator()(curl_slist* list) const { curl_slist_free_all(list); }
+};
+
+using Easy = std::unique_ptr<CURL, EasyDeleter>;
+using Multi = std::unique_ptr<CURLM, MultiDeleter>;
+using HeaderList = std::unique_ptr<curl_slist, ListDeleter>;
+
+/// Initialises libcurl on first use and makes a handle.
+Easy make_easy();
+
+/// curl_easy_setopt that does not forget to look at the result.
+template <class Value>
+void set_option(CURL* handle, CURLoption option, Value value) {
+  if (curl_easy_setopt(handle, option, value) != CURLE_OK) {
+    throw Error(ErrorKind::internal, "libcurl refuses option " + std::to_string(option));
+  }
+}
+
+/// Where to connect and how: address, proxy, timeouts, TLS. `error_text` has CURL_ERROR_SIZE bytes.
+void set_connection(CURL* handle, const Request& request, const std::string& url, char* error_text);
+
+/// `METHOD redacted-url`.
+std::string describe(const Request& request, const std::string& url);
+
+/// Throws what a failed transfer means.
+[[noreturn]] void throw_failure(
+    const Request& request, const std::string& url, CURL* handle, CURLcode code, const char* text);
+
+/// Throws TransportError in the manner of all requests: `could not WHAT`, caused by `METHOD URL:
+/// TEXT`.
+[[noreturn]] void throw_transport(TransportError::Reason reason,
+                                  const Request& request,
+                                  const std::string& url,
+                                  const std::string& text);
+
+/// Keeps SIGPIPE from this thread: OpenSSL writes without MSG_NOSIGNAL.
+class BrokenPipeGuard {
+public:
+  BrokenPipeGuard();
+  ~BrokenPipeGuard();
+  BrokenPipeGuard(const BrokenPipeGuard&) = delete;
+  BrokenPipeGuard& operator=(const BrokenPipeGuard&) = delete;
+
+private:
+  sigset_t old_{};
+  bool was_pending_{false};
+};
+
+/// One request on one handle, without following redirects.
+Response transfer(CURLM* multi,
+                  CURL* easy,
+                  const Request& request,
+                  const std::string& url,
+                  const ClientOptions& options);
+
+std::unique_ptr<Stream> open_stream(const Request& request, const ClientOptions& options);
+
+}  // namespace autopack::http

@@ -1,0 +1,221 @@
+#include "base/text.hpp"
+#include "http/curl_handle.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <exception>
+
+namespace autopack::http {
+
+namespace {
+
+constexpr std::size_t body_limit = std::size_t{64} << 20U;
+constexpr int poll_milliseconds = 100;
+
+/// What the callbacks of one request share. Exceptions wait in `failure` until libcurl has
+/// returned.
+struct Exchange {
+  const Request& request;
+  const Cancellation* cancellation{nullptr};
+  Response response{};
+  std::exception_ptr failure{};
+  bool too_large{false};
+};
+
+template <class Action>
+bool guarded(Exchange& exchange, Action&& action) noexcept {
+  try {
+    action();
+    return true;
+  } catch (...) {
+    exchange.failure = std::current_exception();
+    return false;
+  }
+}
+
+std::size_t on_header(const char* text, std::size_t size, std::size_t count, void* context) {
+  auto& exchange = *static_cast<Exchange*>(context);
+  const std::size_t length = size * count;
+  const bool good = guarded(exchange, [&] {
+    const std::string_view line = trim({text, length});
+    if (line.starts_with("HTTP/")) {
+      // A new status line (after 100 Continue) starts the answer afresh.
+      exchange.response = Response{};
+      const auto space = line.find(' ');
+      exchange.response.status =
+          space == std::string_view::npos ? 0 : std::atoi(std::string{line.substr(space)}.c_str());
+    } else if (const auto colon = line.find(':'); colon != std::string_view::npos) {
+      exchange.response.headers.push_back(
+          {std::string{trim(line.substr(0, colon))}, std::string{trim(line.substr(colon + 1))}});
+    }
+  });
+  return good ? length : 0;
+}
+
+std::size_t on_body(const char* bytes, std::size_t size, std::size_t count, void* context) {
+  auto& exchange = *static_cast<Exchange*>(context);
+  const std::size_t length = size * count;
+  const bool good = guarded(exchange, [&] {
+    if (exchange.request.on_data && exchange.response.ok()) {
+      exchange.request.on_data({bytes, length});
+    } else if (exchange.response.body.size() + length > body_limit) {
+      exchange.too_large = true;
+    } else {
+      exchange.response.body.append(bytes, length);
+    }
+  });
+  return good && !exchange.too_large ? length : 0;
+}
+
+std::size_t on_read(char* buffer, std::size_t size, std::size_t count, void* context) {
+  auto& exchange = *static_cast<Exchange*>(context);
+  std::size_t length = 0;
+  const bool good =
+      guarded(exchange, [&] { length = exchange.request.read_body(buffer, size * count); });
+  return good ? length : CURL_READFUNC_ABORT;
+}
+
+int on_progress(void* context, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
+  const auto& exchange = *static_cast<Exchange*>(context);
+  return exchange.cancellation != nullptr && exchange.cancellation->requested ? 1 : 0;
+}
+
+void append(HeaderList& list, const std::string& line) {
+  curl_slist* longer = curl_slist_append(list.get(), line.c_str());
+  if (longer == nullptr) {
+    throw std::bad_alloc{};
+  }
+  static_cast<void>(list.release());
+  list.reset(longer);
+}
+
+HeaderList headers_of(const Request& request) {
+  HeaderList list;
+  bool content_type = false;
+  for (const auto& [name, value] : request.headers) {
+    if (name.find_first_of("\r\n:") != std::string::npos ||
+        value.find_first_of("\r\n") != std::string::npos) {
+      throw Error(ErrorKind::internal, fmt::format("header `{}` holds a line break", name));
+    }
+    content_type = content_type || to_lower(name) == "content-type";
+    append(list, value.empty() ? name + ";" : name + ": " + value);
+  }
+  if (!content_type) {
+    append(list, "Content-Type:");
+  }
+  // Waiting for 100 Continue costs a round trip that these servers do not answer anyway.
+  append(list, "Expect:");
+  append(list, "Accept-Encoding:");
+  return list;
+}
+
+void set_body(CURL* easy, const Request& request, HeaderList& headers) {
+  if (request.read_body) {
+    set_option(easy, CURLOPT_UPLOAD, 1L);
+    set_option(easy, CURLOPT_UPLOAD_BUFFERSIZE, 1L << 20U);
+    set_option(easy, CURLOPT_READFUNCTION, &on_read);
+    if (request.body_size) {
+      set_option(easy, CURLOPT_INFILESIZE_LARGE, static_cast<curl_off_t>(*request.body_size));
+    } else {
+      append(headers, "Transfer-Encoding: chunked");
+    }
+  } else if (request.method == "HEAD") {
+    set_option(easy, CURLOPT_NOBODY, 1L);
+  } else if (!request.body.empty() || request.method == "POST" || request.method == "PUT" ||
+             request.method == "PATCH") {
+    set_option(easy, CURLOPT_POST, 1L);
+    set_option(easy, CURLOPT_POSTFIELDS, request.body.data());
+    set_option(easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
+  }
+  if (request.method != "HEAD") {
+    set_option(easy, CURLOPT_CUSTOMREQUEST, request.method.c_str());
+  }
+}
+
+/// The handle's part in the multi handle for the length of one transfer.
+class Attachment {
+public:
+  Attachment(CURLM* multi, CURL* easy) : multi_{multi}, easy_{easy} {
+    curl_multi_add_handle(multi_, easy_);
+  }
+
+  ~Attachment() { curl_multi_remove_handle(multi_, easy_); }
+
+  Attachment(const Attachment&) = delete;
+  Attachment& operator=(const Attachment&) = delete;
+
+private:
+  CURLM* multi_;
+  CURL* easy_;
+};
+
+CURLcode perform(CURLM* multi, CURL* easy, const Cancellation* cancellation) {
+  const BrokenPipeGuard guard;
+  const Attachment attachment{multi, easy};
+  for (int running = 1; running != 0;) {
+    if (curl_multi_perform(multi, &running) != CURLM_OK) {
+      return CURLE_FAILED_INIT;
+    }
+    if (cancellation != nullptr && cancellation->requested) {
+      return CURLE_ABORTED_BY_CALLBACK;
+    }
+    if (running != 0) {
+      curl_multi_poll(multi, nullptr, 0, poll_milliseconds, nullptr);
+    }
+  }
+  int left = 0;
+  while (const CURLMsg* message = curl_multi_info_read(multi, &left)) {
+    if (message->msg == CURLMSG_DONE) {
+      return message->data.result;
+    }
+  }
+  return CURLE_FAILED_INIT;
+}
+
+}  // namespace
+
+Response transfer(CURLM* multi,
+                  CURL* easy,
+                  const Request& request,
+                  const std::string& url,
+                  const ClientOptions& options) {
+  Exchange exchange{.request = request, .cancellation = options.cancellation};
+  std::array<char, CURL_ERROR_SIZE> text{};
+  curl_easy_reset(easy);
+  set_connection(easy, request, url, text.data());
+  if (!options.user_agent.empty()) {
+    set_option(easy, CURLOPT_USERAGENT, options.user_agent.c_str());
+  }
+  set_option(easy, CURLOPT_FRESH_CONNECT, request.new_connection ? 1L : 0L);
+  HeaderList headers = headers_of(request);
+  set_body(easy, request, headers);
+  set_option(easy, CURLOPT_HTTPHEADER, headers.get());
+  set_option(easy, CURLOPT_HEADERFUNCTION, &on_header);
+  set_option(easy, CURLOPT_HEADERDATA, &exchange);
+  set_option(easy, CURLOPT_WRITEFUNCTION, &on_body);
+  set_option(easy, CURLOPT_WRITEDATA, &exchange);
+  set_option(easy, CURLOPT_READDATA, &exchange);
+  set_option(easy, CURLOPT_NOPROGRESS, 0L);
+  set_option(easy, CURLOPT_XFERINFOFUNCTION, &on_progress);
+  set_option(easy, CURLOPT_XFERINFODATA, &exchange);
+  const CURLcode code = perform(multi, easy, options.cancellation);
+  if (exchange.failure) {
+    std::rethrow_exception(exchange.failure);
+  }
+  if (options.cancellation != nullptr) {
+    options.cancellation->throw_if_requested();
+  }
+  if (exchange.too_large) {
+    throw_transport(TransportError::Reason::protocol, request, url,
+                    fmt::format("the answer is larger than {}", human_size(body_limit)));
+  }
+  // A server that refuses a body may close before it has read it all; its answer is what counts.
+  const bool refused = exchange.response.status >= 400 && code == CURLE_SEND_ERROR;
+  if (code != CURLE_OK && !refused) {
+    throw_failure(request, url, easy, code, text.data());
+  }
+  return std::move(exchange.response);
+}
+
+}  // namespace autopack::http
