@@ -1,0 +1,69 @@
+#!/bin/bash
+# Builds autopack and runs every test, from any directory, on a fresh Debian or Ubuntu machine.
+# As root it installs what is missing. The last line is `N passed, N failed`.
+set -uo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root" || exit 1
+exec </dev/null
+
+# shellcheck source=../examples/support.sh
+. examples/support.sh
+
+# This machine's package settings are not the tests'.
+for name in ${!PIP_*} ${!AUTOPACK_*} ${!CLOUDSDK_*}; do
+  unset "$name"
+done
+
+passed=0
+failed=0
+
+finish() {
+  echo "$passed passed, $failed failed"
+  [ "$failed" = 0 ]
+  exit
+}
+
+# A part that the suites after it need and that could not be had.
+give_up() {
+  echo "$1"
+  failed=$((failed + $2))
+  finish
+}
+
+build() {
+  local folder=$1 output compiler=()
+  shift
+  command -v ccache >/dev/null && compiler=(env CXX='ccache g++')
+  if [ ! -f "$folder/build.ninja" ]; then
+    output=$("${compiler[@]}" meson setup "$folder" --werror "$@" 2>&1) || { echo "$output"; return 1; }
+  fi
+  output=$(ninja -C "$folder" 2>&1) || { echo "$output"; return 1; }
+}
+
+run() {
+  local counts good bad
+  counts=$(mktemp)
+  python3 tests/support/suites.py --count "$counts" "$@"
+  if read -r good bad <"$counts"; then
+    passed=$((passed + good))
+    failed=$((failed + bad))
+  else
+    failed=$((failed + 1))
+  fi
+  rm -f "$counts"
+}
+
+need_packages "${autopack_build_packages[@]}" "${autopack_engine_packages[@]}" \
+  "${autopack_test_packages[@]}" || give_up "the packages could not be had" 6
+
+build build-tests || give_up "the build failed" 6
+run build-tests unit golden lint integration
+
+export ASAN_OPTIONS=abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
+if build build-asan -Db_sanitize=address,undefined -Db_lundef=false; then
+  run --name sanitized build-asan unit golden
+else
+  echo "the sanitized build failed"
+  failed=$((failed + 2))
+fi
+finish

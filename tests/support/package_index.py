@@ -1,0 +1,129 @@
+"""A package index (PEP 503) on loopback that may ask for a login and records what it was asked.
+
+    package_index.py [--port N] [--user NAME --password WORD] [--record FILE] DIRECTORY...
+
+Serves the wheels and source archives of the directories. Prints its address when it listens.
+"""
+
+import argparse
+import base64
+import hashlib
+import html
+import http.server
+import json
+import pathlib
+import re
+import threading
+import urllib.parse
+
+SUFFIXES = ('.whl', '.tar.gz', '.zip')
+
+
+def normalise(name):
+    return re.sub(r'[-_.]+', '-', name).lower()
+
+
+def project_of(file_name):
+    if file_name.endswith('.whl'):
+        return normalise(file_name.split('-')[0])
+    return normalise(re.sub(r'-\d.*$', '', file_name))
+
+
+class Index:
+    """Serves until closed; `requests` holds one dictionary per request, oldest first."""
+
+    def __init__(self, directories, user=None, password=None, record=None, port=0):
+        self.requests = []
+        self.record = record
+        self.files = {}
+        for directory in directories:
+            for path in sorted(pathlib.Path(directory).iterdir()):
+                if path.name.endswith(SUFFIXES):
+                    self.files.setdefault(project_of(path.name), {})[path.name] = path
+        self.login = None
+        if user is not None:
+            self.login = 'Basic ' + base64.b64encode(f'{user}:{password}'.encode()).decode()
+        index = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = 'HTTP/1.1'
+
+            def do_GET(self):
+                index.answer(self)
+
+            do_HEAD = do_GET
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(('127.0.0.1', port), Handler)
+        self.server.daemon_threads = True
+        self.port = self.server.server_address[1]
+        self.url = f'http://127.0.0.1:{self.port}/simple/'
+        self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
+        self.thread.start()
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+    def answer(self, request):
+        allowed = self.login is None or request.headers.get('Authorization') == self.login
+        path = urllib.parse.unquote(urllib.parse.urlsplit(request.path).path)
+        status, body, kind = self.content(path) if allowed else (401, b'log in', 'text/plain')
+        entry = {'method': request.command, 'path': path, 'status': status,
+                 'login': 'Authorization' in request.headers}
+        self.requests.append(entry)
+        if self.record:
+            with open(self.record, 'a', encoding='utf-8') as out:
+                out.write(json.dumps(entry) + '\n')
+        request.send_response(status)
+        if status == 401:
+            request.send_header('WWW-Authenticate', 'Basic realm="packages"')
+        request.send_header('Content-Type', kind)
+        request.send_header('Content-Length', str(len(body)))
+        request.end_headers()
+        if request.command != 'HEAD':
+            request.wfile.write(body)
+
+    def content(self, path):
+        parts = [part for part in path.split('/') if part]
+        if parts == ['simple']:
+            links = ''.join(f'<a href="/simple/{name}/">{name}</a>\n' for name in sorted(self.files))
+            return 200, page(links), 'text/html'
+        if len(parts) == 2 and parts[0] == 'simple' and normalise(parts[1]) in self.files:
+            links = ''
+            for name, file in self.files[normalise(parts[1])].items():
+                digest = hashlib.sha256(file.read_bytes()).hexdigest()
+                links += f'<a href="/files/{html.escape(name)}#sha256={digest}">{html.escape(name)}</a>\n'
+            return 200, page(links), 'text/html'
+        if len(parts) == 2 and parts[0] == 'files':
+            file = self.files.get(project_of(parts[1]), {}).get(parts[1])
+            if file:
+                return 200, file.read_bytes(), 'application/octet-stream'
+        return 404, b'not here', 'text/plain'
+
+
+def page(links):
+    return f'<!DOCTYPE html>\n<html><body>\n{links}</body></html>\n'.encode()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split('\n', maxsplit=1)[0])
+    parser.add_argument('--port', type=int, default=0)
+    parser.add_argument('--user')
+    parser.add_argument('--password', default='')
+    parser.add_argument('--record')
+    parser.add_argument('directories', nargs='+')
+    arguments = parser.parse_args()
+    index = Index(arguments.directories, arguments.user, arguments.password, arguments.record,
+                  arguments.port)
+    print(index.url, flush=True)
+    try:
+        index.thread.join()
+    except KeyboardInterrupt:
+        index.close()
+
+
+if __name__ == '__main__':
+    main()

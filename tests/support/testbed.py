@@ -1,0 +1,321 @@
+"""What integration tests stand on: an engine, registries, an executor image, wheels, a clean environment.
+
+Everything is on loopback. What a test starts is ended by its process id when the tests end.
+"""
+
+import atexit
+import contextlib
+import functools
+import hashlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / 'examples'
+SUPPORT = EXAMPLES / 'support.sh'
+EXECUTOR = 'autopack-tests/python:1'
+DEBIAN_WHEELS = pathlib.Path('/usr/share/python-wheels')
+# Debian's own Python has its build module; another one on PATH may not.
+SYSTEM_PYTHON = '/usr/bin/python3'
+
+binary = None
+_on_exit = contextlib.ExitStack()
+atexit.register(_on_exit.close)
+
+
+class SetupError(Exception):
+    """A part that tests need could not be had."""
+
+
+@functools.cache
+def scratch():
+    path = pathlib.Path(tempfile.mkdtemp(prefix='autopack-tests-'))
+    _on_exit.callback(shutil.rmtree, path, ignore_errors=True)
+    return path
+
+
+@functools.cache
+def _numbers():
+    return iter(range(1, 1_000_000))
+
+
+def new_folder(name='folder'):
+    path = scratch() / f'{name}-{next(_numbers())}'
+    path.mkdir()
+    return path
+
+
+@functools.cache
+def base_environment():
+    """The environment of a person with an empty home and none of this machine's settings."""
+    home = scratch() / 'home'
+    home.mkdir()
+    kept = {name: value for name, value in os.environ.items()
+            if name in ('PATH', 'DOCKER_HOST', 'TMPDIR', 'ASAN_OPTIONS', 'UBSAN_OPTIONS')}
+    return kept | {'HOME': str(home), 'XDG_CACHE_HOME': str(home / '.cache'), 'LC_ALL': 'C.UTF-8',
+                   'NO_COLOR': '1'}
+
+
+def environment(**changes):
+    result = dict(base_environment())
+    for name, value in changes.items():
+        if value is None:
+            result.pop(name, None)
+        else:
+            result[name] = str(value)
+    return result
+
+
+def run(command, *, check=True, **options):
+    options.setdefault('env', environment())
+    options.setdefault('timeout', 300)
+    if 'input' not in options:
+        options.setdefault('stdin', subprocess.DEVNULL)
+    result = subprocess.run([str(part) for part in command], capture_output=True, check=False, **options)
+    if check and result.returncode != 0:
+        raise AssertionError(f'{command} ended with {result.returncode}:\n'
+                             f'{result.stdout.decode(errors="replace")}\n{result.stderr.decode(errors="replace")}')
+    return result
+
+
+class Answer:
+    """How a call of autopack ended."""
+
+    def __init__(self, arguments, result):
+        self.arguments = arguments
+        self.status = result.returncode
+        self.out = result.stdout.decode(errors='replace')
+        self.err = result.stderr.decode(errors='replace')
+
+    def json(self):
+        return json.loads(self.out)
+
+    def __str__(self):
+        return f'autopack {" ".join(self.arguments)}\nstatus {self.status}\n--- stdout\n{self.out}\n--- stderr\n{self.err}'
+
+
+def autopack(*arguments, cwd=None, env=None, status=0, **options):
+    """Runs the binary under test; an AssertionError with everything it said when `status` differs."""
+    arguments = [str(argument) for argument in arguments]
+    answer = Answer(arguments, run([binary, *arguments], check=False, cwd=cwd or scratch(),
+                                   env=env or environment(), **options))
+    if status is not None and answer.status != status:
+        raise AssertionError(f'expected status {status}\n{answer}')
+    return answer
+
+
+def docker(*arguments, **options):
+    return run(['docker', *arguments], **options).stdout.decode(errors='replace').strip()
+
+
+@functools.cache
+def engine():
+    """Sees to it that a Docker Engine answers; ends at exit the one that it had to start."""
+    log = scratch() / 'dockerd.log'
+    started = subprocess.run(['bash', SUPPORT, 'start_engine', log], stdout=subprocess.PIPE, check=False)
+    if started.returncode != 0:
+        raise SetupError('no Docker Engine')
+    pid = started.stdout.decode().strip()
+    if pid:
+        _on_exit.callback(subprocess.run, ['bash', SUPPORT, 'end_process', pid], check=False)
+    return True
+
+
+@functools.cache
+def executor():
+    """The name of an image of this machine's distribution with Python, pip and numpy."""
+    engine()
+    if subprocess.run(['bash', SUPPORT, 'make_executor_image', EXECUTOR], check=False).returncode != 0:
+        raise SetupError('the executor image could not be made')
+    return EXECUTOR
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(('127.0.0.1', 0))
+        return probe.getsockname()[1]
+
+
+def end(process, how=signal.SIGTERM):
+    if process.poll() is None:
+        process.send_signal(how)
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def wait_until(condition, seconds=20, what='condition'):
+    limit = time.monotonic() + seconds
+    while time.monotonic() < limit:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.05)
+    raise AssertionError(f'{what} did not come true in {seconds} s')
+
+
+def listens(port):
+    with socket.socket() as probe:
+        return probe.connect_ex(('127.0.0.1', port)) == 0
+
+
+def start_registry(login=None):
+    """Starts a registry, with `login` = (user, password) a closed one. Its address `127.0.0.1:PORT`."""
+    folder, port = new_folder('registry'), free_port()
+    command = ['bash', SUPPORT, 'run_registry', folder, str(port)]
+    if login:
+        passwords = folder / 'htpasswd'
+        passwords.write_bytes(run(['htpasswd', '-Bbn', *login]).stdout)
+        command.append(passwords)
+    with open(folder / 'log', 'wb') as log:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+    _on_exit.callback(end, process)
+    wait_until(lambda: listens(port), what='the registry')
+    address = f'127.0.0.1:{port}'
+    _on_exit.callback(remove_images, address + '/')
+    return address
+
+
+@functools.cache
+def registry():
+    engine()
+    return start_registry()
+
+
+def images(prefix):
+    listed = docker('images', '--format', '{{.Repository}}:{{.Tag}}').split('\n')
+    return sorted(name for name in listed if name.startswith(prefix))
+
+
+def remove_images(prefix):
+    for name in images(prefix):
+        if name.endswith(':<none>'):
+            continue
+        run(['docker', 'rmi', '--force', name], check=False)
+
+
+def image_name(name):
+    return f'{registry()}/tests/{name}-{next(_numbers())}'
+
+
+def example(name):
+    """A copy of an example, free to be edited."""
+    target = new_folder(name) / name
+    shutil.copytree(EXAMPLES / name, target, ignore=shutil.ignore_patterns('__pycache__', '*.egg-info', 'build'))
+    return target
+
+
+def write_tree(files, folder=None):
+    folder = folder or new_folder('project')
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding='utf-8')
+    return folder
+
+
+def tree_hash(folder):
+    """One digest of all names, modes and contents below `folder`."""
+    digest = hashlib.sha256()
+    for path in sorted(pathlib.Path(folder).rglob('*')):
+        state = path.lstat()
+        digest.update(f'{path.relative_to(folder)} {state.st_mode:o}\n'.encode())
+        if path.is_symlink():
+            digest.update(os.readlink(path).encode())
+        elif path.is_file():
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def make_wheel(name, version, body, house, kind='--wheel', requires=()):
+    """Builds a small distribution of one module into the folder `house`; its path."""
+    source = write_tree({
+        'setup.py': f'from setuptools import setup\nsetup(name={name!r}, version={version!r}, '
+                    f'py_modules=[{name!r}], install_requires={list(requires)!r})\n',
+        f'{name}.py': body,
+    })
+    before = set(house.iterdir())
+    run([SYSTEM_PYTHON, '-m', 'build', '--no-isolation', kind, '--outdir', house, source])
+    return (set(house.iterdir()) - before).pop()
+
+
+@functools.cache
+def wheel_house():
+    """Wheels made on the spot: `greeter` 1.0 and 2.0, and `counter`, which needs `greeter`."""
+    house = new_folder('wheels')
+    make_wheel('greeter', '1.0', 'def hello():\n    return "hello one"\n', house)
+    make_wheel('greeter', '2.0', 'def hello():\n    return "hello two"\n', house)
+    make_wheel('counter', '0.5', 'import greeter\n', house, kind='--sdist', requires=['greeter'])
+    return house
+
+
+def start_index(**options):
+    from package_index import Index
+    index = Index([wheel_house(), DEBIAN_WHEELS], **options)
+    _on_exit.callback(index.close)
+    return index
+
+
+@functools.cache
+def index():
+    """An open index with the wheel house and what Debian ships to build packages with."""
+    return start_index()
+
+
+def index_environment(**changes):
+    return environment(PIP_INDEX_URL=index().url, **changes)
+
+
+def file_tree(image, below='/'):
+    """What `image` holds: path -> (kind, mode, owner, content digest or link target)."""
+    container = docker('create', image, 'none')
+    try:
+        exporter = subprocess.Popen(['docker', 'export', container], stdout=subprocess.PIPE)
+        result = {}
+        with tarfile.open(fileobj=exporter.stdout, mode='r|') as archive:
+            for member in archive:
+                path = '/' + member.name.rstrip('/')
+                if not (path + '/').startswith(below if below.endswith('/') else below + '/'):
+                    continue
+                content = member.linkname
+                if member.isreg():
+                    content = hashlib.sha256(archive.extractfile(member).read()).hexdigest()
+                result[path] = (member.type.decode(), member.mode, member.uid, member.gid, content)
+        exporter.wait()
+        return result
+    finally:
+        docker('rm', '--force', container)
+
+
+def configuration(image):
+    return json.loads(docker('image', 'inspect', image))[0]
+
+
+def layers(image):
+    """Digests of the uncompressed layers, from the base upwards."""
+    return configuration(image)['RootFS']['Layers']
+
+
+def without_markup(text):
+    return re.sub(r'\x1b\[[0-9;]*[A-Za-z]', '', text)
+
+
+def main_binary(arguments):
+    """Takes `--binary PATH` off the front of `arguments`, sets it and returns the rest."""
+    global binary
+    if len(arguments) < 2 or arguments[0] != '--binary':
+        sys.exit('usage: --binary PATH [PATTERN...]')
+    binary = str(pathlib.Path(arguments[1]).resolve())
+    return arguments[2:]
