@@ -6,8 +6,11 @@
 #include "source/tree.hpp"
 
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace autopack::plan {
@@ -16,56 +19,76 @@ namespace autopack::plan {
 struct Options {
   std::string platform{"linux/amd64"};
   std::vector<std::string> system_packages{};
-  std::filesystem::path templates{};  ///< overrides the embedded ones when not empty
+  std::filesystem::path templates{};  ///< files here stand in for the embedded ones of their name
+  bool contents{
+      true};  ///< false: no file is read, digests and keys stay empty; enough for the text
 };
+
+/// Context directory of what the user named outside the working directory.
+inline constexpr std::string_view extras_directory{".autopack/extras"};
+
+/// Where the files of Dialect::pip_settings stand while pip runs. One of them is `environment`, a
+/// shell file (`export PIP_CONFIG_FILE=...`) that is read before each call of pip.
+inline constexpr std::string_view pip_settings_target{"/var/cache/autopack"};
 
 /// One file, directory or symbolic link of the build context.
 struct ContextEntry {
-  std::string path{};          ///< in the context, `/`-separated
-  source::Entry entry{};       ///< `entry.path` is relative to `tree`
-  std::size_t tree{0};         ///< index into Plan::trees
-  Digest content{sha256("")};  ///< of a file's bytes or a link's target
+  std::string path{};               ///< in the context, `/`-separated
+  source::Entry entry{};            ///< `entry.path` is relative to `tree`
+  std::size_t tree{0};              ///< index into Plan::trees
+  std::optional<Digest> content{};  ///< of a file's bytes or a link's target
 };
 
-/// `COPY [source, destination]` of the code step.
+/// `COPY [source, destination]`.
 struct Copy {
-  std::string source{};       ///< in the context
-  std::string destination{};  ///< below /usr/app; `./` for the whole directory
+  std::string source{};       ///< in the context; empty for all of the working directory
+  std::string destination{};  ///< below the stage's directory; empty for the directory itself
   bool is_directory{true};
+
+  bool operator==(const Copy&) const = default;
 };
 
 enum class Install {
   none,      ///< no setup.py, pyproject.toml or setup.cfg
   metadata,  ///< dist-info, scripts and a `.pth` in the dependency step; packages travel as code
-  real,      ///< `pip install --no-deps .` after the code
+  real,      ///< the whole package is installed after the code
 };
 
+/// What is installed before the code comes, and what the installation reads.
 struct Dependencies {
-  bool install_python{false};  ///< python3 and pip by apt: the base has none
-  std::vector<std::string> system_packages{};
+  std::vector<std::string> apt_packages{};  ///< python3 and pip when the base has none, the user's
   std::vector<std::string> requirement_files{};
   std::vector<std::string> requirements{};
-  std::vector<std::string> packages{};  ///< extra-packages, by context path
+  std::vector<std::string> packages{};  ///< extra-packages, by path in the requirements stage
   bool hashed{false};
+  std::vector<Copy> requirement_copies{};  ///< of the requirements stage
+
   Install install{Install::none};
-  std::string install_reason{};  ///< why real, in words
-  std::string import_path{};     ///< what the `.pth` names: `/usr/app` or `/usr/app/src`
-  std::vector<std::string> metadata_files{};
+  std::string install_reason{};               ///< why real, in words
+  std::string import_path{};                  ///< what the `.pth` names: `/usr/app`, `/usr/app/src`
+  std::vector<std::string> package_extras{};  ///< `gpu` of `-e .[gpu]`
+  std::map<std::string, std::string> build_environment{};
+  std::vector<Copy> metadata_copies{};  ///< of the metadata stage
   std::vector<std::string> stub_packages{};
+
   /// Contents of the requirements stage and of the metadata stage, sorted by path.
   std::vector<ContextEntry> inputs{};
 
-  /// True when the step does nothing but make the directories.
-  bool empty() const {
-    return !install_python && system_packages.empty() && requirement_files.empty() &&
-           requirements.empty() && packages.empty() && install == Install::none;
+  /// True when pip has something to do.
+  bool needs_pip() const {
+    return !requirement_files.empty() || !requirements.empty() || !packages.empty() ||
+           install != Install::none;
   }
+
+  /// True when there is nothing to install.
+  bool empty() const { return apt_packages.empty() && !needs_pip(); }
 };
 
 /// Every decision; nothing done yet. Holds no secret, prints as JSON.
 struct Plan {
   image::BaseFacts base{};
   project::Entry entry{};
+  std::string python{};  ///< `python3` or `python`; empty when nothing needs one
   std::vector<std::string> entrypoint{};
   Dependencies dependencies{};
   std::vector<Copy> copies{};
@@ -95,17 +118,25 @@ Plan make_plan(std::shared_ptr<const source::Tree> tree,
 /// end.
 std::string to_json(const Plan& plan);
 
+/// Inputs and code together: what the builder must be sent, sorted by path, each path once.
+std::vector<const ContextEntry*> context(const Plan& plan);
+
 /// A dialect of the Dockerfile.
 struct Dialect {
   bool buildkit{true};
   /// What stands after FROM instead of the base as written: a digest reference. Empty: as written.
   std::string base{};
-  std::string network{};  ///< not in the text today; kept by the engine request
-  /// Context directory that holds pip.conf, netrc and certificates for this build; empty: none.
+  /// Context directory that holds this build's pip settings (see pip_settings_target); empty: none.
   std::string pip_settings{};
+  /// Context directory below which the files of the working directory stand, so that a copy of all
+  /// of it takes neither the Dockerfile nor the settings along. Empty: the context's root.
+  std::string root{};
 };
 
-/// The Dockerfile for `plan`, byte for byte stable.
+/// Where `entry` stands in a context whose working directory is at `root` (see Dialect::root).
+std::string context_path(const ContextEntry& entry, std::string_view root);
+
+/// The Dockerfile for `plan`, byte for byte stable; the user's own as it is.
 std::string render_dockerfile(const Plan& plan, const Dialect& dialect, const Options& options);
 
 /// The base facts recorded in a generated Dockerfile; none when it holds no such line.
