@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace autopack::registry {
 
@@ -19,7 +20,8 @@ struct Credential {
   std::string origin{};     ///< where it came from: "`~/.docker/config.json`", "helper `gcloud`"
 };
 
-/// The login for a registry host; none = anonymous. Throws Error(environment) when a helper fails.
+/// The login for a registry host; none = anonymous. Throws Error(environment) when a helper fails,
+/// Error(usage) for a file that cannot be used. May be called from several threads.
 using CredentialSource = std::function<std::optional<Credential>(const std::string& host)>;
 
 /// Docker's own logins: DOCKER_AUTH_CONFIG, config.json `credHelpers`, `credsStore`, `auths`

@@ -1,0 +1,143 @@
+#include "registry/credential_helper.hpp"
+
+#include "base/error.hpp"
+#include "base/process.hpp"
+#include "base/text.hpp"
+#include "base/url.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <filesystem>
+
+namespace autopack::registry {
+
+namespace {
+
+constexpr std::string_view not_found = "credentials not found in native keychain";
+constexpr std::string_view no_secret = "***";
+constexpr std::size_t message_limit = 400;
+
+std::optional<std::string> find_program(const Environment& environment, const std::string& name) {
+  for (const auto& directory : split(environment.get("PATH").value_or(""), ':')) {
+    const std::filesystem::path path = std::filesystem::path{directory} / name;
+    std::error_code code;
+    if (!directory.empty() && std::filesystem::is_regular_file(path, code) &&
+        ::access(path.c_str(), X_OK) == 0) {
+      return path.string();
+    }
+  }
+  return std::nullopt;
+}
+
+bool is_helper_name(const std::string& name) {
+  return !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
+  });
+}
+
+/// Long runs of letters and digits are tokens or keys, not words.
+bool looks_secret(std::string_view word) {
+  const auto has = [&](int (*test)(int)) {
+    return std::any_of(word.begin(), word.end(), [&](unsigned char c) { return test(c) != 0; });
+  };
+  return word.size() >= 30 && has(&std::isdigit) && has(&std::isalpha);
+}
+
+bool announces_secret(std::string_view word) {
+  const std::string lower = to_lower(word);
+  static constexpr std::array<std::string_view, 5> names{"password", "secret", "token", "bearer",
+                                                         "basic"};
+  return std::ranges::any_of(names, [&](std::string_view name) { return lower.ends_with(name); });
+}
+
+std::optional<Credential> read_answer(const std::string& name, const std::string& output) {
+  const auto answer = nlohmann::json::parse(output, nullptr, false);
+  const auto text = [&](const char* key) -> std::string {
+    const auto found = answer.find(key);
+    return found != answer.end() && found->is_string() ? found->get<std::string>() : "";
+  };
+  if (!answer.is_object()) {
+    throw Error(
+        ErrorKind::environment,
+        fmt::format("the credential helper `docker-credential-{}` does not answer in JSON", name));
+  }
+  Credential credential{.origin = fmt::format("helper `{}`", name)};
+  if (text("Secret").empty()) {
+    return std::nullopt;
+  }
+  if (text("Username") == "<token>") {
+    credential.identity_token = Secret{text("Secret")};
+  } else {
+    credential.username = text("Username");
+    credential.password = Secret{text("Secret")};
+  }
+  return credential;
+}
+
+}  // namespace
+
+std::string without_secrets(std::string_view text) {
+  const std::string source = redact_credentials(join(split(trim(text), '\n'), " "));
+  std::string result;
+  bool announced = false;
+  for (std::string_view rest = source; !rest.empty();) {
+    const auto end = std::min(rest.find_first_of(" \t:=\"'`,;()[]{}"), rest.size());
+    const std::string_view word = rest.substr(0, end);
+    const bool hidden =
+        !word.empty() && (announced || std::ranges::any_of(split(word, '/'), looks_secret));
+    result += hidden ? no_secret : word;
+    if (!word.empty()) {
+      announced = announces_secret(word);
+    }
+    if (end == rest.size()) {
+      break;
+    }
+    result += rest[end];
+    rest.remove_prefix(end + 1);
+  }
+  return printable(result.size() > message_limit ? result.substr(0, message_limit) + "..."
+                                                 : result);
+}
+
+std::optional<Credential> ask_helper(const Environment& environment,
+                                     const std::string& name,
+                                     const std::string& server,
+                                     const std::string& configured_in) {
+  const std::string program = "docker-credential-" + name;
+  if (!is_helper_name(name)) {
+    throw Error(ErrorKind::usage, fmt::format("`{}` is not the name of a credential helper ({})",
+                                              printable(name), configured_in));
+  }
+  const auto path = find_program(environment, program);
+  if (!path) {
+    throw Error(ErrorKind::environment,
+                fmt::format("the credential helper `{}` is not on PATH", program))
+        .cause(fmt::format("{} names it for `{}`", configured_in, server))
+        .hint(fmt::format("install `{}`, or take it out of {}", program, configured_in));
+  }
+  const auto result =
+      run_process({*path, "get"}, server, {environment.all().begin(), environment.all().end()});
+  if (result && result->status == 0) {
+    return read_answer(name, result->output);
+  }
+  if (result && trim(result->output) == not_found) {
+    return std::nullopt;
+  }
+  // Helpers tell errors on either stream; what looks like an answer is not shown.
+  const bool on_output =
+      result && trim(result->errors).empty() && result->output.find('{') == std::string::npos;
+  const std::string said =
+      !result ? "" : without_secrets(on_output ? result->output : result->errors);
+  throw Error(ErrorKind::environment,
+              fmt::format("the credential helper `{}` has no login for `{}`: exit status {}",
+                          program, server, result ? result->status : 127))
+      .cause(said.empty() ? "it printed no reason" : said)
+      .hint(fmt::format("see what it says: `echo {} | {} get`", shell_quote(server), program));
+}
+
+}  // namespace autopack::registry

@@ -1,0 +1,215 @@
+#include "registry/credentials.hpp"
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "registry/credential_helper.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <mutex>
+
+namespace autopack::registry {
+
+namespace {
+
+using Json = nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::string_view hub_key = "https://index.docker.io/v1/";
+/// Helpers that ask a cloud take half a second; their tokens live at least this long.
+constexpr std::chrono::minutes helper_memory{5};
+
+/// The key Docker itself uses for a host.
+std::string key_of(const std::string& host) {
+  const bool hub =
+      host == "docker.io" || host == "index.docker.io" || host == "registry-1.docker.io";
+  return hub ? std::string{hub_key} : host;
+}
+
+/// `key` of a configuration file as key_of would say it: older clients wrote `https://HOST/v1/`.
+std::string normalised(std::string_view key) {
+  for (const std::string_view scheme : {"https://", "http://"}) {
+    if (key.starts_with(scheme)) {
+      key.remove_prefix(scheme.size());
+    }
+  }
+  const auto slash = std::min(key.find('/'), key.size());
+  const std::string_view path = key.substr(slash);
+  const bool whole_host =
+      path.empty() || path == "/" || path.starts_with("/v1") || path.starts_with("/v2");
+  return whole_host ? key_of(to_lower(key.substr(0, slash))) : std::string{key};
+}
+
+/// The entry for a host in an object keyed by hosts; null when there is none.
+const Json* entry_for(const Json& config, const char* section, const std::string& key) {
+  const auto found = config.find(section);
+  if (found == config.end() || !found->is_object()) {
+    return nullptr;
+  }
+  if (const auto exact = found->find(key); exact != found->end()) {
+    return &*exact;
+  }
+  for (const auto& [name, value] : found->items()) {
+    if (normalised(name) == key) {
+      return &value;
+    }
+  }
+  return nullptr;
+}
+
+std::string text_of(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+Json parse_config(const std::string& text, const std::string& origin) {
+  Json config = Json::parse(text, nullptr, false);
+  if (!config.is_object()) {
+    throw Error(ErrorKind::usage, fmt::format("{} is not a JSON object", origin));
+  }
+  return config;
+}
+
+std::optional<Credential> login_in(const Json& config,
+                                   const std::string& key,
+                                   const std::string& origin) {
+  const Json* entry = entry_for(config, "auths", key);
+  if (entry == nullptr || !entry->is_object()) {
+    return std::nullopt;
+  }
+  Credential credential{.username = text_of(*entry, "username"),
+                        .password = Secret{text_of(*entry, "password")},
+                        .identity_token = Secret{text_of(*entry, "identitytoken")},
+                        .registry_token = Secret{text_of(*entry, "registrytoken")},
+                        .origin = origin};
+  if (const std::string auth = text_of(*entry, "auth"); !auth.empty()) {
+    std::string pair = base64_decode(auth).value_or("");
+    const auto colon = pair.find(':');
+    if (colon == std::string::npos) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("`auth` of `{}` in {} is not base64 of `USER:PASSWORD`", key, origin))
+          .hint(fmt::format("docker login {}", key == hub_key ? "" : key));
+    }
+    pair.erase(pair.find_last_not_of('\0') + 1);
+    credential.username = pair.substr(0, colon);
+    credential.password = Secret{pair.substr(std::min(colon + 1, pair.size()))};
+  }
+  if (!credential.identity_token.empty()) {
+    credential.username.clear();
+    credential.password = Secret{};
+  }
+  const bool any = !credential.identity_token.empty() || !credential.registry_token.empty() ||
+                   !credential.username.empty();
+  return any ? std::optional{credential} : std::nullopt;
+}
+
+/// The logins of one process; shared by copies of the source, and by threads.
+class DockerLogins {
+public:
+  explicit DockerLogins(Environment environment) : environment_{std::move(environment)} {}
+
+  std::optional<Credential> find(const std::string& host) {
+    const std::scoped_lock lock{mutex_};
+    read();
+    const std::string key = key_of(to_lower(host));
+    if (auto login = login_in(variable_, key, "`DOCKER_AUTH_CONFIG`")) {
+      return login;
+    }
+    const Json* own = entry_for(file_, "credHelpers", key);
+    const std::string helper =
+        own != nullptr && own->is_string() ? own->get<std::string>() : text_of(file_, "credsStore");
+    if (!helper.empty()) {
+      if (auto login = remembered(helper, key)) {
+        return login;
+      }
+    }
+    return login_in(file_, key, origin_);
+  }
+
+private:
+  void read() {
+    if (read_) {
+      return;
+    }
+    const auto path = environment_.docker_directory() / "config.json";
+    const std::string home = environment_.home().string();
+    const bool in_home = path.string().starts_with(home + "/");
+    origin_ =
+        fmt::format("`{}`", in_home ? "~" + path.string().substr(home.size()) : path.string());
+    if (const auto text = environment_.get("DOCKER_AUTH_CONFIG")) {
+      variable_ = parse_config(*text, "`DOCKER_AUTH_CONFIG`");
+    }
+    if (const auto text = read_file_if_exists(path); text && !trim(*text).empty()) {
+      file_ = parse_config(*text, origin_);
+    }
+    read_ = true;
+  }
+
+  std::optional<Credential> remembered(const std::string& helper, const std::string& key) {
+    const auto found = answers_.find(key);
+    if (found != answers_.end() && Clock::now() - found->second.when < helper_memory) {
+      return found->second.login;
+    }
+    auto login = ask_helper(environment_, helper, key, origin_);
+    answers_.insert_or_assign(key, Answer{login, Clock::now()});
+    return login;
+  }
+
+  struct Answer {
+    std::optional<Credential> login;
+    Clock::time_point when;
+  };
+
+  Environment environment_;
+  std::mutex mutex_;
+  bool read_{false};
+  std::string origin_;
+  Json variable_ = Json::object();
+  Json file_ = Json::object();
+  std::map<std::string, Answer> answers_;
+};
+
+}  // namespace
+
+CredentialSource make_docker_credentials(const Environment& environment) {
+  return [logins = std::make_shared<DockerLogins>(environment)](const std::string& host) {
+    return logins->find(host);
+  };
+}
+
+CredentialSource first_of(std::vector<CredentialSource> sources) {
+  return [sources = std::move(sources)](const std::string& host) -> std::optional<Credential> {
+    for (const auto& source : sources) {
+      if (auto login = source(host)) {
+        return login;
+      }
+    }
+    return std::nullopt;
+  };
+}
+
+Secret to_registry_auth(const std::optional<Credential>& credential, const std::string& host) {
+  Json fields = Json::object();
+  if (credential) {
+    const auto put = [&](const char* key, const std::string& value) {
+      if (!value.empty()) {
+        fields[key] = value;
+      }
+    };
+    put("username", credential->username);
+    put("password", credential->password.reveal());
+    put("identitytoken", credential->identity_token.reveal());
+    put("registrytoken", credential->registry_token.reveal());
+    put("serveraddress", key_of(host));
+  }
+  std::string text = base64url_encode(fields.dump());
+  // The engine's decoder wants the padding.
+  text.append((4 - text.size() % 4) % 4, '=');
+  return Secret{std::move(text)};
+}
+
+}  // namespace autopack::registry
