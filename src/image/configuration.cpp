@@ -1,0 +1,157 @@
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "image/manifest.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <ctime>
+
+namespace autopack::image {
+
+using nlohmann::json;
+
+namespace {
+
+/// `object[key]` as a T; the default when it is absent or null (Go writes null for empty lists).
+template <class T>
+T value_or_empty(const json& object, const char* key) {
+  const auto found = object.find(key);
+  return found == object.end() || found->is_null() ? T{} : found->get<T>();
+}
+
+}  // namespace
+
+Configuration::Configuration(json document)
+    : document_{std::make_unique<json>(std::move(document))} {}
+
+Configuration::Configuration(const Configuration& other)
+    : document_{std::make_unique<json>(*other.document_)} {}
+
+Configuration& Configuration::operator=(const Configuration& other) {
+  document_ = std::make_unique<json>(*other.document_);
+  return *this;
+}
+
+Configuration::Configuration(Configuration&&) noexcept = default;
+Configuration& Configuration::operator=(Configuration&&) noexcept = default;
+Configuration::~Configuration() = default;
+
+Configuration Configuration::parse(std::string_view text, const std::string& what) {
+  json document = json::parse(text, nullptr, false);
+  if (!document.is_object() || !document.contains("rootfs")) {
+    throw Error(ErrorKind::remote, fmt::format("{} is not an image configuration", what));
+  }
+  if (!document.contains("config") || document["config"].is_null()) {
+    document["config"] = json::object();
+  }
+  Configuration result{std::move(document)};
+  try {
+    // Read once here, so that later reads cannot fail.
+    result.environment();
+    result.entrypoint();
+    result.labels();
+    result.diff_ids();
+    result.platform();
+    result.user();
+  } catch (const json::exception& error) {
+    throw Error(ErrorKind::remote, fmt::format("{} cannot be read", what)).cause(error.what());
+  }
+  return result;
+}
+
+std::string Configuration::platform() const {
+  std::string text = document_->value("os", "linux") + "/" + document_->value("architecture", "");
+  const auto variant = document_->value("variant", "");
+  return variant.empty() ? text : text + "/" + variant;
+}
+
+std::string Configuration::user() const {
+  return value_or_empty<std::string>(document_->at("config"), "User");
+}
+
+std::vector<std::string> Configuration::entrypoint() const {
+  return value_or_empty<std::vector<std::string>>(document_->at("config"), "Entrypoint");
+}
+
+std::vector<std::string> Configuration::environment() const {
+  return value_or_empty<std::vector<std::string>>(document_->at("config"), "Env");
+}
+
+std::map<std::string, std::string> Configuration::labels() const {
+  return value_or_empty<std::map<std::string, std::string>>(document_->at("config"), "Labels");
+}
+
+std::vector<Digest> Configuration::diff_ids() const {
+  std::vector<Digest> digests;
+  for (const auto& text :
+       value_or_empty<std::vector<std::string>>(document_->at("rootfs"), "diff_ids")) {
+    if (const auto digest = Digest::parse(text)) {
+      digests.push_back(*digest);
+    } else {
+      throw Error(ErrorKind::remote, fmt::format("`{}` is not a sha256 digest", printable(text)));
+    }
+  }
+  return digests;
+}
+
+void Configuration::set_user(const std::string& user) {
+  (*document_)["config"]["User"] = user;
+}
+
+void Configuration::set_working_directory(const std::string& directory) {
+  (*document_)["config"]["WorkingDir"] = directory;
+}
+
+void Configuration::set_entrypoint(const std::vector<std::string>& words) {
+  (*document_)["config"]["Entrypoint"] = words;
+  (*document_)["config"].erase("Cmd");
+}
+
+void Configuration::set_environment(const std::string& name, const std::string& value) {
+  auto variables = environment();
+  const std::string text = name + "=" + value;
+  const auto found = std::find_if(variables.begin(), variables.end(), [&](const auto& variable) {
+    return variable.starts_with(name + "=");
+  });
+  if (found == variables.end()) {
+    variables.push_back(text);
+  } else {
+    *found = text;
+  }
+  (*document_)["config"]["Env"] = variables;
+}
+
+void Configuration::set_label(const std::string& name, const std::string& value) {
+  auto all = labels();
+  all[name] = value;
+  (*document_)["config"]["Labels"] = all;
+}
+
+void Configuration::set_created(std::int64_t seconds) {
+  (*document_)["created"] =
+      fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(seconds)));
+}
+
+void Configuration::add_layer(const LayerFacts& layer, const std::string& created_by) {
+  (*document_)["rootfs"]["diff_ids"].push_back(layer.diff_id.str());
+  (*document_)["history"].push_back(
+      {{"created", document_->value("created", "1970-01-01T00:00:00Z")},
+       {"created_by", created_by},
+       {"comment", "autopack"}});
+}
+
+void Configuration::add_empty_history(const std::string& created_by) {
+  (*document_)["history"].push_back(
+      {{"created", document_->value("created", "1970-01-01T00:00:00Z")},
+       {"created_by", created_by},
+       {"comment", "autopack"},
+       {"empty_layer", true}});
+}
+
+std::string Configuration::to_json() const {
+  return document_->dump();
+}
+
+}  // namespace autopack::image

@@ -1,0 +1,89 @@
+#include "image/layer.hpp"
+
+#include "base/error.hpp"
+
+#include <libdeflate.h>
+
+#include <deque>
+#include <future>
+#include <thread>
+#include <utility>
+
+namespace autopack::image {
+
+namespace {
+
+constexpr std::size_t member_size = 1U << 20U;
+
+/// The fastest level: on a code edit the time to compress counts, not the last per cent of size.
+constexpr int compression_level = 1;
+
+std::string compress(const std::string& bytes) {
+  const std::unique_ptr<libdeflate_compressor, decltype(&libdeflate_free_compressor)> compressor{
+      libdeflate_alloc_compressor(compression_level), &libdeflate_free_compressor};
+  if (!compressor) {
+    throw Error(ErrorKind::environment, "no memory to compress a layer");
+  }
+  std::string result(libdeflate_gzip_compress_bound(compressor.get(), bytes.size()), '\0');
+  result.resize(libdeflate_gzip_compress(compressor.get(), bytes.data(), bytes.size(),
+                                         result.data(), result.size()));
+  return result;
+}
+
+}  // namespace
+
+struct LayerWriter::State {
+  Take out;
+  Sha256 tar_hash{};
+  Sha256 hash{};
+  LayerFacts facts{};
+  std::string pending{};
+  std::deque<std::future<std::string>> running{};
+
+  void emit(const std::string& member) {
+    hash.update(member);
+    facts.size += member.size();
+    out(member);
+  }
+
+  /// Lets at most `limit` members be under way.
+  void drain(std::size_t limit) {
+    while (running.size() > limit) {
+      const std::string member = running.front().get();
+      running.pop_front();
+      emit(member);
+    }
+  }
+};
+
+LayerWriter::LayerWriter(Take out)
+    : state_{std::make_unique<State>(State{.out = std::move(out)})} {}
+
+LayerWriter::~LayerWriter() = default;
+
+void LayerWriter::write(std::string_view tar_bytes) {
+  state_->tar_hash.update(tar_bytes);
+  state_->facts.tar_size += tar_bytes.size();
+  while (!tar_bytes.empty()) {
+    const std::size_t room = member_size - state_->pending.size();
+    state_->pending += tar_bytes.substr(0, room);
+    tar_bytes.remove_prefix(std::min(room, tar_bytes.size()));
+    if (state_->pending.size() == member_size) {
+      state_->running.push_back(
+          std::async(std::launch::async, compress, std::exchange(state_->pending, {})));
+      state_->drain(std::max(1U, std::thread::hardware_concurrency()));
+    }
+  }
+}
+
+LayerFacts LayerWriter::finish() {
+  state_->drain(0);
+  if (!state_->pending.empty() || state_->facts.tar_size == 0) {
+    state_->emit(compress(state_->pending));
+  }
+  state_->facts.digest = state_->hash.finish();
+  state_->facts.diff_id = state_->tar_hash.finish();
+  return state_->facts;
+}
+
+}  // namespace autopack::image

@@ -1,0 +1,138 @@
+#include "image/manifest.hpp"
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace autopack::image {
+
+using nlohmann::json;
+
+namespace {
+
+/// Runs `read` on the parsed text; anything JSON finds wrong becomes an Error(remote) about `what`.
+template <class Read>
+auto parsed(std::string_view text, const std::string& what, Read read) {
+  try {
+    const json document = json::parse(text);
+    if (!document.is_object()) {
+      throw Error(ErrorKind::remote, fmt::format("{} is not a JSON object", what));
+    }
+    return read(document);
+  } catch (const json::exception& error) {
+    throw Error(ErrorKind::remote, fmt::format("{} cannot be read", what)).cause(error.what());
+  }
+}
+
+Descriptor descriptor_of(const json& value, const std::string& what) {
+  const auto digest = Digest::parse(value.at("digest").get<std::string>());
+  if (!digest) {
+    throw Error(ErrorKind::remote, fmt::format("{} names a blob without a sha256 digest", what));
+  }
+  return Descriptor{.media_type = value.value("mediaType", ""),
+                    .digest = *digest,
+                    .size = value.at("size").get<std::uint64_t>(),
+                    .urls = value.value("urls", std::vector<std::string>{})};
+}
+
+nlohmann::ordered_json to_ordered_json(const Descriptor& descriptor) {
+  nlohmann::ordered_json value{{"mediaType", descriptor.media_type},
+                               {"digest", descriptor.digest.str()},
+                               {"size", descriptor.size}};
+  if (!descriptor.urls.empty()) {
+    value["urls"] = descriptor.urls;
+  }
+  return value;
+}
+
+std::string platform_of(const json& value) {
+  std::string platform = value.value("os", "") + "/" + value.value("architecture", "");
+  if (const auto variant = value.value("variant", ""); !variant.empty()) {
+    platform += "/" + variant;
+  }
+  return platform == "/" ? "" : platform;
+}
+
+/// `linux/amd64` fits every variant of it; `linux/arm64/v8` fits itself and an index that names
+/// none.
+bool fits(const std::string& offered, const std::string& wanted) {
+  return offered == wanted || offered.starts_with(wanted + "/") ||
+         (!offered.empty() && wanted.starts_with(offered + "/"));
+}
+
+}  // namespace
+
+bool is_index(std::string_view text) {
+  const json document = json::parse(text, nullptr, false);
+  return document.is_object() && document.contains("manifests");
+}
+
+Manifest parse_manifest(std::string_view text, const std::string& what) {
+  return parsed(text, what, [&](const json& document) {
+    if (document.value("schemaVersion", 0) != 2 || !document.contains("config")) {
+      throw Error(ErrorKind::remote,
+                  fmt::format("{} is not an image manifest of schema version 2", what))
+          .hint("push the image again with a current docker, or name another one");
+    }
+    Manifest manifest;
+    manifest.config = descriptor_of(document.at("config"), what);
+    for (const auto& layer : document.at("layers")) {
+      manifest.layers.push_back(descriptor_of(layer, what));
+    }
+    // OCI lets mediaType be absent; the configuration's type then tells.
+    const std::string fallback{manifest.config.media_type == media_type::docker_config
+                                   ? media_type::docker_manifest
+                                   : media_type::oci_manifest};
+    manifest.media_type = document.value("mediaType", fallback);
+    manifest.annotations = document.value("annotations", std::map<std::string, std::string>{});
+    return manifest;
+  });
+}
+
+std::vector<IndexEntry> parse_index(std::string_view text, const std::string& what) {
+  return parsed(text, what, [&](const json& document) {
+    std::vector<IndexEntry> entries;
+    for (const auto& value : document.at("manifests")) {
+      entries.push_back(
+          {.manifest = descriptor_of(value, what),
+           .platform = value.contains("platform") ? platform_of(value.at("platform")) : ""});
+    }
+    return entries;
+  });
+}
+
+const IndexEntry& choose(const std::vector<IndexEntry>& entries,
+                         const std::string& platform,
+                         const std::string& what) {
+  std::vector<std::string> offered;
+  for (const auto& entry : entries) {
+    if (fits(entry.platform, platform)) {
+      return entry;
+    }
+    if (!entry.platform.empty() && !entry.platform.starts_with("unknown")) {
+      offered.push_back("`" + entry.platform + "`");
+    }
+  }
+  throw Error(ErrorKind::project, fmt::format("{} has no image for `{}`", what, platform))
+      .cause(offered.empty() ? std::string{"it names no platform"}
+                             : "it has " + join(offered, ", "))
+      .hint("name another image, or another `--platform`");
+}
+
+std::string to_json(const Manifest& manifest) {
+  nlohmann::ordered_json document{{"schemaVersion", 2},
+                                  {"mediaType", manifest.media_type},
+                                  {"config", to_ordered_json(manifest.config)}};
+  document["layers"] = nlohmann::ordered_json::array();
+  for (const auto& layer : manifest.layers) {
+    document["layers"].push_back(to_ordered_json(layer));
+  }
+  if (!manifest.annotations.empty()) {
+    document["annotations"] = manifest.annotations;
+  }
+  return document.dump();
+}
+
+}  // namespace autopack::image
