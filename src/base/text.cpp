@@ -110,12 +110,9 @@ std::string human_size(std::uint64_t bytes) {
                                      : fmt::format("{:.1f} {}", value, units.at(unit));
 }
 
-namespace {
-
-/// Length of the valid UTF-8 sequence at the start of `text`; 0 when there is none.
 std::size_t utf8_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(0);
+  const unsigned char first = text.empty() ? 0xFF : byte(0);
   const std::size_t length = first < 0x80             ? 1
                              : first >> 5U == 0b110   ? 2
                              : first >> 4U == 0b1110  ? 3
@@ -135,8 +132,6 @@ std::size_t utf8_length(std::string_view text) {
       (first == 0xED && byte(1) > 0x9F) || first > 0xF4 || (first == 0xF4 && byte(1) > 0x8F);
   return overlong || surrogate_or_beyond ? 0 : length;
 }
-
-}  // namespace
 
 std::string printable(std::string_view text) {
   std::string result;

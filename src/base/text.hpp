@@ -27,6 +27,8 @@ std::optional<std::string> nearest(std::string_view name, std::span<const std::s
 std::string shell_quote(std::string_view text);
 /// `1.5 MB`, `12 kB`, `17 B`; decimal units.
 std::string human_size(std::uint64_t bytes);
+/// Length of the UTF-8 sequence at the start of `text`; 0 when there is no valid one.
+std::size_t utf8_length(std::string_view text);
 /// Bytes that would disturb a terminal (control characters, invalid UTF-8) written as `\xNN`.
 std::string printable(std::string_view text);
 

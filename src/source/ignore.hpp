@@ -44,8 +44,13 @@ public:
 
 private:
   struct Compiled;
+
+  /// Adds `rule` unless `line` holds no pattern.
+  void append(const Rule& rule, std::string_view line);
+
   std::vector<Rule> rules_;
   std::vector<std::shared_ptr<const Compiled>> compiled_;
+  bool has_exceptions_{false};
 };
 
 /// The rules that apply: the defaults first, then `<dockerfile>.dockerignore` when `dockerfile` is

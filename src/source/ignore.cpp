@@ -1,0 +1,130 @@
+#include "source/ignore.hpp"
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "source/pattern.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace autopack::source {
+
+namespace {
+
+constexpr std::size_t longest_line = 64 * 1024;  // what docker's reader takes
+
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
+Problem malformed(const Rule& rule, const Error& error) {
+  Problem problem{.message = fmt::format("the pattern `{}` is malformed: {}",
+                                         printable(rule.pattern), error.message()),
+                  .origin = fmt::format("`{}` line {}", printable(rule.file), rule.line)};
+  if (rule.pattern.find('\\') != std::string::npos) {
+    problem.hints.emplace_back(
+        "write paths with `/`; `\\` takes the meaning off the next character");
+  }
+  return problem;
+}
+
+}  // namespace
+
+struct IgnoreRules::Compiled {
+  Pattern pattern;
+};
+
+void IgnoreRules::add(std::string_view text, const std::string& file) {
+  Problems problems;
+  if (text.starts_with(byte_order_mark)) {
+    text.remove_prefix(byte_order_mark.size());
+  }
+  for (int line = 1; !text.empty(); ++line) {
+    const auto end = std::min(text.find('\n'), text.size());
+    const auto written = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    const Rule rule{.pattern = std::string{trim_unicode(written)}, .file = file, .line = line};
+    if (written.size() >= longest_line) {
+      problems.push_back({.message = "a line is longer than 64 KiB",
+                          .origin = fmt::format("`{}` line {}", printable(file), line)});
+      continue;
+    }
+    try {
+      append(rule, written);
+    } catch (const Error& error) {
+      problems.push_back(malformed(rule, error));
+    }
+  }
+  throw_if_errors(problems, ErrorKind::project);
+}
+
+void IgnoreRules::append(const Rule& rule, std::string_view line) {
+  if (auto pattern = Pattern::parse(line)) {
+    has_exceptions_ = has_exceptions_ || pattern->is_exception();
+    compiled_.push_back(std::make_shared<const Compiled>(Compiled{std::move(*pattern)}));
+    rules_.push_back(rule);
+  }
+}
+
+std::optional<Rule> IgnoreRules::excludes(std::string_view path, bool /*is_directory*/) const {
+  // Docker walks down from the root. A pattern that matched a directory holds for all below it,
+  // and one that could change nothing at a directory is not asked there.
+  std::vector<char> matched(rules_.size());
+  const Rule* decision = nullptr;
+  for (std::size_t end = 0; end < path.size() && (decision == nullptr || has_exceptions_); ++end) {
+    end = std::min(path.find('/', end), path.size());
+    const auto name = path.substr(0, end);
+    decision = nullptr;
+    for (std::size_t i = 0; i < rules_.size(); ++i) {
+      const Pattern& pattern = compiled_[i]->pattern;
+      const bool asked = pattern.is_exception() == (decision != nullptr);
+      if (matched[i] == 0 && asked && pattern.matches(name)) {
+        matched[i] = 1;
+      }
+      if (matched[i] != 0) {
+        decision = pattern.is_exception() ? nullptr : &rules_[i];
+      }
+    }
+  }
+  return decision == nullptr ? std::nullopt : std::optional{*decision};
+}
+
+bool IgnoreRules::may_hold_exceptions(std::string_view path) const {
+  return std::any_of(compiled_.begin(), compiled_.end(), [&](const auto& compiled) {
+    return compiled->pattern.is_exception() && compiled->pattern.may_match_below(path);
+  });
+}
+
+const std::vector<Rule>& IgnoreRules::rules() const {
+  return rules_;
+}
+
+std::string IgnoreRules::text() const {
+  std::string text;
+  std::string_view file;
+  for (const auto& rule : rules_) {
+    if (text.empty() || rule.file != file) {
+      text += fmt::format("{}# {}\n", text.empty() ? "" : "\n", printable(rule.file));
+      file = rule.file;
+    }
+    // In column one it would begin a comment.
+    text += rule.pattern.starts_with('#') ? " " : "";
+    text += rule.pattern + "\n";
+  }
+  return text;
+}
+
+IgnoreRules load_ignore_rules(const Tree& tree, std::string_view dockerfile) {
+  IgnoreRules rules;
+  rules.add_defaults();
+  const std::string own = std::string{dockerfile} + ".dockerignore";
+  for (const std::string& file : {own, std::string{".dockerignore"}}) {
+    if (tree.find(file)) {
+      rules.add(tree.read(file), file);
+      break;
+    }
+  }
+  return rules;
+}
+
+}  // namespace autopack::source

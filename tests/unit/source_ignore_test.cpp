@@ -1,0 +1,319 @@
+#include "base/error.hpp"
+#include "source/ignore.hpp"
+#include "support/memory_tree.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+using namespace autopack;
+using namespace autopack::source;
+
+namespace {
+
+/// The paths of `paths` that `text` excludes, each followed by a space.
+std::string excluded(const std::string& text, const std::vector<std::string>& paths) {
+  IgnoreRules rules;
+  rules.add(text, ".dockerignore");
+  std::string result;
+  for (const auto& path : paths) {
+    if (rules.excludes(path, false)) {
+      result += path + " ";
+    }
+  }
+  return result;
+}
+
+Problems problems_of(const std::string& text) {
+  IgnoreRules rules;
+  try {
+    rules.add(text, ".dockerignore");
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::project);
+    return error.problems();
+  }
+  return {};
+}
+
+IgnoreRules defaults_and(const std::string& text) {
+  IgnoreRules rules;
+  rules.add_defaults();
+  rules.add(text, ".dockerignore");
+  return rules;
+}
+
+}  // namespace
+
+TEST_CASE("one pattern matches as docker matches it") {
+  struct Case {
+    const char* pattern;
+    const char* path;
+    bool excluded;
+  };
+
+  // Each line was put to moby/patternmatcher (5a6d842) itself.
+  static const std::vector<Case> cases{
+      {"a", "a", true},
+      {"a", "a/b/c", true},
+      {"a", "b/a", false},
+      {"/a", "a", true},
+      {"//a", "a", true},
+      {"a/", "a", true},
+      {"a/", "a/b", true},
+      {"./a", "a", true},
+      {"b/../a", "a", true},
+      {"  a  ", "a", true},
+      {"\xC2\xA0 a\xE3\x80\x80", "a", true},
+      {"a b", "a b", true},
+      {"*", "a/b", true},
+      {"*", ".a", true},
+      {"*/b", "a/b", true},
+      {"*/b", "b", false},
+      {"*/b", "x/a/b", false},
+      {"*/b", "a/b/c", true},
+      {"a*", "ab/c", true},
+      {"a*c", "a/c", false},
+      {"**", "a/b", true},
+      {"**", "a", true},
+      {"**/", "a", true},
+      {"**/a", "a", true},
+      {"**/a", "x/y/a", true},
+      {"**/a", "x/ba", false},
+      {"**/a", "x/a/b", true},
+      {"**/a/b", "x/a/b", true},
+      {"**a", "x/ba", true},
+      {"**/*.py", "a.py", true},
+      {"**/*.py", "x/y/a.py", true},
+      {"**/*.py", "x/.py", true},
+      {"a/**", "a", false},
+      {"a/**", "a/b", true},
+      {"a/**", "a/b/c", true},
+      {"a/**/b", "a/b", true},
+      {"a/**/b", "a/x/y/b", true},
+      {"a/**/b", "a/xb", false},
+      {"a**", "ab/c", true},
+      {"a**/b", "ax/y/b", true},
+      {"**/a/**", "a/b", true},
+      {"**/a/**", "x/a/b/c", true},
+      {"**/a/**", "x/a", false},
+      {"***", "a", true},
+      {"****", "a/b", true},
+      {"a?c", "abc", true},
+      {"a?c", "a/c", false},
+      {"a?c",
+       "a\xC3\xA9"
+       "c",
+       true},
+      {"a??c",
+       "a\xC3\xA9"
+       "c",
+       false},
+      {"[ab]", "b", true},
+      {"[^ab]", "c", true},
+      {"[^ab]", "b", false},
+      {"a[^b]c", "a/c", true},
+      {"[a-c]x", "bx", true},
+      {"[a-\xCE\xB6]*", "\xCE\xB1", true},
+      {"[!a]", "!", true},
+      {"[!a]", "b", false},
+      {"[\\]a]", "]", true},
+      {"[a\\-z]", "-", true},
+      {"[[:digit:]]", "7", true},
+      {"\\*", "*", true},
+      {"\\*", "a", false},
+      {"a\\*b", "a*b", true},
+      {"\\!a", "!a", true},
+      {"\\#a", "#a", true},
+      {" #a", "#a", true},
+      {"a.py", "axpy", false},
+      {"*.py", "axpy", false},
+      {"a+b*", "a+bc", true},
+      {"a(b)$*", "a(b)$c", true},
+      {"dist/*.whl", "dist/x-2.4+g0-py3.whl", true},
+      {"caf\xC3\xA9", "caf\xC3\xA9", true},
+      {"\xFF*", "\xFE", true},
+      {"*a", "x\na", true},
+      {"**/a*", "x\ny/a", false},
+      {".", "a", false},
+      {"/", "a", false},
+      {"../a", "a", false},
+      // What follows is docker's reading of a pattern as a regular expression.
+      {"*.{py,txt}", "a.py", false},
+      {"*.{py,txt}", "a.{py,txt}", true},
+      {"a{2}*", "aab", true},
+      {"a{2}*", "a{2}b", false},
+      {"a{2}", "a{2}", true},
+      {"a|b*", "xb", true},
+      {"a|b*", "ab", true},
+      {"a|b*", "c", false},
+      {"a|b", "a|b", true},
+      {"x^*", "x^y", false},
+      {"\\d*", "7", true},
+      {"\\d*", "d", false},
+      {"a\\b*", "a", true},
+      {"a\\b*", "ab", false},
+      {"\\x41*", "A", true},
+      {"[*]", "^/]", true},
+  };
+  for (const auto& [pattern, path, expected] : cases) {
+    CAPTURE(pattern);
+    CAPTURE(path);
+    CHECK(excluded(pattern, {path}).empty() != expected);
+  }
+}
+
+TEST_CASE("the last match wins and a match holds for all below") {
+  CHECK(excluded("a\n!a/b\n", {"a", "a/b", "a/b/c", "a/c"}) == "a a/c ");
+  CHECK(excluded("a\n!a/b\na/b/c\n", {"a/b", "a/b/c", "a/b/c/d"}) == "a/b/c a/b/c/d ");
+  CHECK(excluded("*\n!*.py\n", {"a.py", "d/a.py", "d"}) == "d/a.py d ");
+  CHECK(excluded("*\n!**/*.py\n", {"a.py", "d/e/a.py", "d"}) == "d ");
+  CHECK(excluded("!a\na\n", {"a"}) == "a ");
+  CHECK(excluded("**\n!util/docker/web\n", {"util/docker/web/foo", "util/docker"}) ==
+        "util/docker ");
+  // A pattern that could change nothing at a directory is not asked there, as in docker's walk.
+  CHECK(excluded("*/x\n!d\n", {"d", "d/x", "d/y"}) == "d/x ");
+}
+
+TEST_CASE("an ignore file is read line by line as docker reads it") {
+  CHECK(excluded("\xEF\xBB\xBF"
+                 "a\nb",
+                 {"a", "b"}) == "a b ");
+  CHECK(excluded("\xEF\xBB\xBF# a comment\r\na\r\n\r\nb\r\n", {"a", "b", "#"}) == "a b ");
+  CHECK(excluded("#a\n", {"#a"}).empty());
+  CHECK(excluded("a\n! a/b\n", {"a/b", "a/c"}) == "a/c ");
+  CHECK(excluded("a\n!/a/b/\n", {"a/b", "a/c"}) == "a/c ");
+  CHECK(excluded("", {"a"}).empty());
+}
+
+TEST_CASE("the rule that decided is told") {
+  IgnoreRules rules;
+  rules.add("# data\ndata\n\n !data/keep \ndata/keep/big.bin", "Dockerfile.dockerignore");
+  const auto rule = rules.excludes("data/keep/big.bin", false);
+  REQUIRE(rule);
+  CHECK(rule->pattern == "data/keep/big.bin");
+  CHECK(rule->file == "Dockerfile.dockerignore");
+  CHECK(rule->line == 5);
+  CHECK(rules.excludes("data/x/y", false)->line == 2);
+  CHECK_FALSE(rules.excludes("data/keep/small", false));
+  CHECK_FALSE(rules.excludes("", true));
+  REQUIRE(rules.rules().size() == 3);
+  CHECK(rules.rules()[1].pattern == "!data/keep");
+}
+
+TEST_CASE("malformed patterns are all told with file and line") {
+  struct Case {
+    const char* pattern;
+    const char* message;
+  };
+
+  static const std::vector<Case> cases{
+      {"!", "the pattern `!` is malformed: nothing follows the `!`"},
+      {"! ", "the pattern `!` is malformed: nothing follows the `!`"},
+      {"!/", "the pattern `!/` is malformed: nothing follows the `!`"},
+      {"a[", "the pattern `a[` is malformed: a `[` is never closed"},
+      {"a[b", "the pattern `a[b` is malformed: a `[` is never closed"},
+      {"[]a]", "the pattern `[]a]` is malformed: a range in `[...]` lacks an end"},
+      {"[a-]", "the pattern `[a-]` is malformed: a range in `[...]` lacks an end"},
+      {"[-a]", "the pattern `[-a]` is malformed: a range in `[...]` lacks an end"},
+      {"[z-a]", "the pattern `[z-a]` is malformed: a range in `[...]` runs backwards"},
+      {"a\\", "the pattern `a\\` is malformed: a `\\` stands at the end"},
+      {"logs\\old", "the pattern `logs\\old` is malformed: `\\o` is no escape"},
+      {"\\1", "the pattern `\\1` is malformed: `\\1` is no escape"},
+      {"[[:nope:]]", "the pattern `[[:nope:]]` is malformed: `[:nope:]` is no class of characters"},
+      {"*{2}",
+       "the pattern `*{2}` is malformed: a repetition follows nothing that can be repeated"},
+      {"?{2000}", "the pattern `?{2000}` is malformed: a repetition in braces is out of range"},
+      {"[\xFF]", "the pattern `[\\xff]` is malformed: a class of characters is not valid UTF-8"},
+  };
+  std::string all;
+  for (const auto& [pattern, message] : cases) {
+    CAPTURE(pattern);
+    const auto problems = problems_of(std::string{"\n"} + pattern + "\n");
+    REQUIRE(problems.size() == 1);
+    CHECK(problems[0].message == message);
+    CHECK(problems[0].origin == "`.dockerignore` line 2");
+    all += std::string{pattern} + "\n";
+  }
+  CHECK(problems_of(all).size() == cases.size());
+  CHECK(problems_of("logs\\old")[0].hints.size() == 1);
+  CHECK(problems_of(std::string(70'000, 'a'))[0].message == "a line is longer than 64 KiB");
+  CHECK(problems_of(std::string(600, '?') + "*")[0].message.ends_with("it is too long"));
+}
+
+TEST_CASE("hostile patterns take no time") {
+  std::string pattern;
+  for (int i = 0; i < 30; ++i) {
+    pattern += "*a";
+  }
+  CHECK(excluded(pattern + "*b", {std::string(4000, 'a')}).empty());
+  CHECK_FALSE(excluded(pattern, {std::string(4000, 'a')}).empty());
+  // More states than one word has bits.
+  const std::string name(100, 'x');
+  CHECK_FALSE(excluded("*/" + name + "/*", {"d/" + name + "/f"}).empty());
+  CHECK(excluded("*/" + name + "/*", {"d/" + name + "y/f"}).empty());
+  CHECK_FALSE(excluded("[ab]{70}", {std::string(70, 'b')}).empty());
+  CHECK(excluded("[ab]{70}", {std::string(69, 'b')}).empty());
+}
+
+TEST_CASE("an excluded directory is entered only for exceptions below it") {
+  IgnoreRules rules;
+  rules.add("*\n!src/keep\n!data/*.csv\n!logs/**\n", ".dockerignore");
+  for (const char* path : {"src", "data", "data/2024", "logs", "logs/a"}) {
+    CAPTURE(path);
+    CHECK(rules.may_hold_exceptions(path));
+  }
+  for (const char* path : {"sr", "src/keep", "src/other", "dat", "venv", "log"}) {
+    CAPTURE(path);
+    CHECK_FALSE(rules.may_hold_exceptions(path));
+  }
+  rules.add("!**/README", ".dockerignore");
+  CHECK(rules.may_hold_exceptions("venv"));
+  CHECK_FALSE(IgnoreRules{}.may_hold_exceptions("a"));
+}
+
+TEST_CASE("defaults leave out what no job needs, and a user brings it back") {
+  const auto rules = defaults_and("!.git/HEAD\n!keep/.env\n");
+  for (const char* path :
+       {".git", ".git/config", "sub/.git", ".venv/bin/python", "venv/lib/x.py",
+        "trainer/__pycache__/task.cpython-311.pyc", "old.pyc", ".mypy_cache/x",
+        "my_package.egg-info/PKG-INFO", ".env", "conf/.env.local", ".ssh/id_rsa"}) {
+    CAPTURE(path);
+    const auto rule = rules.excludes(path, false);
+    REQUIRE(rule);
+    CHECK(rule->file == "autopack's defaults");
+    CHECK(rule->line == 0);
+  }
+  for (const char* path :
+       {".git/HEAD", "keep/.env", "env/cartpole.py", "build/model.py", "dist/__init__.py",
+        "data/train.csv", "cache/store.py", "environment.yml", ".dockerignore", ".gitignore",
+        "src/venv.py", "pyc"}) {
+    CAPTURE(path);
+    CHECK_FALSE(rules.excludes(path, false));
+  }
+}
+
+TEST_CASE("the text of the rules reads back to the same rules") {
+  IgnoreRules rules;
+  rules.add(" #a\n# comment\n  !b  \n\\#c\n", ".dockerignore");
+  CHECK(rules.text() == "# .dockerignore\n #a\n!b\n\\#c\n");
+  const auto first = defaults_and(" #a\n!b");
+  IgnoreRules second;
+  second.add(first.text(), "Dockerfile.dockerignore");
+  REQUIRE(second.rules().size() == first.rules().size());
+  for (std::size_t i = 0; i < first.rules().size(); ++i) {
+    CHECK(second.rules()[i].pattern == first.rules()[i].pattern);
+  }
+  CHECK(IgnoreRules{}.text().empty());
+}
+
+TEST_CASE("the Dockerfile's own ignore file goes before the general one") {
+  const MemoryTree tree{{".dockerignore", "general"}, {"ops/Dockerfile.dockerignore", "own"}};
+  CHECK(load_ignore_rules(tree).excludes("general", false));
+  CHECK(load_ignore_rules(tree, "Dockerfile").excludes("general", false));
+  const auto own = load_ignore_rules(tree, "ops/Dockerfile");
+  CHECK(own.excludes("own", false)->file == "ops/Dockerfile.dockerignore");
+  CHECK_FALSE(own.excludes("general", false));
+  CHECK(own.excludes(".git", true));
+  CHECK_FALSE(load_ignore_rules(MemoryTree{}).excludes("general", false));
+}
