@@ -7,9 +7,11 @@
 #include "http/client.hpp"
 #include "image/facts.hpp"
 #include "image/reference.hpp"
+#include "image/tar.hpp"
 #include "plan/plan.hpp"
 #include "registry/credentials.hpp"
 
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -28,7 +30,8 @@ struct Endpoint {
 
 /// DOCKER_HOST (+ DOCKER_TLS_VERIFY, DOCKER_CERT_PATH), DOCKER_CONTEXT, `currentContext` of
 /// config.json, else the default socket. Throws Error(usage) for a value that cannot be used (ssh).
-Endpoint find_endpoint(const Environment& environment);
+Endpoint find_endpoint(const Environment& environment,
+                       const std::filesystem::path& default_socket = "/var/run/docker.sock");
 
 struct EngineInfo {
   std::string version{};
@@ -58,7 +61,10 @@ struct ContextFile {
 
 struct BuildRequest {
   const plan::Plan* plan{nullptr};  ///< files of the context
-  std::string dockerfile{};         ///< text that is built
+  /// Context directory of the working directory's files: plan::Dialect::root. Empty: the context's
+  /// root.
+  std::string root{};
+  std::string dockerfile{};  ///< text that is built
   std::vector<ContextFile> files{};
   std::vector<std::string> tags{};
   std::map<std::string, std::string> labels{};
@@ -67,6 +73,7 @@ struct BuildRequest {
   std::string platform{};
   bool no_cache{false};
   bool buildkit{true};
+  std::int64_t file_time{image::default_file_time};  ///< of every file of the context
 };
 
 struct BuildResult {
@@ -78,15 +85,15 @@ struct BuildResult {
 
 struct PushResult {
   Digest digest{sha256("")};
-  std::uint64_t bytes_uploaded{0};
+  std::uint64_t bytes_uploaded{0};  ///< before compression: what the engine tells
 
   struct Layer {
-    std::string id{};
-    std::uint64_t size{0};
+    std::string id{};       ///< as the engine shortens it
+    std::uint64_t size{0};  ///< uncompressed bytes; 0 when the registry had it
     bool uploaded{false};
   };
 
-  std::vector<Layer> layers{};
+  std::vector<Layer> layers{};  ///< none from Podman, which does not tell
 };
 
 struct ContainerSpec {
@@ -149,7 +156,7 @@ struct DockerOptions {
   registry::CredentialSource credentials{};
   Reporter* reporter{nullptr};
   const Cancellation* cancellation{nullptr};
-  http::Client* client{nullptr};
+  http::Client* client{nullptr};  ///< must outlive the engine
 };
 
 std::unique_ptr<Docker> make_docker(DockerOptions options);
@@ -159,5 +166,30 @@ std::unique_ptr<Docker> make_docker(DockerOptions options);
 image::BaseFacts probe_base(Docker& docker,
                             const image::Reference& reference,
                             const std::string& platform);
+
+/// The facts of an image that the daemon has, under the name `local` there.
+image::BaseFacts probe_image_facts(Docker& docker,
+                                   const std::string& local,
+                                   const LocalImage& image,
+                                   const std::string& platform);
+
+/// What stands after FROM so that exactly the image of some base facts is built on.
+class BuildBase {
+public:
+  /// Pulls the image when the daemon does not have it (any more).
+  BuildBase(Docker& docker, const image::BaseFacts& facts);
+  /// Takes back a name that was made for the build alone.
+  ~BuildBase();
+  BuildBase(const BuildBase&) = delete;
+  BuildBase& operator=(const BuildBase&) = delete;
+
+  /// `name@sha256:...`; a tag for an image that only the daemon has.
+  const std::string& from() const { return from_; }
+
+private:
+  Docker& docker_;
+  std::string from_;
+  bool temporary_{false};
+};
 
 }  // namespace autopack::engine

@@ -1,0 +1,230 @@
+#include "engine/api.hpp"
+
+#include "base/text.hpp"
+#include "base/url.hpp"
+#include "engine/json_lines.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+
+namespace autopack::engine {
+
+namespace {
+
+/// The newest version of the API this code was written for.
+constexpr int newest_minor = 47;
+/// The first with BuildKit in `POST /build`.
+constexpr int buildkit_minor = 39;
+
+/// N of `1.N`; none for anything else.
+std::optional<int> minor_version(std::string_view text) {
+  int minor = 0;
+  if (!text.starts_with("1.")) {
+    return std::nullopt;
+  }
+  const auto result = std::from_chars(text.data() + 2, text.data() + text.size(), minor);
+  return result.ec == std::errc{} && result.ptr == text.data() + text.size() ? std::optional{minor}
+                                                                             : std::nullopt;
+}
+
+bool is_unix(const Endpoint& endpoint) {
+  return endpoint.url.starts_with("unix://");
+}
+
+std::string socket_path(const Endpoint& endpoint) {
+  return endpoint.url.substr(std::string_view{"unix://"}.size());
+}
+
+}  // namespace
+
+std::string refusal_of(const http::Response& response) {
+  const auto body = nlohmann::json::parse(response.body, nullptr, false);
+  std::string text = complaint_of(body);
+  if (text.empty()) {
+    text = trim(std::string_view{response.body}.substr(0, 400));
+  }
+  return text.empty() ? fmt::format("status {}", response.status)
+                      : printable(redact_credentials(text));
+}
+
+Api::Api(const DockerOptions& options) : options_{options}, cleanup_{http::make_client({})} {}
+
+const EngineInfo& Api::info() {
+  if (!info_) {
+    info_ = negotiate();
+  }
+  return *info_;
+}
+
+http::Request Api::base_request(std::string what,
+                                std::string method,
+                                const std::string& path) const {
+  const Endpoint& endpoint = options_.endpoint;
+  http::Request request{.what = std::move(what), .method = std::move(method)};
+  if (is_unix(endpoint)) {
+    request.unix_socket = socket_path(endpoint);
+    request.url = "http://localhost" + path;
+  } else {
+    const auto rest = endpoint.url.substr(endpoint.url.find("://"));
+    request.url = (endpoint.use_tls ? "https" : "http") +
+                  std::string{rest.ends_with('/') ? rest.substr(0, rest.size() - 1) : rest} + path;
+    request.tls = endpoint.tls;
+  }
+  request.timeout = std::chrono::milliseconds{0};
+  return request;
+}
+
+http::Request Api::request(std::string what, std::string method, const std::string& path) {
+  return base_request(std::move(what), std::move(method), "/v" + info().api_version + path);
+}
+
+http::Request Api::podman_request(std::string what,
+                                  std::string method,
+                                  const std::string& path) const {
+  return base_request(std::move(what), std::move(method), "/v4.0.0/libpod" + path);
+}
+
+http::Response Api::send(const http::Request& request) {
+  check_socket();
+  try {
+    return options_.client->send(request);
+  } catch (const Error&) {
+    rethrow_explained();
+  }
+}
+
+http::Response Api::send_ok(const http::Request& request) {
+  http::Response response = send(request);
+  if (!response.ok()) {
+    throw Error(ErrorKind::remote, "could not " + request.what).cause(refusal_of(response));
+  }
+  return response;
+}
+
+void Api::send_cleanup(const http::Request& request) noexcept {
+  try {
+    cleanup_->send(request);
+  } catch (const std::exception& error) {
+    // The failure that led here is the one to tell.
+    if (options_.reporter != nullptr) {
+      options_.reporter->detail(error.what());
+    }
+  }
+}
+
+std::unique_ptr<http::Stream> Api::upgrade(const http::Request& request) {
+  check_socket();
+  try {
+    return options_.client->upgrade(request);
+  } catch (const Error&) {
+    rethrow_explained();
+  }
+}
+
+std::optional<registry::Credential> Api::login(const std::string& host) const {
+  return options_.credentials ? options_.credentials(host) : std::nullopt;
+}
+
+http::Header Api::registry_auth(const std::string& host) const {
+  return {"X-Registry-Auth", registry::to_registry_auth(login(host), host).reveal()};
+}
+
+EngineInfo Api::negotiate() {
+  auto ping = base_request("reach the engine", "GET", "/_ping");
+  ping.timeout = std::chrono::seconds{30};
+  const http::Response pong = send_ok(ping);
+  EngineInfo info;
+  info.podman = pong.header("Libpod-Api-Version").has_value();
+  const auto offered = pong.header("Api-Version");
+  const auto minor = offered ? minor_version(*offered) : std::nullopt;
+  if (!minor) {
+    throw unreachable().cause("what answers there is not a Docker Engine");
+  }
+  info.api_version = fmt::format("1.{}", std::min(*minor, newest_minor));
+  // `1` is an administrator's wish; engines before 23 say nothing unless told to.
+  const std::string builder = pong.header("Builder-Version").value_or("");
+  const std::string system = pong.header("Ostype").value_or("linux");
+  info.buildkit = !info.podman && builder != "1" && system == "linux" && *minor >= buildkit_minor;
+
+  auto ask =
+      base_request("ask the engine for its version", "GET", "/v" + info.api_version + "/version");
+  ask.timeout = std::chrono::seconds{30};
+  const auto version = nlohmann::json::parse(send_ok(ask).body, nullptr, false);
+  info.version = text_at(version, "Version");
+  info.platform = text_at(version, "Os") + "/" + text_at(version, "Arch");
+  return info;
+}
+
+Error Api::unreachable() const {
+  return {ErrorKind::environment,
+          fmt::format("cannot reach the Docker Engine at `{}` (from {})",
+                      redact_url(options_.endpoint.url), options_.endpoint.origin)};
+}
+
+void Api::check_socket() const {
+  if (!is_unix(options_.endpoint)) {
+    return;
+  }
+  const std::string path = socket_path(options_.endpoint);
+
+  struct stat status {};
+
+  if (::stat(path.c_str(), &status) != 0) {
+    Error error = unreachable().cause(fmt::format("`{}`: {}", path, std::strerror(errno)));
+    if (options_.endpoint.origin == "the default") {
+      error.hint("sudo systemctl start docker").hint("sudo apt-get install docker.io");
+    }
+    throw error.hint("export DOCKER_HOST=unix:///path/of/the/engine.sock");
+  }
+  if (!S_ISSOCK(status.st_mode)) {
+    throw unreachable()
+        .cause(fmt::format("`{}` is not a socket", path))
+        .hint("export DOCKER_HOST=unix:///path/of/the/engine.sock");
+  }
+  if (::access(path.c_str(), R_OK | W_OK) != 0) {
+    throw unreachable()
+        .cause(fmt::format("`{}`: {}", path, std::strerror(errno)))
+        .hint("sudo usermod -aG docker \"$USER\" && newgrp docker");
+  }
+}
+
+/// Called while an exception of the client is handled.
+void Api::rethrow_explained() const {
+  using Reason = http::TransportError::Reason;
+  const auto with_causes = [this](const Error& failure) {
+    Error error = unreachable();
+    for (const auto& cause : failure.causes()) {
+      error.cause(cause);
+    }
+    return error;
+  };
+  try {
+    throw;
+  } catch (const http::TransportError& failure) {
+    switch (failure.reason()) {
+      case Reason::reset:
+      case Reason::timeout:
+      case Reason::protocol: throw;
+      case Reason::tls:
+        throw with_causes(failure).hint("check the certificates in DOCKER_CERT_PATH");
+      case Reason::connect:
+      case Reason::resolve:
+        throw with_causes(failure).hint("check DOCKER_HOST, and that the engine listens there");
+    }
+    throw;
+  } catch (const Error& failure) {
+    // What a request's own callbacks throw goes through as it is.
+    if (!failure.message().starts_with("cannot connect to `")) {
+      throw;
+    }
+    throw with_causes(failure).hint("sudo systemctl start docker");
+  }
+}
+
+}  // namespace autopack::engine

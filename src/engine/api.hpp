@@ -1,0 +1,55 @@
+#pragma once
+
+#include "engine/docker.hpp"
+#include "http/client.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace autopack::engine {
+
+/// The HTTP side of one engine: its address, the API version agreed on, and what its failures mean.
+class Api {
+public:
+  explicit Api(const DockerOptions& options);
+
+  /// Asks once, then remembers.
+  const EngineInfo& info();
+
+  /// A request for `path` below the API's version prefix; `what` as in http::Request.
+  http::Request request(std::string what, std::string method, const std::string& path);
+  /// The same below Podman's own API.
+  http::Request podman_request(std::string what, std::string method, const std::string& path) const;
+
+  /// The answer, whatever its status. Throws Error(environment) when the engine is not there.
+  http::Response send(const http::Request& request);
+  /// As send; throws Error(remote) for a status that is no success.
+  http::Response send_ok(const http::Request& request);
+  /// As send, on a connection of its own that a cancellation does not end; for taking back what was
+  /// made. Never throws.
+  void send_cleanup(const http::Request& request) noexcept;
+  std::unique_ptr<http::Stream> upgrade(const http::Request& request);
+
+  /// The login for the registry `host`; none = anonymous.
+  std::optional<registry::Credential> login(const std::string& host) const;
+  /// X-Registry-Auth with that login.
+  http::Header registry_auth(const std::string& host) const;
+
+  Reporter* reporter() const { return options_.reporter; }
+
+private:
+  http::Request base_request(std::string what, std::string method, const std::string& path) const;
+  EngineInfo negotiate();
+  void check_socket() const;
+  Error unreachable() const;
+  [[noreturn]] void rethrow_explained() const;
+
+  DockerOptions options_;
+  std::unique_ptr<http::Client> cleanup_;
+  std::optional<EngineInfo> info_;
+};
+
+/// The engine's words in an answer that is no success.
+std::string refusal_of(const http::Response& response);
+
+}  // namespace autopack::engine

@@ -1,0 +1,88 @@
+#include "engine/build.hpp"
+
+#include "base/text.hpp"
+#include "base/url.hpp"
+#include "engine/build_context.hpp"
+#include "engine/build_failure.hpp"
+#include "engine/build_progress.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include <chrono>
+
+namespace autopack::engine {
+
+namespace {
+
+/// Names this build for `POST /build/cancel`; unlike any other that runs on the engine.
+std::string new_build_id() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch().count();
+  return "autopack-" + sha256(fmt::format("{} {}", ::getpid(), now)).hex().substr(0, 16);
+}
+
+std::string query_of(const BuildRequest& request, const std::string& build_id) {
+  std::string query =
+      fmt::format("?version={}&dockerfile={}&rm=1&forcerm=1", request.buildkit ? 2 : 1,
+                  percent_encode(dockerfile_path(request)));
+  const auto add = [&](std::string_view name, const std::string& value) {
+    if (!value.empty()) {
+      query += fmt::format("&{}={}", name, percent_encode(value));
+    }
+  };
+  for (const auto& tag : request.tags) {
+    add("t", tag);
+  }
+  if (!request.labels.empty()) {
+    add("labels", nlohmann::json(request.labels).dump());
+  }
+  add("target", request.target);
+  add("networkmode", request.network_mode);
+  add("platform", request.platform);
+  add("nocache", request.no_cache ? "1" : "");
+  add("buildid", request.buildkit ? build_id : "");
+  return query;
+}
+
+http::Request post_build(Api& api, const BuildRequest& request, const std::string& build_id) {
+  auto post = api.request("build the image", "POST", "/build" + query_of(request, build_id));
+  post.headers.push_back({"Content-Type", "application/x-tar"});
+  return post;
+}
+
+}  // namespace
+
+BuildResult build_image(Api& api, const BuildRequest& request) {
+  const std::string build_id = new_build_id();
+  BuildProgress progress{api.reporter()};
+  BytePipe pipe{[&](const auto& out) { write_context(request, out); }};
+  http::Request post = post_build(api, request, build_id);
+  post.read_body = [&](char* buffer, std::size_t size) { return pipe.read(buffer, size); };
+  post.on_data = [&](std::string_view bytes) { progress.feed(bytes); };
+  try {
+    const http::Response response = api.send(post);
+    if (!response.ok()) {
+      throw build_error({.message = refusal_of(response)}, request);
+    }
+    progress.finish();
+  } catch (const Error& error) {
+    // Closing the connection ends the build too; this makes sure that it has ended.
+    if (error.kind() == ErrorKind::interrupted && request.buildkit) {
+      api.send_cleanup(api.request("cancel the build", "POST", "/build/cancel?id=" + build_id));
+    }
+    throw;
+  }
+  if (progress.failure()) {
+    throw build_error(*progress.failure(), request);
+  }
+  if (progress.image_id().empty()) {
+    throw Error(ErrorKind::remote, "the engine ended the build without an image");
+  }
+  return {.image_id = progress.image_id(),
+          .context_bytes = pipe.count(),
+          .steps = progress.steps(),
+          .cached_steps = progress.cached_steps()};
+}
+
+}  // namespace autopack::engine

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "engine/api.hpp"
+
+namespace autopack::engine {
+
+/// Docker::build on `api`.
+BuildResult build_image(Api& api, const BuildRequest& request);
+
+}  // namespace autopack::engine

@@ -1,0 +1,228 @@
+#include "engine/build_failure.hpp"
+
+#include "base/text.hpp"
+#include "base/url.hpp"
+#include "engine/dockerfile_steps.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace autopack::engine {
+
+namespace {
+
+constexpr std::size_t shown_lines = 20;
+constexpr std::size_t shown_line_length = 400;
+
+/// A failure that many meet: what stands in the engine's message or the step's output, who can mend
+/// it, and how.
+struct Known {
+  std::string_view sign{};
+  ErrorKind kind{ErrorKind::remote};
+  std::string_view hint{};
+};
+
+constexpr std::array known_failures{
+    Known{"no space left on device", ErrorKind::environment, "docker system df"},
+    Known{"No space left on device", ErrorKind::environment, "docker system df"},
+    Known{"disk quota exceeded", ErrorKind::environment, "docker system df"},
+    Known{"exec format error", ErrorKind::environment,
+          "the base is of another platform than this machine: pass `--platform`, or install "
+          "qemu-user-static"},
+    Known{"no active sessions", ErrorKind::remote, "docker pull the base image first"},
+    Known{"exit code: 137", ErrorKind::environment,
+          "the step was killed, most often for lack of memory: give the engine more"},
+    Known{"externally-managed-environment", ErrorKind::project,
+          "the base's Python takes no packages by pip: pass `--break-system-packages` to pip"},
+    Known{"Temporary failure resolving", ErrorKind::environment,
+          "build steps have no name service; `--network host` gives them this machine's network"},
+    Known{"Temporary failure in name resolution", ErrorKind::environment,
+          "build steps have no name service; `--network host` gives them this machine's network"},
+    Known{"Failed to establish a new connection", ErrorKind::environment,
+          "build steps cannot reach the index; one on loopback needs `--network host`"},
+    Known{"Network is unreachable", ErrorKind::environment,
+          "build steps have no network; `--network host` gives them this machine's"},
+    Known{"THESE PACKAGES DO NOT MATCH THE HASHES", ErrorKind::project,
+          "the index serves other files than the hashes name: renew the hashes"},
+    Known{"Unable to locate package", ErrorKind::project,
+          "no such package in the base's distribution: check `system-packages`"},
+    Known{"401 Error, Credentials not correct", ErrorKind::project,
+          "the index refuses the credentials of PIP_INDEX_URL, pip.conf or .netrc"},
+};
+
+constexpr std::array base_signs{
+    std::string_view{"not found"},
+    std::string_view{"manifest unknown"},
+    std::string_view{"pull access denied"},
+    std::string_view{"failed to resolve source metadata"},
+    std::string_view{"no match for platform"},
+    std::string_view{"failed to authorize"},
+    std::string_view{"initializing source"},
+};
+
+std::string dockerfile_name(const BuildRequest& request) {
+  const bool own = request.plan != nullptr && !request.plan->user_dockerfile.empty();
+  return own ? fmt::format("`{}`", request.plan->user_dockerfile) : "the generated Dockerfile";
+}
+
+std::string last_lines(std::string_view log) {
+  auto lines = split(trim(log), '\n');
+  if (lines.size() > shown_lines) {
+    lines.erase(lines.begin(), lines.end() - shown_lines);
+  }
+  for (auto& line : lines) {
+    // A progress bar redraws its line: only the last state is worth a line here.
+    const auto redrawn = trim(line).rfind('\r');
+    line = redrawn == std::string::npos ? line : std::string{trim(line).substr(redrawn + 1)};
+    line = "| " + printable(trim(line).substr(0, shown_line_length));
+  }
+  return join(lines, "\n");
+}
+
+/// The number after the last `line ` in `message`; 0 when there is none.
+int line_in(std::string_view message) {
+  const auto at = message.find("parse error");
+  const auto word = message.find("line ", at == std::string_view::npos ? 0 : at);
+  int line = 0;
+  if (word != std::string_view::npos) {
+    std::from_chars(message.data() + word + 5, message.data() + message.size(), line);
+  }
+  return line;
+}
+
+/// What pip found no version of: `nosuch==1`; empty when the log does not say so.
+std::string missing_requirement(std::string_view log) {
+  for (const std::string_view sign :
+       {"No matching distribution found for ", "satisfies the requirement "}) {
+    const auto at = log.rfind(sign);
+    if (at != std::string_view::npos) {
+      const auto rest = log.substr(at + sign.size());
+      const auto line = rest.substr(0, rest.find('\n'));
+      return std::string{trim(line.substr(0, line.find(" (from ")))};
+    }
+  }
+  return "";
+}
+
+/// The distribution's name of a requirement, as PEP 503 compares names.
+std::string distribution(std::string_view requirement) {
+  const auto end = requirement.find_first_of("<>=!~;[@( \t#");
+  std::string name = to_lower(trim(requirement.substr(0, end)));
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return c == '_' || c == '.'; }, '-');
+  return name;
+}
+
+/// Where the project asks for `requirement`; empty when something it depends on does.
+std::string asked_in(const std::string& requirement, const plan::Plan& plan) {
+  const std::string name = distribution(requirement);
+  for (const auto& entry : plan.dependencies.inputs) {
+    const bool text = entry.path.ends_with(".txt") || entry.path.ends_with(".in");
+    if (!text || entry.entry.type != source::EntryType::file || entry.tree >= plan.trees.size()) {
+      continue;
+    }
+    const auto lines = split(plan.trees[entry.tree]->read(entry.entry.path), '\n');
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      if (distribution(lines[i]) == name) {
+        return fmt::format("`{}` line {}", entry.path, i + 1);
+      }
+    }
+  }
+  for (const auto& given : plan.dependencies.requirements) {
+    if (distribution(given) == name) {
+      return "`requirements`";
+    }
+  }
+  return "";
+}
+
+Error parse_error(const BuildFailure& failure, const BuildRequest& request) {
+  const int line = line_in(failure.message);
+  const auto at = failure.message.find("parse error");
+  const std::string words = failure.message.substr(at == std::string::npos ? 0 : at);
+  const std::string place = line > 0 ? fmt::format(" line {}", line) : "";
+  return Error(ErrorKind::project,
+               fmt::format("{}{} is not valid", dockerfile_name(request), place))
+      .cause(printable(words));
+}
+
+bool is_base_failure(const BuildFailure& failure, const std::optional<Instruction>& instruction) {
+  const bool at_from = !instruction || instruction->keyword == "FROM";
+  return at_from && std::any_of(base_signs.begin(), base_signs.end(), [&](std::string_view sign) {
+           return failure.message.find(sign) != std::string::npos;
+         });
+}
+
+std::string reason_of(const BuildFailure& failure) {
+  // BuildKit and the classic builder repeat the whole command before the reason.
+  for (const std::string_view sign :
+       {"]: exit code: ", "did not complete successfully: exit code: ",
+        "returned a non-zero code: ", "exit status "}) {
+    const auto at = failure.message.rfind(sign);
+    if (at != std::string::npos) {
+      return "it exited with status " + failure.message.substr(at + sign.size());
+    }
+  }
+  return printable(redact_credentials(failure.message));
+}
+
+void add_known(Error& error, const BuildFailure& failure, ErrorKind& kind) {
+  for (const auto& known : known_failures) {
+    if (failure.message.find(known.sign) != std::string::npos ||
+        failure.last_log.find(known.sign) != std::string::npos) {
+      kind = known.kind;
+      error.hint(std::string{known.hint});
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+Error build_error(const BuildFailure& failure, const BuildRequest& request) {
+  if (failure.message.find("parse error") != std::string::npos ||
+      failure.message.find("nknown instruction") != std::string::npos) {
+    return parse_error(failure, request);
+  }
+  const auto instruction = instruction_of_step(request.dockerfile, failure.step);
+  if (is_base_failure(failure, instruction)) {
+    const std::string base = request.plan == nullptr ? "" : request.plan->base.reference;
+    return Error(ErrorKind::remote, base.empty()
+                                        ? "the base image cannot be had"
+                                        : fmt::format("base image `{}` cannot be had", base))
+        .cause(printable(redact_credentials(failure.message)))
+        .hint(base.empty() ? "docker login" : "docker pull " + shell_quote(base));
+  }
+  ErrorKind kind = ErrorKind::project;
+  Error details{kind, ""};
+  const std::string missing = missing_requirement(failure.last_log);
+  if (!missing.empty()) {
+    const std::string place = request.plan == nullptr ? "" : asked_in(missing, *request.plan);
+    details.cause(fmt::format("pip finds no version of `{}`{}", printable(missing),
+                              place.empty() ? "" : fmt::format(", asked for in {}", place)));
+  }
+  add_known(details, failure, kind);
+  Error error{kind, failure.step.empty()
+                        ? "the image build failed"
+                        : fmt::format("the image build failed at `{}`",
+                                      printable(redact_credentials(failure.step)))};
+  if (instruction) {
+    error.cause(fmt::format("line {} of {}", instruction->line, dockerfile_name(request)));
+  }
+  error.cause(reason_of(failure));
+  for (const auto& cause : details.causes()) {
+    error.cause(cause);
+  }
+  if (!trim(failure.last_log).empty()) {
+    error.cause("its last output:\n" + last_lines(failure.last_log));
+  }
+  for (const auto& hint : details.hints()) {
+    error.hint(hint);
+  }
+  return error;
+}
+
+}  // namespace autopack::engine

@@ -1,0 +1,203 @@
+#include "engine/build_progress.hpp"
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "engine/build_trace.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace autopack::engine {
+
+namespace {
+
+using State = StepEvent::State;
+
+/// Kept of each step's output, for the error message.
+constexpr std::size_t kept_log = 16384;
+
+bool is_end(State state) {
+  return state == State::cached || state == State::completed || state == State::failed;
+}
+
+/// `Step 2/7 : RUN x` of Docker, `STEP 2/7: RUN x` and `[1/2] STEP 2/7: RUN x` of Podman.
+bool is_classic_title(std::string_view line) {
+  if (line.starts_with('[')) {
+    const auto end = line.find("] ");
+    line.remove_prefix(end == std::string_view::npos ? line.size() : end + 2);
+  }
+  const bool word = line.starts_with("Step ") || line.starts_with("STEP ");
+  const auto slash = line.find('/');
+  const auto colon = line.find(':');
+  return word && slash < colon && colon != std::string_view::npos &&
+         line.substr(5, slash - 5).find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+/// The classic builder paints what a step writes to its standard error.
+std::string without_paint(std::string_view text) {
+  return replace_all(replace_all(std::string{text}, "\x1b[91m", ""), "\x1b[0m", "");
+}
+
+/// True for a step that a Dockerfile's line asked for: `[2/3] RUN ...`, `[deps 2/3] COPY ...`.
+bool is_instruction(std::string_view name) {
+  const auto end = name.find("] ");
+  return name.starts_with('[') && end != std::string_view::npos &&
+         name.substr(0, end).find('/') != std::string_view::npos;
+}
+
+}  // namespace
+
+BuildProgress::BuildProgress(Reporter* reporter)
+    : reporter_{reporter}, lines_{[this](const nlohmann::json& message) { take(message); }} {}
+
+void BuildProgress::feed(std::string_view bytes) {
+  lines_.feed(bytes);
+}
+
+void BuildProgress::finish() {
+  lines_.finish();
+  if (!failure_) {
+    end_classic_step(State::completed);
+  }
+}
+
+int BuildProgress::steps() const {
+  return static_cast<int>(std::count_if(steps_.begin(), steps_.end(), [](const auto& entry) {
+    return is_instruction(entry.second.name) || is_classic_title(entry.second.name);
+  }));
+}
+
+int BuildProgress::cached_steps() const {
+  return static_cast<int>(std::count_if(steps_.begin(), steps_.end(), [](const auto& entry) {
+    return entry.second.state == State::cached &&
+           (is_instruction(entry.second.name) || is_classic_title(entry.second.name));
+  }));
+}
+
+void BuildProgress::take(const nlohmann::json& message) {
+  if (reporter_ != nullptr && text_at(message, "id") != "moby.buildkit.trace") {
+    reporter_->trace(message.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  }
+  if (const std::string complaint = complaint_of(message); !complaint.empty()) {
+    fail(complaint);
+    return;
+  }
+  if (const auto aux = message.find("aux"); aux != message.end()) {
+    if (aux->is_string() && text_at(message, "id") == "moby.buildkit.trace") {
+      take_trace(aux->get<std::string>());
+    } else if (const std::string id = text_at(*aux, "ID"); !id.empty()) {
+      image_id_ = id;
+    }
+  }
+  if (const std::string text = text_at(message, "stream"); !text.empty()) {
+    take_text(text);
+  }
+}
+
+void BuildProgress::take_trace(std::string_view encoded) {
+  const auto bytes = base64_decode(encoded);
+  const auto trace = bytes ? BuildTrace::decode(*bytes) : std::nullopt;
+  if (!trace) {
+    throw Error(ErrorKind::remote, "the engine's build progress cannot be decoded");
+  }
+  for (const auto& vertex : trace->vertices) {
+    Step& step = steps_[vertex.digest];
+    step.name = vertex.name;
+    if (vertex.started && !vertex.cached) {
+      move(vertex.digest, State::started);
+    }
+    if (!vertex.error.empty()) {
+      step.error = vertex.error;
+      move(vertex.digest, State::failed, vertex.error);
+    } else if (vertex.cached) {
+      move(vertex.digest, State::cached);
+    } else if (vertex.completed) {
+      move(vertex.digest, State::completed);
+    }
+  }
+  for (const auto& status : trace->statuses) {
+    if (reporter_ != nullptr) {
+      reporter_->step({.id = status.vertex,
+                       .name = steps_[status.vertex].name,
+                       .state = State::progress,
+                       .current = status.current,
+                       .total = status.total,
+                       .text = status.id});
+    }
+  }
+  for (const auto& entry : trace->logs) {
+    log(entry.vertex, entry.text);
+  }
+}
+
+void BuildProgress::take_text(std::string_view text) {
+  const std::string_view line = trim(text);
+  if (is_classic_title(line)) {
+    begin_classic_step(line);
+  } else if (line.starts_with("---> Using cache") || line.starts_with("--> Using cache")) {
+    end_classic_step(State::cached);
+  } else if (line.starts_with("--->") || line.starts_with("-->") ||
+             line.starts_with("Removing intermediate container") ||
+             line.starts_with("Successfully built") || line.starts_with("Successfully tagged") ||
+             line.empty()) {
+    // The builder's own remarks, not the step's output.
+  } else if (!classic_step_.empty()) {
+    log(classic_step_, without_paint(text));
+  }
+}
+
+void BuildProgress::begin_classic_step(std::string_view title) {
+  end_classic_step(State::completed);
+  classic_step_ = fmt::format("step {:04}", ++classic_count_);
+  steps_[classic_step_].name = title;
+  move(classic_step_, State::started);
+}
+
+void BuildProgress::end_classic_step(State state) {
+  if (!classic_step_.empty()) {
+    move(classic_step_, state);
+  }
+}
+
+void BuildProgress::fail(const std::string& message) {
+  failure_ = BuildFailure{.message = message};
+  if (!classic_step_.empty()) {
+    steps_[classic_step_].error = message;
+    move(classic_step_, State::failed, message);
+  }
+  // Steps that ran beside the failing one end as `context canceled`.
+  for (const auto& [id, step] : steps_) {
+    const bool better = failure_->step.empty() || is_instruction(step.name);
+    if (!step.error.empty() && better && step.error.find("context canceled") == std::string::npos) {
+      failure_->step = step.name;
+      failure_->last_log = step.last_log;
+    }
+  }
+}
+
+void BuildProgress::log(const std::string& id, std::string_view text) {
+  Step& step = steps_[id];
+  step.last_log += text;
+  if (step.last_log.size() > 2 * kept_log) {
+    step.last_log.erase(0, step.last_log.size() - kept_log);
+  }
+  if (reporter_ != nullptr) {
+    reporter_->step({.id = id, .name = step.name, .state = State::log, .text = std::string{text}});
+  }
+}
+
+void BuildProgress::move(const std::string& id, State state, const std::string& reason) {
+  Step& step = steps_[id];
+  // BuildKit repeats its records, and may complete a step that it showed as cached.
+  if (is_end(step.state) || step.state == state) {
+    return;
+  }
+  step.state = state;
+  if (reporter_ != nullptr) {
+    reporter_->step({.id = id, .name = step.name, .state = state, .text = reason});
+  }
+}
+
+}  // namespace autopack::engine

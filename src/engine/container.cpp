@@ -1,0 +1,274 @@
+#include "engine/container.hpp"
+
+#include "base/text.hpp"
+#include "engine/json_lines.hpp"
+#include "engine/output_frames.hpp"
+#include "engine/terminal.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <poll.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
+namespace autopack::engine {
+
+namespace {
+
+using nlohmann::json;
+
+/// A write of that many bytes does not block when poll says that there is room.
+constexpr std::size_t input_piece = 4096;
+constexpr int state_milliseconds = 200;
+/// As docker's own client: who insists ends it.
+constexpr int patience = 3;
+
+/// A container from its making to its removal.
+class Container {
+public:
+  Container(Api& api, const ContainerSpec& spec, bool has_input) : api_{api} {
+    auto create = api.request("make a container", "POST", "/containers/create");
+    create.headers.push_back({"Content-Type", "application/json"});
+    create.body = container_body(spec, has_input);
+    const auto answer = json::parse(api.send_ok(create).body, nullptr, false);
+    path_ = "/containers/" + text_at(answer, "Id");
+    remove_ = api.request("remove the container", "DELETE", path_ + "?force=1&v=1");
+  }
+
+  ~Container() { api_.send_cleanup(remove_); }
+
+  Container(const Container&) = delete;
+  Container& operator=(const Container&) = delete;
+
+  std::unique_ptr<http::Stream> attach(bool has_input) {
+    const std::string query =
+        fmt::format("/attach?stream=1&stdout=1&stderr=1&stdin={}", has_input ? 1 : 0);
+    return api_.upgrade(api_.request("attach to the container", "POST", path_ + query));
+  }
+
+  void start(const ContainerSpec& spec) {
+    const auto response = api_.send(api_.request("start the container", "POST", path_ + "/start"));
+    if (!response.ok()) {
+      throw start_error(spec, refusal_of(response));
+    }
+  }
+
+  /// The exit status; none while it runs.
+  std::optional<int> ended() {
+    const auto response =
+        api_.send_ok(api_.request("look at the container", "GET", path_ + "/json"));
+    const auto document = json::parse(response.body, nullptr, false);
+    const auto state = document.is_object() ? document.find("State") : document.end();
+    if (state == document.end() || !state->is_object()) {
+      throw Error(ErrorKind::remote, "the engine does not tell the container's state");
+    }
+    const auto status = text_at(*state, "Status");
+    if (status == "running" || status == "paused" || status == "restarting") {
+      return std::nullopt;
+    }
+    return static_cast<int>(number_at(*state, "ExitCode"));
+  }
+
+  void signal(int number) {
+    // It may have ended meanwhile: what it answers is of no interest.
+    api_.send(
+        api_.request("forward a signal", "POST", fmt::format("{}/kill?signal={}", path_, number)));
+  }
+
+  void resize(const TerminalSize& size) {
+    api_.send(api_.request("resize the terminal", "POST",
+                           fmt::format("{}/resize?h={}&w={}", path_, size.rows, size.columns)));
+  }
+
+private:
+  static Error start_error(const ContainerSpec& spec, const std::string& refusal) {
+    Error error{ErrorKind::remote, fmt::format("could not start `{}`", spec.image)};
+    error.cause(refusal);
+    if (refusal.find("could not select device driver") != std::string::npos) {
+      error.hint("install nvidia-container-toolkit, and restart the engine");
+    } else if (refusal.find("exec format error") != std::string::npos) {
+      error.hint("the image is of another platform than this machine");
+    }
+    return error;
+  }
+
+  Api& api_;
+  std::string path_;
+  http::Request remove_;
+};
+
+/// What goes between this process and a running container.
+class Session {
+public:
+  Session(Container& container,
+          http::Stream& stream,
+          const ContainerSpec& spec,
+          const ContainerStreams& streams,
+          SignalReader& signals)
+      : container_{container},
+        stream_{stream},
+        streams_{streams},
+        signals_{signals},
+        frames_{streams.output, streams.errors},
+        tty_{spec.tty},
+        input_open_{spec.interactive && streams.input >= 0} {}
+
+  void follow_size() {
+    if (const auto size = tty_ ? terminal_size(streams_.input) : std::nullopt) {
+      container_.resize(*size);
+    }
+  }
+
+  /// Until the container's output ends.
+  void exchange() {
+    while (step()) {
+    }
+  }
+
+  /// After that, until the container itself ends.
+  int wait() {
+    for (;;) {
+      if (const auto status = container_.ended()) {
+        return *status;
+      }
+      pollfd entry{signals_.descriptor(), POLLIN, 0};
+      ::poll(&entry, 1, state_milliseconds);
+      forward_signals();
+    }
+  }
+
+private:
+  bool step() {
+    const bool has_room_for_input = pending_.empty();
+    std::array<pollfd, 3> entries{
+        pollfd{stream_.descriptor(),
+               static_cast<short>(POLLIN | (has_room_for_input ? 0 : POLLOUT)), 0},
+        pollfd{signals_.descriptor(), POLLIN, 0},
+        pollfd{input_open_ && has_room_for_input ? streams_.input : -1, POLLIN, 0}};
+    if (::poll(entries.data(), entries.size(), -1) < 0) {
+      if (errno == EINTR) {
+        return true;
+      }
+      throw Error(ErrorKind::environment, "cannot wait for the container");
+    }
+    if (entries[1].revents != 0) {
+      forward_signals();
+    }
+    if (entries[2].revents != 0) {
+      read_input();
+    }
+    if ((entries[0].revents & POLLOUT) != 0 && !pending_.empty()) {
+      write_input();
+    }
+    return (entries[0].revents & (POLLIN | POLLHUP | POLLERR)) == 0 || read_output();
+  }
+
+  bool read_output() {
+    std::array<char, 32768> buffer{};
+    const std::size_t count = stream_.read(buffer.data(), buffer.size());
+    if (count > 0) {
+      tty_ ? streams_.output({buffer.data(), count}) : frames_.feed({buffer.data(), count});
+    }
+    return count > 0;
+  }
+
+  void read_input() {
+    std::array<char, input_piece> buffer{};
+    const ssize_t count = ::read(streams_.input, buffer.data(), buffer.size());
+    if (count > 0) {
+      pending_.assign(buffer.data(), static_cast<std::size_t>(count));
+    } else if (count == 0 || (errno != EINTR && errno != EAGAIN)) {
+      input_open_ = false;
+      stream_.close_write();
+    }
+  }
+
+  void write_input() {
+    try {
+      stream_.write(pending_);
+    } catch (const http::TransportError&) {
+      // The program closed its input; its output may go on.
+      input_open_ = false;
+    }
+    pending_.clear();
+  }
+
+  void forward_signals() {
+    while (const auto signal = signals_.next()) {
+      if (*signal == SIGWINCH) {
+        follow_size();
+      } else {
+        ++asked_;
+        container_.signal(asked_ >= patience ? SIGKILL : *signal);
+      }
+    }
+  }
+
+  Container& container_;
+  http::Stream& stream_;
+  const ContainerStreams& streams_;
+  SignalReader& signals_;
+  OutputFrames frames_;
+  bool tty_;
+  bool input_open_;
+  std::string pending_;
+  int asked_{0};
+};
+
+}  // namespace
+
+std::string container_body(const ContainerSpec& spec, bool has_input) {
+  json body{{"Image", spec.image},    {"Tty", spec.tty},          {"AttachStdout", true},
+            {"AttachStderr", true},   {"AttachStdin", has_input}, {"OpenStdin", has_input},
+            {"StdinOnce", has_input}, {"Env", json::array()}};
+  for (const auto& [name, value] : spec.environment) {
+    body["Env"].push_back(name + "=" + value);
+  }
+  if (!spec.command.empty()) {
+    body["Entrypoint"] = spec.command;
+  }
+  if (!spec.arguments.empty()) {
+    body["Cmd"] = spec.arguments;
+  }
+  json& host = body["HostConfig"] = {{"AutoRemove", false}, {"Mounts", json::array()}};
+  for (const auto& mount : spec.mounts) {
+    // A bind of this kind is refused when the host has no such path, instead of making it.
+    host["Mounts"].push_back({{"Type", "bind"},
+                              {"Source", mount.host_path},
+                              {"Target", mount.container_path},
+                              {"ReadOnly", mount.read_only}});
+  }
+  if (spec.host_ipc) {
+    host["IpcMode"] = "host";
+  }
+  if (!spec.network_mode.empty()) {
+    host["NetworkMode"] = spec.network_mode;
+  }
+  if (spec.gpus) {
+    host["DeviceRequests"] = {{{"Count", -1}, {"Capabilities", {{"gpu"}}}}};
+  }
+  return body.dump();
+}
+
+int run_container(Api& api,
+                  const ContainerSpec& spec,
+                  const ContainerStreams& streams,
+                  const Cancellation* cancellation) {
+  const bool has_input = spec.interactive;
+  SignalReader signals{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH};
+  if (cancellation != nullptr) {
+    cancellation->throw_if_requested();
+  }
+  Container container{api, spec, has_input};
+  const auto stream = container.attach(has_input);
+  container.start(spec);
+  const RawTerminal raw{spec.tty && spec.interactive ? streams.input : -1};
+  Session session{container, *stream, spec, streams, signals};
+  session.follow_size();
+  session.exchange();
+  return session.wait();
+}
+
+}  // namespace autopack::engine

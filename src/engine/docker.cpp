@@ -1,0 +1,64 @@
+#include "engine/docker.hpp"
+
+#include "engine/api.hpp"
+#include "engine/build.hpp"
+#include "engine/container.hpp"
+#include "engine/images.hpp"
+
+namespace autopack::engine {
+
+namespace {
+
+class DockerEngine final : public Docker {
+public:
+  explicit DockerEngine(const DockerOptions& options)
+      : api_{options}, cancellation_{options.cancellation} {}
+
+  const EngineInfo& info() override { return api_.info(); }
+
+  std::optional<LocalImage> inspect(const std::string& reference) override {
+    return inspect_image(api_, reference);
+  }
+
+  Digest resolve(const image::Reference& reference) override {
+    return resolve_digest(api_, reference);
+  }
+
+  void pull(const image::Reference& reference, const std::string& platform) override {
+    pull_image(api_, reference, platform);
+  }
+
+  BuildResult build(const BuildRequest& request) override { return build_image(api_, request); }
+
+  void tag(const std::string& image, const image::Reference& name) override {
+    tag_image(api_, image, name);
+  }
+
+  PushResult push(const image::Reference& name) override { return push_image(api_, name); }
+
+  void remove_image(const std::string& reference) override {
+    engine::remove_image(api_, reference);
+  }
+
+  std::map<std::string, std::string> probe(const std::string& image,
+                                           const std::string& platform,
+                                           const std::vector<std::string>& paths) override {
+    return probe_image(api_, image, platform, paths);
+  }
+
+  int run(const ContainerSpec& spec, const ContainerStreams& streams) override {
+    return run_container(api_, spec, streams, cancellation_);
+  }
+
+private:
+  Api api_;
+  const Cancellation* cancellation_;
+};
+
+}  // namespace
+
+std::unique_ptr<Docker> make_docker(DockerOptions options) {
+  return std::make_unique<DockerEngine>(options);
+}
+
+}  // namespace autopack::engine

@@ -1,0 +1,255 @@
+#include "engine/images.hpp"
+
+#include "base/text.hpp"
+#include "base/url.hpp"
+#include "engine/json_lines.hpp"
+#include "engine/transfer.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace autopack::engine {
+
+namespace {
+
+using nlohmann::json;
+
+json parse_answer(const http::Response& response) {
+  json document = json::parse(response.body, nullptr, false);
+  if (document.is_discarded()) {
+    throw Error(ErrorKind::remote, "the engine's answer is not JSON");
+  }
+  return document;
+}
+
+std::vector<std::string> texts_at(const json& object, const char* key) {
+  std::vector<std::string> all;
+  const auto found = object.is_object() ? object.find(key) : object.end();
+  if (found != object.end() && found->is_array()) {
+    for (const auto& item : *found) {
+      if (item.is_string()) {
+        all.push_back(item.get<std::string>());
+      }
+    }
+  } else if (found != object.end() && found->is_string()) {
+    all.push_back(found->get<std::string>());
+  }
+  return all;
+}
+
+LocalImage image_of(const json& document) {
+  LocalImage image;
+  image.id = text_at(document, "Id");
+  image.repository_digests = texts_at(document, "RepoDigests");
+  image.platform = text_at(document, "Os") + "/" + text_at(document, "Architecture");
+  if (const std::string variant = text_at(document, "Variant"); !variant.empty()) {
+    image.platform += "/" + variant;
+  }
+  const auto config = document.find("Config");
+  if (config == document.end() || !config->is_object()) {
+    return image;
+  }
+  image.user = text_at(*config, "User");
+  image.entrypoint = texts_at(*config, "Entrypoint");
+  image.environment = texts_at(*config, "Env");
+  if (const auto labels = config->find("Labels"); labels != config->end() && labels->is_object()) {
+    for (const auto& [key, value] : labels->items()) {
+      image.labels[key] = value.is_string() ? value.get<std::string>() : value.dump();
+    }
+  }
+  return image;
+}
+
+std::string login_origin(const Api& api, const std::string& host) {
+  const auto login = api.login(host);
+  return login ? login->origin : "";
+}
+
+std::string tls_query(const image::Reference& reference) {
+  return reference.is_loopback() ? "&tlsVerify=false" : "";
+}
+
+/// `tag` or digest of the name, as pull and tag want them: apart from the repository.
+std::string tag_of(const image::Reference& reference) {
+  return reference.digest        ? reference.digest->str()
+         : reference.tag.empty() ? "latest"
+                                 : reference.tag;
+}
+
+std::string full_name(const image::Reference& reference) {
+  return reference.digest ? reference.with_digest(*reference.digest) : reference.tagged();
+}
+
+/// Sends a request whose answer is a stream of transfer messages.
+Transfer transfer(Api& api,
+                  http::Request request,
+                  const std::string& verb,
+                  const image::Reference& reference) {
+  Transfer transfer{api.reporter()};
+  request.headers.push_back(api.registry_auth(reference.host));
+  request.on_data = [&](std::string_view bytes) { transfer.feed(bytes); };
+  const http::Response response = api.send(request);
+  if (!response.ok()) {
+    throw transfer_error(verb, reference, refusal_of(response), login_origin(api, reference.host));
+  }
+  transfer.finish();
+  if (!transfer.complaint().empty()) {
+    throw transfer_error(verb, reference, transfer.complaint(), login_origin(api, reference.host));
+  }
+  return transfer;
+}
+
+/// Podman has no way to ask a registry for a digest: the image is pulled, then looked at.
+Digest resolve_by_pull(Api& api, const image::Reference& reference) {
+  pull_image(api, reference, "");
+  const auto request =
+      api.podman_request("look at an image", "GET", "/images/" + full_name(reference) + "/json");
+  const auto digest = Digest::parse(text_at(parse_answer(api.send_ok(request)), "Digest"));
+  if (!digest) {
+    throw Error(ErrorKind::remote,
+                fmt::format("the engine does not know the digest of `{}`", reference.text));
+  }
+  return *digest;
+}
+
+}  // namespace
+
+std::optional<LocalImage> inspect_image(Api& api, const std::string& reference) {
+  const auto response =
+      api.send(api.request("look at an image", "GET", "/images/" + reference + "/json"));
+  if (response.status == 404) {
+    return std::nullopt;
+  }
+  if (!response.ok()) {
+    throw Error(ErrorKind::remote, fmt::format("could not look at image `{}`", reference))
+        .cause(refusal_of(response));
+  }
+  return image_of(parse_answer(response));
+}
+
+Digest resolve_digest(Api& api, const image::Reference& reference) {
+  if (reference.digest) {
+    return *reference.digest;
+  }
+  if (api.info().podman) {
+    return resolve_by_pull(api, reference);
+  }
+  auto request = api.request(fmt::format("ask `{}` for its digest", reference.text), "GET",
+                             "/distribution/" + reference.tagged() + "/json");
+  request.headers.push_back(api.registry_auth(reference.host));
+  const auto response = api.send(request);
+  if (!response.ok()) {
+    throw transfer_error("find", reference, refusal_of(response),
+                         login_origin(api, reference.host));
+  }
+  const json document = parse_answer(response);
+  const auto descriptor = document.find("Descriptor");
+  const auto digest =
+      descriptor == document.end() ? std::nullopt : Digest::parse(text_at(*descriptor, "digest"));
+  if (!digest) {
+    throw Error(ErrorKind::remote,
+                fmt::format("the registry gives no digest for `{}`", reference.text));
+  }
+  return *digest;
+}
+
+void pull_image(Api& api, const image::Reference& reference, const std::string& platform) {
+  const std::string wanted = platform.empty() ? "" : "&platform=" + percent_encode(platform);
+  // Podman's Docker-like pull takes no registry without TLS.
+  if (api.info().podman) {
+    const auto parts = split(platform, '/');
+    const std::string narrowed =
+        parts.size() < 2 ? "" : fmt::format("&OS={}&Arch={}", parts[0], parts[1]);
+    transfer(api,
+             api.podman_request(
+                 "pull", "POST",
+                 fmt::format("/images/pull?reference={}{}{}", percent_encode(full_name(reference)),
+                             tls_query(reference), narrowed)),
+             "pull", reference);
+    return;
+  }
+  transfer(api,
+           api.request("pull", "POST",
+                       fmt::format("/images/create?fromImage={}&tag={}{}",
+                                   percent_encode(reference.repository()),
+                                   percent_encode(tag_of(reference)), wanted)),
+           "pull", reference);
+}
+
+void tag_image(Api& api, const std::string& image, const image::Reference& name) {
+  api.send_ok(api.request(
+      fmt::format("name image `{}` `{}`", image, name.tagged()), "POST",
+      fmt::format("/images/{}/tag?repo={}&tag={}", image, percent_encode(name.repository()),
+                  percent_encode(name.tag.empty() ? "latest" : name.tag))));
+}
+
+PushResult push_image(Api& api, const image::Reference& name) {
+  const std::string tag = name.tag.empty() ? "latest" : name.tag;
+  const std::string query =
+      "?tag=" + percent_encode(tag) + (api.info().podman ? tls_query(name) : "");
+  const Transfer done = transfer(api,
+                                 api.request(fmt::format("push `{}`", name.text), "POST",
+                                             "/images/" + name.repository() + "/push" + query),
+                                 "push", name);
+  if (!done.digest()) {
+    throw Error(ErrorKind::remote,
+                fmt::format("the engine pushed `{}`, but told no digest", name.text));
+  }
+  PushResult result{.digest = *done.digest(), .layers = done.layers()};
+  for (const auto& layer : result.layers) {
+    result.bytes_uploaded += layer.uploaded ? layer.size : 0;
+  }
+  return result;
+}
+
+void remove_image(Api& api, const std::string& reference) {
+  const auto response = api.send(api.request("remove an image", "DELETE", "/images/" + reference));
+  if (!response.ok() && response.status != 404) {
+    throw Error(ErrorKind::remote, fmt::format("could not remove image `{}`", reference))
+        .cause(refusal_of(response));
+  }
+}
+
+std::map<std::string, std::string> probe_image(Api& api,
+                                               const std::string& image,
+                                               const std::string& platform,
+                                               const std::vector<std::string>& paths) {
+  const std::string wanted = platform.empty() ? "" : "?platform=" + percent_encode(platform);
+  auto create = api.request(fmt::format("look into image `{}`", image), "POST",
+                            "/containers/create" + wanted);
+  create.headers.push_back({"Content-Type", "application/json"});
+  // Never started; the command only has to be there, for images that have none.
+  create.body = json{{"Image", image}, {"Cmd", {"true"}}, {"NetworkDisabled", true}}.dump();
+  const std::string id = text_at(parse_answer(api.send_ok(create)), "Id");
+  const auto container =
+      api.request("remove a container", "DELETE", "/containers/" + id + "?force=1&v=1");
+  std::map<std::string, std::string> found;
+  try {
+    for (const auto& path : paths) {
+      const auto response =
+          api.send(api.request(fmt::format("look for `{}` in `{}`", path, image), "HEAD",
+                               "/containers/" + id + "/archive?path=" + percent_encode(path)));
+      if (!response.ok() && response.status != 404) {
+        throw Error(ErrorKind::remote, fmt::format("could not look into image `{}`", image))
+            .cause(fmt::format("`{}`: status {}", path, response.status));
+      }
+      if (response.ok()) {
+        const auto stat =
+            base64_decode(response.header("X-Docker-Container-Path-Stat").value_or(""));
+        const json document = json::parse(stat.value_or(""), nullptr, false);
+        const std::string target = text_at(document, "linkTarget");
+        // Podman gives every file a target: itself.
+        found[path] = target == path ? "" : target;
+      }
+    }
+  } catch (...) {
+    api.send_cleanup(container);
+    throw;
+  }
+  api.send_ok(container);
+  return found;
+}
+
+}  // namespace autopack::engine
