@@ -12,6 +12,8 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <random>
+#include <utility>
 
 namespace autopack {
 
@@ -22,6 +24,20 @@ namespace {
 Error failure(const char* verb, const fs::path& path, int code) {
   return Error(ErrorKind::environment, fmt::format("cannot {} `{}`", verb, path.string()))
       .cause(std::strerror(code));
+}
+
+/// A new file in the directory of `path`, and its name; no descriptor and errno set on failure. It
+/// is made with its last mode, because asking for the umask would change it for other threads.
+std::pair<Descriptor, std::string> open_beside(const fs::path& path, mode_t mode) {
+  std::random_device random;
+  for (;;) {
+    std::string name =
+        path.parent_path() / fmt::format(".{}.{:08x}", path.filename().string(), random());
+    Descriptor file{::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)};
+    if (file || errno != EEXIST) {
+      return {std::move(file), std::move(name)};
+    }
+  }
 }
 
 }  // namespace
@@ -60,12 +76,12 @@ std::string read_file(const fs::path& path) {
 }
 
 void write_file(const fs::path& path, std::string_view text, FileMode mode) {
-  const fs::path directory = path.has_parent_path() ? path.parent_path() : fs::path{"."};
-  std::error_code code;
-  fs::create_directories(directory, code);
-  std::string temporary = (directory / ("." + path.filename().string() + ".XXXXXX")).string();
-  Descriptor file{::mkostemp(temporary.data(), O_CLOEXEC)};
-  if (file.get() < 0) {
+  if (path.has_parent_path()) {
+    std::error_code ignored;
+    fs::create_directories(path.parent_path(), ignored);
+  }
+  auto [file, temporary] = open_beside(path, mode == FileMode::secret ? 0600 : 0644);
+  if (!file) {
     throw failure("write", path, errno);
   }
   std::string_view rest = text;
@@ -77,11 +93,6 @@ void write_file(const fs::path& path, std::string_view text, FileMode mode) {
     } else {
       rest.remove_prefix(static_cast<std::size_t>(count));
     }
-  }
-  if (error == 0 && mode == FileMode::normal) {
-    const mode_t mask = ::umask(0);
-    ::umask(mask);
-    error = ::fchmod(file.get(), 0644 & ~mask) == 0 ? 0 : errno;
   }
   if (error == 0 && (file.close() != 0 || ::rename(temporary.c_str(), path.c_str()) != 0)) {
     error = errno;

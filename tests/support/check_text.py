@@ -29,7 +29,7 @@ def tracked(root):
         return sorted(name for name in answer.stdout.decode().split('\0') if name)
     # An unpacked archive has no repository.
     return sorted(str(path.relative_to(root)) for path in root.rglob('*')
-                  if path.is_file() and not path.relative_to(root).parts[0].startswith('build'))
+                  if path.is_file() and not path.relative_to(root).parts[0].startswith(('build', '.git')))
 
 
 def findings(root):

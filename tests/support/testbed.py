@@ -119,6 +119,16 @@ def docker(*arguments, **options):
 
 
 @functools.cache
+def buildkit_command():
+    """A docker command that builds with BuildKit; newer ones need the plug-in buildx for it."""
+    for name in ('docker', '/usr/bin/docker'):
+        answer = run([name, 'build', '--help'], check=False, env=environment(DOCKER_BUILDKIT='1'))
+        if answer.returncode == 0 and b'buildx' not in answer.stderr:
+            return [name]
+    raise SetupError('no docker command that can use BuildKit: apt-get install docker-buildx')
+
+
+@functools.cache
 def engine():
     """Sees to it that a Docker Engine answers; ends at exit the one that it had to start."""
     log = scratch() / 'dockerd.log'

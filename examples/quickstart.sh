@@ -1,0 +1,88 @@
+#!/bin/bash
+# The whole path on this machine, without any account: packages the example in examples/script, builds
+# it with a real Docker Engine, pushes it to a real registry on loopback and runs it from its digest.
+#
+#   examples/quickstart.sh
+#
+# On a fresh Debian or Ubuntu machine run it as root: it installs what is missing. What it starts it ends.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(dirname "$here")
+# shellcheck source=support.sh
+. "$here/support.sh"
+
+step() {
+  printf '\n== %s\n' "$*"
+}
+
+show() {
+  printf '$ %s\n' "$*"
+  "$@"
+}
+
+scratch=$(mktemp -d)
+engine_pid=
+registry_pid=
+target=
+
+# shellcheck disable=SC2317  # called by the trap
+clean_up() {
+  [ -n "$target" ] && docker images --format '{{.Repository}}:{{.Tag}}' "$target" 2>/dev/null |
+    grep -v '<none>' | xargs -r docker rmi --force >/dev/null 2>&1
+  [ -n "$registry_pid" ] && end_process "$registry_pid"
+  [ -n "$engine_pid" ] && end_process "$engine_pid"
+  rm -rf "$scratch"
+}
+trap clean_up EXIT
+
+step 'Install what is missing'
+need_packages "${autopack_build_packages[@]}" "${autopack_engine_packages[@]}"
+
+step 'Build autopack'
+if [ ! -f "$root/build-release/build.ninja" ]; then
+  meson setup "$root/build-release" "$root" --buildtype=release >"$scratch/build.log" ||
+    { cat "$scratch/build.log"; exit 1; }
+fi
+ninja -C "$root/build-release" autopack >"$scratch/build.log" || { cat "$scratch/build.log"; exit 1; }
+PATH=$root/build-release:$PATH
+show autopack --version
+
+step 'Start an engine and a registry where there is none'
+engine_pid=$(start_engine "$scratch/dockerd.log")
+port=$(free_port)
+bash "$here/support.sh" run_registry "$scratch/registry" "$port" >"$scratch/registry.log" 2>&1 </dev/null &
+registry_pid=$!
+wait_for_url "http://127.0.0.1:$port/v2/"
+target=127.0.0.1:$port/team/script
+echo "registry at 127.0.0.1:$port"
+
+step 'Make an executor image with Python and numpy'
+executor=autopack-examples/python:1
+make_executor_image "$executor"
+docker images "$executor"
+
+step 'A copy of the project in examples/script, free to be edited'
+cp -r "$here/script" "$scratch/script"
+cd "$scratch/script"
+find . -type f
+
+step 'The Dockerfile that autopack writes for it'
+show autopack dockerfile --executor-image-uri="$executor" --script=trainer/task.py
+
+pool=machine-type=n1-standard-4,executor-image-uri=$executor,local-package-path=.,script=trainer/task.py
+pool+=,output-image-uri=$target:v1
+submit=(autopack submit --display-name=quickstart --worker-pool-spec="$pool")
+
+step 'Package, build, push, and run the pushed digest as a job'
+show "${submit[@]}" --submitter=local
+
+step 'Edit one line and do it again: only the code is built and pushed'
+sed -i 's/default=200/default=400/' trainer/task.py
+started=$(date +%s%N)
+show "${submit[@]}" --submitter=local
+echo "took $((($(date +%s%N) - started) / 1000000)) ms, training included"
+
+step 'The same command line with a Google project: what would be sent to Vertex AI'
+show "${submit[@]}" --project=my-project --region=us-central1 --dry-run
+
+step 'Done'

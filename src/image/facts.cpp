@@ -1,0 +1,91 @@
+#include "image/facts.hpp"
+
+#include "image/reference.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace autopack::image {
+
+namespace {
+
+using Json = nlohmann::json;
+
+/// The value of a key that may be missing; `ok` becomes false when it is of another type.
+template <class Value>
+Value value_of(const Json& object, const char* key, bool& ok) {
+  const auto found = object.find(key);
+  if (found == object.end()) {
+    return Value{};
+  }
+  try {
+    return found->get<Value>();
+  } catch (const Json::exception&) {
+    ok = false;
+    return Value{};
+  }
+}
+
+}  // namespace
+
+bool is_vertex_prebuilt(std::string_view reference) {
+  static constexpr std::array hosts{"us-docker.pkg.dev", "europe-docker.pkg.dev",
+                                    "asia-docker.pkg.dev"};
+  static constexpr std::string_view repository = "vertex-ai/training/";
+  if (Reference::fault(reference)) {
+    return false;
+  }
+  const auto parsed = Reference::parse(reference);
+  return std::find(hosts.begin(), hosts.end(), parsed.host) != hosts.end() &&
+         parsed.path.starts_with(repository) &&
+         parsed.path.find('/', repository.size()) == std::string::npos;
+}
+
+std::string to_json_line(const BaseFacts& facts) {
+  Json json{{"reference", facts.reference},
+            {"image_id", facts.image_id},
+            {"platform", facts.platform},
+            {"python", facts.python},
+            {"pip", facts.pip},
+            {"apt", facts.apt},
+            {"user", facts.user},
+            {"entrypoint", facts.entrypoint},
+            {"cuda_version", facts.cuda_version},
+            {"vertex_prebuilt", facts.vertex_prebuilt}};
+  if (facts.digest) {
+    json["digest"] = facts.digest->str();
+  }
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::optional<BaseFacts> facts_from_json(std::string_view text) {
+  const auto json = Json::parse(text, nullptr, false);
+  if (!json.is_object() || !json.contains("reference")) {
+    return std::nullopt;
+  }
+  bool ok = true;
+  const auto string = [&](const char* key) { return value_of<std::string>(json, key, ok); };
+  BaseFacts facts{.reference = string("reference"),
+                  .image_id = string("image_id"),
+                  .platform = string("platform"),
+                  .python = string("python"),
+                  .pip = value_of<bool>(json, "pip", ok),
+                  .apt = value_of<bool>(json, "apt", ok),
+                  .user = string("user"),
+                  .entrypoint = value_of<std::vector<std::string>>(json, "entrypoint", ok),
+                  .environment = value_of<std::vector<std::string>>(json, "environment", ok),
+                  .cuda_version = string("cuda_version"),
+                  .vertex_prebuilt = value_of<bool>(json, "vertex_prebuilt", ok)};
+  if (const std::string digest = string("digest"); !digest.empty()) {
+    facts.digest = Digest::parse(digest);
+    ok = ok && facts.digest.has_value();
+  }
+  // It becomes part of a command.
+  ok = ok && (facts.python.empty() || facts.python == "python3" || facts.python == "python");
+  return ok ? std::optional{std::move(facts)} : std::nullopt;
+}
+
+}  // namespace autopack::image

@@ -1,0 +1,64 @@
+#include "state/base_cache.hpp"
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "image/reference.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace autopack::state {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path file_of_digest(const Digest& digest, const std::string& platform) {
+  return fs::path{"digests"} / (digest.hex() + "." + image::sanitize_component(platform) + ".json");
+}
+
+fs::path file_of_reference(const std::string& reference, const std::string& platform) {
+  return fs::path{"references"} / (sha256(reference + "\n" + platform).hex() + ".json");
+}
+
+std::optional<image::BaseFacts> load(const fs::path& file) {
+  try {
+    const auto text = read_file_if_exists(file);
+    return text ? image::facts_from_json(*text) : std::nullopt;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::optional<image::BaseFacts> BaseCache::by_digest(const Digest& digest,
+                                                     const std::string& platform) const {
+  auto facts = load(directory_ / file_of_digest(digest, platform));
+  const bool same = facts && facts->digest == digest && facts->platform == platform;
+  return same ? std::move(facts) : std::nullopt;
+}
+
+std::optional<image::BaseFacts> BaseCache::by_reference(const std::string& reference,
+                                                        const std::string& platform) const {
+  auto facts = load(directory_ / file_of_reference(reference, platform));
+  const bool same = facts && facts->reference == reference && facts->platform == platform;
+  return same ? std::move(facts) : std::nullopt;
+}
+
+void BaseCache::store(const image::BaseFacts& facts) const {
+  auto json = nlohmann::json::parse(image::to_json_line(facts));
+  json["environment"] = facts.environment;
+  const std::string text =
+      json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  try {
+    write_file(directory_ / file_of_reference(facts.reference, facts.platform), text);
+    if (facts.digest) {
+      write_file(directory_ / file_of_digest(*facts.digest, facts.platform), text);
+    }
+  } catch (const Error&) {
+    // A cache that cannot be written costs time only.
+    return;
+  }
+}
+
+}  // namespace autopack::state

@@ -1,0 +1,326 @@
+"""Measures autopack beside the docker command line and, where it is on PATH, gcloud.
+
+    bench.py [--binary build-release/autopack] [--rounds 7] [--case NAME...]
+
+All contestants of a case take turns in one run; the table holds medians. The registry, the API stand-in and the
+packages are on loopback, so no network is measured. gcloud pushes to Google's names alone: the `docker` that it
+finds is a wrapper of two lines that puts the loopback registry's name in their place.
+"""
+
+import argparse
+import datetime
+import functools
+import os
+import pathlib
+import platform
+import random
+import select
+import shutil
+import socket
+import statistics
+import subprocess
+import sys
+import threading
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / 'support'))
+sys.dont_write_bytecode = True
+
+import testbed  # noqa: E402
+from vertex_server import VertexServer  # noqa: E402
+
+GOOGLE_NAME = 'bench-docker.pkg.dev'
+WHEEL_MEGABYTES = 20
+
+
+class Relay:
+    """Passes bytes between a socket of ours and another, and counts those that go in."""
+
+    def __init__(self, target, unix=None):
+        self.target, self.sent = target, 0
+        self.server = socket.socket(socket.AF_UNIX if unix else socket.AF_INET)
+        self.server.bind(unix or ('127.0.0.1', 0))
+        self.server.listen(64)
+        self.port = None if unix else self.server.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            client, _ = self.server.accept()
+            threading.Thread(target=self.carry, args=(client,), daemon=True).start()
+
+    def carry(self, client):
+        kind = socket.AF_UNIX if isinstance(self.target, str) else socket.AF_INET
+        with client, socket.socket(kind) as server:
+            server.connect(self.target)
+            open_ends = [client, server]
+            while open_ends:
+                for end in select.select(open_ends, [], [])[0]:
+                    other = server if end is client else client
+                    try:
+                        data = end.recv(1 << 16)
+                        if data:
+                            other.sendall(data)
+                    except OSError:
+                        return
+                    if end is client:
+                        self.sent += len(data)
+                    if not data:
+                        open_ends.remove(end)
+                        try:
+                            other.shutdown(socket.SHUT_WR)
+                        except OSError:
+                            return
+
+
+@functools.cache
+def base_with_wheels():
+    """An executor image that finds its packages in itself, so that every builder installs the same way."""
+    house = testbed.new_folder('house')
+    data = testbed.write_tree({
+        'setup.py': 'from setuptools import setup\nsetup(name="bulky", version="1.0", packages=["bulky"], '
+                    'package_data={"bulky": ["*.bin"]})\n',
+        'bulky/__init__.py': ''})
+    (data / 'bulky' / 'weights.bin').write_bytes(random.Random(1).randbytes(WHEEL_MEGABYTES << 20))
+    testbed.run([testbed.SYSTEM_PYTHON, '-m', 'build', '--no-isolation', '--wheel', '--outdir', house, data])
+    (house / 'pip.conf').write_text('[global]\nno-index = true\nfind-links = /wheels\n')
+    (house / 'Dockerfile').write_text(
+        f'FROM {testbed.executor()}\nCOPY *.whl /wheels/\nCOPY pip.conf /etc/pip.conf\n')
+    name = f'{testbed.registry()}/bench/base:1'
+    testbed.docker('build', '-q', '-t', name, house)
+    testbed.docker('push', '--quiet', name)
+    return name
+
+
+def make_project(files=200, requirement=True, ballast_megabytes=0):
+    """A project of `files` modules in trainer/; the ballast lies beside it and is needed by nobody."""
+    tree = {f'trainer/part_{number:03}.py': f'"""Part {number}."""\n' + f'VALUE = {number}\n' * 60
+            for number in range(files - 2)}
+    tree['trainer/__init__.py'] = ''
+    tree['trainer/task.py'] = 'print("trained")\n'
+    if requirement:
+        tree['requirements.txt'] = 'bulky\n'
+    folder = testbed.write_tree(tree, testbed.new_folder('bench'))
+    if ballast_megabytes:
+        (folder / 'data').mkdir()
+        numbers = random.Random(2)
+        for number in range(2000):
+            (folder / 'data' / f'{number:04}.bin').write_bytes(
+                numbers.randbytes((ballast_megabytes << 20) // 2000))
+    return folder
+
+
+HAND_WRITTEN = """FROM {base}
+RUN mkdir -p /usr/app
+WORKDIR /usr/app
+ENV HOME=/home PYTHONDONTWRITEBYTECODE=1
+{install}COPY trainer trainer
+ENTRYPOINT ["python3", "trainer/task.py"]
+"""
+
+
+class Contestant:
+    """One way from a project to a pushed image: `command(folder, target)` gives argument lists to run in order."""
+
+    def __init__(self, name, command, environment):
+        self.name, self.command, self.environment = name, command, environment
+        self.folder = self.target = None
+
+    def edit(self, number):
+        with open(self.folder / 'trainer' / 'task.py', 'a', encoding='utf-8') as out:
+            out.write(f'print("edit {number} {time.time_ns()}")\n')
+
+    def go(self, **changes):
+        begin = time.perf_counter()
+        for command in self.command(self.folder, self.target):
+            testbed.run(command, cwd=self.folder, env=self.environment | changes, timeout=600)
+        return time.perf_counter() - begin
+
+
+def docker_commands(tool, base, requirement):
+    def command(folder, target):
+        install = 'COPY requirements.txt .\nRUN pip install --break-system-packages --no-cache-dir -r requirements.txt\n'
+        (folder / 'Dockerfile').write_text(HAND_WRITTEN.format(base=base, install=install if requirement else ''))
+        return [[tool, 'build', '-q', '-t', target, '.'], [tool, 'push', '--quiet', target]]
+    return command
+
+
+def contestants(api, base, requirement):
+    token = testbed.write_tree({'token': 'ya29.bench'}) / 'token'
+    google = {
+        'CLOUDSDK_CORE_PROJECT': 'bench', 'CLOUDSDK_AI_REGION': 'us-central1',
+        'CLOUDSDK_AUTH_ACCESS_TOKEN_FILE': str(token), 'CLOUDSDK_CORE_DISABLE_PROMPTS': '1',
+        'CLOUDSDK_CONFIG': str(testbed.new_folder('gcloud')), 'CLOUDSDK_API_ENDPOINT_OVERRIDES_AIPLATFORM': api.url,
+        'CLOUDSDK_CORE_DISABLE_USAGE_REPORTING': '1', 'CLOUDSDK_COMPONENT_MANAGER_DISABLE_UPDATE_CHECK': '1',
+    }
+
+    def pool(target):
+        return (f'--worker-pool-spec=machine-type=n1-standard-4,executor-image-uri={base},local-package-path=.,'
+                f'script=trainer/task.py,output-image-uri={target}')
+
+    def build(_, target):
+        return [[testbed.binary, 'build', '--executor-image-uri', base, '--script=trainer/task.py',
+                 '--output-image-uri', target]]
+
+    def submit(_, target):
+        return [[testbed.binary, 'submit', '--display-name=bench', pool(target)]]
+
+    def gcloud(_, target):
+        name = GOOGLE_NAME + target[target.index('/'):]
+        return [['gcloud', 'ai', 'custom-jobs', 'create', '--region=us-central1', '--display-name=bench', pool(name)]]
+
+    plain = testbed.environment()
+    found = [Contestant('autopack build', build, plain),
+             Contestant('autopack submit', submit, testbed.environment(**google)),
+             Contestant('docker, classic', docker_commands('docker', base, requirement), plain | {'DOCKER_BUILDKIT': '0'})]
+    tool = testbed.buildkit_command()[0]
+    found.append(Contestant('docker, BuildKit', docker_commands(tool, base, requirement), plain | {'DOCKER_BUILDKIT': '1'}))
+    if shutil.which('gcloud'):
+        for label, program, kit in (('classic', 'docker', '0'), ('BuildKit', tool, '1')):
+            wrapper = testbed.new_folder('bin')
+            (wrapper / 'docker').write_text(
+                f'#!/bin/bash\nexec {shutil.which(program)} "${{@//{GOOGLE_NAME}/${{BENCH_REGISTRY}}}}"\n')
+            (wrapper / 'docker').chmod(0o755)
+            environment = testbed.environment(**google) | {
+                'PATH': f'{wrapper}:{os.environ["PATH"]}', 'DOCKER_BUILDKIT': kit, 'BENCH_REGISTRY': testbed.registry()}
+            found.append(Contestant(f'gcloud, {label}', gcloud, environment))
+    return found
+
+
+def interleaved(rounds, actions):
+    """Median seconds of each action; they take turns, after one turn that is not counted."""
+    times = [[] for _ in actions]
+    for number in range(rounds + 1):
+        for action, kept in zip(actions, times):
+            seconds = action(number)
+            if number:
+                kept.append(seconds)
+    return [statistics.median(kept) for kept in times]
+
+
+def timed(command, **options):
+    def action(_):
+        begin = time.perf_counter()
+        testbed.run(command, **options)
+        return time.perf_counter() - begin
+    return action
+
+
+def table(title, names, seconds, sent=None):
+    print(f'\n### {title}\n')
+    print('| | median | against autopack |' + (' bytes sent |' if sent else ''))
+    print('|---|---|---|' + ('---|' if sent else ''))
+    for number, (name, value) in enumerate(zip(names, seconds)):
+        text = f'{value * 1000:.1f} ms' if value < 0.1 else f'{value:.2f} s'
+        row = f'| {name} | {text} | {value / seconds[0]:.1f} |'
+        if sent:
+            row += f' {sent[number] / 1e6:.2f} MB |'
+        print(row, flush=True)
+
+
+def case_startup(rounds, _):
+    commands = [[testbed.binary, '--version'], ['docker', '--version']]
+    if shutil.which('gcloud'):
+        commands.append(['gcloud', '--version'])
+    names = [' '.join([pathlib.Path(command[0]).name, command[1]]) for command in commands]
+    table('start-up', names, interleaved(rounds, [timed(command) for command in commands]))
+
+
+def case_dockerfile(rounds, _):
+    folder = make_project()
+    command = [testbed.binary, 'dockerfile', '--executor-image-uri', base_with_wheels(), '--script=trainer/task.py']
+    names = ['autopack dockerfile, 200 files, base known']
+    table('the Dockerfile', names, interleaved(rounds, [timed(command, cwd=folder)]))
+
+
+def bytes_sent(contestant, number):
+    """What the engine and the registry are sent for one more edit, seen by relays; not timed."""
+    engine = str(testbed.new_folder('relay') / 'docker.sock')
+    to_engine = Relay(testbed.base_environment().get('DOCKER_HOST', 'unix:///var/run/docker.sock').removeprefix('unix://'),
+                      engine)
+    host, port = testbed.registry().split(':')
+    to_registry = Relay((host, int(port)))
+    kept = contestant.target
+    address = f'127.0.0.1:{to_registry.port}'
+    # The first push through the relay's name finds nothing mounted; the second is the one that counts.
+    contestant.target = kept.replace(testbed.registry(), address)
+    changes = {'DOCKER_HOST': f'unix://{engine}', 'BENCH_REGISTRY': address}
+    try:
+        contestant.go(**changes)
+        before = to_engine.sent + to_registry.sent
+        if number is not None:
+            contestant.edit(number)
+        contestant.go(**changes)
+        return to_engine.sent + to_registry.sent - before
+    finally:
+        testbed.remove_images(address)
+        contestant.target = kept
+
+
+def case_pushes(title, rounds, api, *, edit, **project):
+    base = base_with_wheels()
+    found = contestants(api, base, project.get('requirement', True))
+    for number, contestant in enumerate(found):
+        contestant.folder = make_project(**project)
+        contestant.target = f'{testbed.registry()}/bench/{title.split()[0]}-{number}-{time.time_ns()}:t'
+
+    def action(contestant):
+        def once(number):
+            if edit:
+                contestant.edit(number)
+            return contestant.go()
+        return once
+
+    for contestant in found:
+        contestant.go()
+    seconds = interleaved(rounds, [action(contestant) for contestant in found])
+    sent = [bytes_sent(contestant, 99 if edit else None) for contestant in found]
+    table(title, [contestant.name for contestant in found], seconds, sent)
+    for contestant in found:
+        shutil.rmtree(contestant.folder)
+
+
+CASES = {
+    'startup': case_startup,
+    'dockerfile': case_dockerfile,
+    'edit': lambda rounds, api: case_pushes(
+        f'edit of one line, pushed (200 files, a requirement of {WHEEL_MEGABYTES} MB)', rounds, api, edit=True),
+    'nothing': lambda rounds, api: case_pushes(
+        'nothing changed (the same project)', rounds, api, edit=False),
+    'small': lambda rounds, api: case_pushes(
+        'small tree, edit (1 MB, no requirement)', rounds, api, edit=True, requirement=False),
+    'ballast': lambda rounds, api: case_pushes(
+        'tree of 300 MB of which 1 MB is needed, edit (no requirement)', rounds, api, edit=True, requirement=False,
+        ballast_megabytes=300),
+}
+
+
+def first_line(*command):
+    try:
+        return testbed.run(command).stdout.decode().split('\n')[0]
+    except (OSError, AssertionError):
+        return ''
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split('\n', maxsplit=1)[0])
+    parser.add_argument('--binary', default=str(testbed.ROOT / 'build-release' / 'autopack'))
+    parser.add_argument('--rounds', type=int, default=7)
+    parser.add_argument('--case', nargs='+', choices=CASES, default=list(CASES))
+    arguments = parser.parse_args()
+    testbed.binary = str(pathlib.Path(arguments.binary).resolve())
+    testbed.engine()
+    api = VertexServer()
+    print(f'{datetime.date.today()}, {os.cpu_count()} cores, Linux {platform.release()}, median of {arguments.rounds}')
+    for line in (first_line(testbed.binary, '--version'), first_line('docker', '--version'),
+                 'Docker Engine ' + testbed.docker('version', '--format', '{{.Server.Version}}'),
+                 first_line('gcloud', '--version')):
+        print(line)
+    for name in arguments.case:
+        CASES[name](arguments.rounds, api)
+    api.close()
+
+
+if __name__ == '__main__':
+    main()

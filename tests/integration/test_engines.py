@@ -1,0 +1,186 @@
+"""Engines of other kinds, engines that are not there, and builds that are interrupted."""
+
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+import testbed
+from testbed import autopack, docker
+
+
+def containers_that_run(word):
+    """Process ids whose command line holds `word`: steps of a build run on this machine."""
+    found = []
+    for entry in pathlib.Path('/proc').iterdir():
+        if entry.name.isdigit():
+            try:
+                command = (entry / 'cmdline').read_bytes()
+            except OSError:
+                continue
+            if word.encode() in command and b'run.py' not in command:
+                found.append(int(entry.name))
+    return found
+
+
+class NoEngine(unittest.TestCase):
+    def setUp(self):
+        self.folder = testbed.write_tree({'task.py': 'print(1)\n'})
+        self.flags = ['--executor-image-uri=python:3', '--script=task.py', '--no-push']
+
+    def test_no_socket(self):
+        answer = autopack('build', *self.flags, cwd=self.folder, status=1,
+                          env=testbed.environment(DOCKER_HOST='unix:///nowhere/docker.sock'))
+        self.assertIn('/nowhere/docker.sock', answer.err)
+        self.assertIn('DOCKER_HOST', answer.err)
+        self.assertEqual(answer.out, '')
+
+    def test_nobody_listens(self):
+        port = testbed.free_port()
+        answer = autopack('build', *self.flags, cwd=self.folder, status=1,
+                          env=testbed.environment(DOCKER_HOST=f'tcp://127.0.0.1:{port}'))
+        self.assertIn(str(port), answer.err)
+
+    def test_run_says_125(self):
+        autopack('run', '--executor-image-uri=python:3', '--script=task.py', cwd=self.folder, status=125,
+                 env=testbed.environment(DOCKER_HOST='unix:///nowhere/docker.sock'))
+
+    def test_a_context_that_does_not_exist(self):
+        answer = autopack('build', *self.flags, cwd=self.folder, status=None,
+                          env=testbed.environment(DOCKER_CONTEXT='elsewhere'))
+        self.assertIn(answer.status, (1, 2), answer)
+        self.assertIn('elsewhere', answer.err)
+
+
+class FailingBuild(unittest.TestCase):
+    def test_pip_names_the_requirement(self):
+        folder = testbed.write_tree({'task.py': '', 'requirements.txt': 'no-such-package-here==9\n'})
+        answer = autopack('build', '--executor-image-uri', testbed.executor(), '--script=task.py', '--build-network=host',
+                          '--no-push', cwd=folder, env=testbed.index_environment(), status=1)
+        self.assertIn('no-such-package-here', answer.err)
+        self.assertIn('No matching distribution', answer.err)
+        self.assertEqual(answer.out, '')
+
+    def test_own_dockerfile_names_the_step_and_the_line(self):
+        folder = testbed.write_tree({
+            'Dockerfile': f'FROM {testbed.executor()}\nRUN echo before the end && exit 3\n'})
+        answer = autopack('build', '--dockerfile=Dockerfile', '--no-push', cwd=folder, status=1)
+        self.assertIn('before the end', answer.err)
+        self.assertIn('exit 3', answer.err)
+
+    def test_base_that_is_nowhere(self):
+        folder = testbed.write_tree({'task.py': ''})
+        name = f'{testbed.registry()}/nobody/has-this:1'
+        answer = autopack('build', '--executor-image-uri', name, '--script=task.py', '--no-push', cwd=folder, status=1)
+        self.assertIn(name, answer.err)
+
+    def test_registry_that_is_down(self):
+        folder = testbed.write_tree({'task.py': ''})
+        name = f'127.0.0.1:{testbed.free_port()}/team/model'
+        self.addCleanup(testbed.remove_images, name)
+        answer = autopack('build', '--executor-image-uri', testbed.executor(), '--script=task.py',
+                          '--output-image-uri', f'{name}:t', cwd=folder, status=1)
+        self.assertIn(name.split('/')[0], answer.err)
+        self.assertEqual(answer.out, '')
+
+
+class Interrupted(unittest.TestCase):
+    def interrupt(self, how):
+        seconds = 4000 + os.getpid() % 1000 + how
+        folder = testbed.write_tree({
+            'Dockerfile': f'FROM {testbed.executor()}\nRUN sleep {seconds}\n'})
+        process = subprocess.Popen([testbed.binary, 'build', '--dockerfile=Dockerfile', '--no-push'], cwd=folder,
+                                   env=testbed.environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
+        try:
+            testbed.wait_until(lambda: containers_that_run(f'sleep\0{seconds}'), what='the step')
+            process.send_signal(how)
+            out, err = process.communicate(timeout=10)
+        finally:
+            process.kill()
+        self.assertEqual(process.returncode, 130, err)
+        self.assertEqual(out, b'')
+        testbed.wait_until(lambda: not containers_that_run(f'sleep\0{seconds}'), 10, 'the end of the step')
+
+    def test_ctrl_c_ends_the_step_on_the_daemon(self):
+        self.interrupt(signal.SIGINT)
+
+    def test_sigterm_too(self):
+        self.interrupt(signal.SIGTERM)
+
+
+class Podman(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = testbed.new_folder('podman')
+        cls.socket = folder / 'podman.sock'
+        runtime = shutil.which('runc') or shutil.which('crun')
+        cls.storage = ['--root', folder / 'root', '--runroot', folder / 'run', '--storage-driver', 'overlay']
+        cls.command = ['podman', '--runtime', runtime, '--cgroup-manager=cgroupfs', *map(str, cls.storage)]
+        log = open(folder / 'log', 'wb')
+        cls.service = subprocess.Popen([*cls.command, 'system', 'service', '--time=0', f'unix://{cls.socket}'],
+                                       stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        log.close()
+        cls.addClassCleanup(cls.stop)
+        testbed.wait_until(cls.socket.exists, what='podman')
+        archive = folder / 'base.tar'
+        container = docker('create', testbed.executor(), 'none')
+        docker('export', '-o', archive, container)
+        docker('rm', container)
+        testbed.run([*cls.command, 'import', '--change', 'CMD=python3', archive, 'localhost/autopack-tests/python:1'])
+        archive.unlink()
+
+    @classmethod
+    def stop(cls):
+        testbed.end(cls.service)
+        testbed.run([*cls.command, 'unshare', 'true'], check=False)
+        testbed.run([*cls.command, 'system', 'reset', '--force'], check=False)
+
+    def test_builds_pushes_and_runs(self):
+        folder = testbed.example('script')
+        env = testbed.environment(DOCKER_HOST=f'unix://{self.socket}')
+        target = testbed.image_name('podman')
+        answer = autopack('build', '--executor-image-uri=localhost/autopack-tests/python:1', '--script=trainer/task.py',
+                          '--output-image-uri', f'{target}:t', cwd=folder, env=env)
+        self.assertTrue(answer.out.startswith(f'{target}@sha256:'), answer)
+        said = docker('run', '--rm', answer.out.strip())
+        self.assertIn('accuracy: 0.9', said)
+        answer = autopack('run', '--executor-image-uri=localhost/autopack-tests/python:1', '--script=trainer/task.py',
+                          cwd=folder, env=env)
+        self.assertIn('accuracy: 0.9', answer.out)
+
+    def test_index_credentials_are_refused_there(self):
+        folder = testbed.write_tree({'task.py': '', 'requirements.txt': 'greeter\n'})
+        answer = autopack('build', '--executor-image-uri=localhost/autopack-tests/python:1', '--script=task.py',
+                          '--no-push', cwd=folder, status=None,
+                          env=testbed.environment(DOCKER_HOST=f'unix://{self.socket}',
+                                                  PIP_INDEX_URL='http://robot:w0rd@127.0.0.1:9/simple/'))
+        self.assertIn(answer.status, (1, 2), answer)
+        self.assertIn('BuildKit', answer.err)
+        self.assertNotIn('w0rd', answer.err)
+
+
+class Progress(unittest.TestCase):
+    def test_steps_are_told_as_they_happen(self):
+        folder = testbed.write_tree({
+            'Dockerfile': f'FROM {testbed.executor()}\nRUN echo {time.time_ns()} && sleep 2\nRUN echo last\n'})
+        process = subprocess.Popen([testbed.binary, 'build', '--dockerfile=Dockerfile', '--no-push', '--progress=plain'],
+                                   cwd=folder, env=testbed.environment(), stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        begin = time.monotonic()
+        seen = None
+        text = b''
+        for line in process.stderr:
+            text += line
+            if b'sleep 2' in line and seen is None:
+                seen = time.monotonic() - begin
+        end = time.monotonic() - begin
+        process.stdout.read()
+        process.stdout.close()
+        process.stderr.close()
+        self.assertEqual(process.wait(), 0, text)
+        self.assertIsNotNone(seen, text)
+        self.assertGreater(end - seen, 1, text)
