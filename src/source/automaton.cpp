@@ -23,7 +23,8 @@ constexpr std::size_t most_words = 8;
 constexpr std::size_t table_size = 128;
 
 /// Bit i: item i comes next; the bit after the last item: all are matched.
-using States = std::array<Word, most_words>;
+template <std::size_t words>
+using States = std::array<Word, words>;
 
 /// One alternative of an expression.
 struct Branch {
@@ -32,9 +33,10 @@ struct Branch {
   bool to_end{false};
   std::string prefix{};      ///< literal start, taken off `items`
   std::string suffix{};      ///< literal end, taken off `items`
+  std::string needed{};      ///< the longest literal of `items`
   bool looks_around{false};  ///< has assertions
-  std::size_t words{1};      ///< that `items` need
-  States skippable{};
+  std::size_t words{1};      ///< 1 or `most_words`, as `items` need
+  States<most_words> skippable{};
   std::vector<Word> advance{};  ///< `words` for each character below 128
   std::vector<Word> stay{};     ///< the same
 };
@@ -85,13 +87,28 @@ void take_ends_off(Branch& branch) {
   }
 }
 
+std::string longest_literal(const std::vector<RegexpItem>& items) {
+  std::string longest;
+  std::string current;
+  for (const auto& item : items) {
+    if (const auto text = literal(item)) {
+      current += *text;
+      longest = current.size() > longest.size() ? current : longest;
+    } else {
+      current.clear();
+    }
+  }
+  return longest;
+}
+
 Branch compile(std::vector<RegexpItem> items) {
   Branch branch{.items = std::move(items)};
   take_ends_off(branch);
-  branch.words = branch.items.size() / word_bits + 1;
-  if (branch.words > most_words) {
+  if (branch.items.size() >= most_words * word_bits) {
     throw Error(ErrorKind::project, "it is too long");
   }
+  branch.needed = longest_literal(branch.items);
+  branch.words = branch.items.size() < word_bits ? 1 : most_words;
   branch.advance.resize(table_size * branch.words);
   branch.stay.resize(table_size * branch.words);
   for (std::size_t i = 0; i < branch.items.size(); ++i) {
@@ -129,7 +146,8 @@ bool holds(Kind assertion, std::optional<char32_t> before, std::optional<char32_
   return false;
 }
 
-/// A run of one branch over one text.
+/// A run of one branch, which needs no more than `words`, over one text.
+template <std::size_t words>
 class Run {
 public:
   explicit Run(const Branch& branch) : branch_{branch} { set_bit(arrived_.data(), 0); }
@@ -137,8 +155,10 @@ public:
   bool matches(std::string_view text) {
     for (;;) {
       const bool at_end = text.empty();
-      const std::optional<char32_t> next =
-          at_end ? std::nullopt : std::optional{take_character(text)};
+      std::optional<char32_t> next;
+      if (!at_end) {
+        next = take_character(text);
+      }
       pass_what_may_be_skipped(next);
       const bool complete = has_bit(current_.data(), branch_.items.size());
       if (at_end || (complete && !branch_.to_end)) {
@@ -153,10 +173,16 @@ public:
 
 private:
   void pass_what_may_be_skipped(std::optional<char32_t> next) {
+    if (branch_.looks_around) {
+      pass(with_assertions(next).data());
+    } else {
+      pass(branch_.skippable.data());
+    }
+  }
+
+  void pass(const Word* passable) {
     Word carry = 0;
-    const States around = branch_.looks_around ? with_assertions(next) : States{};
-    const States& passable = branch_.looks_around ? around : branch_.skippable;
-    for (std::size_t w = 0; w < branch_.words; ++w) {
+    for (std::size_t w = 0; w < words; ++w) {
       Word word = arrived_[w] | carry;
       carry = 0;
       for (Word fresh = word & passable[w]; fresh != 0;) {
@@ -169,8 +195,8 @@ private:
     }
   }
 
-  States with_assertions(std::optional<char32_t> next) const {
-    States passable = branch_.skippable;
+  States<most_words> with_assertions(std::optional<char32_t> next) const {
+    auto passable = branch_.skippable;
     for (std::size_t i = 0; i < branch_.items.size(); ++i) {
       if (holds(branch_.items[i].kind, before_, next)) {
         set_bit(passable.data(), i);
@@ -181,27 +207,27 @@ private:
 
   /// False when no match can come of it any more.
   bool step(char32_t character) {
-    const Word* advance = nullptr;
-    const Word* stay = nullptr;
-    States wide_advance{};
-    States wide_stay{};
     if (character < table_size) {
-      advance = &branch_.advance[character * branch_.words];
-      stay = &branch_.stay[character * branch_.words];
-    } else {
-      for (std::size_t i = 0; i < branch_.items.size(); ++i) {
-        if (has_bit(current_.data(), i)) {
-          const auto& item = branch_.items[i];
-          wide_advance[i / word_bits] |= Word{item.advance.contains(character)} << i % word_bits;
-          wide_stay[i / word_bits] |= Word{item.stay.contains(character)} << i % word_bits;
-        }
-      }
-      advance = wide_advance.data();
-      stay = wide_stay.data();
+      return step(&branch_.advance[character * words], &branch_.stay[character * words]);
     }
+    States<words> advance{};
+    States<words> stay{};
+    for (std::size_t i = 0; i < branch_.items.size(); ++i) {
+      const auto& item = branch_.items[i];
+      if (has_bit(current_.data(), i) && item.advance.contains(character)) {
+        set_bit(advance.data(), i);
+      }
+      if (has_bit(current_.data(), i) && item.stay.contains(character)) {
+        set_bit(stay.data(), i);
+      }
+    }
+    return step(advance.data(), stay.data());
+  }
+
+  bool step(const Word* advance, const Word* stay) {
     Word carry = branch_.from_begin ? 0 : 1;
     Word any = 0;
-    for (std::size_t w = 0; w < branch_.words; ++w) {
+    for (std::size_t w = 0; w < words; ++w) {
       const Word taken = current_[w] & advance[w];
       arrived_[w] = taken << 1U | carry;
       carry = taken >> (word_bits - 1);
@@ -213,9 +239,9 @@ private:
 
   const Branch& branch_;
   std::optional<char32_t> before_;
-  States arrived_{};
-  States kept_{};
-  States current_{};
+  States<words> arrived_{};
+  States<words> kept_{};
+  States<words> current_{};
 };
 
 bool matches_branch(const Branch& branch, std::string_view text) {
@@ -225,7 +251,10 @@ bool matches_branch(const Branch& branch, std::string_view text) {
   }
   text.remove_prefix(branch.prefix.size());
   text.remove_suffix(branch.suffix.size());
-  return Run{branch}.matches(text);
+  if (text.find(branch.needed) == std::string_view::npos) {
+    return false;
+  }
+  return branch.words == 1 ? Run<1>{branch}.matches(text) : Run<most_words>{branch}.matches(text);
 }
 
 }  // namespace

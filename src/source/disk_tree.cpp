@@ -20,6 +20,8 @@ namespace autopack::source {
 
 namespace {
 
+constexpr std::size_t largest_piece = std::size_t{256} * 1024;
+
 std::string reason(int code) {
   return std::generic_category().message(code);
 }
@@ -146,8 +148,8 @@ public:
 
   void stream(std::string_view path,
               const std::function<void(std::string_view bytes)>& take) const override {
-    const Descriptor file = open_file(path);
-    std::vector<char> buffer(std::size_t{256} * 1024);
+    const auto [file, size] = open_file(path);
+    std::vector<char> buffer(std::min(size + 1, largest_piece));
     for (;;) {
       const ssize_t count = ::read(file.get(), buffer.data(), buffer.size());
       if (count < 0 && errno != EINTR) {
@@ -195,7 +197,8 @@ private:
     return Descriptor{parent ? ::openat(parent.get(), name.c_str(), flags) : -1};
   }
 
-  Descriptor open_file(std::string_view path) const {
+  /// The regular file `path` and its size now.
+  std::pair<Descriptor, std::size_t> open_file(std::string_view path) const {
     // O_NONBLOCK: opening a FIFO without a writer would wait for ever.
     Descriptor file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 
@@ -214,7 +217,7 @@ private:
                   fmt::format("`{}` is a {}, not a file", printable(path),
                               directory ? "directory" : name_of_other(status.st_mode)));
     }
-    return file;
+    return {std::move(file), static_cast<std::size_t>(status.st_size)};
   }
 
   std::filesystem::path root_;

@@ -1,23 +1,11 @@
 #pragma once
 
-#include <string>
+#include "source/character.hpp"
+
 #include <string_view>
 #include <vector>
 
 namespace autopack::source {
-
-/// Unicode code points.
-struct CharacterSet {
-  struct Range {
-    char32_t low{0};
-    char32_t high{0};
-  };
-
-  std::vector<Range> ranges{};
-  bool negated{false};
-
-  bool contains(char32_t character) const;
-};
 
 /// One step of a regular expression, matched from left to right.
 struct RegexpItem {
@@ -41,10 +29,5 @@ using Regexp = std::vector<std::vector<RegexpItem>>;
 /// Reads the subset of Go's regular expressions (RE2 syntax) that docker makes of ignore patterns:
 /// no group but `(.*/)?`. Throws Error(project) saying what is wrong.
 Regexp parse_regexp(std::string_view text);
-
-/// The code point at the start of `text`, which is shortened by it; U+FFFD for a byte that is not
-/// UTF-8, as in Go.
-char32_t take_character(std::string_view& text);
-std::string utf8_encode(char32_t character);
 
 }  // namespace autopack::source
