@@ -58,6 +58,7 @@ enum class Install {
 struct Dependencies {
   std::vector<std::string> apt_packages{};  ///< python3 and pip when the base has none, the user's
   std::vector<std::string> requirement_files{};
+  std::vector<project::LineEdit> requirement_edits{};
   std::vector<std::string> requirements{};
   std::vector<std::string> packages{};  ///< extra-packages, by path in the requirements stage
   bool hashed{false};

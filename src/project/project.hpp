@@ -5,6 +5,7 @@
 #include "source/tree.hpp"
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,23 +39,34 @@ struct Extra {
   bool is_directory{false};
 };
 
-/// A requirements file and all it names, as pip would read it from the working directory.
-struct RequirementFile {
-  std::string path{};  ///< relative to the tree
-  int line_count{0};
-};
-
 /// How the user's own package becomes importable (see plan::Install).
 struct Package {
   std::string name{};     ///< distribution name when it can be read; may be empty
-  std::string backend{};  ///< `setuptools`, `flit_core.buildapi`, ...
-  std::vector<std::string>
-      metadata_files{};  ///< setup.py, pyproject.toml, setup.cfg and what they name
+  std::string backend{};  ///< `setuptools.build_meta`, `flit_core.buildapi`, ...
+  /// setup.py, pyproject.toml, setup.cfg and what they name; sorted. One may lie in a stub package
+  /// (`trainer/__init__.py` that holds the version) and then stands in its stub's place.
+  std::vector<std::string> metadata_files{};
   std::vector<std::string> stub_packages{};  ///< directories that must exist for the metadata stage
-  std::vector<std::string> code{};  ///< directories and modules that are the package, to be copied
-  std::string import_root{};        ///< "" or `src`: what the `.pth` names below /usr/app
+  /// Directories and modules that are the package, to be copied; `.` alone is the whole tree.
+  std::vector<std::string> code{};
+  std::string import_root{};        ///< "", `src` or the like: what the `.pth` names below /usr/app
   bool needs_install{false};        ///< a real `pip install --no-deps .` after the code
   std::string reason{};             ///< why, in words, when needs_install
+  bool metadata_needs_code{false};  ///< even the metadata can only be computed with `code` there
+  std::vector<std::string> extras{};  ///< asked for by a requirement like `-e .[gpu]`, sorted
+  bool needs_pyproject{false};  ///< setup.cfg alone: pip wants an empty pyproject.toml beside it
+  /// Variables for the build, for a version that would come from version control: the image has
+  /// none.
+  std::map<std::string, std::string> build_environment{};
+};
+
+/// A requirement that pip must read otherwise in the dependency step: `-e .` goes (the package
+/// is installed by itself), `-e ./lib` and `-e git+...` lose the `-e`, whose link would dangle.
+struct LineEdit {
+  std::string file{};  ///< relative to the tree
+  int first_line{0};   ///< 1-based
+  int last_line{0};
+  std::string text{};  ///< what stands there instead; empty: nothing
 };
 
 /// Facts found in a tree. Pure data but for the trees, which planning reads further.
@@ -65,7 +77,11 @@ struct Project {
   /// `--find-links` directories), relative to the tree, sorted.
   std::vector<std::string> requirement_inputs{};
   bool hashed{false};  ///< a requirement carries `--hash`, so pip takes hashed ones only
-  bool has_index_credentials{false};  ///< an index URL in a requirement file holds a password
+  /// A URL in a requirement file holds a password as text; one that is only a `${NAME}` does not
+  /// count.
+  bool has_index_credentials{false};
+  std::vector<std::string> index_hosts{};  ///< of all URLs in requirement files, sorted
+  std::vector<LineEdit> requirement_edits{};
   std::vector<std::string>
       environment_variables{};                ///< `${NAME}` named by requirement files, sorted
   std::vector<std::string> requirements{};    ///< of the Request, checked

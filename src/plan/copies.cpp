@@ -1,0 +1,119 @@
+#include "plan/copies.hpp"
+
+#include "base/text.hpp"
+
+#include <fmt/core.h>
+
+namespace autopack::plan {
+
+namespace {
+
+/// A copy of `path` to itself; `.` and "" are the whole tree.
+Copy same_place(const source::Tree& tree, const std::string& path) {
+  const std::string place = path == "." ? "" : path;
+  const auto entry = place.empty() ? std::nullopt : tree.find(place);
+  return {.source = place,
+          .destination = place,
+          .is_directory = !entry || entry->type == source::EntryType::directory};
+}
+
+Copy of_extra(const project::Extra& extra, const std::string& destination) {
+  return {.source = fmt::format("{}/{}", extras_directory, extra.name),
+          .destination = destination,
+          .is_directory = extra.is_directory};
+}
+
+bool is_in_place(const Copy& copy) {
+  return copy.source == copy.destination && !copy.source.starts_with(extras_directory);
+}
+
+bool covers(const Copy& outer, const Copy& inner) {
+  return is_in_place(outer) && is_in_place(inner) && outer.is_directory &&
+         (outer.source.empty() || inner.source == outer.source ||
+          inner.source.starts_with(outer.source + "/"));
+}
+
+std::vector<Copy> without_covered(const std::vector<Copy>& copies) {
+  std::vector<Copy> kept;
+  for (std::size_t i = 0; i < copies.size(); ++i) {
+    bool redundant = false;
+    for (std::size_t j = 0; j < copies.size() && !redundant; ++j) {
+      redundant = j != i && covers(copies[j], copies[i]) && (copies[j] != copies[i] || j > i);
+    }
+    if (!redundant) {
+      kept.push_back(copies[i]);
+    }
+  }
+  return kept;
+}
+
+/// The directory that makes the entry run: gcloud's for a script, the whole top-level package for a
+/// module in one, everything for what stands at the top.
+std::string entry_directory(const project::Entry& entry) {
+  if (entry.kind != project::EntryKind::module) {
+    const auto slash = entry.file.rfind('/');
+    return slash == std::string::npos ? "" : entry.file.substr(0, slash);
+  }
+  const std::string module_path = replace_all(entry.value, ".", "/");
+  for (const std::string_view suffix : {".py", "/__main__.py"}) {
+    const std::string below = fmt::format("/{}{}", module_path, suffix);
+    if (entry.file.ends_with(below)) {
+      return entry.file.substr(0, entry.file.size() - below.size());
+    }
+  }
+  const auto dot = entry.value.find('.');
+  return dot == std::string::npos ? "" : entry.value.substr(0, dot);
+}
+
+}  // namespace
+
+std::vector<Copy> code_copies(const source::Tree& tree, const project::Project& project) {
+  std::vector<Copy> copies;
+  for (const project::Extra& extra : project.outside_dirs) {
+    copies.push_back(of_extra(extra, extra.name));
+  }
+  for (const std::string& path : project.extra_dirs) {
+    copies.push_back(same_place(tree, path));
+  }
+  if (project.package) {
+    for (const std::string& path : project.package->code) {
+      copies.push_back(same_place(tree, path));
+    }
+  }
+  copies.push_back(same_place(tree, entry_directory(project.entry)));
+  return without_covered(copies);
+}
+
+std::vector<Copy> requirement_copies(const source::Tree& tree, const project::Project& project) {
+  std::vector<Copy> copies;
+  for (const std::string& path : project.requirement_inputs) {
+    copies.push_back(same_place(tree, path));
+  }
+  for (const std::string& path : project.extra_packages) {
+    copies.push_back(same_place(tree, path));
+  }
+  for (const project::Extra& extra : project.outside_packages) {
+    Copy copy = of_extra(extra, "");
+    copy.destination = copy.source;
+    copies.push_back(std::move(copy));
+  }
+  return without_covered(copies);
+}
+
+std::vector<Copy> metadata_copies(const source::Tree& tree, const project::Package& package) {
+  if (package.needs_install) {
+    return {same_place(tree, "")};
+  }
+  std::vector<Copy> copies;
+  for (const std::string& path : package.metadata_files) {
+    copies.push_back(same_place(tree, path));
+  }
+  if (package.metadata_needs_code) {
+    for (const std::string& path : package.code) {
+      copies.push_back(same_place(tree, path));
+    }
+  }
+  return without_covered(copies);
+}
+
+}  // namespace autopack::plan

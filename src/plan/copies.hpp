@@ -1,0 +1,20 @@
+#pragma once
+
+#include "plan/plan.hpp"
+
+#include <string>
+#include <vector>
+
+namespace autopack::plan {
+
+/// What the image's code step copies: extras, the package, the entry's directory last; nothing
+/// twice.
+std::vector<Copy> code_copies(const source::Tree& tree, const project::Project& project);
+
+/// What the requirements stage copies: all that pip reads, each at its own path.
+std::vector<Copy> requirement_copies(const source::Tree& tree, const project::Project& project);
+
+/// What the metadata stage copies; the whole tree when the package is installed for real.
+std::vector<Copy> metadata_copies(const source::Tree& tree, const project::Package& package);
+
+}  // namespace autopack::plan

@@ -1,0 +1,132 @@
+#include "base/text.hpp"
+#include "plan/plan.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace autopack::plan {
+
+namespace {
+
+using nlohmann::json;
+
+std::string to_string(project::EntryKind kind) {
+  switch (kind) {
+    case project::EntryKind::python_script: return "python-script";
+    case project::EntryKind::shell_script: return "shell-script";
+    case project::EntryKind::module: return "module";
+  }
+  return {};
+}
+
+std::string to_string(Install install) {
+  switch (install) {
+    case Install::none: return "none";
+    case Install::metadata: return "metadata";
+    case Install::real: return "real";
+  }
+  return {};
+}
+
+/// Names of files may be any bytes; JSON takes UTF-8 only.
+json texts(const std::vector<std::string>& values) {
+  json list = json::array();
+  for (const std::string& value : values) {
+    list.push_back(printable(value));
+  }
+  return list;
+}
+
+json to_json(const std::vector<Copy>& copies) {
+  json list = json::array();
+  for (const Copy& copy : copies) {
+    list.push_back({{"source", printable(copy.source.empty() ? "." : copy.source)},
+                    {"destination", printable(copy.destination.empty() ? "." : copy.destination)},
+                    {"directory", copy.is_directory}});
+  }
+  return list;
+}
+
+json to_json(const std::vector<ContextEntry>& entries) {
+  json list = json::array();
+  for (const ContextEntry& entry : entries) {
+    json one{{"path", printable(entry.path)}};
+    switch (entry.entry.type) {
+      case source::EntryType::directory: one["type"] = "directory"; break;
+      case source::EntryType::symlink:
+        one["type"] = "symlink";
+        one["target"] = printable(entry.entry.link_target);
+        break;
+      default:
+        one["type"] = "file";
+        one["size"] = entry.entry.size;
+        one["executable"] = entry.entry.executable;
+    }
+    if (entry.content) {
+      one["digest"] = entry.content->str();
+    }
+    list.push_back(std::move(one));
+  }
+  return list;
+}
+
+json to_json(const Dependencies& dependencies) {
+  json edits = json::array();
+  for (const project::LineEdit& edit : dependencies.requirement_edits) {
+    edits.push_back({{"file", printable(edit.file)},
+                     {"first_line", edit.first_line},
+                     {"last_line", edit.last_line},
+                     {"text", printable(edit.text)}});
+  }
+  return {{"apt_packages", texts(dependencies.apt_packages)},
+          {"requirement_files", texts(dependencies.requirement_files)},
+          {"requirement_edits", std::move(edits)},
+          {"requirements", texts(dependencies.requirements)},
+          {"packages", texts(dependencies.packages)},
+          {"hashed", dependencies.hashed},
+          {"install", to_string(dependencies.install)},
+          {"install_reason", dependencies.install_reason},
+          {"import_path", dependencies.import_path},
+          {"package_extras", texts(dependencies.package_extras)},
+          {"build_environment", dependencies.build_environment},
+          {"stub_packages", texts(dependencies.stub_packages)},
+          {"metadata_copies", to_json(dependencies.metadata_copies)},
+          {"requirement_copies", to_json(dependencies.requirement_copies)},
+          {"inputs", to_json(dependencies.inputs)}};
+}
+
+json to_json(const Problems& warnings) {
+  json list = json::array();
+  for (const Problem& warning : warnings) {
+    list.push_back({{"message", printable(warning.message)},
+                    {"origin", printable(warning.origin)},
+                    {"hints", texts(warning.hints)}});
+  }
+  return list;
+}
+
+}  // namespace
+
+std::string to_json(const Plan& plan) {
+  json all{{"base", json::parse(image::to_json_line(plan.base))},
+           {"entry",
+            {{"kind", to_string(plan.entry.kind)},
+             {"value", printable(plan.entry.value)},
+             {"file", printable(plan.entry.file)}}},
+           {"entrypoint", texts(plan.entrypoint)},
+           {"python", plan.python},
+           {"platform", plan.platform},
+           {"user", printable(plan.user)},
+           {"remove_sitecustomize", plan.remove_sitecustomize},
+           {"dependencies", to_json(plan.dependencies)},
+           {"copies", to_json(plan.copies)},
+           {"code", to_json(plan.code)},
+           {"dockerfile", plan.dockerfile},
+           {"user_dockerfile", printable(plan.user_dockerfile)},
+           {"ignore", plan.ignore_text},
+           {"dependency_key", plan.dependency_key},
+           {"image_key", plan.image_key},
+           {"warnings", to_json(plan.warnings)}};
+  return all.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace autopack::plan

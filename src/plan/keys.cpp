@@ -1,0 +1,139 @@
+#include "plan/keys.hpp"
+
+#include "base/text.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace autopack::plan {
+
+namespace {
+
+/// Of what the key is made, not of autopack: raise it when the same inputs make another image.
+constexpr int plan_format{1};
+
+/// A digest over named values whose lengths are told, so that no two lists of values look the same.
+class Key {
+public:
+  void add(std::string_view name, std::string_view value) {
+    hash_.update(fmt::format("{}:{}={}:", name.size(), name, value.size()));
+    hash_.update(value);
+  }
+
+  template <class Values>
+  void add_all(std::string_view name, const Values& values) {
+    add(name, std::to_string(values.size()));
+    for (const std::string& value : values) {
+      add(name, value);
+    }
+  }
+
+  void add(const Copy& copy) {
+    add("copy", copy.source);
+    add("to", copy.destination);
+  }
+
+  void add(const ContextEntry& entry) {
+    add("path", entry.path);
+    if (entry.entry.type == source::EntryType::directory) {
+      add("directory", "");
+      return;
+    }
+    const bool is_link = entry.entry.type == source::EntryType::symlink;
+    add(is_link                  ? "link"
+        : entry.entry.executable ? "program"
+                                 : "file",
+        entry.content ? entry.content->str() : "");
+  }
+
+  std::string finish() { return hash_.finish().hex(); }
+
+private:
+  Sha256 hash_{};
+};
+
+/// True for files that stand in the key as normalised requirements, so that comments do not count.
+bool is_requirement_text(const Plan& plan,
+                         const project::Project& project,
+                         const std::string& path) {
+  const auto& files = plan.dependencies.requirement_files;
+  const auto& inputs = project.requirement_inputs;
+  return std::find(files.begin(), files.end(), path) != files.end() ||
+         ((path.ends_with(".txt") || path.ends_with(".in")) &&
+          std::find(inputs.begin(), inputs.end(), path) != inputs.end());
+}
+
+std::string base_identity(const image::BaseFacts& base) {
+  if (base.digest) {
+    return base.digest->str();
+  }
+  return base.image_id.empty() ? base.reference : base.image_id;
+}
+
+/// Without the white space that means nothing; a marker needs its own.
+std::string normalised(const std::string& requirement) {
+  const auto marker = std::min(requirement.find(';'), requirement.size());
+  return replace_all(requirement.substr(0, marker), " ", "") +
+         std::string{trim(std::string_view{requirement}.substr(marker))};
+}
+
+void add_package(Key& key, const Dependencies& dependencies) {
+  key.add("install", std::to_string(static_cast<int>(dependencies.install)));
+  key.add("import", dependencies.import_path);
+  key.add_all("extras", dependencies.package_extras);
+  key.add_all("stubs", dependencies.stub_packages);
+  for (const auto& [name, value] : dependencies.build_environment) {
+    key.add(name, value);
+  }
+  for (const Copy& copy : dependencies.metadata_copies) {
+    key.add(copy);
+  }
+}
+
+}  // namespace
+
+std::string dependency_key(const Plan& plan,
+                           const project::Project& project,
+                           const std::string& templates) {
+  const Dependencies& dependencies = plan.dependencies;
+  Key key;
+  key.add("format", std::to_string(plan_format));
+  key.add("base", base_identity(plan.base));
+  key.add("platform", plan.platform);
+  key.add("templates", templates);
+  key.add("python", plan.python);
+  key.add("sitecustomize", plan.remove_sitecustomize ? "removed" : "");
+  key.add_all("apt", dependencies.apt_packages);
+  key.add_all("files", dependencies.requirement_files);
+  key.add_all("lines", project.normalised_requirements);
+  key.add("hashed", dependencies.hashed ? "yes" : "");
+  for (const std::string& requirement : dependencies.requirements) {
+    key.add("requirement", normalised(requirement));
+  }
+  key.add_all("packages", dependencies.packages);
+  add_package(key, dependencies);
+  for (const ContextEntry& input : dependencies.inputs) {
+    if (input.tree != 0 || !is_requirement_text(plan, project, input.path)) {
+      key.add(input);
+    }
+  }
+  return key.finish();
+}
+
+std::string image_key(const Plan& plan) {
+  Key key;
+  key.add("dependencies", plan.dependency_key);
+  key.add("dockerfile", plan.user_dockerfile.empty() ? "" : plan.dockerfile);
+  key.add("user", plan.user);
+  key.add_all("entrypoint", plan.entrypoint);
+  for (const Copy& copy : plan.copies) {
+    key.add(copy);
+  }
+  for (const ContextEntry& entry : plan.code) {
+    key.add(entry);
+  }
+  return key.finish();
+}
+
+}  // namespace autopack::plan

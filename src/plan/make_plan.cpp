@@ -1,0 +1,298 @@
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "image/reference.hpp"
+#include "plan/copies.hpp"
+#include "plan/gather.hpp"
+#include "plan/keys.hpp"
+#include "plan/plan.hpp"
+#include "plan/templates.hpp"
+#include "plan/words.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace autopack::plan {
+
+namespace {
+
+void add_problems(Problems& all, const Problems& more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
+
+bool runs_python(const project::Entry& entry) {
+  return entry.kind != project::EntryKind::shell_script;
+}
+
+std::vector<std::string> entrypoint_of(const project::Entry& entry, const std::string& python) {
+  // A name that starts with a dash would be an option of the interpreter.
+  const std::string file = entry.file.starts_with('-') ? "./" + entry.file : entry.file;
+  switch (entry.kind) {
+    case project::EntryKind::module: return {python, "-m", entry.value};
+    case project::EntryKind::python_script: return {python, file};
+    case project::EntryKind::shell_script: return {"/bin/bash", file};
+  }
+  return {};
+}
+
+/// What apt must bring so that the dependency step and the program have their interpreter.
+void decide_python(Plan& plan, const Options& options, Problems& problems) {
+  const image::BaseFacts& base = plan.base;
+  Dependencies& dependencies = plan.dependencies;
+  const bool needs_pip = dependencies.needs_pip();
+  const bool lacks_python = base.python.empty() && (needs_pip || runs_python(plan.entry));
+  const bool lacks_pip = needs_pip && !base.pip;
+  plan.python = base.python;
+  if (lacks_python) {
+    plan.python = "python3";
+    dependencies.apt_packages.emplace_back("python3");
+  }
+  if (lacks_pip) {
+    dependencies.apt_packages.emplace_back("python3-pip");
+  }
+  for (const std::string& package : options.system_packages) {
+    dependencies.apt_packages.push_back(package);
+  }
+  if (base.apt || dependencies.apt_packages.empty()) {
+    return;
+  }
+  std::string message = fmt::format("the executor image `{}` has no apt-get to install `{}` with",
+                                    base.reference, join(dependencies.apt_packages, "`, `"));
+  Problem problem{.message = std::move(message)};
+  if (lacks_python || lacks_pip) {
+    problem.hints.push_back(
+        "take an executor image that has Python and pip, or one of Debian or "
+        "Ubuntu, where autopack installs them");
+  }
+  problems.push_back(std::move(problem));
+}
+
+Install install_of(const project::Project& project) {
+  if (!project.package) {
+    return Install::none;
+  }
+  return project.package->needs_install ? Install::real : Install::metadata;
+}
+
+Dependencies dependencies_of(const source::Tree& tree, const project::Project& project) {
+  Dependencies dependencies{.requirement_files = project.requirement_files,
+                            .requirement_edits = project.requirement_edits,
+                            .requirements = project.requirements,
+                            .packages = project.extra_packages,
+                            .hashed = project.hashed,
+                            .requirement_copies = requirement_copies(tree, project),
+                            .install = install_of(project)};
+  for (const project::Extra& extra : project.outside_packages) {
+    dependencies.packages.push_back(fmt::format("{}/{}", extras_directory, extra.name));
+  }
+  if (project.package) {
+    const project::Package& package = *project.package;
+    dependencies.install_reason = package.reason;
+    dependencies.package_extras = package.extras;
+    dependencies.build_environment = package.build_environment;
+    dependencies.metadata_copies = metadata_copies(tree, package);
+    if (!package.needs_install) {
+      dependencies.stub_packages = package.stub_packages;
+      dependencies.import_path =
+          package.import_root.empty() ? "/usr/app" : "/usr/app/" + package.import_root;
+    }
+  }
+  return dependencies;
+}
+
+/// A tree for an extra outside the working directory, and what the gatherer adds from it.
+std::shared_ptr<const source::Tree> tree_of(const project::Extra& extra) {
+  return source::make_disk_tree(extra.is_directory ? extra.path : extra.path.parent_path());
+}
+
+std::vector<ContextEntry> gather_outside(const std::vector<project::Extra>& extras,
+                                         Plan& plan,
+                                         Problems& problems) {
+  source::IgnoreRules defaults;
+  defaults.add_defaults();
+  std::vector<ContextEntry> all;
+  for (const project::Extra& extra : extras) {
+    const std::size_t index = plan.trees.size();
+    const auto tree = plan.trees.emplace_back(tree_of(extra));
+    std::string prefix = fmt::format("{}/", extras_directory);
+    if (extra.is_directory) {
+      prefix += extra.name + "/";
+      all.push_back({.path = fmt::format("{}/{}", extras_directory, extra.name),
+                     .entry = {.type = source::EntryType::directory},
+                     .tree = index});
+    }
+    Gatherer gatherer{*tree, index, defaults, prefix};
+    gatherer.add(extra.is_directory ? "" : extra.path.filename().string());
+    add_problems(problems, gatherer.problems());
+    auto entries = gatherer.take();
+    all.insert(all.end(), entries.begin(), entries.end());
+  }
+  return all;
+}
+
+/// Entries of `copies` that come from the working directory, with those of `outside`, sorted.
+std::vector<ContextEntry> gather(const std::vector<Copy>& copies,
+                                 const std::string& entry_file,
+                                 const std::vector<project::Extra>& outside,
+                                 const project::Project& project,
+                                 Plan& plan,
+                                 Problems& problems) {
+  Gatherer gatherer{*plan.trees.front(), 0, project.ignore, ""};
+  for (const Copy& copy : copies) {
+    if (!copy.source.starts_with(extras_directory)) {
+      gatherer.add(copy.source);
+    }
+  }
+  if (!entry_file.empty()) {
+    gatherer.add(entry_file);
+  }
+  add_problems(problems, gatherer.problems());
+  auto entries = gatherer.take();
+  auto more = gather_outside(outside, plan, problems);
+  entries.insert(entries.end(), std::make_move_iterator(more.begin()),
+                 std::make_move_iterator(more.end()));
+  std::sort(entries.begin(), entries.end(),
+            [](const auto& a, const auto& b) { return a.path < b.path; });
+  return entries;
+}
+
+/// All text that the Dockerfile's lines are made of.
+std::vector<std::string> texts_of(const Plan& plan) {
+  const Dependencies& dependencies = plan.dependencies;
+  std::vector<std::string> texts{plan.base.reference, plan.user, dependencies.install_reason};
+  const auto add = [&](const std::vector<std::string>& more) {
+    texts.insert(texts.end(), more.begin(), more.end());
+  };
+  add(plan.entrypoint);
+  add(dependencies.apt_packages);
+  add(dependencies.requirement_files);
+  add(dependencies.requirements);
+  add(dependencies.packages);
+  add(dependencies.stub_packages);
+  add({dependencies.import_path});
+  for (const auto* copies :
+       {&dependencies.requirement_copies, &dependencies.metadata_copies, &plan.copies}) {
+    for (const Copy& copy : *copies) {
+      texts.push_back(copy.source);
+    }
+  }
+  for (const project::LineEdit& edit : dependencies.requirement_edits) {
+    texts.push_back(edit.text);
+  }
+  for (const auto& [name, value] : dependencies.build_environment) {
+    texts.push_back(value);
+  }
+  return texts;
+}
+
+void refuse_unfit_texts(const Plan& plan, Problems& problems) {
+  std::vector<std::string> texts = texts_of(plan);
+  std::sort(texts.begin(), texts.end());
+  texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
+  for (const std::string& text : texts) {
+    if (!fits_dockerfile(text)) {
+      problems.push_back({.message = fmt::format("`{}` cannot stand in a Dockerfile: it holds a "
+                                                 "control character or is not UTF-8",
+                                                 printable(text))});
+    }
+  }
+  for (const std::string& requirement : plan.dependencies.requirements) {
+    if (requirement.starts_with('-')) {
+      problems.push_back(
+          {.message = fmt::format("`{}` is an option of pip, not a requirement", requirement)});
+    }
+  }
+  if (const auto fault = image::Reference::fault(plan.base.reference)) {
+    problems.push_back({.message = fmt::format("`{}` is no image name: {}",
+                                               printable(plan.base.reference), *fault)});
+  }
+}
+
+void plan_generated(Plan& plan,
+                    const project::Project& project,
+                    const Options& options,
+                    Problems& problems) {
+  const source::Tree& tree = *plan.trees.front();
+  plan.dependencies = dependencies_of(tree, project);
+  decide_python(plan, options, problems);
+  plan.entrypoint = entrypoint_of(plan.entry, plan.python);
+  plan.copies = code_copies(tree, project);
+  plan.remove_sitecustomize = plan.base.vertex_prebuilt;
+  refuse_unfit_texts(plan, problems);
+  std::vector<Copy> inputs = plan.dependencies.requirement_copies;
+  inputs.insert(inputs.end(), plan.dependencies.metadata_copies.begin(),
+                plan.dependencies.metadata_copies.end());
+  plan.dependencies.inputs = gather(inputs, "", project.outside_packages, project, plan, problems);
+  plan.code = gather(plan.copies, plan.entry.file, project.outside_dirs, project, plan, problems);
+}
+
+std::string own_templates(const Options& options) {
+  std::string text;
+  if (!options.templates.empty()) {
+    for (const auto& [name, content] : load_templates(options.templates)) {
+      text += content;
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+Plan make_plan(std::shared_ptr<const source::Tree> tree,
+               const project::Project& project,
+               const project::Request& request,
+               const image::BaseFacts& base,
+               const Options& options) {
+  Plan plan{.base = base,
+            .entry = project.entry,
+            .platform = options.platform,
+            .user = base.user,
+            .user_dockerfile = request.dockerfile.string(),
+            .ignore_text = project.ignore.text(),
+            .warnings = project.warnings,
+            .trees = {std::move(tree)}};
+  Problems problems;
+  if (plan.user_dockerfile.empty()) {
+    plan_generated(plan, project, options, problems);
+  } else {
+    plan.dockerfile = read_file(request.dockerfile);
+    plan.copies = {{}};
+    plan.code = gather(plan.copies, "", {}, project, plan, problems);
+  }
+  // One finding is told once, though both stages may read the file.
+  Problems once;
+  for (Problem& problem : problems) {
+    const auto same = [&](const Problem& other) { return other.message == problem.message; };
+    if (std::none_of(once.begin(), once.end(), same)) {
+      once.push_back(std::move(problem));
+    }
+  }
+  throw_if_errors(once, ErrorKind::project);
+  if (plan.user_dockerfile.empty()) {
+    plan.dockerfile = render_dockerfile(plan, {}, options);
+  }
+  if (options.contents) {
+    fill_contents(plan.code, {}, plan.trees);
+    fill_contents(plan.dependencies.inputs, plan.code, plan.trees);
+    plan.dependency_key = dependency_key(plan, project, own_templates(options));
+    plan.image_key = image_key(plan);
+  }
+  return plan;
+}
+
+std::vector<const ContextEntry*> context(const Plan& plan) {
+  std::vector<const ContextEntry*> entries;
+  for (const auto* part : {&plan.dependencies.inputs, &plan.code}) {
+    for (const ContextEntry& entry : *part) {
+      entries.push_back(&entry);
+    }
+  }
+  std::sort(entries.begin(), entries.end(),
+            [](const auto* a, const auto* b) { return a->path < b->path; });
+  entries.erase(std::unique(entries.begin(), entries.end(),
+                            [](const auto* a, const auto* b) { return a->path == b->path; }),
+                entries.end());
+  return entries;
+}
+
+}  // namespace autopack::plan

@@ -1,0 +1,267 @@
+#include "base/text.hpp"
+#include "plan/plan.hpp"
+#include "plan/templates.hpp"
+#include "plan/words.hpp"
+
+#include <fmt/core.h>
+#include <kainjow/mustache.hpp>
+
+#include <algorithm>
+
+namespace autopack::plan {
+
+namespace {
+
+namespace mustache = kainjow::mustache;
+
+constexpr std::string_view record{"# autopack-base: "};
+
+/// Every name a template may use.
+const std::vector<std::string>& known_values() {
+  static const std::vector<std::string> names{
+      "apt_packages",
+      "base",
+      "build_environment",
+      "buildkit",
+      "copies",
+      "directories",
+      "edits",
+      "entrypoint",
+      "expressions",
+      "extras_directory",
+      "facts",
+      "file",
+      "hashed",
+      "hashed_files",
+      "install_reason",
+      "line",
+      "metadata_copies",
+      "modules",
+      "outside",
+      "package",
+      "pip",
+      "pip_settings",
+      "pip_settings_target",
+      "pip_settings_words",
+      "pth",
+      "python",
+      "remove_sitecustomize",
+      "requirement_copies",
+      "requirement_files",
+      "requirements",
+      "requirements_stage",
+      "restored_user",
+      "script",
+      "stubs",
+      "word",
+      "words",
+  };
+  return names;
+}
+
+/// A list of objects that each hold one text under `name`.
+mustache::data list_of(const std::string& name, const std::vector<std::string>& texts) {
+  mustache::data list{mustache::data::type::list};
+  for (const std::string& text : texts) {
+    list.push_back(mustache::data{name, text});
+  }
+  return list;
+}
+
+std::string parent_of(const std::string& path) {
+  const auto slash = path.rfind('/');
+  return slash == std::string::npos ? "./" : path.substr(0, slash + 1);
+}
+
+std::string context_path(const std::string& path, std::string_view root) {
+  if (path.starts_with(extras_directory) || root.empty()) {
+    return path.empty() ? "." : path;
+  }
+  return path.empty() ? std::string{root} : fmt::format("{}/{}", root, path);
+}
+
+/// COPY's words: one instruction for each directory, one for neighbouring files of one directory.
+std::vector<std::string> copy_lines(const std::vector<Copy>& copies, std::string_view root) {
+  std::vector<std::string> lines;
+  for (auto copy = copies.begin(); copy != copies.end();) {
+    std::vector<std::string> sources{context_path(copy->source, root)};
+    const Copy& first = *copy++;
+    if (first.is_directory) {
+      const std::string destination = first.destination.empty() ? "./" : first.destination;
+      lines.push_back(copy_words(sources, destination));
+      continue;
+    }
+    const std::string directory = parent_of(first.destination);
+    for (; copy != copies.end() && !copy->is_directory && parent_of(copy->destination) == directory;
+         ++copy) {
+      sources.push_back(context_path(copy->source, root));
+    }
+    lines.push_back(copy_words(sources, directory));
+  }
+  return lines;
+}
+
+std::vector<std::string> quoted(const std::vector<std::string>& words) {
+  std::vector<std::string> result;
+  std::transform(words.begin(), words.end(), std::back_inserter(result), shell_quote);
+  return result;
+}
+
+/// The project's own wheel, whose version only the metadata stage knows.
+std::string package_word(const std::vector<std::string>& extras) {
+  return extras.empty()
+             ? "./.autopack/package/*.whl"
+             : fmt::format("\"$(echo ./.autopack/package/*.whl)[{}]\"", join(extras, ","));
+}
+
+void add_pip(mustache::data& values, const Dependencies& dependencies) {
+  std::vector<std::string> rest = quoted(dependencies.requirements);
+  for (const std::string& path : dependencies.packages) {
+    rest.push_back(shell_quote("./" + path));
+  }
+  if (dependencies.install != Install::none) {
+    rest.push_back(package_word(dependencies.package_extras));
+  }
+  const bool two_calls = dependencies.hashed && !rest.empty();
+  const auto files = list_of("word", quoted(dependencies.requirement_files));
+  values.set("hashed", two_calls);
+  values.set("hashed_files", two_calls ? files : mustache::data{false});
+  values.set("requirement_files", two_calls ? mustache::data{false} : files);
+  values.set("requirements", list_of("word", rest));
+}
+
+void add_edits(mustache::data& values, const std::vector<project::LineEdit>& edits) {
+  std::map<std::string, std::string> expressions;
+  for (const project::LineEdit& edit : edits) {
+    std::string& words = expressions[edit.file];
+    words += (words.empty() ? "-e " : " -e ") +
+             shell_quote(sed_expression(edit.first_line, edit.last_line, edit.text));
+  }
+  mustache::data list{mustache::data::type::list};
+  for (const auto& [file, words] : expressions) {
+    mustache::data edit{"file", shell_quote(file)};
+    edit.set("expressions", words);
+    list.push_back(edit);
+  }
+  values.set("edits", list);
+}
+
+void add_package(mustache::data& values,
+                 const Dependencies& dependencies,
+                 const std::string& script,
+                 std::string_view root) {
+  values.set("package", dependencies.install != Install::none);
+  values.set("script", list_of("line", quoted_lines(script)));
+  values.set("metadata_copies", list_of("words", copy_lines(dependencies.metadata_copies, root)));
+  values.set("pth", shell_quote(dependencies.import_path));
+  std::string environment;
+  for (const auto& [name, value] : dependencies.build_environment) {
+    environment += fmt::format("{}={} ", name, shell_quote(value));
+  }
+  values.set("build_environment", environment);
+  if (dependencies.stub_packages.empty()) {
+    values.set("stubs", false);
+    return;
+  }
+  std::vector<std::string> modules;
+  for (const std::string& package : dependencies.stub_packages) {
+    modules.push_back(shell_quote(package + "/__init__.py"));
+  }
+  mustache::data stubs{"directories", join(quoted(dependencies.stub_packages), " ")};
+  stubs.set("modules", join(modules, " "));
+  values.set("stubs", stubs);
+}
+
+void add_dialect(mustache::data& values, const Plan& plan, const Dialect& dialect) {
+  values.set("buildkit", dialect.buildkit);
+  values.set("base", dialect.base.empty() ? plan.base.reference : dialect.base);
+  values.set("pip_settings_target", std::string{pip_settings_target});
+  if (dialect.pip_settings.empty()) {
+    values.set("pip_settings", false);
+    return;
+  }
+  values.set("pip_settings", dialect.pip_settings);
+  values.set("pip_settings_words",
+             copy_words({dialect.pip_settings}, fmt::format("{}/", pip_settings_target)));
+}
+
+bool has_outside_files(const Plan& plan) {
+  const auto outside = [](const Copy& copy) { return copy.source.starts_with(extras_directory); };
+  const auto& inputs = plan.dependencies.requirement_copies;
+  return std::any_of(plan.copies.begin(), plan.copies.end(), outside) ||
+         std::any_of(inputs.begin(), inputs.end(), outside);
+}
+
+std::string restored_user(const std::string& user) {
+  const bool is_root = user.empty() || user == "root" || user == "0" || user.starts_with("root:") ||
+                       user.starts_with("0:");
+  return is_root ? "" : user;
+}
+
+void set_text(mustache::data& values, const std::string& name, const std::string& text) {
+  values.set(name, text.empty() ? mustache::data{false} : mustache::data{text});
+}
+
+mustache::data values_of(const Plan& plan, const Dialect& dialect, const std::string& script) {
+  const Dependencies& dependencies = plan.dependencies;
+  mustache::data values;
+  add_dialect(values, plan, dialect);
+  values.set("facts", image::to_json_line(plan.base));
+  values.set("outside", has_outside_files(plan));
+  values.set("extras_directory", std::string{extras_directory});
+  values.set("python", plan.python);
+  values.set("remove_sitecustomize", plan.remove_sitecustomize);
+  set_text(values, "restored_user", restored_user(plan.user));
+  set_text(values, "apt_packages", join(quoted(dependencies.apt_packages), " "));
+  values.set("pip", dependencies.needs_pip());
+  values.set("requirements_stage",
+             !dependencies.requirement_copies.empty() || dependencies.install != Install::none);
+  values.set("requirement_copies",
+             list_of("words", copy_lines(dependencies.requirement_copies, dialect.root)));
+  add_pip(values, dependencies);
+  add_edits(values, dependencies.requirement_edits);
+  add_package(values, dependencies, script, dialect.root);
+  values.set("copies", list_of("words", copy_lines(plan.copies, dialect.root)));
+  set_text(values, "install_reason",
+           dependencies.install == Install::real ? dependencies.install_reason : "");
+  values.set("entrypoint", json_words(plan.entrypoint));
+  return values;
+}
+
+}  // namespace
+
+std::string context_path(const ContextEntry& entry, std::string_view root) {
+  return entry.tree == 0 && !root.empty() ? fmt::format("{}/{}", root, entry.path) : entry.path;
+}
+
+std::string render_dockerfile(const Plan& plan, const Dialect& dialect, const Options& options) {
+  if (!plan.user_dockerfile.empty()) {
+    return plan.dockerfile;
+  }
+  const auto texts = load_templates(options.templates);
+  for (const auto& [name, text] : texts) {
+    if (name.ends_with(".mustache")) {
+      check_template((options.templates / name).string(), text, known_values());
+    }
+  }
+  mustache::data values = values_of(plan, dialect, texts.at("package.py"));
+  const std::string pip_environment = join_tag_lines(texts.at("pip_environment.mustache"));
+  values.set("pip_environment", mustache::partial{[&] { return pip_environment; }});
+  mustache::mustache main{join_tag_lines(texts.at("Dockerfile.mustache"))};
+  if (!main.is_valid()) {
+    throw Error(ErrorKind::usage,
+                fmt::format("`Dockerfile.mustache` is no template: {}", main.error_message()));
+  }
+  return replace_all(main.render(values), kept_line, "");
+}
+
+std::optional<image::BaseFacts> recorded_facts(std::string_view dockerfile) {
+  for (const std::string& line : split(dockerfile, '\n')) {
+    if (line.starts_with(record)) {
+      return image::facts_from_json(trim(std::string_view{line}.substr(record.size())));
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace autopack::plan
