@@ -54,10 +54,15 @@ std::string_view name_of_other(mode_t mode) {
   return S_ISSOCK(mode) ? "socket" : "device";
 }
 
+std::int64_t nanoseconds(const timespec& time) {
+  return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
+}
+
 Entry make_entry(std::string path, const struct stat& status) {
   Entry entry{.path = std::move(path),
-              .mtime_ns = static_cast<std::int64_t>(status.st_mtim.tv_sec) * 1'000'000'000 +
-                          status.st_mtim.tv_nsec};
+              .inode = status.st_ino,
+              .ctime_ns = nanoseconds(status.st_ctim),
+              .mtime_ns = nanoseconds(status.st_mtim)};
   if (S_ISREG(status.st_mode)) {
     entry.size = static_cast<std::uint64_t>(status.st_size);
     entry.executable = (status.st_mode & S_IXUSR) != 0;

@@ -21,8 +21,10 @@ struct Entry {
   std::uint64_t size{0};      ///< bytes; 0 unless a file
   bool executable{false};     ///< the owner's execute bit
   std::string link_target{};  ///< verbatim; empty unless a symlink
-  std::int64_t mtime_ns{0};   ///< for caches only, never for an image
-  std::string_view other{};   ///< "fifo", "socket", "device"; empty unless other
+  std::uint64_t inode{0};     ///< for caches, with both times; 0 when the tree has none
+  std::int64_t ctime_ns{0};
+  std::int64_t mtime_ns{0};  ///< for caches only, never for an image
+  std::string_view other{};  ///< "fifo", "socket", "device"; empty unless other
 };
 
 /// A read-only tree of files: a working directory, git's index, a commit. Untrusted: symbolic links

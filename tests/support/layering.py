@@ -15,6 +15,7 @@ FOLDERS = (
     'source',
     'project',
     'image',
+    'state',
     'plan',
     'http',
     'registry',
@@ -23,7 +24,6 @@ FOLDERS = (
     'job',
     'submit',
     'preflight',
-    'state',
     'pipeline',
     'cli',
 )
