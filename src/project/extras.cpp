@@ -1,0 +1,257 @@
+#include "project/extras.hpp"
+
+#include "base/text.hpp"
+#include "base/url.hpp"
+#include "project/entry.hpp"
+#include "project/requirement.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace autopack::project {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// What stands at a path outside the tree, as the tree would say it.
+struct Outside {
+  fs::path path{};
+  bool exists{false};
+  bool is_directory{false};
+};
+
+Outside look(const Request& request, const std::string& path) {
+  std::error_code code;
+  Outside outside;
+  // Lexically, so that the name stays the one that was typed when it is a link.
+  outside.path = (fs::absolute(request.directory, code) / path).lexically_normal();
+  if (!outside.path.has_filename()) {
+    outside.path = outside.path.parent_path();
+  }
+  const auto status = fs::status(outside.path, code);
+  outside.is_directory = fs::is_directory(status);
+  outside.exists = outside.is_directory || fs::is_regular_file(status);
+  return outside;
+}
+
+class ExtrasReader {
+public:
+  ExtrasReader(Findings& findings, const Request& request, Project& project)
+      : findings_{&findings}, request_{&request}, project_{&project} {}
+
+  void read_requirement(const std::string& text);
+  void read_package(const std::string& path);
+  void read_directory(const std::string& path);
+
+private:
+  bool refuse_odd(const std::string& path, const std::string& key);
+  void check_package(const std::string& path, bool is_directory, bool installable);
+  void add_outside(std::vector<Extra>& extras, const Outside& outside, const std::string& key);
+  void report_missing(const std::string& path, const std::string& key, bool directory);
+
+  Findings* findings_;
+  const Request* request_;
+  Project* project_;
+};
+
+void ExtrasReader::read_requirement(const std::string& text) {
+  const std::string origin = "requirements";
+  const auto bare = trim(text);
+  if (bare.starts_with('-')) {
+    findings_->error(fmt::format("`{}` is an option of pip, not a requirement",
+                                 redact_credentials(printable(bare))),
+                     origin, {"write it into requirements.txt"});
+    return;
+  }
+  if (holds_credentials(bare)) {
+    findings_->error(fmt::format("`{}` holds credentials, which would stand in the Dockerfile",
+                                 redact_credentials(printable(bare))),
+                     origin, {"write it into requirements.txt with a variable such as `${TOKEN}`"});
+    return;
+  }
+  const auto requirement = parse_requirement(bare);
+  if (requirement.kind == Requirement::Kind::malformed) {
+    findings_->error(
+        requirement.problem, origin,
+        requirement.hint.empty() ? std::vector<std::string>{} : std::vector{requirement.hint});
+  } else if (requirement.kind == Requirement::Kind::path) {
+    findings_->error(fmt::format("`{}` is a path, not a requirement", printable(bare)), origin,
+                     {fmt::format("--extra-packages {}", shell_quote(requirement.target))});
+  } else {
+    project_->requirements.emplace_back(bare);
+  }
+}
+
+bool ExtrasReader::refuse_odd(const std::string& path, const std::string& key) {
+  if (trim(path).empty()) {
+    findings_->error("an empty path", key);
+    return true;
+  }
+  if (const auto url = Url::parse(path)) {
+    findings_->error(fmt::format("`{}` is a URL, not a path", redact_url(path)), key,
+                     url->scheme == "gs"
+                         ? std::vector{fmt::format("gsutil cp {} .", shell_quote(redact_url(path)))}
+                         : std::vector{std::string{"--requirements takes URLs"}});
+    return true;
+  }
+  return false;
+}
+
+void ExtrasReader::report_missing(const std::string& path, const std::string& key, bool directory) {
+  std::vector<std::string> candidates;
+  for (const auto& entry : findings_->tree().list(parent_path(path))) {
+    if (!directory || entry.type == source::EntryType::directory) {
+      candidates.push_back(entry.path);
+    }
+  }
+  auto hints = Findings::suggest(path, candidates);
+  const auto requirement = parse_requirement(path);
+  if (hints.empty() && !directory && requirement.kind == Requirement::Kind::named) {
+    hints.push_back(fmt::format("--requirements {}", shell_quote(path)));
+  }
+  findings_->error(fmt::format("extra {} `{}` does not exist", directory ? "directory" : "package",
+                               printable(path)),
+                   key, std::move(hints));
+}
+
+void ExtrasReader::check_package(const std::string& path, bool is_directory, bool installable) {
+  const std::string key = "extra-packages";
+  if (is_directory) {
+    if (!installable) {
+      findings_->error(
+          fmt::format("extra package `{}` cannot be installed: it has no setup.py and no "
+                      "pyproject.toml",
+                      printable(path)),
+          key, {fmt::format("--extra-dirs {} copies it", shell_quote(path))});
+    }
+  } else if (!is_archive_name(path)) {
+    findings_->error(fmt::format("extra package `{}` is neither a wheel, an sdist nor a directory",
+                                 printable(path)),
+                     key);
+  } else if (const auto wrong =
+                 path.ends_with(".whl") ? check_wheel_name(base_name(path)) : std::nullopt) {
+    findings_->error(*wrong, key);
+  }
+}
+
+void ExtrasReader::read_package(const std::string& path) {
+  const std::string key = "extra-packages";
+  if (refuse_odd(path, key)) {
+    return;
+  }
+  const auto inside = path_in_tree(*request_, path);
+  if (!inside) {
+    const auto outside = look(*request_, path);
+    if (!outside.exists) {
+      report_missing(path, key, false);
+      return;
+    }
+    check_package(
+        outside.path.string(), outside.is_directory,
+        fs::exists(outside.path / "setup.py") || fs::exists(outside.path / "pyproject.toml"));
+    add_outside(project_->outside_packages, outside, key);
+    return;
+  }
+  const Place place = findings_->follow(*inside);
+  if (inside->empty()) {
+    findings_->error("`.` is the project itself, which is installed without being named", key);
+  } else if (place.kind == Place::Kind::leaves) {
+    findings_->error(
+        fmt::format("extra package `{}` leads out of the working directory by a symbolic link",
+                    printable(*inside)),
+        key, {"name what the link points to"});
+  } else if (!place.is_file() && !place.is_directory()) {
+    report_missing(*inside, key, false);
+  } else {
+    check_package(*inside, place.is_directory(),
+                  findings_->is_file(*inside + "/setup.py") ||
+                      findings_->is_file(*inside + "/pyproject.toml"));
+    findings_->require_included(place.entry.path, place.is_directory(), "an extra package");
+    project_->extra_packages.push_back(place.entry.path);
+  }
+}
+
+void ExtrasReader::read_directory(const std::string& path) {
+  const std::string key = "extra-dirs";
+  if (refuse_odd(path, key)) {
+    return;
+  }
+  const auto inside = path_in_tree(*request_, path);
+  if (!inside) {
+    const auto outside = look(*request_, path);
+    if (!outside.exists) {
+      report_missing(path, key, true);
+    } else if (!outside.is_directory) {
+      findings_->error(fmt::format("extra directory `{}` is a file", printable(path)), key);
+    } else {
+      add_outside(project_->outside_dirs, outside, key);
+    }
+    return;
+  }
+  const Place place = findings_->follow(*inside);
+  if (place.kind == Place::Kind::leaves) {
+    findings_->error(fmt::format("extra directory `{}` leads out of the working directory by a "
+                                 "symbolic link",
+                                 printable(*inside)),
+                     key, {"name what the link points to"});
+  } else if (place.is_file()) {
+    findings_->error(fmt::format("extra directory `{}` is a file", printable(*inside)), key);
+  } else if (!place.is_directory()) {
+    report_missing(*inside, key, true);
+  } else {
+    findings_->require_included(place.entry.path, true, "an extra directory");
+    project_->extra_dirs.push_back(*inside);
+  }
+}
+
+void ExtrasReader::add_outside(std::vector<Extra>& extras,
+                               const Outside& outside,
+                               const std::string& key) {
+  const std::string name = outside.path.filename().string();
+  const auto same = std::find_if(extras.begin(), extras.end(),
+                                 [&](const Extra& extra) { return extra.name == name; });
+  if (same != extras.end()) {
+    if (same->path != outside.path) {
+      findings_->error(fmt::format("`{}` and `{}` would have the same name `{}` in the image",
+                                   same->path.string(), outside.path.string(), printable(name)),
+                       key);
+    }
+    return;
+  }
+  if (outside.is_directory && key == "extra-dirs" && findings_->tree().find(name)) {
+    findings_->error(fmt::format("`{}` would take the place of the working directory's own `{}`",
+                                 outside.path.string(), printable(name)),
+                     key);
+    return;
+  }
+  extras.push_back({name, outside.path, outside.is_directory});
+}
+
+void drop_repeated(std::vector<std::string>& list) {
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    list.erase(std::remove(list.begin() + static_cast<std::ptrdiff_t>(i) + 1, list.end(), list[i]),
+               list.end());
+  }
+}
+
+}  // namespace
+
+void read_extras(Findings& findings, const Request& request, Project& project) {
+  ExtrasReader reader{findings, request, project};
+  for (const auto& requirement : request.requirements) {
+    reader.read_requirement(requirement);
+  }
+  for (const auto& package : request.extra_packages) {
+    reader.read_package(package);
+  }
+  for (const auto& directory : request.extra_dirs) {
+    reader.read_directory(directory);
+  }
+  drop_repeated(project.requirements);
+  drop_repeated(project.extra_packages);
+  drop_repeated(project.extra_dirs);
+}
+
+}  // namespace autopack::project

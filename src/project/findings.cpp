@@ -1,0 +1,148 @@
+#include "project/findings.hpp"
+
+#include "base/text.hpp"
+
+#include <fmt/format.h>
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <optional>
+
+namespace autopack::project {
+
+using source::EntryType;
+
+void Findings::error(std::string message, std::string origin, std::vector<std::string> hints) {
+  problems_.push_back(
+      {Problem::Severity::error, std::move(message), std::move(origin), std::move(hints)});
+}
+
+void Findings::warn(std::string message, std::string origin, std::vector<std::string> hints) {
+  problems_.push_back(
+      {Problem::Severity::warning, std::move(message), std::move(origin), std::move(hints)});
+}
+
+Place Findings::follow(std::string_view path) const {
+  constexpr int most_links = 40;  // as Linux's MAXSYMLINKS
+  Place place;
+  std::string rest{path};
+  std::string done;
+  if (rest.empty()) {
+    place.kind = Place::Kind::found;
+    place.entry.type = EntryType::directory;
+    return place;
+  }
+  while (!rest.empty()) {
+    const auto slash = rest.find('/');
+    const std::string here = join_path(done, rest.substr(0, slash));
+    rest = slash == std::string::npos ? std::string{} : rest.substr(slash + 1);
+    const auto entry = tree_->find(here);
+    if (!entry) {
+      return place;
+    }
+    if (entry->type != EntryType::symlink) {
+      done = here;
+      place.entry = *entry;
+      continue;
+    }
+    place.links.push_back(here);
+    const auto target = entry->link_target.starts_with('/')
+                            ? std::nullopt
+                            : source::normalise(join_path(parent_path(here), entry->link_target));
+    if (!target) {
+      place.kind = Place::Kind::leaves;
+      return place;
+    }
+    if (place.links.size() > most_links) {
+      return place;
+    }
+    rest = rest.empty() ? *target : join_path(*target, rest);
+    done.clear();
+    place.entry = {};
+    place.entry.type = EntryType::directory;
+  }
+  place.kind = Place::Kind::found;
+  return place;
+}
+
+bool Findings::is_ignored(std::string_view path, bool is_directory) const {
+  return !path.empty() && ignore_->excludes(path, is_directory).has_value();
+}
+
+bool Findings::require_included(std::string_view path, bool is_directory, const std::string& why) {
+  const auto rule = path.empty() ? std::nullopt : ignore_->excludes(path, is_directory);
+  if (!rule) {
+    return true;
+  }
+  std::string origin = rule->line > 0 ? fmt::format("{}:{}", rule->file, rule->line) : rule->file;
+  const std::string file = rule->line > 0 ? rule->file : ".dockerignore";
+  error(fmt::format("`{}`, {}, is ignored by the rule `{}`", path, why, rule->pattern),
+        std::move(origin),
+        {fmt::format("echo {} >> {}",
+                     shell_quote("!" + std::string{path} + (is_directory ? "/**" : "")),
+                     shell_quote(file))});
+  return false;
+}
+
+std::vector<std::string> Findings::files_below(std::string_view directory,
+                                               std::size_t limit) const {
+  std::vector<std::string> files;
+  source::walk(
+      *tree_, directory,
+      [&](const source::Entry& entry) {
+        return files.size() < limit &&
+               (!is_ignored(entry.path, true) || ignore_->may_hold_exceptions(entry.path));
+      },
+      [&](const source::Entry& entry) {
+        if (entry.type != EntryType::directory && files.size() < limit && !is_ignored(entry.path)) {
+          files.push_back(entry.path);
+        }
+      });
+  return files;
+}
+
+std::vector<std::string> Findings::suggest(std::string_view path,
+                                           const std::vector<std::string>& candidates) {
+  const std::string name = base_name(path);
+  for (const auto& candidate : candidates) {
+    if (candidate != path && base_name(candidate) == name) {
+      return {fmt::format("did you mean `{}`?", candidate)};
+    }
+  }
+  std::vector<std::string> others = candidates;
+  std::erase(others, path);
+  const auto near = nearest(path, others);
+  return near ? std::vector{fmt::format("did you mean `{}`?", *near)} : std::vector<std::string>{};
+}
+
+std::string join_path(std::string_view directory, std::string_view name) {
+  return directory.empty() ? std::string{name} : fmt::format("{}/{}", directory, name);
+}
+
+std::string parent_path(std::string_view path) {
+  const auto slash = path.rfind('/');
+  return slash == std::string_view::npos ? std::string{} : std::string{path.substr(0, slash)};
+}
+
+std::string base_name(std::string_view path) {
+  const auto slash = path.rfind('/');
+  return std::string{slash == std::string_view::npos ? path : path.substr(slash + 1)};
+}
+
+bool is_below(std::string_view path, std::string_view directory) {
+  return directory.empty() || path == directory ||
+         (path.size() > directory.size() && path.starts_with(directory) &&
+          path[directory.size()] == '/');
+}
+
+bool matches_glob(std::string_view pattern, std::string_view name) {
+  return ::fnmatch(std::string{pattern}.c_str(), std::string{name}.c_str(),
+                   FNM_PATHNAME | FNM_PERIOD) == 0;
+}
+
+void sort_unique(std::vector<std::string>& list) {
+  std::sort(list.begin(), list.end());
+  list.erase(std::unique(list.begin(), list.end()), list.end());
+}
+
+}  // namespace autopack::project

@@ -1,0 +1,65 @@
+#include "project/netrc.hpp"
+
+#include "base/text.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace autopack::project {
+
+namespace {
+
+constexpr std::string_view white_space = " \t\r\n";
+
+/// The next word, quotes and backslashes taken as written; none at the end.
+std::optional<std::string_view> next_word(std::string_view& text) {
+  for (;;) {
+    const auto begin = text.find_first_not_of(white_space);
+    if (begin == std::string_view::npos) {
+      return std::nullopt;
+    }
+    text.remove_prefix(begin);
+    if (text.front() != '#') {
+      break;
+    }
+    text.remove_prefix(std::min(text.find('\n'), text.size()));
+  }
+  std::size_t end = text.find_first_of(white_space);
+  if (text.front() == '"') {
+    end = 1;
+    while (end < text.size() && text[end] != '"') {
+      end += text[end] == '\\' ? 2U : 1U;
+    }
+    ++end;
+  }
+  const auto word = text.substr(0, end);
+  text.remove_prefix(std::min(end, text.size()));
+  return word;
+}
+
+}  // namespace
+
+std::string netrc_entries(std::string_view text, const std::set<std::string>& hosts) {
+  std::string result;
+  bool wanted = false;
+  while (const auto word = next_word(text)) {
+    if (*word == "macdef") {
+      // A macro ends with an empty line.
+      text.remove_prefix(std::min(text.find("\n\n"), text.size()));
+    } else if (*word == "default") {
+      wanted = false;
+    } else if (*word == "machine") {
+      const auto host = next_word(text).value_or("");
+      wanted = hosts.contains(to_lower(host));
+      if (wanted) {
+        result += (result.empty() ? "" : "\n") + ("machine " + std::string{host});
+      }
+    } else if (const auto value = next_word(text);
+               value && wanted && (*word == "login" || *word == "password" || *word == "account")) {
+      result += " " + std::string{*word} + " " + std::string{*value};
+    }
+  }
+  return result.empty() ? result : result + "\n";
+}
+
+}  // namespace autopack::project

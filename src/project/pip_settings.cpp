@@ -1,0 +1,272 @@
+#include "project/pip_settings.hpp"
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "base/url.hpp"
+#include "project/ini.hpp"
+#include "project/netrc.hpp"
+#include "project/requirement.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+namespace autopack::project {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Options that matter for finding packages; all others of pip stay on this machine.
+constexpr std::array<std::string_view, 10> carried{
+    "index-url", "extra-index-url", "trusted-host", "find-links", "no-index",
+    "cert",      "client-cert",     "proxy",        "timeout",    "retries"};
+
+using Options = std::map<std::string, std::string>;
+
+std::vector<std::string> words_of(std::string_view value) {
+  std::vector<std::string> words;
+  for (const auto& line : split(value, '\n')) {
+    for (const auto& word : split(replace_all(line, "\t", " "), ' ')) {
+      if (const auto bare = trim(word); !bare.empty()) {
+        words.emplace_back(bare);
+      }
+    }
+  }
+  return words;
+}
+
+/// pip reads `default-timeout`, `index_url` and `index-url` alike.
+std::string option_name(std::string_view name) {
+  const std::string dashed = replace_all(to_lower(name), "_", "-");
+  return dashed == "default-timeout" ? "timeout" : dashed == "pypi-url" ? "index-url" : dashed;
+}
+
+class Collector {
+public:
+  Collector(const Environment& environment, const fs::path& system)
+      : environment_{&environment}, system_{&system} {}
+
+  Options run() {
+    for (const auto& file : files()) {
+      read(file);
+    }
+    // A command's own section beats [global] wherever each stands.
+    Options options = global_;
+    for (const auto& [name, value] : install_) {
+      options[name] = value;
+    }
+    for (const auto& [name, value] : environment_->all()) {
+      if (name.starts_with("PIP_") && !value.empty()) {
+        options[option_name(std::string_view{name}.substr(4))] = value;
+      }
+    }
+    std::erase_if(options, [](const auto& option) {
+      return std::find(carried.begin(), carried.end(), option.first) == carried.end();
+    });
+    return options;
+  }
+
+private:
+  /// In the order in which later ones win.
+  std::vector<fs::path> files() const {
+    const auto own = environment_->get("PIP_CONFIG_FILE");
+    if (own == "/dev/null") {
+      return {};
+    }
+    std::vector<fs::path> list;
+    const auto shared = environment_->get("XDG_CONFIG_DIRS");
+    for (const auto& directory : split(shared.value_or((*system_ / "xdg").string()), ':')) {
+      list.push_back(fs::path{directory} / "pip" / "pip.conf");
+    }
+    list.push_back(*system_ / "pip.conf");
+    std::error_code code;
+    if (!own || !fs::exists(*own, code)) {
+      const auto configuration = environment_->get("XDG_CONFIG_HOME");
+      list.push_back(environment_->home() / ".pip" / "pip.conf");
+      list.push_back((configuration ? fs::path{*configuration} : environment_->home() / ".config") /
+                     "pip" / "pip.conf");
+    }
+    if (const auto virtual_environment = environment_->get("VIRTUAL_ENV")) {
+      list.push_back(fs::path{*virtual_environment} / "pip.conf");
+    }
+    if (own) {
+      list.emplace_back(*own);
+    }
+    return list;
+  }
+
+  void read(const fs::path& file) {
+    const auto text = read_file_if_exists(file);
+    if (!text) {
+      return;
+    }
+    const Ini ini = parse_ini(*text);
+    for (const auto& [section, target] : {std::pair{"global", &global_}, {"install", &install_}}) {
+      const auto found = ini.find(section);
+      if (found == ini.end()) {
+        continue;
+      }
+      for (const auto& [name, value] : found->second) {
+        (*target)[option_name(name)] = value;
+      }
+    }
+  }
+
+  const Environment* environment_;
+  const fs::path* system_;
+  Options global_;
+  Options install_;
+};
+
+/// Paths of this machine lead nowhere in a build: only URLs stay in `find-links`.
+void drop_local_links(Options& options, std::vector<std::string>& notes) {
+  const auto links = options.find("find-links");
+  if (links == options.end()) {
+    return;
+  }
+  auto words = words_of(links->second);
+  std::erase_if(words, [&](const std::string& word) {
+    const auto url = Url::parse(word);
+    const bool local = !url || url->scheme == "file";
+    if (local) {
+      notes.push_back(fmt::format("find-links `{}` left out, as a build cannot reach it", word));
+    }
+    return local;
+  });
+  if (words.empty()) {
+    options.erase(links);
+  } else {
+    links->second = join(words, "\n");
+  }
+}
+
+void add_certificate(PipSettings& settings, Options& options, const std::string& option) {
+  const auto found = options.find(option);
+  if (found == options.end() || found->second.empty()) {
+    return;
+  }
+  const std::string name = option + ".pem";
+  settings.files[name] = Secret{with_context(fmt::format("could not read pip's `{}`", option),
+                                             [&] { return read_file(found->second); })};
+  found->second = fmt::format("{}/{}", pip_settings_directory, name);
+  settings.has_credentials = settings.has_credentials || option == "client-cert";
+}
+
+std::string configuration_text(const Options& options) {
+  std::string text = "[global]\n";
+  for (const auto& [name, value] : options) {
+    const auto words = name == "proxy" ? std::vector{std::string{trim(value)}} : words_of(value);
+    if (words.size() == 1) {
+      text += fmt::format("{} = {}\n", name, words.front());
+    } else if (!words.empty()) {
+      text += fmt::format("{} =\n    {}\n", name, join(words, "\n    "));
+    }
+  }
+  return text;
+}
+
+std::set<std::string> hosts_of(const Options& options, const std::vector<std::string>& named) {
+  std::set<std::string> hosts{named.begin(), named.end()};
+  for (const char* const option : {"index-url", "extra-index-url", "find-links"}) {
+    const auto found = options.find(option);
+    if (found == options.end()) {
+      continue;
+    }
+    for (const auto& word : words_of(found->second)) {
+      if (const auto url = Url::parse(word)) {
+        hosts.insert(url->host);
+      }
+    }
+  }
+  return hosts;
+}
+
+std::string find_netrc(const Environment& environment, const std::set<std::string>& hosts) {
+  std::vector<fs::path> places{environment.home() / ".netrc", environment.home() / "_netrc"};
+  if (const auto named = environment.get("NETRC")) {
+    places = {*named};
+  }
+  for (const auto& place : places) {
+    if (const auto text = read_file_if_exists(place)) {
+      return netrc_entries(*text, hosts);
+    }
+  }
+  return {};
+}
+
+/// The shell file, and what it makes pip see.
+std::string environment_text(const PipSettings& settings,
+                             const std::map<std::string, std::string>& values) {
+  std::string text;
+  if (settings.files.contains("pip.conf")) {
+    text += fmt::format("export PIP_CONFIG_FILE={}/pip.conf\n", pip_settings_directory);
+  }
+  if (settings.files.contains("netrc")) {
+    text += fmt::format("export NETRC={}/netrc\n", pip_settings_directory);
+  }
+  for (const auto& [name, value] : values) {
+    text += fmt::format("export {}={}\n", name, shell_quote(value));
+  }
+  return text;
+}
+
+std::string describe(const Options& options) {
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : options) {
+    auto words = words_of(value);
+    std::transform(words.begin(), words.end(), words.begin(),
+                   [](const std::string& word) { return printable(redact_url(word)); });
+    parts.push_back(fmt::format("{} {}", name, join(words, " ")));
+  }
+  return join(parts, ", ");
+}
+
+}  // namespace
+
+PipSettings find_pip_settings(const Environment& environment,
+                              const std::vector<std::string>& hosts,
+                              const std::vector<std::string>& variables,
+                              const fs::path& system) {
+  Options options = Collector{environment, system}.run();
+  std::vector<std::string> notes;
+  drop_local_links(options, notes);
+  PipSettings settings;
+  if (const std::string shown = describe(options); !shown.empty()) {
+    notes.insert(notes.begin(), shown);
+  }
+  for (const auto& [name, value] : options) {
+    settings.has_credentials = settings.has_credentials || holds_credentials(value);
+  }
+  add_certificate(settings, options, "cert");
+  add_certificate(settings, options, "client-cert");
+  if (!options.empty()) {
+    settings.files["pip.conf"] = Secret{configuration_text(options)};
+  }
+  if (const std::string entries = find_netrc(environment, hosts_of(options, hosts));
+      !entries.empty()) {
+    settings.files["netrc"] = Secret{entries};
+    settings.has_credentials = true;
+    notes.emplace_back("netrc entries for its hosts");
+  }
+  std::map<std::string, std::string> values;
+  for (const auto& name : variables) {
+    if (const auto value = environment.get(name)) {
+      values[name] = *value;
+      settings.has_credentials = true;
+      notes.push_back(fmt::format("the variable `{}`", name));
+    }
+  }
+  if (const auto text = environment_text(settings, values); !text.empty()) {
+    settings.files["environment"] = Secret{text};
+  }
+  if (!notes.empty()) {
+    settings.description = "pip settings: " + join(notes, "; ");
+  }
+  return settings;
+}
+
+}  // namespace autopack::project

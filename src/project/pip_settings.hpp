@@ -1,0 +1,37 @@
+#pragma once
+
+#include "base/environment.hpp"
+#include "base/secret.hpp"
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace autopack::project {
+
+/// Where the files of PipSettings stand while pip runs in a build step.
+inline constexpr std::string_view pip_settings_directory{"/var/cache/autopack"};
+
+/// How pip on this machine finds packages, as files for a build step. They hold secrets, so they
+/// reach the step by a mount and never a layer.
+struct PipSettings {
+  /// By name in pip_settings_directory: `pip.conf`, `netrc`, `cert.pem`, `client-cert.pem`, and
+  /// `environment`, a shell file that makes pip read the others. Empty when nothing is set.
+  std::map<std::string, Secret> files{};
+  bool has_credentials{false};  ///< a password, a token or a key is among them
+  std::string
+      description{};  ///< one line without secrets, for `-v`; empty when there is nothing to say
+};
+
+/// Collects what matters for finding packages from `PIP_*`, pip's configuration files and netrc, as
+/// pip merges them: files of the machine, of the user, of the virtual environment, PIP_CONFIG_FILE,
+/// variables. `hosts` and `variables` are those that requirement files name; a variable that is
+/// unset is left out. Throws Error(environment) when a named certificate is missing.
+PipSettings find_pip_settings(const Environment& environment,
+                              const std::vector<std::string>& hosts = {},
+                              const std::vector<std::string>& variables = {},
+                              const std::filesystem::path& system = "/etc");
+
+}  // namespace autopack::project

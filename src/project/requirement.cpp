@@ -1,0 +1,368 @@
+#include "project/requirement.hpp"
+
+#include "base/text.hpp"
+#include "base/url.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+namespace autopack::project {
+
+namespace {
+
+bool is_word(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0;
+}
+
+bool is_name_character(char c) {
+  return is_word(c) || c == '-' || c == '_' || c == '.';
+}
+
+/// The name at the front of `text`; empty when there is none.
+std::string_view leading_name(std::string_view text) {
+  std::size_t end = 0;
+  while (end < text.size() && is_name_character(text[end])) {
+    ++end;
+  }
+  while (end > 0 && !is_word(text[end - 1])) {
+    --end;
+  }
+  return end > 0 && is_word(text.front()) ? text.substr(0, end) : std::string_view{};
+}
+
+Requirement malformed(std::string problem, std::string hint = {}) {
+  Requirement result;
+  result.kind = Requirement::Kind::malformed;
+  result.problem = redact_credentials(std::move(problem));
+  result.hint = redact_credentials(std::move(hint));
+  return result;
+}
+
+/// The part up to a `[a,b]` at the end of a path and what stands in the brackets.
+std::pair<std::string_view, std::vector<std::string>> split_path_extras(std::string_view path) {
+  std::vector<std::string> extras;
+  const auto open = path.rfind('[');
+  if (!path.ends_with(']') || open == std::string_view::npos || open == 0) {
+    return {path, extras};
+  }
+  for (const auto& extra : split(path.substr(open + 1, path.size() - open - 2), ',')) {
+    if (const auto name = trim(extra); !name.empty()) {
+      extras.push_back(normalise_name(name));
+    }
+  }
+  return {trim(path.substr(0, open)), extras};
+}
+
+bool is_url(std::string_view text) {
+  const auto colon = text.find(':');
+  if (colon == std::string_view::npos) {
+    return false;
+  }
+  const auto scheme = to_lower(text.substr(0, colon));
+  static constexpr std::array schemes{"http", "https", "file", "ftp"};
+  static constexpr std::array vcs{"git", "hg", "svn", "bzr"};
+  return std::find(schemes.begin(), schemes.end(), scheme) != schemes.end() ||
+         std::find(vcs.begin(), vcs.end(), scheme.substr(0, scheme.find('+'))) != vcs.end();
+}
+
+bool looks_like_path(std::string_view text) {
+  return text.starts_with('.') || text.find('/') != std::string_view::npos ||
+         is_archive_name(split_path_extras(text).first);
+}
+
+Requirement local(std::string_view path) {
+  Requirement result;
+  result.kind = Requirement::Kind::path;
+  const auto [target, extras] = split_path_extras(trim(path));
+  if (target.empty()) {
+    return malformed("a `file:` URL without a path");
+  }
+  if (target.find("://") != std::string_view::npos) {
+    return malformed(
+        fmt::format("`{}` is neither a requirement, a path nor a URL", printable(path)));
+  }
+  result.target = target;
+  result.extras = extras;
+  return result;
+}
+
+Requirement address(std::string_view text) {
+  if (!to_lower(text.substr(0, 5)).starts_with("file:")) {
+    Requirement result;
+    result.kind = Requirement::Kind::url;
+    result.target = trim(text);
+    return result;
+  }
+  std::string_view path = text.substr(5);
+  path = path.substr(0, path.find('#'));
+  if (path.starts_with("//")) {
+    path.remove_prefix(2);
+    if (to_lower(path).starts_with("localhost/")) {
+      path.remove_prefix(std::string_view{"localhost"}.size());
+    }
+  }
+  return local(percent_decode(path));
+}
+
+/// A version condition list such as `>=1,<2`, with white space gone; none when it is none.
+std::optional<std::string> check_conditions(std::string_view text) {
+  std::string compact;
+  std::copy_if(text.begin(), text.end(), std::back_inserter(compact),
+               [](char c) { return c != ' ' && c != '\t'; });
+  if (compact.starts_with('(') && compact.ends_with(')')) {
+    compact = compact.substr(1, compact.size() - 2);
+  }
+  if (compact.empty()) {
+    return compact;
+  }
+  static constexpr std::array<std::string_view, 8> operators{
+      "===", "~=", "==", "!=", "<=", ">=", "<", ">"};
+  auto conditions = split(compact, ',');
+  if (conditions.size() > 1 && conditions.back().empty()) {
+    conditions.pop_back();
+  }
+  for (const auto& condition : conditions) {
+    const auto* const used =
+        std::find_if(operators.begin(), operators.end(),
+                     [&](std::string_view op) { return condition.starts_with(op); });
+    if (used == operators.end() || condition.size() == used->size()) {
+      return std::nullopt;
+    }
+    const bool any = *used == "===";
+    const bool good = std::all_of(
+        condition.begin() + static_cast<std::ptrdiff_t>(used->size()), condition.end(),
+        [&](char c) { return any || is_name_character(c) || c == '*' || c == '+' || c == '!'; });
+    if (!good) {
+      return std::nullopt;
+    }
+  }
+  return join(conditions, ",");
+}
+
+bool marker_is_plausible(std::string_view marker) {
+  char quote = '\0';
+  int depth = 0;
+  for (const char c : marker) {
+    if (quote != '\0') {
+      quote = c == quote ? '\0' : quote;
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (c == '(' || c == ')') {
+      depth += c == '(' ? 1 : -1;
+    }
+    if (depth < 0) {
+      return false;
+    }
+  }
+  const bool compares = marker.find_first_of("=<>~") != std::string_view::npos ||
+                        marker.find(" in ") != std::string_view::npos ||
+                        marker.find(" in'") != std::string_view::npos ||
+                        marker.find(" in\"") != std::string_view::npos;
+  return quote == '\0' && depth == 0 && compares;
+}
+
+/// `text` split at the `;` that starts the marker; URLs want white space before it.
+std::pair<std::string_view, std::optional<std::string_view>> split_marker(std::string_view text,
+                                                                          bool url) {
+  for (auto at = text.find(';'); at != std::string_view::npos; at = text.find(';', at + 1)) {
+    if (!url || (at > 0 && (text[at - 1] == ' ' || text[at - 1] == '\t')) ||
+        (at + 1 < text.size() && text[at + 1] == ' ')) {
+      return {trim(text.substr(0, at)), trim(text.substr(at + 1))};
+    }
+  }
+  return {trim(text), std::nullopt};
+}
+
+/// What follows the name: extras, then `@ url` or conditions.
+Requirement named(std::string_view text) {
+  const auto name = leading_name(text);
+  if (name.empty()) {
+    return malformed(
+        fmt::format("`{}` does not start with the name of a package", printable(text)));
+  }
+  Requirement result;
+  result.name = normalise_name(name);
+  auto rest = trim(text.substr(name.size()));
+  if (rest.starts_with('[')) {
+    const auto close = rest.find(']');
+    if (close == std::string_view::npos) {
+      return malformed(fmt::format("`{}` has no `]`", printable(text)));
+    }
+    for (const auto& part : split(rest.substr(1, close - 1), ',')) {
+      const auto extra = trim(part);
+      if (extra.empty() ? close > 1 && trim(rest.substr(1, close - 1)).size() > 0
+                        : leading_name(extra).size() != extra.size()) {
+        return malformed(fmt::format("`{}` has a malformed list of extras", printable(text)));
+      }
+      if (!extra.empty()) {
+        result.extras.push_back(normalise_name(extra));
+      }
+    }
+    std::sort(result.extras.begin(), result.extras.end());
+    rest = trim(rest.substr(close + 1));
+  }
+  if (rest.starts_with('@')) {
+    const auto where = trim(rest.substr(1));
+    if (where.empty()) {
+      return malformed(fmt::format("`{}` names no URL after `@`", printable(text)));
+    }
+    Requirement target = is_url(where) ? address(where) : local(where);
+    target.name = result.name;
+    target.extras.insert(target.extras.end(), result.extras.begin(), result.extras.end());
+    return target;
+  }
+  const auto conditions = check_conditions(rest);
+  if (conditions) {
+    result.rest = *conditions;
+    return result;
+  }
+  if (rest.starts_with('=') && !rest.starts_with("==")) {
+    return malformed(fmt::format("`{}`: `=` is not a version operator", printable(text)),
+                     fmt::format("did you mean `{}={}`?", name, rest));
+  }
+  return malformed(fmt::format("`{}` is not a requirement: cannot read `{}` after the name",
+                               printable(text), printable(rest)));
+}
+
+/// True for `name @ url` and `name[extra] @ url`.
+bool has_at_form(std::string_view text) {
+  const auto name = leading_name(text);
+  auto after = trim(text.substr(name.size()));
+  if (after.starts_with('[')) {
+    const auto close = after.find(']');
+    after = close == std::string_view::npos ? std::string_view{} : trim(after.substr(close + 1));
+  }
+  return !name.empty() && after.starts_with('@');
+}
+
+/// `text` without its `${NAME}` variables.
+std::string literal_part(std::string_view text) {
+  std::string result{text};
+  for (auto open = result.find("${"); open != std::string::npos; open = result.find("${")) {
+    const auto close = result.find('}', open);
+    result.erase(open, close == std::string::npos ? close : close - open + 1);
+  }
+  return result;
+}
+
+}  // namespace
+
+Requirement parse_requirement(std::string_view text) {
+  text = trim(text);
+  if (text.empty()) {
+    return malformed("an empty requirement");
+  }
+  const bool at_form = has_at_form(text);
+  const bool url = at_form || is_url(text);
+  const auto [body, marker] = split_marker(text, url);
+  if (marker && !marker_is_plausible(*marker)) {
+    return malformed(fmt::format("`{}` has a malformed marker after `;`", printable(text)));
+  }
+  Requirement result;
+  if (at_form) {
+    result = named(body);
+  } else if (is_url(body)) {
+    result = address(body);
+  } else {
+    result = looks_like_path(body) ? local(body) : named(body);
+  }
+  if (marker) {
+    result.marker = *marker;
+  }
+  return result;
+}
+
+std::string normalised(const Requirement& requirement) {
+  std::string text = requirement.name;
+  if (!requirement.extras.empty() && requirement.kind != Requirement::Kind::path) {
+    text += "[" + join(requirement.extras, ",") + "]";
+  }
+  if (requirement.kind == Requirement::Kind::named) {
+    text += requirement.rest;
+  } else {
+    text += (text.empty() ? "" : " @ ") + redact_credentials(requirement.target);
+  }
+  if (!requirement.extras.empty() && requirement.kind == Requirement::Kind::path) {
+    text += "[" + join(requirement.extras, ",") + "]";
+  }
+  if (!requirement.marker.empty()) {
+    text += "; ";
+    bool space = false;
+    for (const char c : requirement.marker) {
+      const bool is_space = c == ' ' || c == '\t';
+      if (!is_space || !space) {
+        text += is_space ? ' ' : c;
+      }
+      space = is_space;
+    }
+  }
+  return text;
+}
+
+std::string normalise_name(std::string_view name) {
+  std::string result;
+  bool separator = false;
+  for (const char c : to_lower(name)) {
+    if (c == '-' || c == '_' || c == '.') {
+      separator = true;
+      continue;
+    }
+    if (separator && !result.empty()) {
+      result += '-';
+    }
+    separator = false;
+    result += c;
+  }
+  return result;
+}
+
+bool is_archive_name(std::string_view name) {
+  static constexpr std::array<std::string_view, 11> suffixes{
+      ".whl", ".zip",    ".tar.gz", ".tgz",      ".tar", ".tar.bz2",
+      ".tbz", ".tar.xz", ".txz",    ".tar.lzma", ".tlz"};
+  const auto lower = to_lower(name);
+  return std::any_of(suffixes.begin(), suffixes.end(), [&](std::string_view suffix) {
+    return lower.size() > suffix.size() && lower.ends_with(suffix);
+  });
+}
+
+std::optional<std::string> check_wheel_name(std::string_view name) {
+  const auto parts = split(name.substr(0, name.size() - std::string_view{".whl"}.size()), '-');
+  const bool good =
+      (parts.size() == 5 || parts.size() == 6) &&
+      std::none_of(parts.begin(), parts.end(), [](const auto& part) { return part.empty(); }) &&
+      (parts.size() == 5 || std::isdigit(static_cast<unsigned char>(parts[2].front())) != 0);
+  return good ? std::nullopt
+              : std::optional{fmt::format(
+                    "`{}` is not a wheel's name: pip wants `NAME-VERSION-PYTHON-ABI-PLATFORM.whl`",
+                    printable(name))};
+}
+
+bool holds_credentials(std::string_view text) {
+  for (auto at = text.find("://"); at != std::string_view::npos; at = text.find("://", at)) {
+    const auto scheme_begin = text.find_last_of(" \t=@\"'", at);
+    const auto scheme =
+        to_lower(text.substr(scheme_begin == std::string_view::npos ? 0 : scheme_begin + 1,
+                             at - (scheme_begin == std::string_view::npos ? 0 : scheme_begin + 1)));
+    at += 3;
+    const auto end = std::min(text.find_first_of("/ \t\"'?#", at), text.size());
+    const auto sign = text.substr(at, end - at).rfind('@');
+    if (sign == std::string_view::npos) {
+      continue;
+    }
+    const auto login = text.substr(at, sign);
+    const auto colon = std::min(login.find(':'), login.size());
+    const bool has_password = colon + 1 < login.size();
+    const auto secret =
+        literal_part(has_password ? login.substr(colon + 1) : login.substr(0, colon));
+    if (!secret.empty() && (has_password || (secret != "git" && !scheme.ends_with("ssh")))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace autopack::project

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace autopack::project {
+
+/// One requirement as pip sorts it: a name with conditions, a URL, or a local path.
+struct Requirement {
+  enum class Kind { named, url, path, malformed };
+
+  Kind kind{Kind::named};
+  std::string name{};    ///< normalised (PEP 503); of `name @ url` too; may be empty
+  std::string target{};  ///< url: the URL; path: the path, without extras
+  std::vector<std::string> extras{};
+  std::string rest{};     ///< version conditions without white space
+  std::string marker{};   ///< after `;`
+  std::string problem{};  ///< malformed: what is wrong, in words; never holds a credential
+  std::string hint{};     ///< malformed: the remedy; may be empty
+};
+
+/// Sorts and cheaply checks (PEP 508) one requirement without its options. `trainer/x.whl` is a
+/// path, `x.whl` too; whether it exists is not asked.
+Requirement parse_requirement(std::string_view text);
+
+/// The canonical text: equal for requirements that differ in white space and spelling only;
+/// credentials are left out.
+std::string normalised(const Requirement& requirement);
+
+/// PEP 503: lower case, runs of `-`, `_` and `.` are one `-`.
+std::string normalise_name(std::string_view name);
+
+/// True for `.whl`, `.zip`, `.tar.gz` and the other archives that pip installs.
+bool is_archive_name(std::string_view name);
+
+/// What is wrong with a wheel's file name; none when pip takes it.
+std::optional<std::string> check_wheel_name(std::string_view name);
+
+/// True when the user information of a URL in `text` holds text other than `${NAME}` variables; a
+/// user name alone counts, as tokens are often given so, but for `git@` and `ssh://`.
+bool holds_credentials(std::string_view text);
+
+}  // namespace autopack::project

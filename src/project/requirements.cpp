@@ -1,0 +1,404 @@
+#include "project/requirements.hpp"
+
+#include "base/digest.hpp"
+#include "base/text.hpp"
+#include "base/url.hpp"
+#include "project/requirement.hpp"
+#include "project/requirement_lines.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace autopack::project {
+
+namespace {
+
+/// Where a line stands, and how pip reads it.
+struct Position {
+  std::string file{};
+  int first{0};
+  int last{0};
+  bool constraint{false};
+
+  std::string str() const { return fmt::format("{}:{}", file, first); }
+};
+
+bool is_remote(std::string_view text) {
+  const auto url = Url::parse(text);
+  return url && url->scheme != "file";
+}
+
+/// A URL or path that may stand in a plan: no credentials, query values hashed.
+std::string safe(std::string_view text) {
+  std::string result = redact_credentials(std::string{text});
+  const auto question = result.find('?');
+  if (result.find("://") == std::string::npos || question == std::string::npos) {
+    return result;
+  }
+  const auto end = std::min(result.find('#', question), result.size());
+  const std::string query = result.substr(question + 1, end - question - 1);
+  return result.replace(question + 1, end - question - 1, sha256(query).hex().substr(0, 16));
+}
+
+class RequirementsReader {
+public:
+  RequirementsReader(Findings& findings, Project& project)
+      : findings_{&findings}, project_{&project} {}
+
+  /// `origin` is where it is named; empty for the first file.
+  void read(const std::string& path, bool constraint, const std::string& origin);
+
+private:
+  void read_line(const RequirementLine& line, const Position& position);
+  void read_option(const std::string& name, const std::string& value, const Position& position);
+  void read_nested(std::string_view value, bool constraint, const Position& position);
+  void read_find_links(std::string_view value, const Position& position);
+  void read_requirement(const Requirement& requirement, bool editable, const Position& position);
+  void read_path(const Requirement& requirement, bool editable, const Position& position);
+  void read_self(const Requirement& requirement, const Position& position);
+  void read_hash(const std::string& value, const Position& position);
+  void note_text(const std::string& text);
+  std::optional<std::string> inside(std::string_view path,
+                                    std::string_view directory,
+                                    const Position& position);
+  bool take(const std::string& path, const Place& place, const std::string& origin);
+
+  Findings* findings_;
+  Project* project_;
+  std::vector<std::string> stack_;
+  std::set<std::pair<std::string, bool>> read_;
+};
+
+void RequirementsReader::read(const std::string& path, bool constraint, const std::string& origin) {
+  if (const auto open = std::find(stack_.begin(), stack_.end(), path); open != stack_.end()) {
+    std::vector<std::string> cycle{open, stack_.end()};
+    cycle.push_back(path);
+    findings_->error(fmt::format("`{}` names itself: {}", path, join(cycle, " -> ")), origin);
+    return;
+  }
+  const Place place = findings_->follow(path);
+  if (!read_.emplace(path, constraint).second || !take(path, place, origin)) {
+    return;
+  }
+  if (place.is_directory()) {
+    findings_->error(fmt::format("`{}` is a directory, not a requirements file", path), origin);
+    return;
+  }
+  const auto decoded = decode_requirements(findings_->tree().read(place.entry.path));
+  if (decoded.problem_line > 0) {
+    findings_->error(fmt::format("cannot read `{}`: {}", path, decoded.problem),
+                     fmt::format("{}:{}", path, decoded.problem_line),
+                     {fmt::format("iconv -f latin1 -t utf8 {0} > {0}.new && mv {0}.new {0}",
+                                  shell_quote(path))});
+    return;
+  }
+  stack_.push_back(path);
+  for (const auto& line : split_requirements(decoded.text)) {
+    read_line(line, {path, line.first, line.last, constraint});
+  }
+  stack_.pop_back();
+}
+
+void RequirementsReader::read_line(const RequirementLine& line, const Position& position) {
+  note_text(line.requirement);
+  for (const auto& [name, value] : line.options) {
+    note_text(value);
+  }
+  if (!line.problem.empty()) {
+    findings_->error(line.problem, position.str(),
+                     line.hint.empty() ? std::vector<std::string>{} : std::vector{line.hint});
+    return;
+  }
+  if (!line.requirement.empty()) {
+    auto& lines = project_->normalised_requirements;
+    const auto count = lines.size();
+    read_requirement(parse_requirement(line.requirement), false, position);
+    for (const auto& [name, value] : line.options) {
+      if (name == "--hash") {
+        read_hash(value, position);
+      }
+      if (lines.size() > count) {
+        lines.back() += fmt::format(" {}={}", name, safe(value));
+      }
+    }
+    return;
+  }
+  // pip takes the first editable, nested file and find-links of a line and forgets the others.
+  std::set<std::string> seen;
+  for (const auto& [name, value] : line.options) {
+    if (seen.insert(name).second || name == "--extra-index-url" || name == "--trusted-host") {
+      read_option(name, value, position);
+    }
+  }
+}
+
+void RequirementsReader::read_option(const std::string& name,
+                                     const std::string& value,
+                                     const Position& position) {
+  if (name == "--requirement" || name == "--constraint") {
+    read_nested(value, name == "--constraint", position);
+  } else if (name == "--editable") {
+    read_requirement(parse_requirement(value), true, position);
+  } else {
+    project_->normalised_requirements.push_back(
+        value.empty() ? name : fmt::format("{} {}", name, safe(value)));
+    if (name == "--find-links") {
+      read_find_links(value, position);
+    }
+    project_->hashed = project_->hashed || name == "--require-hashes";
+  }
+}
+
+void RequirementsReader::read_nested(std::string_view value,
+                                     bool constraint,
+                                     const Position& position) {
+  if (is_remote(value)) {
+    project_->normalised_requirements.push_back(
+        fmt::format("{} {}", constraint ? "-c" : "-r", safe(value)));
+    findings_->warn(
+        fmt::format("`{}` is read by pip when the image is built: autopack cannot tell when it "
+                    "changes",
+                    redact_url(value)),
+        position.str());
+    return;
+  }
+  const bool url = to_lower(value).starts_with("file:");
+  const std::string target = url ? parse_requirement(value).target : std::string{value};
+  const auto path = inside(target, url ? "" : parent_path(position.file), position);
+  if (path) {
+    read(*path, constraint, position.str());
+  }
+}
+
+void RequirementsReader::read_find_links(std::string_view value, const Position& position) {
+  if (is_remote(value)) {
+    return;
+  }
+  const bool url = to_lower(value).starts_with("file:");
+  const std::string target = url ? parse_requirement(value).target : std::string{value};
+  const auto beside = source::normalise(join_path(parent_path(position.file), target));
+  const bool is_beside = !url && !target.starts_with('/') && beside &&
+                         findings_->follow(*beside).kind == Place::Kind::found;
+  const auto path = inside(target, is_beside ? parent_path(position.file) : "", position);
+  if (!path) {
+    return;
+  }
+  if (!path->empty()) {
+    take(*path, findings_->follow(*path), position.str());
+    return;
+  }
+  // The whole tree would make every code edit a new installation: pip looks at archives only.
+  for (const auto& entry : findings_->tree().list("")) {
+    if (is_archive_name(entry.path) && !findings_->is_ignored(entry.path)) {
+      take(entry.path, findings_->follow(entry.path), position.str());
+    }
+  }
+}
+
+void RequirementsReader::read_requirement(const Requirement& requirement,
+                                          bool editable,
+                                          const Position& position) {
+  if (requirement.kind == Requirement::Kind::malformed) {
+    findings_->error(
+        requirement.problem, position.str(),
+        requirement.hint.empty() ? std::vector<std::string>{} : std::vector{requirement.hint});
+    return;
+  }
+  if (editable && requirement.kind == Requirement::Kind::named) {
+    findings_->error(
+        fmt::format("`-e {}` is neither a directory nor a version control URL", requirement.name),
+        position.str(),
+        {fmt::format("did you mean `{}` or `-e ./{}`?", requirement.name, requirement.name)});
+    return;
+  }
+  Requirement shown = requirement;
+  shown.target = safe(shown.target);
+  project_->normalised_requirements.push_back((position.constraint ? "-c " : "") +
+                                              normalised(shown));
+  if (requirement.kind == Requirement::Kind::path) {
+    read_path(requirement, editable, position);
+  } else if (editable) {
+    project_->requirement_edits.push_back(
+        {position.file, position.first, position.last, requirement.target});
+  }
+}
+
+void RequirementsReader::read_path(const Requirement& requirement,
+                                   bool editable,
+                                   const Position& position) {
+  const auto path = inside(requirement.target, "", position);
+  if (!path) {
+    return;
+  }
+  const Place place = findings_->follow(*path);
+  if (place.is_directory() && place.entry.path.empty()) {
+    read_self(requirement, position);
+    return;
+  }
+  if (!take(*path, place, position.str())) {
+    return;
+  }
+  if (place.is_directory()) {
+    if (!findings_->is_file(join_path(*path, "setup.py")) &&
+        !findings_->is_file(join_path(*path, "pyproject.toml"))) {
+      findings_->error(
+          fmt::format("`{}` cannot be installed: it has no setup.py and no pyproject.toml", *path),
+          position.str());
+    } else if (editable) {
+      const std::string extras =
+          requirement.extras.empty() ? "" : "[" + join(requirement.extras, ",") + "]";
+      project_->requirement_edits.push_back(
+          {position.file, position.first, position.last, "./" + *path + extras});
+    }
+    return;
+  }
+  if (editable) {
+    findings_->error(fmt::format("`-e {}` is a file: only a directory can be editable", *path),
+                     position.str(), {fmt::format("write `./{}` without `-e`", *path)});
+  } else if (!is_archive_name(*path)) {
+    findings_->error(fmt::format("`{}` is neither a wheel, an sdist nor a directory", *path),
+                     position.str(),
+                     {fmt::format("write `-r {}` when it holds requirements", *path)});
+  } else if (const auto wrong =
+                 path->ends_with(".whl") ? check_wheel_name(base_name(*path)) : std::nullopt) {
+    findings_->error(*wrong, position.str());
+  }
+}
+
+void RequirementsReader::read_self(const Requirement& requirement, const Position& position) {
+  if (!project_->package) {
+    findings_->error("`.` cannot be installed: it has no setup.py and no pyproject.toml",
+                     position.str());
+    return;
+  }
+  auto& extras = project_->package->extras;
+  extras.insert(extras.end(), requirement.extras.begin(), requirement.extras.end());
+  sort_unique(extras);
+  project_->requirement_edits.push_back({position.file, position.first, position.last, ""});
+}
+
+void RequirementsReader::read_hash(const std::string& value, const Position& position) {
+  project_->hashed = true;
+  const auto colon = value.find(':');
+  const auto algorithm = value.substr(0, colon);
+  const std::size_t digits = algorithm == "sha256"   ? 64
+                             : algorithm == "sha384" ? 96
+                             : algorithm == "sha512" ? 128
+                                                     : 0;
+  const std::string hex = colon == std::string::npos ? "" : value.substr(colon + 1);
+  if (digits == 0 || hex.size() != digits ||
+      hex.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos) {
+    findings_->error(fmt::format("`--hash={}` is no hash: pip wants `sha256:` and 64 hexadecimal "
+                                 "digits, or sha384, sha512",
+                                 printable(value)),
+                     position.str());
+  }
+}
+
+void RequirementsReader::note_text(const std::string& text) {
+  const auto names = variables_of(text);
+  project_->environment_variables.insert(project_->environment_variables.end(), names.begin(),
+                                         names.end());
+  project_->has_index_credentials = project_->has_index_credentials || holds_credentials(text);
+  const auto begin = text.rfind(' ', text.find("://"));
+  const auto url =
+      Url::parse(begin == std::string::npos ? text : std::string_view{text}.substr(begin + 1));
+  if (url && !url->host.empty() && url->host.find('$') == std::string::npos) {
+    project_->index_hosts.push_back(url->host);
+  }
+}
+
+/// `path` below `directory` as a path of the tree; finds an error when it leaves the tree.
+std::optional<std::string> RequirementsReader::inside(std::string_view path,
+                                                      std::string_view directory,
+                                                      const Position& position) {
+  if (!variables_of(path).empty()) {
+    findings_->error(
+        fmt::format("the path `{}` holds a variable, so autopack cannot tell which file it is",
+                    printable(path)),
+        position.str(), {"write the path out"});
+    return std::nullopt;
+  }
+  const auto normal =
+      path.starts_with('/') ? std::nullopt : source::normalise(join_path(directory, path));
+  if (!normal) {
+    std::vector<std::string> hints{
+        fmt::format("--extra-packages={} installs it from there", shell_quote(path))};
+    const auto beside = path.starts_with('/')
+                            ? std::nullopt
+                            : source::normalise(join_path(parent_path(position.file), path));
+    if (beside) {
+      hints = {fmt::format("pip reads paths from the working directory: write `{}`",
+                           beside->empty() ? "." : "./" + *beside)};
+    }
+    findings_->error(fmt::format("`{}` leads out of the working directory", printable(path)),
+                     position.str(), std::move(hints));
+  }
+  return normal;
+}
+
+/// Makes what is at `path` an input; finds an error when it is missing, ignored or leads outside.
+bool RequirementsReader::take(const std::string& path,
+                              const Place& place,
+                              const std::string& origin) {
+  if (place.kind == Place::Kind::leaves) {
+    findings_->error(
+        fmt::format("`{}` leads out of the working directory by a symbolic link", path), origin);
+    return false;
+  }
+  if (!place.is_file() && !place.is_directory()) {
+    const auto beside = source::normalise(join_path(parent_path(origin), path));
+    std::vector<std::string> hints = Findings::suggest(path, findings_->files_below(""));
+    if (beside && *beside != path && findings_->follow(*beside).kind == Place::Kind::found) {
+      hints = {fmt::format("pip reads paths from the working directory: write `./{}`", *beside)};
+    }
+    findings_->error(fmt::format("`{}` does not exist", path), origin, std::move(hints));
+    return false;
+  }
+  const std::string why =
+      origin.empty() ? "which holds the requirements" : fmt::format("named at {}", origin);
+  bool included = findings_->require_included(place.entry.path, place.is_directory(), why);
+  for (const auto& link : place.links) {
+    included = findings_->require_included(link, false, why) && included;
+  }
+  auto& inputs = project_->requirement_inputs;
+  inputs.insert(inputs.end(), place.links.begin(), place.links.end());
+  inputs.push_back(place.entry.path);
+  return included;
+}
+
+/// Without what a directory of the list holds anyway.
+void drop_covered(std::vector<std::string>& inputs, const Findings& findings) {
+  sort_unique(inputs);
+  std::vector<std::string> directories;
+  std::copy_if(inputs.begin(), inputs.end(), std::back_inserter(directories),
+               [&](const auto& path) {
+                 const auto entry = findings.tree().find(path);
+                 return entry && entry->type == source::EntryType::directory;
+               });
+  std::erase_if(inputs, [&](const std::string& path) {
+    return std::any_of(directories.begin(), directories.end(), [&](const std::string& directory) {
+      return path != directory && is_below(path, directory);
+    });
+  });
+}
+
+}  // namespace
+
+void read_requirements(Findings& findings, Project& project) {
+  const std::string name = "requirements.txt";
+  const Place place = findings.follow(name);
+  if (!place.is_file() && place.kind != Place::Kind::leaves) {
+    return;
+  }
+  RequirementsReader reader{findings, project};
+  reader.read(name, false, "");
+  project.requirement_files.push_back(name);
+  drop_covered(project.requirement_inputs, findings);
+  sort_unique(project.environment_variables);
+  sort_unique(project.index_hosts);
+}
+
+}  // namespace autopack::project

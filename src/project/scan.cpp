@@ -1,0 +1,91 @@
+#include "base/text.hpp"
+#include "project/entry.hpp"
+#include "project/extras.hpp"
+#include "project/findings.hpp"
+#include "project/package.hpp"
+#include "project/project.hpp"
+#include "project/requirements.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace autopack::project {
+
+namespace {
+
+Problem usage(std::string message, std::vector<std::string> hints = {}) {
+  return {Problem::Severity::error, std::move(message), {}, std::move(hints)};
+}
+
+Problems check_request(const Request& request) {
+  Problems problems;
+  if (request.dockerfile.empty()) {
+    if (request.script.empty() && request.module.empty()) {
+      problems.push_back(usage("nothing to run: neither `script` nor `python-module` is given",
+                               {"--script trainer/task.py", "--python-module trainer.task"}));
+    } else if (!request.script.empty() && !request.module.empty()) {
+      problems.push_back(usage("`script` and `python-module` exclude each other"));
+    }
+    return problems;
+  }
+  const auto refuse = [&](const char* key, bool given) {
+    if (given) {
+      problems.push_back(usage(fmt::format("`{}` has no effect on the Dockerfile `{}`", key,
+                                           request.dockerfile.string())));
+    }
+  };
+  refuse("script", !request.script.empty());
+  refuse("python-module", !request.module.empty());
+  refuse("requirements", !request.requirements.empty());
+  refuse("extra-packages", !request.extra_packages.empty());
+  refuse("extra-dirs", !request.extra_dirs.empty());
+  return problems;
+}
+
+/// The user's own Dockerfile, by its path in the tree when it is there.
+std::optional<std::string> find_dockerfile(const source::Tree& tree, const Request& request) {
+  const auto inside = path_in_tree(request, request.dockerfile.string());
+  const auto entry = inside ? tree.find(*inside) : std::nullopt;
+  return entry && entry->type == source::EntryType::file ? inside : std::nullopt;
+}
+
+void check_dockerfile(const source::Tree& tree, const Request& request) {
+  if (find_dockerfile(tree, request) || std::filesystem::is_regular_file(request.dockerfile)) {
+    return;
+  }
+  Error error(ErrorKind::usage,
+              fmt::format("Dockerfile `{}` does not exist", request.dockerfile.string()));
+  std::vector<std::string> names;
+  for (const auto& entry : tree.list("")) {
+    names.push_back(entry.path);
+  }
+  for (auto& hint : Findings::suggest(request.dockerfile.string(), names)) {
+    error.hint(std::move(hint));
+  }
+  throw std::move(error);
+}
+
+}  // namespace
+
+Project scan(const source::Tree& tree, const Request& request) {
+  throw_if_errors(check_request(request), ErrorKind::usage);
+  Project project;
+  if (!request.dockerfile.empty()) {
+    check_dockerfile(tree, request);
+    project.ignore = source::load_ignore_rules(tree, find_dockerfile(tree, request).value_or(""));
+    return project;
+  }
+  project.ignore = source::load_ignore_rules(tree);
+  Findings findings{tree, project.ignore};
+  project.package = read_package(findings);
+  project.entry =
+      find_entry(findings, request, project.package ? project.package->import_root : std::string{});
+  read_requirements(findings, project);
+  read_extras(findings, request, project);
+  throw_if_errors(findings.problems(), ErrorKind::project);
+  project.warnings = findings.problems();
+  return project;
+}
+
+}  // namespace autopack::project
