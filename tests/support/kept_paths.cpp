@@ -1,0 +1,31 @@
+// Prints the files of a directory that its .dockerignore leaves in, one per line.
+//
+//     kept_paths DIRECTORY
+
+#include "source/ignore.hpp"
+#include "source/tree.hpp"
+
+#include <iostream>
+
+using namespace autopack::source;
+
+int main(int count, char** arguments) {
+  if (count != 2) {
+    std::cerr << "usage: kept_paths DIRECTORY\n";
+    return 2;
+  }
+  const auto tree = make_disk_tree(arguments[1]);
+  IgnoreRules rules;
+  rules.add(tree->read(".dockerignore"), ".dockerignore");
+  walk(
+      *tree, "",
+      [&](const Entry& directory) {
+        return !rules.excludes(directory.path, true) || rules.may_hold_exceptions(directory.path);
+      },
+      [&](const Entry& entry) {
+        const bool directory = entry.type == EntryType::directory;
+        if (!directory && !rules.excludes(entry.path, false)) {
+          std::cout << entry.path << "\n";
+        }
+      });
+}
