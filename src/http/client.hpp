@@ -27,6 +27,8 @@ struct Tls {
   bool verify{true};
 };
 
+struct Response;
+
 struct Request {
   /// Words for the error message: "ask the Docker Engine for its version".
   std::string what{};
@@ -44,6 +46,8 @@ struct Request {
   /// Takes the answer's body as it comes instead of Response::body. Only for status 2xx; the body
   /// of any other status is gathered. May throw; the exception leaves send().
   std::function<void(std::string_view bytes)> on_data{};
+  /// Told status and headers before the first call of on_data. May throw.
+  std::function<void(const Response& head)> on_head{};
   std::chrono::milliseconds connect_timeout{10'000};
   /// Whole request; 0 = no limit.
   std::chrono::milliseconds timeout{60'000};

@@ -21,6 +21,7 @@ struct Exchange {
   Response response{};
   std::exception_ptr failure{};
   bool too_large{false};
+  bool told_head{false};
 };
 
 template <class Action>
@@ -58,6 +59,10 @@ std::size_t on_body(const char* bytes, std::size_t size, std::size_t count, void
   const std::size_t length = size * count;
   const bool good = guarded(exchange, [&] {
     if (exchange.request.on_data && exchange.response.ok()) {
+      if (exchange.request.on_head && !exchange.told_head) {
+        exchange.told_head = true;
+        exchange.request.on_head(exchange.response);
+      }
       exchange.request.on_data({bytes, length});
     } else if (exchange.response.body.size() + length > body_limit) {
       exchange.too_large = true;

@@ -1,0 +1,111 @@
+#include "registry/download.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace autopack::registry {
+
+namespace {
+
+constexpr int max_redirects = 5;
+constexpr std::chrono::seconds stall_timeout{60};
+
+/// One download, which goes on where it broke.
+class Download {
+public:
+  Download(Session& session,
+           const image::Descriptor& blob,
+           const std::function<void(std::string_view)>& sink)
+      : session_{session}, blob_{blob}, sink_{sink} {}
+
+  void run() {
+    for (Attempt attempt;; ++attempt.number) {
+      const std::uint64_t start = received_;
+      try {
+        const http::Request request = next_request();
+        const http::Response response = session_.try_once(request);
+        attempt.status = response.status;
+        attempt.reason.reset();
+        attempt.retry_after = response.header("retry-after").value_or("");
+        if (response.ok()) {
+          verify();
+          return;
+        }
+        if (!session_.pause(attempt)) {
+          session_.refuse(request, response);
+        }
+      } catch (const http::TransportError& error) {
+        attempt.reason = error.reason();
+        attempt.number = received_ > start ? 1 : attempt.number;
+        if (!session_.pause(attempt)) {
+          throw;
+        }
+      }
+    }
+  }
+
+private:
+  http::Request next_request() {
+    http::Request request{
+        .what = fmt::format("pull blob `{}` of `{}`", blob_.digest.str(), session_.name()),
+        .url = session_.url("blobs/" + blob_.digest.str()),
+        .timeout = std::chrono::milliseconds{0},
+        .stall_timeout = stall_timeout,
+        .max_redirects = max_redirects};
+    if (received_ > 0) {
+      request.headers = {{"Range", fmt::format("bytes={}-", received_)}};
+    }
+    request.on_head = [this](const http::Response& head) {
+      // A server that ignores the range sends what is known already.
+      skip_ = head.status == 206 ? 0 : received_;
+    };
+    request.on_data = [this](std::string_view bytes) { take(bytes); };
+    return request;
+  }
+
+  void take(std::string_view bytes) {
+    const auto skipped = static_cast<std::size_t>(std::min<std::uint64_t>(skip_, bytes.size()));
+    skip_ -= skipped;
+    bytes.remove_prefix(skipped);
+    received_ += bytes.size();
+    if (received_ > blob_.size) {
+      throw wrong(fmt::format("it is longer than its {} bytes", blob_.size));
+    }
+    hash_.update(bytes);
+    sink_(bytes);
+  }
+
+  void verify() {
+    if (received_ != blob_.size) {
+      throw wrong(fmt::format("it has {} bytes instead of {}", received_, blob_.size));
+    }
+    const Digest digest = hash_.finish();
+    if (digest != blob_.digest) {
+      throw wrong(fmt::format("its content is `{}`", digest.str()));
+    }
+  }
+
+  Error wrong(const std::string& why) const {
+    return Error(ErrorKind::remote,
+                 fmt::format("blob `{}` of `{}` is damaged", blob_.digest.str(), session_.name()))
+        .cause(why);
+  }
+
+  Session& session_;
+  const image::Descriptor& blob_;
+  const std::function<void(std::string_view)>& sink_;
+  Sha256 hash_;
+  std::uint64_t received_{0};
+  std::uint64_t skip_{0};
+};
+
+}  // namespace
+
+void download(Session& session,
+              const image::Descriptor& blob,
+              const std::function<void(std::string_view)>& sink) {
+  Download{session, blob, sink}.run();
+}
+
+}  // namespace autopack::registry

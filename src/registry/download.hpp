@@ -1,0 +1,12 @@
+#pragma once
+
+#include "registry/session.hpp"
+
+namespace autopack::registry {
+
+/// Streams a blob to `sink`, goes on where a connection broke, and verifies size and digest.
+void download(Session& session,
+              const image::Descriptor& blob,
+              const std::function<void(std::string_view)>& sink);
+
+}  // namespace autopack::registry

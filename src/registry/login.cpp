@@ -1,0 +1,153 @@
+#include "registry/login.hpp"
+
+#include "base/text.hpp"
+#include "registry/refusal.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace autopack::registry {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// The specification's default when a token server does not say.
+constexpr std::int64_t default_lifetime = 60;
+
+std::string basic(const Credential& credential) {
+  return "Basic " + base64_encode(credential.username + ":" + credential.password.reveal());
+}
+
+std::chrono::seconds usable_time(const nlohmann::json& answer) {
+  const auto found = answer.find("expires_in");
+  const std::int64_t seconds =
+      found != answer.end() && found->is_number() ? found->get<std::int64_t>() : default_lifetime;
+  return std::chrono::seconds{std::max(seconds - 10, seconds / 2)};
+}
+
+std::string token_in(const nlohmann::json& answer) {
+  for (const char* name : {"token", "access_token"}) {
+    if (answer.is_object() && answer.contains(name) && answer[name].is_string()) {
+      return answer[name].get<std::string>();
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Login::Login(std::string host, CredentialSource source, Send send)
+    : host_{std::move(host)}, source_{std::move(source)}, send_{std::move(send)} {}
+
+void Login::add_scope(const std::string& scope) {
+  const std::scoped_lock lock{mutex_};
+  if (std::find(scopes_.begin(), scopes_.end(), scope) == scopes_.end()) {
+    scopes_.push_back(scope);
+  }
+}
+
+std::string Login::authorization() {
+  const std::scoped_lock lock{mutex_};
+  if (bearer_ && (Clock::now() >= expires_ || granted_ != scopes_)) {
+    fetch_token();
+  }
+  return header_.reveal();
+}
+
+std::optional<Credential> Login::credential() const {
+  const std::scoped_lock lock{mutex_};
+  return credential_;
+}
+
+bool Login::renew(const std::string& used, const http::Response& answer, const Url& registry) {
+  const std::scoped_lock lock{mutex_};
+  if (header_.reveal() != used) {
+    return true;  // another thread was faster
+  }
+  const auto challenge = choose_challenge(answer);
+  if (!challenge) {
+    return false;
+  }
+  credential_ = source_ ? source_(host_) : std::nullopt;
+  if (credential_ && !credential_->registry_token.empty()) {
+    header_ = Secret{"Bearer " + credential_->registry_token.reveal()};
+  } else if (challenge->scheme == "bearer") {
+    realm_ = challenge->get("realm");
+    check_realm(registry, realm_);
+    const std::string scope = challenge->get("scope");
+    const std::string resource = scope.substr(0, scope.rfind(':') + 1);
+    const bool covered = std::any_of(scopes_.begin(), scopes_.end(), [&](const std::string& own) {
+      return own.starts_with(resource);
+    });
+    if (!scope.empty() && !covered) {
+      scopes_.push_back(scope);
+    }
+    bearer_ = challenge;
+    fetch_token();
+  } else if (credential_ && !credential_->username.empty()) {
+    header_ = Secret{basic(*credential_)};
+  }
+  return header_.reveal() != used;
+}
+
+http::Request Login::token_request() const {
+  const std::string service = bearer_->get("service");
+  http::Request request{.what = fmt::format("sign in to `{}`", host_), .url = realm_};
+  if (credential_ && !credential_->identity_token.empty()) {
+    request.method = "POST";
+    request.headers = {{"Content-Type", "application/x-www-form-urlencoded"}};
+    request.body =
+        "grant_type=refresh_token&client_id=autopack&service=" + percent_encode(service) +
+        "&scope=" + percent_encode(join(scopes_, " ")) +
+        "&refresh_token=" + percent_encode(credential_->identity_token.reveal());
+    return request;
+  }
+  char separator = realm_.find('?') == std::string::npos ? '?' : '&';
+  const auto add = [&](const char* name, const std::string& value) {
+    request.url += separator + std::string{name} + "=" + percent_encode(value);
+    separator = '&';
+  };
+  if (!service.empty()) {
+    add("service", service);
+  }
+  for (const auto& scope : scopes_) {
+    add("scope", scope);
+  }
+  if (credential_ && !credential_->username.empty()) {
+    request.headers = {{"Authorization", basic(*credential_)}};
+  }
+  return request;
+}
+
+void Login::fetch_token() {
+  const http::Request request = token_request();
+  const http::Response response = send_(request);
+  if (!response.ok() && scopes_.size() > 1) {
+    scopes_.resize(1);  // what only saves work (mounting from elsewhere) may be what is denied
+    fetch_token();
+    return;
+  }
+  if (!response.ok()) {
+    throw refused({.what = request.what,
+                   .method = request.method,
+                   .url = request.url,
+                   .host = host_,
+                   .response = &response,
+                   .login = credential_});
+  }
+  const auto answer = nlohmann::json::parse(response.body, nullptr, false);
+  const std::string token = token_in(answer);
+  if (token.empty()) {
+    throw Error(ErrorKind::remote, "could not " + request.what)
+        .cause(fmt::format("{} {}: the answer holds no token", request.method,
+                           redact_url(request.url)));
+  }
+  header_ = Secret{"Bearer " + token};
+  granted_ = scopes_;
+  expires_ = Clock::now() + usable_time(answer);
+}
+
+}  // namespace autopack::registry

@@ -1,0 +1,52 @@
+#pragma once
+
+#include "base/url.hpp"
+#include "registry/challenge.hpp"
+#include "registry/credentials.hpp"
+
+#include <chrono>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace autopack::registry {
+
+/// Answers a registry's challenges: Basic, or tokens from its realm. Safe to use from several
+/// threads.
+class Login {
+public:
+  using Send = std::function<http::Response(const http::Request&)>;
+
+  /// `send` tries again by itself. `host` is as the user writes it.
+  Login(std::string host, CredentialSource source, Send send);
+
+  /// Asks for this scope too (`repository:PATH:pull`).
+  void add_scope(const std::string& scope);
+  /// The Authorization header for now; empty when none is needed. Fetches a new token when the last
+  /// one has ended or lacks a scope.
+  std::string authorization();
+  /// After a 401 to a request that carried `used`: true when there is now another header to try.
+  bool renew(const std::string& used, const http::Response& answer, const Url& registry);
+  /// The login that was found; none before the first challenge.
+  std::optional<Credential> credential() const;
+
+private:
+  void fetch_token();
+  http::Request token_request() const;
+
+  std::string host_;
+  CredentialSource source_;
+  Send send_;
+  mutable std::mutex mutex_;
+  std::vector<std::string> scopes_;
+  std::vector<std::string> granted_;
+  std::optional<Credential> credential_;
+  std::optional<Challenge> bearer_;
+  std::string realm_;
+  Secret header_;
+  std::chrono::steady_clock::time_point expires_;
+};
+
+}  // namespace autopack::registry

@@ -1,0 +1,67 @@
+#include "registry/client.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+namespace autopack::registry {
+
+namespace {
+
+/// What the workers share.
+struct Work {
+  std::mutex mutex{};
+  std::atomic<std::size_t> next{0};
+  std::atomic<bool> stop{false};
+  std::exception_ptr failure{};
+
+  void fail(std::exception_ptr reason) {
+    const std::scoped_lock lock{mutex};
+    stop = true;
+    failure = failure ? failure : std::move(reason);
+  }
+};
+
+}  // namespace
+
+std::vector<PushedBlob> push_blobs(
+    Repository& repository,
+    std::span<const Blob> blobs,
+    const std::function<void(std::size_t index, std::uint64_t bytes)>& progress,
+    std::size_t connections) {
+  std::vector<PushedBlob> results(blobs.size());
+  Work work;
+  const auto run = [&] {
+    for (std::size_t i = work.next++; i < blobs.size() && !work.stop; i = work.next++) {
+      try {
+        results[i] = repository.push_blob(blobs[i], [&](std::uint64_t bytes) {
+          if (work.stop) {
+            throw Error(ErrorKind::interrupted, "another blob failed");
+          }
+          if (progress) {
+            const std::scoped_lock lock{work.mutex};
+            progress(i, bytes);
+          }
+        });
+      } catch (...) {
+        work.fail(std::current_exception());
+      }
+    }
+  };
+  {
+    std::vector<std::jthread> workers;
+    const std::size_t count = std::min(connections, blobs.size());
+    for (std::size_t i = 1; i < count; ++i) {
+      workers.emplace_back(run);
+    }
+    run();
+  }
+  if (work.failure) {
+    std::rethrow_exception(work.failure);
+  }
+  return results;
+}
+
+}  // namespace autopack::registry

@@ -1,0 +1,157 @@
+#include "registry/refusal.hpp"
+
+#include "base/text.hpp"
+#include "base/url.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace autopack::registry {
+
+namespace {
+
+constexpr std::size_t text_limit = 300;
+constexpr std::size_t findings_shown = 3;
+
+struct Said {
+  std::string code{};  ///< of the first finding
+  std::string text{};  ///< `DENIED: requested access is denied`
+};
+
+std::string shortened(std::string_view text) {
+  const std::string line = printable(trim(text));
+  return line.size() > text_limit ? line.substr(0, text_limit) + "..." : line;
+}
+
+Said read_body(const std::string& body) {
+  const auto answer = nlohmann::json::parse(body, nullptr, false);
+  const auto text = [](const nlohmann::json& object, const char* key) -> std::string {
+    const auto found = object.find(key);
+    return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+  };
+  Said said;
+  if (!answer.is_object() || !answer.contains("errors") || !answer["errors"].is_array()) {
+    // A proxy's page says less than its status.
+    said.text = body.starts_with('<') ? "" : shortened(body);
+    return said;
+  }
+  std::size_t count = 0;
+  for (const auto& finding : answer["errors"]) {
+    if (!finding.is_object() || count++ == findings_shown) {
+      break;
+    }
+    const std::string code = text(finding, "code");
+    const std::string message = text(finding, "message");
+    said.code = said.code.empty() ? code : said.code;
+    said.text += (said.text.empty() ? "" : "; ") + shortened(code) +
+                 (code.empty() || message.empty() ? "" : ": ") + shortened(message);
+  }
+  return said;
+}
+
+/// A name in Artifact Registry taken apart.
+struct ArtifactName {
+  std::string location{};
+  std::string project{};
+  std::string repository{};
+};
+
+std::optional<ArtifactName> artifact_name(const std::string& host, const std::string& path) {
+  ArtifactName name;
+  if (host.ends_with("-docker.pkg.dev")) {
+    name.location = host.substr(0, host.size() - std::string_view{"-docker.pkg.dev"}.size());
+  } else if (host.starts_with("docker.") && host.ends_with(".rep.pkg.dev")) {
+    name.location = split(host, '.').at(1);
+  } else {
+    return std::nullopt;
+  }
+  auto parts = split(path, '/');
+  if (parts.at(0).find('.') != std::string::npos && parts.size() > 1) {
+    parts[0] += ":" + parts[1];  // a project of a domain is written as two components
+    parts.erase(parts.begin() + 1);
+  }
+  name.project = parts[0];
+  name.repository = parts.size() > 1 ? parts[1] : "";
+  return name;
+}
+
+bool is_google(const std::string& host) {
+  return host.ends_with(".pkg.dev") || host == "gcr.io" || host.ends_with(".gcr.io");
+}
+
+bool holds(const std::string& text, std::string_view part) {
+  return to_lower(text).find(part) != std::string::npos;
+}
+
+std::vector<std::string> artifact_hints(const ArtifactName& name,
+                                        const Refusal& refusal,
+                                        const Said& said) {
+  const std::string where =
+      fmt::format("{} --location={} --project={}", name.repository, name.location, name.project);
+  if (holds(said.text, "missing image name") || name.repository.empty()) {
+    return {fmt::format("names are formed `{}/PROJECT/REPOSITORY/IMAGE`", refusal.host)};
+  }
+  if (said.code == "NAME_UNKNOWN") {
+    return {"gcloud artifacts repositories create " + where + " --repository-format=docker"};
+  }
+  if (holds(said.text, "immutable")) {
+    return {"the repository keeps each tag as it is: push under a new tag",
+            "gcloud artifacts repositories update " + where + " --no-immutable-tags"};
+  }
+  if (holds(said.text, "unauthenticated")) {
+    return {};
+  }
+  if (said.code == "DENIED") {
+    const std::string role = holds(said.text, "upload") || refusal.method != "GET"
+                                 ? "roles/artifactregistry.writer"
+                                 : "roles/artifactregistry.reader";
+    return {"gcloud artifacts repositories describe " + where,
+            fmt::format("gcloud artifacts repositories add-iam-policy-binding {} "
+                        "--member=user:ACCOUNT --role={}",
+                        where, role)};
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string login_hint(const std::string& host, const std::optional<Credential>& login) {
+  const std::string command = is_google(host)
+                                  ? "gcloud auth configure-docker " + host
+                                  : "docker login" + (host == "docker.io" ? "" : " " + host);
+  if (!login) {
+    return fmt::format("no login for `{}` was found: `{}`", host, command);
+  }
+  const std::string user =
+      login->username.empty() ? "" : fmt::format(" (user `{}`)", printable(login->username));
+  return fmt::format("the login came from {}{}; `{}` renews it", login->origin, user, command);
+}
+
+Refused refused(const Refusal& refusal) {
+  const int status = refusal.response->status;
+  const Said said = read_body(refusal.response->body);
+  Refused error{status, said.code, refusal.response->header("retry-after").value_or(""),
+                "could not " + refusal.what};
+  error.cause(fmt::format("{} {}: {}{}", refusal.method, redact_url(refusal.url), status,
+                          said.text.empty() ? "" : " " + said.text));
+  const auto artifact = artifact_name(refusal.host, refusal.path);
+  if (artifact) {
+    for (auto& hint : artifact_hints(*artifact, refusal, said)) {
+      error.hint(std::move(hint));
+    }
+  } else if (holds(said.text, "immutable")) {
+    error.hint("the repository keeps each tag as it is: push under a new tag");
+  }
+  if (status == 401 || (status == 403 && (!artifact || holds(said.text, "unauthenticated")))) {
+    error.hint(login_hint(refusal.host, refusal.login));
+  }
+  if (status == 429) {
+    error.hint(refusal.login ? "the registry limits how often it is asked: try again later"
+                             : login_hint(refusal.host, refusal.login));
+  }
+  return error;
+}
+
+}  // namespace autopack::registry

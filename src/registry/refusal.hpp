@@ -1,0 +1,26 @@
+#pragma once
+
+#include "registry/client.hpp"
+
+#include <optional>
+#include <string>
+
+namespace autopack::registry {
+
+/// What an answer other than the wanted one means for a person.
+struct Refusal {
+  std::string what{};  ///< "push layer `sha256:...`"
+  std::string method{};
+  std::string url{};
+  std::string host{};  ///< as the user writes it
+  std::string path{};
+  const http::Response* response{nullptr};
+  std::optional<Credential> login{};  ///< the one that was used
+};
+
+Refused refused(const Refusal& refusal);
+
+/// The hint for a login that was refused or is missing.
+std::string login_hint(const std::string& host, const std::optional<Credential>& login);
+
+}  // namespace autopack::registry

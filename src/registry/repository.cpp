@@ -1,0 +1,259 @@
+#include "base/text.hpp"
+#include "registry/client.hpp"
+#include "registry/download.hpp"
+#include "registry/session.hpp"
+#include "registry/upload.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <charconv>
+
+namespace autopack::registry {
+
+namespace {
+
+namespace media_type = image::media_type;
+
+constexpr std::size_t manifest_limit = std::size_t{4} << 20U;
+constexpr std::size_t small_blob_limit = std::size_t{64} << 20U;
+constexpr int max_redirects = 5;
+
+/// The type by the header, or by what the text says of itself; none when it is no manifest that is
+/// understood here.
+std::optional<std::string> media_type_of(const std::string& text, const std::string& header) {
+  const auto known = [](const std::string& type) {
+    return type == media_type::oci_index || type == media_type::oci_manifest ||
+           type == media_type::docker_list || type == media_type::docker_manifest;
+  };
+  const auto manifest = nlohmann::json::parse(text, nullptr, false);
+  const auto own = manifest.is_object() ? manifest.find("mediaType") : manifest.end();
+  if (!manifest.is_object()) {
+    return std::nullopt;
+  }
+  if (own != manifest.end()) {
+    return own->is_string() && known(*own) ? std::optional{own->get<std::string>()} : std::nullopt;
+  }
+  const std::string type{trim(std::string_view{header}.substr(0, header.find(';')))};
+  return known(type) ? std::optional{type} : std::nullopt;
+}
+
+/// The target of `Link: <...>; rel="next"`; empty when there is none.
+std::string next_page(const std::string& link) {
+  const auto open = link.find('<');
+  const auto close = open == std::string::npos ? open : link.find('>', open);
+  if (close == std::string::npos || link.find("rel=\"next\"", close) == std::string::npos) {
+    return {};
+  }
+  return link.substr(open + 1, close - open - 1);
+}
+
+std::uint64_t content_length(const http::Response& response) {
+  const std::string text = response.header("content-length").value_or("");
+  std::uint64_t size = 0;
+  std::from_chars(text.data(), text.data() + text.size(), size);
+  return size;
+}
+
+class HttpRepository final : public Repository {
+public:
+  HttpRepository(const std::string& host,
+                 const std::string& path,
+                 Access access,
+                 RepositoryOptions options)
+      : access_{access}, session_{host, path, access, std::move(options)} {}
+
+  void check_access() override {
+    if (access_ == Access::push) {
+      check_push(session_);
+      return;
+    }
+    const http::Request request{.what = fmt::format("sign in for `{}`", session_.name()),
+                                .url = session_.root()};
+    const http::Response response = session_.send(request);
+    if (!response.ok()) {
+      session_.refuse(request, response);
+    }
+  }
+
+  std::optional<image::Descriptor> head_manifest(const std::string& reference) override {
+    http::Request request = manifest_request(reference);
+    request.method = "HEAD";
+    const http::Response response = session_.send(request);
+    if (response.status == 404) {
+      return std::nullopt;
+    }
+    const auto digest = Digest::parse(response.header("docker-content-digest").value_or(""));
+    if (response.ok() && digest) {
+      return image::Descriptor{.media_type = response.header("content-type").value_or(""),
+                               .digest = *digest,
+                               .size = content_length(response)};
+    }
+    // A refusal of HEAD has no words, an old registry no digest: GET has both.
+    const auto whole = manifest(reference);
+    return whole ? std::optional{image::Descriptor{whole->media_type, whole->digest,
+                                                   whole->text.size()}}
+                 : std::nullopt;
+  }
+
+  std::optional<StoredManifest> manifest(const std::string& reference) override {
+    const http::Request request = manifest_request(reference);
+    const http::Response response = session_.send(request);
+    if (response.status == 404) {
+      return std::nullopt;
+    }
+    if (!response.ok()) {
+      session_.refuse(request, response);
+    }
+    return verified(reference, response);
+  }
+
+  std::optional<StoredManifest> image_manifest(const std::string& reference,
+                                               const std::string& platform) override {
+    auto found = manifest(reference);
+    // An index may hold an index, but not for ever.
+    for (int depth = 0; found && image::is_index(found->text) && depth < 3; ++depth) {
+      const std::string what = "`" + name_of(reference) + "`";
+      const auto entries = image::parse_index(found->text, what);
+      found = manifest(image::choose(entries, platform, what).manifest.digest.str());
+    }
+    return found;
+  }
+
+  void put_manifest(const StoredManifest& manifest, const std::string& tag) override {
+    const std::string reference = tag.empty() ? manifest.digest.str() : tag;
+    const http::Request request{.what = fmt::format("push `{}`", name_of(reference)),
+                                .method = "PUT",
+                                .url = session_.url("manifests/" + reference),
+                                .headers = {{"Content-Type", manifest.media_type}},
+                                .body = manifest.text};
+    const http::Response response = session_.send(request);
+    if (!response.ok()) {
+      session_.refuse(request, response);
+    }
+    const auto digest = response.header("docker-content-digest");
+    if (digest && *digest != manifest.digest.str()) {
+      throw Error(ErrorKind::remote, "could not " + request.what)
+          .cause(fmt::format("the registry stored `{}` instead of `{}`", printable(*digest),
+                             manifest.digest.str()));
+    }
+  }
+
+  bool has_blob(const Digest& digest) override {
+    const http::Request request = blob_question(session_, digest);
+    return blob_exists(session_, request, session_.send(request));
+  }
+
+  void fetch_blob(const image::Descriptor& blob,
+                  const std::function<void(std::string_view)>& sink) override {
+    download(session_, blob, sink);
+  }
+
+  std::string read_blob(const image::Descriptor& blob) override {
+    if (blob.size > small_blob_limit) {
+      throw Error(ErrorKind::remote,
+                  fmt::format("blob `{}` of `{}` is larger than {}", blob.digest.str(),
+                              session_.name(), human_size(small_blob_limit)));
+    }
+    std::string text;
+    fetch_blob(blob, [&](std::string_view bytes) { text += bytes; });
+    return text;
+  }
+
+  PushedBlob push_blob(const Blob& blob, const Progress& progress) override {
+    return upload(session_, blob, progress);
+  }
+
+  std::vector<std::string> tags() override {
+    std::vector<std::string> names;
+    std::string url = session_.url("tags/list?n=1000");
+    while (!url.empty()) {
+      const http::Request request{.what = fmt::format("list the tags of `{}`", session_.name()),
+                                  .url = url};
+      const http::Response response = session_.send(request);
+      if (response.status == 404) {
+        return {};
+      }
+      if (!response.ok()) {
+        session_.refuse(request, response);
+      }
+      const auto answer = nlohmann::json::parse(response.body, nullptr, false);
+      const std::size_t before = names.size();
+      if (answer.is_object() && answer.contains("tags") && answer["tags"].is_array()) {
+        for (const auto& name : answer["tags"]) {
+          if (name.is_string()) {
+            names.push_back(name.get<std::string>());
+          }
+        }
+      }
+      const std::string next = next_page(response.header("link").value_or(""));
+      url = next.empty() || names.size() == before ? "" : session_.locate(url, next);
+    }
+    return names;
+  }
+
+private:
+  std::string name_of(const std::string& reference) const {
+    const bool digest = reference.find(':') != std::string::npos;
+    return session_.name() + (digest ? "@" : ":") + reference;
+  }
+
+  http::Request manifest_request(const std::string& reference) {
+    return {.what = fmt::format("read the manifest of `{}`", name_of(reference)),
+            .url = session_.url("manifests/" + reference),
+            .headers = {{"Accept", fmt::format("{}, {}, {}, {}", media_type::oci_index,
+                                               media_type::oci_manifest, media_type::docker_list,
+                                               media_type::docker_manifest)}},
+            .max_redirects = max_redirects};
+  }
+
+  StoredManifest verified(const std::string& reference, const http::Response& response) const {
+    const auto wrong = [&](const std::string& why) -> Error {
+      return Error(ErrorKind::remote,
+                   fmt::format("the manifest of `{}` cannot be used", name_of(reference)))
+          .cause(why);
+    };
+    if (response.body.size() > manifest_limit) {
+      throw wrong("it is larger than " + human_size(manifest_limit));
+    }
+    StoredManifest manifest{.text = response.body, .digest = sha256(response.body)};
+    const bool by_digest = reference.find(':') != std::string::npos;
+    const std::string wanted =
+        by_digest ? reference
+                  : response.header("docker-content-digest").value_or(manifest.digest.str());
+    if (manifest.digest.str() != wanted) {
+      throw wrong(
+          fmt::format("its content is `{}`, not `{}`", manifest.digest.str(), printable(wanted)));
+    }
+    const auto type = media_type_of(manifest.text, response.header("content-type").value_or(""));
+    if (!type) {
+      throw wrong("it is neither an OCI nor a Docker schema 2 manifest");
+    }
+    manifest.media_type = *type;
+    return manifest;
+  }
+
+  Access access_;
+  Session session_;
+};
+
+}  // namespace
+
+BlobSource source_of(std::string bytes) {
+  return [bytes = std::make_shared<const std::string>(std::move(bytes))]() -> Reader {
+    return [bytes, at = std::size_t{0}](char* buffer, std::size_t size) mutable {
+      const std::size_t count = bytes->copy(buffer, size, at);
+      at += count;
+      return count;
+    };
+  };
+}
+
+std::unique_ptr<Repository> make_repository(const std::string& host,
+                                            const std::string& path,
+                                            Access access,
+                                            RepositoryOptions options) {
+  return std::make_unique<HttpRepository>(host, path, access, std::move(options));
+}
+
+}  // namespace autopack::registry

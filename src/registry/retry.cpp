@@ -1,0 +1,68 @@
+#include "registry/retry.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <ctime>
+
+namespace autopack::registry {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+bool is_transient(const Attempt& attempt) {
+  using Reason = http::TransportError::Reason;
+  if (attempt.reason) {
+    return *attempt.reason == Reason::connect || *attempt.reason == Reason::reset ||
+           *attempt.reason == Reason::timeout || *attempt.reason == Reason::resolve;
+  }
+  switch (attempt.status.value_or(0)) {
+    case 408:
+    case 429:
+    case 500:
+    case 502:
+    case 503:
+    case 504: return true;
+    default: return false;
+  }
+}
+
+/// RFC 9110 section 10.2.3; none when `text` is neither seconds nor a date.
+std::optional<milliseconds> parse_retry_after(const std::string& text, std::int64_t now) {
+  std::int64_t seconds = 0;
+  const char* end = text.data() + text.size();
+  if (const auto [stop, code] = std::from_chars(text.data(), end, seconds);
+      code == std::errc{} && stop == end && seconds >= 0 && seconds < 1'000'000'000) {
+    return milliseconds{seconds * 1000};
+  }
+  std::tm date{};
+  if (::strptime(text.c_str(), "%a, %d %b %Y %H:%M:%S GMT", &date) == nullptr) {
+    return std::nullopt;
+  }
+  return milliseconds{std::max<std::int64_t>(0, ::timegm(&date) - now) * 1000};
+}
+
+}  // namespace
+
+std::optional<milliseconds> retry_delay(const Attempt& attempt,
+                                        double random,
+                                        std::int64_t now,
+                                        const RetryLimits& limits) {
+  if (!is_transient(attempt) || attempt.number >= limits.attempts) {
+    return std::nullopt;
+  }
+  milliseconds delay = limits.first;
+  for (int i = 1; i < attempt.number && delay < limits.longest; ++i) {
+    delay *= 2;
+  }
+  delay = std::min(delay, limits.longest);
+  // Half of it is drawn, so that clients that failed together do not come back together.
+  delay = milliseconds{
+      static_cast<std::int64_t>(static_cast<double>(delay.count()) * (0.5 + random / 2))};
+  if (const auto asked = parse_retry_after(attempt.retry_after, now)) {
+    return *asked > limits.patience ? std::nullopt : std::optional{*asked + delay};
+  }
+  return delay;
+}
+
+}  // namespace autopack::registry

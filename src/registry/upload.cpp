@@ -1,0 +1,318 @@
+#include "registry/upload.hpp"
+
+#include "base/text.hpp"
+#include "base/url.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace autopack::registry {
+
+namespace {
+
+/// Less than this is not worth the question how far it came.
+constexpr std::uint64_t worth_resuming = 1U << 20U;
+/// Registries that copy a large blob to their storage before they answer take their time.
+constexpr std::chrono::seconds stall_timeout{300};
+
+http::Request streamed(std::string what, std::string method, std::string url) {
+  return {.what = std::move(what),
+          .method = std::move(method),
+          .url = std::move(url),
+          .headers = {{"Content-Type", "application/octet-stream"}},
+          .timeout = std::chrono::milliseconds{0},
+          .stall_timeout = stall_timeout};
+}
+
+std::string with_digest(const std::string& location, const Digest& digest) {
+  return location + (location.find('?') == std::string::npos ? "?" : "&") +
+         "digest=" + percent_encode(digest.str());
+}
+
+/// Reads a source once, from `skip` on, while it counts and (when asked) hashes all of it.
+class Pass {
+public:
+  Pass(const BlobSource& source, std::uint64_t skip, bool hashed, const Progress& progress)
+      : reader_{source()}, hashed_{hashed}, progress_{progress} {
+    std::array<char, 65536> buffer{};
+    while (count_ < skip) {
+      const auto wanted =
+          static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), skip - count_));
+      if (take(buffer.data(), wanted) == 0) {
+        throw Error(ErrorKind::internal, "the content of a layer changed while it was sent");
+      }
+    }
+  }
+
+  std::size_t read(char* buffer, std::size_t size) {
+    const std::size_t count = take(buffer, size);
+    if (progress_) {
+      progress_(count_);
+    }
+    return count;
+  }
+
+  std::uint64_t count() const { return count_; }
+
+  Digest digest() { return hash_.finish(); }
+
+private:
+  std::size_t take(char* buffer, std::size_t size) {
+    const std::size_t count = reader_(buffer, size);
+    if (hashed_) {
+      hash_.update({buffer, count});
+    }
+    count_ += count;
+    return count;
+  }
+
+  Reader reader_;
+  bool hashed_;
+  const Progress& progress_;
+  Sha256 hash_;
+  std::uint64_t count_{0};
+};
+
+class Upload {
+public:
+  Upload(Session& session, const Blob& blob, const Progress& progress)
+      : session_{session}, blob_{blob}, progress_{progress} {
+    if (blob.known) {
+      digest_ = blob.known->digest;
+      size_ = blob.known->size;
+    }
+    if (!blob.mount_from.empty()) {
+      session.also_pull(blob.mount_from);
+    }
+  }
+
+  PushedBlob run() {
+    bool renewed = false;
+    for (Attempt attempt;; ++attempt.number) {
+      const std::uint64_t start = offset_;
+      try {
+        return once();
+      } catch (const http::TransportError& error) {
+        attempt.reason = error.reason();
+        attempt.status.reset();
+        attempt.retry_after.clear();
+        if (!session_.pause(attempt)) {
+          throw;
+        }
+      } catch (const Refused& error) {
+        attempt.status = error.status();
+        attempt.reason.reset();
+        attempt.retry_after = error.retry_after();
+        // A login that ended is renewed by then; an upload that the registry forgot starts again.
+        const bool once_more = (error.status() == 401 && !std::exchange(renewed, true)) ||
+                               (offset_ > 0 && error.status() != 403);
+        if (!once_more && !session_.pause(attempt)) {
+          throw;
+        }
+        sent_ = error.status() < 500 ? 0 : sent_;
+      }
+      recover();
+      if (offset_ > start) {
+        attempt.number = 0;
+      }
+    }
+  }
+
+private:
+  std::string what() const {
+    return digest_ ? fmt::format("push blob `{}` to `{}`", digest_->str(), session_.name())
+                   : fmt::format("push a layer to `{}`", session_.name());
+  }
+
+  PushedBlob result(bool uploaded) const { return {*digest_, size_, uploaded}; }
+
+  PushedBlob once() {
+    if (location_.empty()) {
+      if (exists() || begin()) {
+        return result(sent_ > 0);
+      }
+    }
+    if (blob_.known) {
+      put_whole();
+    } else {
+      patch();
+      finish();
+    }
+    return result(true);
+  }
+
+  bool exists() {
+    if (!digest_) {
+      return false;
+    }
+    const http::Request request = blob_question(session_, *digest_);
+    return blob_exists(session_, request, session_.try_once(request));
+  }
+
+  /// True when the blob was mounted.
+  bool begin() {
+    http::Request request{.what = what(), .method = "POST", .url = session_.url("blobs/uploads/")};
+    const std::string plain = request.url;
+    const bool mount = digest_ && !blob_.mount_from.empty();
+    if (mount) {
+      request.url +=
+          "?mount=" + percent_encode(digest_->str()) + "&from=" + percent_encode(blob_.mount_from);
+    }
+    http::Response response = session_.try_once(request);
+    if (mount && response.status == 201) {
+      return true;
+    }
+    if (mount && response.status >= 400) {
+      request.url = plain;
+      response = session_.try_once(request);
+    }
+    move_to(request, response, 202);
+    return false;
+  }
+
+  /// Takes the upload's next location from an answer of status `wanted`.
+  void move_to(const http::Request& request, const http::Response& response, int wanted) {
+    if (response.status != wanted) {
+      session_.refuse(request, response);
+    }
+    const auto location = response.header("location");
+    if (location) {
+      location_ = session_.locate(request.url, *location);
+    } else if (location_.empty()) {
+      throw Error(ErrorKind::remote, "could not " + what())
+          .cause(fmt::format("{} {}: the answer names no location", request.method,
+                             redact_url(request.url)));
+    }
+  }
+
+  http::Response send_body(http::Request& request, Pass& pass) {
+    request.read_body = [this, &pass](char* buffer, std::size_t size) {
+      const std::size_t count = pass.read(buffer, size);
+      sent_ = std::max(sent_, pass.count());
+      if (count == 0 && blob_.known && pass.count() < size_) {
+        throw Error(ErrorKind::internal, "the content of a layer changed while it was sent");
+      }
+      return count;
+    };
+    return session_.try_once(request);
+  }
+
+  void put_whole() {
+    http::Request request = streamed(what(), "PUT", with_digest(location_, *digest_));
+    Pass pass{blob_.open, offset_, false, progress_};
+    request.body_size = size_ - offset_;
+    if (offset_ > 0) {
+      request.headers.push_back({"Content-Range", fmt::format("{}-{}", offset_, size_ - 1)});
+    }
+    const http::Response response = send_body(request, pass);
+    if (response.status != 201 && response.status != 204) {
+      session_.refuse(request, response);
+    }
+  }
+
+  void patch() {
+    http::Request request = streamed(what(), "PATCH", location_);
+    Pass pass{blob_.open, offset_, true, progress_};
+    const http::Response response = send_body(request, pass);
+    move_to(request, response, 202);
+    size_ = pass.count();
+    digest_ = pass.digest();
+  }
+
+  void finish() {
+    http::Request request = streamed(what(), "PUT", with_digest(location_, *digest_));
+    const http::Response response = session_.try_once(request);
+    if (response.status != 201 && response.status != 204) {
+      session_.refuse(request, response);
+    }
+  }
+
+  /// After a failure: go on where the registry says, or forget the upload.
+  void recover() {
+    const std::string location = std::exchange(location_, {});
+    const std::uint64_t before = std::exchange(offset_, 0);
+    if (location.empty() || sent_ < worth_resuming || sent_ <= before) {
+      return;
+    }
+    const http::Request request{.what = what(), .url = location};
+    try {
+      const http::Response response = session_.try_once(request);
+      const std::uint64_t offset =
+          response.ok() ? parse_upload_range(response.header("range").value_or("")) : 0;
+      const bool useful =
+          offset >= worth_resuming && offset > before && (!blob_.known || offset < size_);
+      if (useful) {
+        location_ = location;
+        move_to(request, response, response.status);
+        offset_ = offset;
+      }
+    } catch (const http::TransportError&) {
+      location_.clear();  // then from the start; that will tell what is wrong
+    }
+  }
+
+  Session& session_;
+  const Blob& blob_;
+  const Progress& progress_;
+  std::optional<Digest> digest_{};
+  std::uint64_t size_{0};
+  std::string location_{};
+  std::uint64_t offset_{0};  ///< bytes the registry holds of an upload that broke
+  std::uint64_t sent_{0};
+};
+
+}  // namespace
+
+std::uint64_t parse_upload_range(const std::string& range) {
+  const auto dash = range.find('-');
+  const auto equals = range.find('=');
+  if (dash == std::string::npos) {
+    return 0;
+  }
+  const auto begin = equals == std::string::npos ? 0 : equals + 1;
+  std::uint64_t last = 0;
+  const char* end = range.data() + range.size();
+  const auto [stop, code] = std::from_chars(range.data() + dash + 1, end, last);
+  const bool from_start = range.substr(begin, dash - begin) == "0";
+  // `0-0` is what registries say of an empty upload too.
+  return code == std::errc{} && stop == end && from_start && last > 0 ? last + 1 : 0;
+}
+
+http::Request blob_question(Session& session, const Digest& digest) {
+  return {.what = fmt::format("look for blob `{}` in `{}`", digest.str(), session.name()),
+          .method = "HEAD",
+          .url = session.url("blobs/" + digest.str())};
+}
+
+bool blob_exists(const Session& session,
+                 const http::Request& request,
+                 const http::Response& response) {
+  if (response.status != 404 && response.status >= 400) {
+    session.refuse(request, response);
+  }
+  return response.status != 404;
+}
+
+PushedBlob upload(Session& session, const Blob& blob, const Progress& progress) {
+  return Upload{session, blob, progress}.run();
+}
+
+void check_push(Session& session) {
+  http::Request request{.what = fmt::format("push to `{}`", session.name()),
+                        .method = "POST",
+                        .url = session.url("blobs/uploads/")};
+  const http::Response response = session.send(request);
+  if (response.status != 202) {
+    session.refuse(request, response);
+  }
+  if (const auto location = response.header("location")) {
+    request.method = "DELETE";
+    request.url = session.locate(request.url, *location);
+    session.try_once(request);
+  }
+}
+
+}  // namespace autopack::registry
