@@ -77,7 +77,8 @@ std::string last_lines(std::string_view log) {
     // A progress bar redraws its line: only the last state is worth a line here.
     const auto redrawn = trim(line).rfind('\r');
     line = redrawn == std::string::npos ? line : std::string{trim(line).substr(redrawn + 1)};
-    line = "| " + printable(trim(line).substr(0, shown_line_length));
+    line =
+        "| " + printable(redact_credentials(std::string{trim(line).substr(0, shown_line_length)}));
   }
   return join(lines, "\n");
 }

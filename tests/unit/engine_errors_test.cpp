@@ -1,0 +1,192 @@
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "engine/build_failure.hpp"
+#include "engine/transfer.hpp"
+#include "support/memory_tree.hpp"
+#include "support/recording_reporter.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+using namespace autopack;
+using engine::build_error;
+using engine::BuildFailure;
+
+namespace {
+
+constexpr std::string_view dockerfile = "FROM base:1 AS deps\nRUN pip install x\nCOPY a b\n";
+
+std::string whole(const Error& error) {
+  return error.message() + "\n" + join(error.causes(), "\n") + "\n" + join(error.hints(), "\n");
+}
+
+Error error_of(const BuildFailure& failure) {
+  engine::BuildRequest request;
+  request.dockerfile = dockerfile;
+  return build_error(failure, request);
+}
+
+}  // namespace
+
+TEST_CASE("a failed step is told with its line, its reason and its last lines") {
+  std::string log;
+  for (int i = 1; i <= 30; ++i) {
+    log += "line " + std::to_string(i) + "\n";
+  }
+  const Error error = error_of({.message = "executor failed running [/bin/sh -c x]: exit code: 3",
+                                .step = "[deps 2/2] RUN pip install x",
+                                .last_log = log});
+  CHECK(error.kind() == ErrorKind::project);
+  CHECK(error.message() == "the image build failed at `[deps 2/2] RUN pip install x`");
+  REQUIRE(error.causes().size() == 3);
+  CHECK(error.causes()[0] == "line 2 of the generated Dockerfile");
+  CHECK(error.causes()[1] == "it exited with status 3");
+  CHECK(error.causes()[2].find("| line 30") != std::string::npos);
+  CHECK(error.causes()[2].find("| line 11\n") != std::string::npos);
+  CHECK(error.causes()[2].find("| line 10\n") == std::string::npos);
+}
+
+TEST_CASE("what is known of a failure decides who can mend it") {
+  struct Row {
+    const char* message;
+    const char* step;
+    const char* log;
+    ErrorKind kind;
+    const char* says;
+  };
+
+  const std::string failed = "executor failed running [/bin/sh -c x]: exit code: 1";
+  const char* const step = "[deps 2/2] RUN pip install x";
+  const std::vector<Row> rows{
+      {"write /x: no space left on device", step, "", ErrorKind::environment, "docker system df"},
+      {failed.c_str(), step, "OSError: [Errno 28] No space left on device", ErrorKind::environment,
+       "docker system df"},
+      {"executor failed running [/bin/sh -c x]: exit code: 137", step, "", ErrorKind::environment,
+       "memory"},
+      {"failed to solve: dockerfile parse error line 2: unknown instruction: BOGUS", "", "",
+       ErrorKind::project, "the generated Dockerfile line 2 is not valid"},
+      {"building at STEP \"BOGUS \": Build error: Unknown instruction: \"BOGUS\"", "", "",
+       ErrorKind::project, "is not valid"},
+      {"failed to create LLB definition: registry.example/no/such:1: not found", "", "",
+       ErrorKind::remote, "base image"},
+      {"manifest for x not found: manifest unknown", "Step 1/2 : FROM base:1", "",
+       ErrorKind::remote, "base image"},
+      {failed.c_str(), step,
+       "WARNING: Retrying after connection broken by 'NewConnectionError('<x>: Failed to establish "
+       "a new connection: [Errno 111] Connection refused')'",
+       ErrorKind::environment, "--network host"},
+      {failed.c_str(), step, "Temporary failure in name resolution", ErrorKind::environment,
+       "--network host"},
+      {failed.c_str(), step, "E: Unable to locate package nosuch", ErrorKind::project,
+       "system-packages"},
+      {failed.c_str(), step, "exec /bin/sh: exec format error", ErrorKind::environment, "platform"},
+      {failed.c_str(), step, "file not found", ErrorKind::project, "exited with status 1"},
+      {"copy: \"/a\": not found", "[deps 3/3] COPY a b", "", ErrorKind::project, "line 3"},
+  };
+  for (const auto& row : rows) {
+    CAPTURE(row.message);
+    CAPTURE(row.log);
+    const Error error = error_of({.message = row.message, .step = row.step, .last_log = row.log});
+    CHECK(error.kind() == row.kind);
+    CHECK(whole(error).find(row.says) != std::string::npos);
+  }
+}
+
+TEST_CASE("pip's complaint leads to the requirement's file and line") {
+  plan::Plan plan;
+  const auto tree = std::make_shared<source::MemoryTree>();
+  tree->file("reqs/base.txt", "# comment\nnumpy\nNo_Such.Thing[extra]>=1 ; python_version>'3'\n");
+  plan.trees.push_back(tree);
+  plan.dependencies.inputs.push_back({.path = "reqs/base.txt", .entry = {.path = "reqs/base.txt"}});
+  plan.dependencies.requirements = {"given==2"};
+  engine::BuildRequest request;
+  request.plan = &plan;
+  request.dockerfile = dockerfile;
+  const auto told = [&](const std::string& log) {
+    return whole(build_error(
+        {.message = "exit code: 1", .step = "[deps 2/2] RUN pip install x", .last_log = log},
+        request));
+  };
+  CHECK(
+      told("ERROR: Could not find a version that satisfies the requirement no-such-thing>=1 "
+           "(from versions: none)\nERROR: No matching distribution found for no-such-thing>=1\n")
+          .find(
+              "pip finds no version of `no-such-thing>=1`, asked for in `reqs/base.txt` line 3") !=
+      std::string::npos);
+  CHECK(told("ERROR: Could not find a version that satisfies the requirement given==2 (from "
+             "versions: 1)\n")
+            .find("of `given==2`, asked for in `requirements`") != std::string::npos);
+  CHECK(told("ERROR: No matching distribution found for inner\n").find("of `inner`\n") !=
+        std::string::npos);
+}
+
+TEST_CASE("no secret and no control character of an engine's words is shown") {
+  const Error error =
+      error_of({.message = "cannot fetch https://user:hunter2@index.example/\x1b[2J",
+                .step = "[deps 2/2] RUN pip install -i https://u:hunter2@x/",
+                .last_log = "Looking in https://user:hunter2@index.example\r\x07\n"});
+  CHECK(whole(error).find("hunter2") == std::string::npos);
+  CHECK(whole(error).find('\x1b') == std::string::npos);
+  CHECK(whole(error).find('\x07') == std::string::npos);
+}
+
+TEST_CASE("what a registry refused is told with its remedy") {
+  struct Row {
+    const char* complaint;
+    const char* origin;
+    ErrorKind kind;
+    const char* hint;
+  };
+
+  for (const auto& row : std::vector<Row>{
+           {"denied: requested access to the resource is denied", "", ErrorKind::remote,
+            "docker login registry.example"},
+           {"unauthorized: authentication required", "`~/.docker/config.json`", ErrorKind::remote,
+            "the login came from `~/.docker/config.json`"},
+           {"no basic auth credentials", "", ErrorKind::remote, "docker login registry.example"},
+           {"Get \"https://registry.example/v2/\": http: server gave HTTP response to HTTPS client",
+            "", ErrorKind::remote, "insecure-registries"},
+           {"name unknown: Repository \"r\" not found", "", ErrorKind::remote, "make it first"},
+           {"manifest for x:1 not found: manifest unknown", "", ErrorKind::remote, "the tag"},
+           {"dial tcp: lookup registry.example: no such host", "", ErrorKind::remote,
+            "cannot reach `registry.example`"},
+           {"dial tcp 127.0.0.1:1: connect: connection refused", "", ErrorKind::remote,
+            "cannot reach"},
+           {"image was found but does not match the specified platform", "", ErrorKind::remote,
+            "--platform"},
+           {"write /var/lib/x: no space left on device", "", ErrorKind::environment,
+            "docker system df"},
+       }) {
+    CAPTURE(row.complaint);
+    const Error error = engine::transfer_error(
+        "push", image::Reference::parse("registry.example/p/r:1"), row.complaint, row.origin);
+    CHECK(error.kind() == row.kind);
+    CHECK(error.message() == "could not push `registry.example/p/r:1`");
+    CHECK(join(error.hints(), "\n").find(row.hint) != std::string::npos);
+  }
+}
+
+TEST_CASE("pushes and pulls are summed up as engines tell them") {
+  const auto recorded = [](const std::string& name, testing::RecordingReporter& reporter) {
+    engine::Transfer transfer{&reporter};
+    transfer.feed(read_file(std::filesystem::path{TEST_DATA} / "engine" / (name + ".jsonl")));
+    transfer.finish();
+    CHECK(transfer.complaint().empty());
+    CHECK(transfer.digest());
+    return transfer.layers();
+  };
+  testing::RecordingReporter reporter;
+  const auto pushed = recorded("push", reporter);
+  CHECK(pushed.size() >= 3);
+  const auto uploaded = [](const std::vector<engine::PushResult::Layer>& layers) {
+    return std::count_if(layers.begin(), layers.end(),
+                         [](const auto& layer) { return layer.uploaded && layer.size > 0; });
+  };
+  CHECK(uploaded(pushed) >= 2);
+  CHECK(uploaded(recorded("push-again", reporter)) == 0);
+  CHECK(uploaded(recorded("pull", reporter)) == 0);
+  CHECK(recorded("podman-push", reporter).empty());
+  CHECK_FALSE(reporter.steps.empty());
+}
