@@ -33,10 +33,6 @@ std::optional<int> minor_version(std::string_view text) {
                                                                              : std::nullopt;
 }
 
-bool is_unix(const Endpoint& endpoint) {
-  return endpoint.url.starts_with("unix://");
-}
-
 std::string socket_path(const Endpoint& endpoint) {
   return endpoint.url.substr(std::string_view{"unix://"}.size());
 }
@@ -67,7 +63,7 @@ http::Request Api::base_request(std::string what,
                                 const std::string& path) const {
   const Endpoint& endpoint = options_.endpoint;
   http::Request request{.what = std::move(what), .method = std::move(method)};
-  if (is_unix(endpoint)) {
+  if (is_local()) {
     request.unix_socket = socket_path(endpoint);
     request.url = "http://localhost" + path;
   } else {
@@ -168,7 +164,7 @@ Error Api::unreachable() const {
 }
 
 void Api::check_socket() const {
-  if (!is_unix(options_.endpoint)) {
+  if (!is_local()) {
     return;
   }
   const std::string path = socket_path(options_.endpoint);

@@ -35,6 +35,9 @@ public:
   /// X-Registry-Auth with that login.
   http::Header registry_auth(const std::string& host) const;
 
+  /// True when the engine sees this machine's files.
+  bool is_local() const { return options_.endpoint.url.starts_with("unix://"); }
+
   Reporter* reporter() const { return options_.reporter; }
 
 private:

@@ -151,6 +151,9 @@ Error parse_error(const BuildFailure& failure, const BuildRequest& request) {
 }
 
 bool is_base_failure(const BuildFailure& failure, const std::optional<Instruction>& instruction) {
+  if (failure.step.find("load metadata for") != std::string::npos) {
+    return true;
+  }
   const bool at_from = !instruction || instruction->keyword == "FROM";
   return at_from && std::any_of(base_signs.begin(), base_signs.end(), [&](std::string_view sign) {
            return failure.message.find(sign) != std::string::npos;

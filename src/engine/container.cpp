@@ -12,6 +12,7 @@
 
 #include <array>
 #include <cerrno>
+#include <filesystem>
 
 namespace autopack::engine {
 
@@ -217,6 +218,17 @@ private:
   int asked_{0};
 };
 
+/// Podman would make a directory there.
+void check_mounts(const Api& api, const ContainerSpec& spec) {
+  for (const auto& mount : spec.mounts) {
+    std::error_code ignored;
+    if (api.is_local() && !std::filesystem::exists(mount.host_path, ignored)) {
+      throw Error(ErrorKind::usage, fmt::format("`{}` does not exist", mount.host_path))
+          .cause(fmt::format("the container was to see it at `{}`", mount.container_path));
+    }
+  }
+}
+
 }  // namespace
 
 std::string container_body(const ContainerSpec& spec, bool has_input) {
@@ -261,6 +273,7 @@ int run_container(Api& api,
   if (cancellation != nullptr) {
     cancellation->throw_if_requested();
   }
+  check_mounts(api, spec);
   Container container{api, spec, has_input};
   const auto stream = container.attach(has_input);
   container.start(spec);

@@ -71,6 +71,8 @@ TEST_CASE("what is known of a failure decides who can mend it") {
        ErrorKind::project, "is not valid"},
       {"failed to create LLB definition: registry.example/no/such:1: not found", "", "",
        ErrorKind::remote, "base image"},
+      {"failed to do request: Head \"http://x/v2/\": dial tcp: connect: connection refused",
+       "[internal] load metadata for x/base:1", "", ErrorKind::remote, "base image"},
       {"manifest for x not found: manifest unknown", "Step 1/2 : FROM base:1", "",
        ErrorKind::remote, "base image"},
       {failed.c_str(), step,
