@@ -51,11 +51,14 @@ bool listens(int port) {
 }
 
 std::string config_of(const RegistrySetup& setup, const std::filesystem::path& root, int port) {
+  const std::string storage =
+      setup.in_memory ? "inmemory: {}"
+                      : "filesystem: {rootdirectory: " + (root / "storage").string() + "}";
   std::string text = fmt::format(
       "version: 0.1\nlog:\n  level: error\n  accesslog:\n    disabled: true\n"
-      "storage:\n  filesystem:\n    rootdirectory: {}\n  delete:\n    enabled: true\n"
+      "storage:\n  {}\n  delete:\n    enabled: true\n"
       "http:\n  addr: 127.0.0.1:{}\n  secret: loopback\n",
-      (root / "storage").string(), port);
+      storage, port);
   if (!setup.certificate.empty()) {
     text += fmt::format("  tls:\n    certificate: {}\n    key: {}\n", setup.certificate.string(),
                         setup.key.string());

@@ -16,9 +16,10 @@ struct RegistrySetup {
   std::filesystem::path token_certificates{};
   std::filesystem::path certificate{};
   std::filesystem::path key{};
+  bool in_memory{false};  ///< else the storage is in files, and outlives stop()
 };
 
-/// Debian's docker-registry on a free loopback port, its storage in a temporary directory.
+/// Debian's docker-registry on a free loopback port.
 class RegistryProcess {
 public:
   explicit RegistryProcess(const RegistrySetup& setup = {});
