@@ -21,7 +21,8 @@ struct StepEvent {
   std::string text{};        ///< log: raw bytes of the step's output; failed: the reason
 };
 
-/// Where the core tells what happens. Only cli/ draws it; tests record it.
+/// Where the core tells what happens. Only cli/ draws it; tests record it. Calls may come from
+/// several threads at once.
 class Reporter {
 public:
   virtual ~Reporter() = default;
