@@ -1,6 +1,7 @@
 #include "plan/copies.hpp"
 
 #include "base/text.hpp"
+#include "project/findings.hpp"
 
 #include <fmt/core.h>
 
@@ -8,13 +9,18 @@ namespace autopack::plan {
 
 namespace {
 
-/// A copy of `path` to itself; `.` and "" are the whole tree.
+/// A copy of `path` to itself, of what it leads to when it is a link; `.` and "" are the whole
+/// tree.
 Copy same_place(const source::Tree& tree, const std::string& path) {
-  const std::string place = path == "." ? "" : path;
-  const auto entry = place.empty() ? std::nullopt : tree.find(place);
-  return {.source = place,
-          .destination = place,
-          .is_directory = !entry || entry->type == source::EntryType::directory};
+  if (path.empty() || path == ".") {
+    return {};
+  }
+  const source::IgnoreRules nothing_ignored;
+  const project::Place place = project::Findings{tree, nothing_ignored}.follow(path);
+  const bool found = place.kind == project::Place::Kind::found;
+  return {.source = found ? place.entry.path : path,
+          .destination = path,
+          .is_directory = !found || place.is_directory()};
 }
 
 Copy of_extra(const project::Extra& extra, const std::string& destination) {

@@ -41,13 +41,6 @@ void Gatherer::add(const std::string& path) {
         {.message = fmt::format("`{}` does not exist in {}", printable(path), tree_.describe())});
     return;
   }
-  if (entry->type == source::EntryType::symlink) {
-    problems_.push_back({.message = fmt::format("`{}` is a symbolic link to `{}`, which a copy "
-                                                "would not keep",
-                                                printable(path), printable(entry->link_target)),
-                         .hints = {"name what it points to"}});
-    return;
-  }
   const bool is_directory = entry->type == source::EntryType::directory;
   const auto rule = ignore_.excludes(path, is_directory);
   if (rule && !(is_directory && ignore_.may_hold_exceptions(path))) {
@@ -146,7 +139,8 @@ std::vector<ContextEntry> Gatherer::take() {
 
 void fill_contents(std::vector<ContextEntry>& entries,
                    const std::vector<ContextEntry>& known,
-                   const std::vector<std::shared_ptr<const source::Tree>>& trees) {
+                   const std::vector<std::shared_ptr<const source::Tree>>& trees,
+                   state::FileHashes* hashes) {
   Sha256 hash;
   for (ContextEntry& entry : entries) {
     if (entry.entry.type == source::EntryType::symlink) {
@@ -161,8 +155,12 @@ void fill_contents(std::vector<ContextEntry>& entries,
       entry.content = same->content;
       continue;
     }
-    trees[entry.tree]->stream(entry.entry.path,
-                              [&](std::string_view bytes) { hash.update(bytes); });
+    const source::Tree& tree = *trees[entry.tree];
+    if (hashes != nullptr && entry.tree == 0) {
+      entry.content = hashes->of(tree, entry.entry);
+      continue;
+    }
+    tree.stream(entry.entry.path, [&](std::string_view bytes) { hash.update(bytes); });
     entry.content = hash.finish();
   }
 }

@@ -42,9 +42,10 @@ private:
 };
 
 /// Reads what `entries` name and fills in their digests; those in `known` (sorted by path) are not
-/// read again.
+/// read again, nor those of the working directory that `hashes` remembers (null: none).
 void fill_contents(std::vector<ContextEntry>& entries,
                    const std::vector<ContextEntry>& known,
-                   const std::vector<std::shared_ptr<const source::Tree>>& trees);
+                   const std::vector<std::shared_ptr<const source::Tree>>& trees,
+                   state::FileHashes* hashes);
 
 }  // namespace autopack::plan

@@ -7,6 +7,7 @@
 #include "plan/plan.hpp"
 #include "plan/templates.hpp"
 #include "plan/words.hpp"
+#include "project/entry.hpp"
 
 #include <fmt/core.h>
 
@@ -226,6 +227,11 @@ void plan_generated(Plan& plan,
   plan.code = gather(plan.copies, plan.entry.file, project.outside_dirs, project, plan, problems);
 }
 
+std::string own_dockerfile(const source::Tree& tree, const project::Request& request) {
+  const auto inside = project::path_in_tree(request, request.dockerfile.string());
+  return inside && tree.find(*inside) ? tree.read(*inside) : read_file(request.dockerfile);
+}
+
 std::string own_templates(const Options& options) {
   std::string text;
   if (!options.templates.empty()) {
@@ -255,7 +261,7 @@ Plan make_plan(std::shared_ptr<const source::Tree> tree,
   if (plan.user_dockerfile.empty()) {
     plan_generated(plan, project, options, problems);
   } else {
-    plan.dockerfile = read_file(request.dockerfile);
+    plan.dockerfile = own_dockerfile(*plan.trees.front(), request);
     plan.copies = {{}};
     plan.code = gather(plan.copies, "", {}, project, plan, problems);
   }
@@ -272,8 +278,8 @@ Plan make_plan(std::shared_ptr<const source::Tree> tree,
     plan.dockerfile = render_dockerfile(plan, {}, options);
   }
   if (options.contents) {
-    fill_contents(plan.code, {}, plan.trees);
-    fill_contents(plan.dependencies.inputs, plan.code, plan.trees);
+    fill_contents(plan.code, {}, plan.trees, options.hashes);
+    fill_contents(plan.dependencies.inputs, plan.code, plan.trees, options.hashes);
     plan.dependency_key = dependency_key(plan, project, own_templates(options));
     plan.image_key = image_key(plan);
   }

@@ -4,6 +4,7 @@
 #include "image/facts.hpp"
 #include "project/project.hpp"
 #include "source/tree.hpp"
+#include "state/file_hashes.hpp"
 
 #include <filesystem>
 #include <map>
@@ -20,8 +21,9 @@ struct Options {
   std::string platform{"linux/amd64"};
   std::vector<std::string> system_packages{};
   std::filesystem::path templates{};  ///< files here stand in for the embedded ones of their name
-  bool contents{
-      true};  ///< false: no file is read, digests and keys stay empty; enough for the text
+  /// False: no file is read, digests and keys stay empty; enough for the text.
+  bool contents{true};
+  state::FileHashes* hashes{nullptr};  ///< of the working directory's files; null: none remembered
 };
 
 /// Context directory of what the user named outside the working directory.

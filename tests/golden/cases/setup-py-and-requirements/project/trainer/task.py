@@ -1,0 +1,6 @@
+def main():
+    print("trained")
+
+
+if __name__ == "__main__":
+    main()
