@@ -83,9 +83,9 @@ private:
     Layout& layout = draft_->layout;
     for (const auto& item : list_items(find_option(ini_, "options", "package_dir").value_or(""))) {
       const auto equals = item.find('=');
-      const auto package = trim(item.substr(0, equals));
-      const auto directory =
-          equals == std::string::npos ? std::string{} : std::string{trim(item.substr(equals + 1))};
+      const std::string package{trim(std::string_view{item}.substr(0, equals))};
+      const std::string directory{
+          equals == std::string::npos ? "" : trim(std::string_view{item}.substr(equals + 1))};
       if (package.empty()) {
         layout.root = source::normalise(directory).value_or("");
       } else {

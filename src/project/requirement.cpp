@@ -193,8 +193,8 @@ Requirement named(std::string_view text) {
     }
     for (const auto& part : split(rest.substr(1, close - 1), ',')) {
       const auto extra = trim(part);
-      if (extra.empty() ? close > 1 && trim(rest.substr(1, close - 1)).size() > 0
-                        : leading_name(extra).size() != extra.size()) {
+      const bool none_at_all = extra.empty() && trim(rest.substr(1, close - 1)).empty();
+      if (!none_at_all && (extra.empty() || leading_name(extra).size() != extra.size())) {
         return malformed(fmt::format("`{}` has a malformed list of extras", printable(text)));
       }
       if (!extra.empty()) {

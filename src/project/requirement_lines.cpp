@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 
 namespace autopack::project {
 
@@ -122,7 +121,7 @@ void split_options(RequirementLine& line, std::string_view content) {
     line.problem = "a quote is not closed";
     return;
   }
-  for (std::size_t at = 0; at < words->size();) {
+  for (std::size_t at = 0; at < words->size() && (*words)[at] != "--";) {
     if ((*words)[at].size() < 2 || !(*words)[at].starts_with('-')) {
       ++at;  // pip ignores further words
       continue;
@@ -147,104 +146,21 @@ std::size_t comment_start(std::string_view line) {
   return std::string_view::npos;
 }
 
-std::vector<std::string_view> split_lines(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const auto end = text.find_first_of("\r\n");
-    lines.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) {
-      break;
-    }
-    text.remove_prefix(end + (text.substr(end).starts_with("\r\n") ? 2 : 1));
-  }
-  return lines;
+bool is_comment(std::string_view line) {
+  const auto first = line.find_first_not_of(" \t");
+  return first != std::string_view::npos && line[first] == '#';
 }
 
-void append_utf8(std::string& text, std::uint32_t code) {
-  const auto put = [&](std::uint32_t byte) {
-    text += static_cast<char>(static_cast<unsigned char>(byte));
-  };
-  if (code < 0x80) {
-    put(code);
-  } else if (code < 0x800) {
-    put(0xC0U | code >> 6U);
-    put(0x80U | (code & 0x3FU));
-  } else if (code < 0x10000) {
-    put(0xE0U | code >> 12U);
-    put(0x80U | (code >> 6U & 0x3FU));
-    put(0x80U | (code & 0x3FU));
-  } else {
-    put(0xF0U | code >> 18U);
-    put(0x80U | (code >> 12U & 0x3FU));
-    put(0x80U | (code >> 6U & 0x3FU));
-    put(0x80U | (code & 0x3FU));
-  }
+bool continues(std::string_view line) {
+  return line.ends_with('\\') && !is_comment(line);
 }
 
-/// After its byte order mark. Unpaired surrogates become U+FFFD.
-std::string decode_utf16(std::string_view bytes, bool big_endian) {
-  const auto unit = [&](std::size_t at) -> std::uint32_t {
-    const auto first = static_cast<unsigned char>(bytes[at]);
-    const auto second = static_cast<unsigned char>(bytes[at + 1]);
-    return big_endian ? static_cast<std::uint32_t>(first << 8U | second)
-                      : static_cast<std::uint32_t>(second << 8U | first);
-  };
-  std::string text;
-  for (std::size_t at = 0; at + 1 < bytes.size(); at += 2) {
-    std::uint32_t code = unit(at);
-    const bool high = code >= 0xD800 && code < 0xDC00;
-    if (high && at + 3 < bytes.size() && unit(at + 2) >= 0xDC00 && unit(at + 2) < 0xE000) {
-      code = 0x10000U + ((code - 0xD800U) << 10U) + (unit(at + 2) - 0xDC00U);
-      at += 2;
-    } else if (code >= 0xD800 && code < 0xE000) {
-      code = 0xFFFD;
-    }
-    append_utf8(text, code);
-  }
-  return text;
-}
-
-/// The encoding of a PEP 263 coding line among the first two; empty when there is none.
-std::string declared_encoding(const std::vector<std::string_view>& lines) {
-  for (std::size_t i = 0; i < std::min<std::size_t>(2, lines.size()); ++i) {
-    const auto line = lines[i];
-    const auto at = line.find("coding");
-    if (!line.starts_with('#') || at == std::string_view::npos || at + 7 > line.size() ||
-        (line[at + 6] != ':' && line[at + 6] != '=')) {
-      continue;
-    }
-    const auto name = trim(line.substr(at + 7));
-    return to_lower(name.substr(0, name.find_first_of(" \t*")));
-  }
-  return {};
-}
-
-/// RFC 3629, overlong forms and surrogates refused.
-bool is_utf8(std::string_view text) {
-  for (std::size_t i = 0; i < text.size();) {
-    const auto byte = [&](std::size_t at) -> unsigned {
-      return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U;
-    };
-    const unsigned first = byte(i);
-    const std::size_t length = first < 0x80                    ? 1
-                               : first >= 0xC2 && first < 0xE0 ? 2
-                               : first >= 0xE0 && first < 0xF0 ? 3
-                               : first >= 0xF0 && first < 0xF5 ? 4
-                                                               : 0;
-    const unsigned second = byte(i + 1);
-    const bool bad_second = (first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F) ||
-                            (first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F);
-    if (length == 0 || (length > 1 && bad_second)) {
-      return false;
-    }
-    for (std::size_t j = 1; j < length; ++j) {
-      if (byte(i + j) >> 6U != 0b10) {
-        return false;
-      }
-    }
-    i += length;
-  }
-  return true;
+/// A continued line as pip takes it: without the backslashes at both of its ends.
+std::string without_backslashes(std::string_view line) {
+  const auto begin = line.find_first_not_of('\\');
+  return begin == std::string_view::npos
+             ? std::string{}
+             : std::string{line.substr(begin, line.find_last_not_of('\\') - begin + 1)};
 }
 
 }  // namespace
@@ -291,53 +207,33 @@ std::optional<std::vector<std::string>> split_words(std::string_view text) {
   return words;
 }
 
-DecodedText decode_requirements(std::string_view bytes) {
-  if (bytes.starts_with("\xef\xbb\xbf")) {
-    bytes.remove_prefix(3);
-  } else if (bytes.starts_with("\xff\xfe") || bytes.starts_with("\xfe\xff")) {
-    return {decode_utf16(bytes.substr(2), bytes.front() == '\xfe'), 0, {}};
-  }
-  const auto lines = split_lines(bytes);
-  const std::string encoding = declared_encoding(lines);
-  static constexpr std::array<std::string_view, 5> latin{"latin-1", "latin1", "iso-8859-1",
-                                                         "iso8859-1", "l1"};
-  if (std::find(latin.begin(), latin.end(), encoding) != latin.end()) {
-    std::string text;
-    for (const char c : bytes) {
-      append_utf8(text, static_cast<unsigned char>(c));
+std::vector<std::string_view> physical_lines(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const auto end = text.find_first_of("\r\n");
+    lines.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) {
+      break;
     }
-    return {std::move(text), 0, {}};
+    text.remove_prefix(end + (text.substr(end).starts_with("\r\n") ? 2 : 1));
   }
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    if (!is_utf8(lines[i])) {
-      return {{}, static_cast<int>(i) + 1, "it is not UTF-8"};
-    }
-    if (lines[i].find('\0') != std::string_view::npos) {
-      return {{}, static_cast<int>(i) + 1, "it holds a zero byte, so it is no text"};
-    }
-  }
-  return {std::string{bytes}, 0, {}};
+  return lines;
 }
 
 std::vector<RequirementLine> split_requirements(std::string_view text) {
   std::vector<RequirementLine> result;
-  const auto lines = split_lines(text);
+  const auto lines = physical_lines(text);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     RequirementLine line;
     line.first = static_cast<int>(i) + 1;
     std::string content;
     // A comment ends a continued line, and a backslash at its end continues nothing.
-    while (lines[i].ends_with('\\') &&
-           comment_start(lines[i]) != lines[i].find_first_not_of(" \t") && i + 1 < lines.size()) {
-      content += lines[i].substr(0, lines[i].find_last_not_of('\\') + 1);
-      ++i;
+    while (continues(lines[i]) && i + 1 < lines.size()) {
+      content += without_backslashes(lines[i++]);
     }
-    const bool is_comment = comment_start(lines[i]) == lines[i].find_first_not_of(" \t") &&
-                            comment_start(lines[i]) != std::string_view::npos;
-    content += (is_comment ? " " : "") + std::string{lines[i]};
-    if (!is_comment && content.ends_with('\\')) {
-      content.resize(content.find_last_not_of('\\') + 1);
-    }
+    content += is_comment(lines[i])  ? " " + std::string{lines[i]}
+               : continues(lines[i]) ? without_backslashes(lines[i])
+                                     : std::string{lines[i]};
     line.last = static_cast<int>(i) + 1;
     const std::string_view bare = trim(std::string_view{content}.substr(0, comment_start(content)));
     if (!bare.empty()) {

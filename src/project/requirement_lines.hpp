@@ -29,6 +29,9 @@ struct DecodedText {
 
 DecodedText decode_requirements(std::string_view bytes);
 
+/// The lines of a text, whatever ends them.
+std::vector<std::string_view> physical_lines(std::string_view text);
+
 /// Splits a decoded requirements file.
 std::vector<RequirementLine> split_requirements(std::string_view text);
 
