@@ -12,8 +12,11 @@
 namespace autopack::job {
 
 /// The elements of a list flag (`--args=a,b`): split at `,`, or at D when `value` starts with
-/// `^D^` (D may be several characters). Equal elements are kept; an empty value has none.
-std::vector<std::string> split_list(std::string_view value);
+/// `^D^` (D may be several characters); one delimiter at the end is ignored. Equal elements are
+/// kept; an empty value has none. `^^` is added to `problems`, named after `flag` (`--args`).
+std::vector<std::string> split_list(std::string_view value,
+                                    const std::string& flag,
+                                    Problems& problems);
 
 /// The pairs of a `KEY=VALUE,...` flag in the order typed. Parts without `=`, empty and repeated
 /// keys are added to `problems`, named after `flag` (`--labels`).

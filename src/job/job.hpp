@@ -81,6 +81,8 @@ struct JobFlags {
 struct Location {
   std::string project{};
   std::string region{};
+  std::string project_origin{};  ///< for messages: "`--project`"
+  std::string region_origin{};
 };
 
 /// Where each value of a job came from: "`--args`", "`job.yaml` line 12"; keys are paths such as

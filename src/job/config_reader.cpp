@@ -1,0 +1,278 @@
+#include "job/config_reader.hpp"
+
+#include "base/text.hpp"
+#include "job/config_scalar.hpp"
+#include "job/flag_values.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <set>
+
+namespace autopack::job {
+
+using nlohmann::json;
+using tables::Field;
+using tables::Message;
+using tables::Type;
+
+namespace {
+
+/// Aliases may stand for more than the text holds; no job is this big.
+constexpr std::size_t most_values = 100'000;
+
+}  // namespace
+
+std::string camel_case(std::string_view name) {
+  std::string result;
+  bool raise = false;
+  for (const char c : name) {
+    if (c == '_') {
+      raise = !result.empty();
+      continue;
+    }
+    result += raise && c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    raise = false;
+  }
+  return result;
+}
+
+std::string ConfigReader::origin_of(const YAML::Node& node) const {
+  return node.Mark().is_null() ? fmt::format("`{}`", config_.origin)
+                               : fmt::format("`{}` line {}", config_.origin, node.Mark().line + 1);
+}
+
+void ConfigReader::fault(const YAML::Node& node, std::string text, std::vector<std::string> hints) {
+  problems_.push_back(
+      {.message = std::move(text), .origin = origin_of(node), .hints = std::move(hints)});
+}
+
+std::string ConfigReader::shown(std::string_view path) const {
+  if (path.starts_with(hidden_)) {
+    path.remove_prefix(std::min(path.size(), hidden_.size() + (hidden_.empty() ? 0 : 1)));
+  }
+  return fmt::format("`{}`", path.empty() ? config_.origin : path);
+}
+
+void ConfigReader::mismatch(const YAML::Node& node,
+                            std::string_view wanted,
+                            const std::string& path) {
+  std::vector<std::string> hints;
+  if (wanted == "a string" && node.IsScalar()) {
+    hints.emplace_back("quote it to make it a string");
+  }
+  fault(node, fmt::format("{} is {}, not {}", shown(path), describe_node(node), wanted),
+        std::move(hints));
+}
+
+const Field* ConfigReader::known_field(const YAML::Node& key,
+                                       const Message& message,
+                                       const std::string& path) {
+  if (!key.IsScalar()) {
+    fault(key, fmt::format("a key in {} is {}, not a string", shown(path), describe_node(key)));
+    return nullptr;
+  }
+  if (key.Scalar() == "<<") {
+    fault(key, fmt::format("{} uses a merge key `<<`, which is not supported", shown(path)));
+    return nullptr;
+  }
+  const auto* const field = tables::find_field(message, camel_case(key.Scalar()));
+  if (field == nullptr) {
+    std::vector<std::string_view> names;
+    for (const auto& candidate : message.fields) {
+      names.push_back(candidate.name);
+    }
+    fault(key, fmt::format("unknown key `{}` in {}{}", printable(key.Scalar()), message.name,
+                           tables::did_you_mean(camel_case(key.Scalar()), names)));
+  }
+  return field;
+}
+
+json ConfigReader::read_message(const YAML::Node& node,
+                                const Message& message,
+                                const std::string& path) {
+  auto result = json::object();
+  if (!node.IsMap()) {
+    mismatch(node, "a mapping", path);
+    return result;
+  }
+  std::set<std::string_view> seen;
+  for (const auto& pair : node) {
+    const auto* const field = known_field(pair.first, message, path);
+    if (field == nullptr) {
+      continue;
+    }
+    const auto child = (path.empty() ? "" : path + ".") + std::string{field->name};
+    if (!seen.insert(field->name).second) {
+      fault(pair.first, fmt::format("{} stands twice", shown(child)));
+      continue;
+    }
+    if (field->type == Type::output) {
+      problems_.push_back(
+          {.severity = Problem::Severity::warning,
+           .message = fmt::format("{} is set by the service and is left out", shown(child)),
+           .origin = origin_of(pair.first)});
+      continue;
+    }
+    if (!pair.second.IsNull()) {
+      config_.origins[child] = origin_of(pair.first);
+    }
+    auto value = field->list ? read_list(pair.second, *field, child)
+                             : read_value(pair.second, *field, child);
+    if (!value.is_null()) {
+      result[std::string{field->name}] = std::move(value);
+    }
+  }
+  return result;
+}
+
+json ConfigReader::read_list(const YAML::Node& node, const Field& field, const std::string& path) {
+  if (node.IsNull()) {
+    return nullptr;
+  }
+  // gcloud's help writes a single pool without its dash, and gcloud takes it
+  if (node.IsMap() && field.type == Type::message) {
+    auto item = read_value(node, field, path + "[0]");
+    config_.origins[path + "[0]"] = origin_of(node);
+    return json::array({std::move(item)});
+  }
+  if (!node.IsSequence()) {
+    mismatch(node, "a list", path);
+    return nullptr;
+  }
+  auto result = json::array();
+  for (std::size_t i = 0; i < node.size(); ++i) {
+    const auto child = fmt::format("{}[{}]", path, i);
+    config_.origins[child] = origin_of(node[i]);
+    auto item = read_value(node[i], field, child);
+    if (field.type == Type::message && item.is_null()) {
+      item = json::object();
+    }
+    if (!item.is_null()) {
+      result.push_back(std::move(item));
+    } else if (node[i].IsNull()) {
+      mismatch(node[i], "a string", child);
+    }
+  }
+  return result;
+}
+
+json ConfigReader::read_value(const YAML::Node& node, const Field& field, const std::string& path) {
+  if (++values_ > most_values) {
+    throw Error(ErrorKind::usage,
+                fmt::format("`{}` holds more than {} values", config_.origin, most_values));
+  }
+  if (node.IsNull()) {
+    return nullptr;
+  }
+  if (field.type == Type::message) {
+    return read_message(node, tables::message(field.message), path);
+  }
+  return field.type == Type::string_map ? read_map(node, path) : read_scalar(node, field, path);
+}
+
+json ConfigReader::read_map(const YAML::Node& node, const std::string& path) {
+  auto result = json::object();
+  if (!node.IsMap()) {
+    mismatch(node, "a mapping", path);
+    return result;
+  }
+  for (const auto& pair : node) {
+    if (!pair.first.IsScalar() || scalar_kind(pair.second) != ScalarKind::string) {
+      mismatch(pair.second, "a string", path + "." + pair.first.as<std::string>("?"));
+      continue;
+    }
+    const auto& key = pair.first.Scalar();
+    if (result.contains(key)) {
+      fault(pair.first, fmt::format("key `{}` stands twice in {}", printable(key), shown(path)));
+    }
+    config_.origins[path + "." + key] = origin_of(pair.first);
+    result[key] = pair.second.Scalar();
+  }
+  return result;
+}
+
+json ConfigReader::read_scalar(const YAML::Node& node,
+                               const Field& field,
+                               const std::string& path) {
+  const auto kind = scalar_kind(node);
+  if (kind == ScalarKind::null) {
+    return nullptr;
+  }
+  const bool is_text = kind == ScalarKind::string;
+  switch (field.type) {
+    case Type::string:
+      if (is_text) {
+        return node.Scalar();
+      }
+      mismatch(node, "a string", path);
+      return nullptr;
+    case Type::boolean:
+      if (kind == ScalarKind::boolean) {
+        return to_lower(node.Scalar()) == "true";
+      }
+      mismatch(node, "`true` or `false`", path);
+      return nullptr;
+    case Type::duration:
+      if (const auto duration = is_text ? api_duration(node.Scalar()) : std::nullopt) {
+        return *duration;
+      }
+      mismatch(node, "a duration such as `3600s`, `2h` or `7d`", path);
+      return nullptr;
+    case Type::enumeration: return read_enumeration(node, field, path);
+    case Type::int32:
+    case Type::int64:
+      if (kind == ScalarKind::integer || is_text) {
+        return read_number(node, field.type, path);
+      }
+      mismatch(node, "a whole number", path);
+      return nullptr;
+    case Type::string_map:
+    case Type::output:
+    case Type::message: break;
+  }
+  throw Error(ErrorKind::internal, fmt::format("`{}` is no scalar of the schema", field.name));
+}
+
+json ConfigReader::read_number(const YAML::Node& node, Type type, const std::string& path) {
+  std::string_view text = node.Scalar();
+  if (text.starts_with('+')) {
+    text.remove_prefix(1);
+  }
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool outside = type == Type::int32 && (number < std::numeric_limits<std::int32_t>::min() ||
+                                               number > std::numeric_limits<std::int32_t>::max());
+  if (error == std::errc::result_out_of_range || outside) {
+    fault(node, fmt::format("{} is too large: `{}`", shown(path), printable(text)));
+    return nullptr;
+  }
+  if (error != std::errc{} || end != text.data() + text.size()) {
+    fault(node, fmt::format("{} is not a decimal number: `{}`", shown(path), printable(text)));
+    return nullptr;
+  }
+  // proto3's JSON writes 64-bit integers as strings
+  return type == Type::int64 ? json(std::to_string(number)) : json(number);
+}
+
+json ConfigReader::read_enumeration(const YAML::Node& node,
+                                    const Field& field,
+                                    const std::string& path) {
+  if (scalar_kind(node) != ScalarKind::string) {
+    mismatch(node, "a string", path);
+    return nullptr;
+  }
+  const auto& text = node.Scalar();
+  const bool known =
+      std::find(field.values.begin(), field.values.end(), text) != field.values.end();
+  if (!known && !field.open) {
+    fault(node, fmt::format("{} has no value `{}`{}", shown(path), printable(text),
+                            tables::did_you_mean(text, field.values)));
+  }
+  return text;
+}
+
+}  // namespace autopack::job

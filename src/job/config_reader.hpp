@@ -1,0 +1,61 @@
+#pragma once
+
+#include "job/job.hpp"
+#include "job/tables.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+#include <yaml-cpp/yaml.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace autopack::job {
+
+/// `bootDiskSizeGb` of `boot_disk_size_gb`; other text unchanged.
+std::string camel_case(std::string_view name);
+
+/// Reads YAML nodes by the schema; what does not fit becomes a problem with its line.
+class ConfigReader {
+public:
+  ConfigReader(Config& config, Problems& problems) : config_{config}, problems_{problems} {}
+
+  /// `path` is the message's place in a CustomJob.
+  nlohmann::json read_message(const YAML::Node& node,
+                              const tables::Message& message,
+                              const std::string& path);
+
+  void fault(const YAML::Node& node, std::string text, std::vector<std::string> hints = {});
+
+  /// Leaves `prefix` out of the paths in messages, so that they read as in the file.
+  void hide_prefix(std::string prefix) { hidden_ = std::move(prefix); }
+
+private:
+  std::string origin_of(const YAML::Node& node) const;
+  std::string shown(std::string_view path) const;
+  nlohmann::json read_value(const YAML::Node& node,
+                            const tables::Field& field,
+                            const std::string& path);
+  nlohmann::json read_list(const YAML::Node& node,
+                           const tables::Field& field,
+                           const std::string& path);
+  nlohmann::json read_scalar(const YAML::Node& node,
+                             const tables::Field& field,
+                             const std::string& path);
+  nlohmann::json read_number(const YAML::Node& node, tables::Type type, const std::string& path);
+  nlohmann::json read_enumeration(const YAML::Node& node,
+                                  const tables::Field& field,
+                                  const std::string& path);
+  nlohmann::json read_map(const YAML::Node& node, const std::string& path);
+  const tables::Field* known_field(const YAML::Node& key,
+                                   const tables::Message& message,
+                                   const std::string& path);
+  void mismatch(const YAML::Node& node, std::string_view wanted, const std::string& path);
+
+  Config& config_;
+  Problems& problems_;
+  std::string hidden_{};
+  std::size_t values_{0};
+};
+
+}  // namespace autopack::job

@@ -1,0 +1,66 @@
+#include "job/job.hpp"
+
+#include "job/merge.hpp"
+#include "job/rules.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace autopack::job {
+
+using nlohmann::json;
+
+namespace {
+
+Draft draft_of(const Config* config, const Location& location) {
+  Draft draft{.body = std::make_shared<json>(json::object())};
+  if (config != nullptr) {
+    *draft.body = *config->body;
+    draft.origins = config->origins;
+  }
+  draft.origins["project"] = location.project_origin;
+  draft.origins["region"] = location.region_origin;
+  return draft;
+}
+
+}  // namespace
+
+bool Draft::is_packaged(std::size_t pool) const {
+  return std::find(packaged_pools.begin(), packaged_pools.end(), pool) != packaged_pools.end();
+}
+
+std::string pool_path(std::size_t index) {
+  return fmt::format("jobSpec.workerPoolSpecs[{}]", index);
+}
+
+JobSpec make_job(const JobFlags& flags,
+                 const Config* config,
+                 const Location& location,
+                 const CheckOptions& options,
+                 Problems earlier) {
+  auto problems = std::move(earlier);
+  auto draft = draft_of(config, location);
+  merge_pools(flags, draft, problems);
+  merge_fields(flags, location, draft, problems);
+  check_pool_flags(flags, problems);
+  check_draft(draft, location, options, problems);
+  throw_if_errors(problems, ErrorKind::usage);
+  auto name = draft.body->value("displayName", "");
+  return {.body = std::move(draft.body),
+          .packaged_pools = std::move(draft.packaged_pools),
+          .packaging = std::move(draft.packaging),
+          .display_name = std::move(name),
+          .warnings = std::move(problems)};
+}
+
+json with_image(const JobSpec& job, const std::string& image) {
+  auto body = *job.body;
+  for (const auto pool : job.packaged_pools) {
+    body["jobSpec"]["workerPoolSpecs"][pool]["containerSpec"]["imageUri"] = image;
+  }
+  return body;
+}
+
+}  // namespace autopack::job

@@ -1,0 +1,129 @@
+#include "base/text.hpp"
+#include "job/flag_values.hpp"
+#include "job/job.hpp"
+#include "job/tables.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <set>
+#include <variant>
+
+namespace autopack::job {
+
+namespace {
+
+using Text = std::optional<std::string> PoolFlags::*;
+using Number = std::optional<std::int64_t> PoolFlags::*;
+using List = std::optional<std::vector<std::string>> PoolFlags::*;
+
+struct Key {
+  std::string_view name;
+  std::variant<Text, Number, List> member;
+};
+
+constexpr std::array keys{
+    Key{"accelerator-count", &PoolFlags::accelerator_count},
+    Key{"accelerator-type", &PoolFlags::accelerator_type},
+    Key{"container-image-uri", &PoolFlags::container_image_uri},
+    Key{"executor-image-uri", &PoolFlags::executor_image_uri},
+    Key{"extra-dirs", &PoolFlags::extra_dirs},
+    Key{"extra-packages", &PoolFlags::extra_packages},
+    Key{"local-package-path", &PoolFlags::local_package_path},
+    Key{"machine-type", &PoolFlags::machine_type},
+    Key{"output-image-uri", &PoolFlags::output_image_uri},
+    Key{"python-module", &PoolFlags::python_module},
+    Key{"replica-count", &PoolFlags::replica_count},
+    Key{"requirements", &PoolFlags::requirements},
+    Key{"script", &PoolFlags::script},
+    Key{"system-packages", &PoolFlags::system_packages},
+};
+
+const Key* find_key(std::string_view name) {
+  const auto* const found =
+      std::find_if(keys.begin(), keys.end(), [&](const Key& key) { return key.name == name; });
+  return found == keys.end() ? nullptr : found;
+}
+
+std::string did_you_mean_key(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const auto& key : keys) {
+    names.push_back(key.name);
+  }
+  return tables::did_you_mean(name, names);
+}
+
+/// Sets one key of the pool; returns what is wrong with the value, empty when nothing is.
+std::string assign(PoolFlags& pool, const Key& key, const std::string& value) {
+  if (const auto* list = std::get_if<List>(&key.member)) {
+    auto items = split(value, ';');
+    std::erase_if(items, [](const std::string& item) { return trim(item).empty(); });
+    pool.** list = std::move(items);
+    return {};
+  }
+  if (value.empty()) {
+    return fmt::format("key `{}` has no value", key.name);
+  }
+  if (const auto* text = std::get_if<Text>(&key.member)) {
+    pool.** text = value;
+    return {};
+  }
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (error != std::errc{} || end != value.data() + value.size()) {
+    return fmt::format("key `{}` is not a whole number: `{}`", key.name, printable(value));
+  }
+  pool.*std::get<Number>(key.member) = number;
+  return {};
+}
+
+}  // namespace
+
+bool PoolFlags::empty() const {
+  return std::none_of(keys.begin(), keys.end(), [&](const Key& key) {
+    return std::visit([&](const auto member) { return (this->*member).has_value(); }, key.member);
+  });
+}
+
+PoolFlags parse_pool(std::string_view value, const std::string& origin, Problems& problems) {
+  PoolFlags pool{.origin = origin};
+  std::set<std::string> seen;
+  std::vector<std::string> hints;
+  if (value.find(',') != std::string_view::npos && !value.starts_with('^')) {
+    hints.emplace_back(
+        "a value with `,` needs another delimiter: "
+        "--worker-pool-spec='^|^machine-type=...|requirements=a>=1,<2'");
+  }
+  for (const auto& part : split_list(value, "--worker-pool-spec", problems)) {
+    const auto equals = part.find('=');
+    const auto name = part.substr(0, equals);
+    const auto* const key = find_key(name);
+    if (equals == std::string::npos && key == nullptr) {
+      problems.push_back({.message = fmt::format("`{}` is not KEY=VALUE", printable(part)),
+                          .origin = origin,
+                          .hints = hints});
+      continue;
+    }
+    if (key == nullptr) {
+      problems.push_back(
+          {.message = fmt::format("unknown key `{}`{}", printable(name), did_you_mean_key(name)),
+           .origin = origin,
+           .hints = hints});
+      continue;
+    }
+    if (!seen.insert(name).second) {
+      problems.push_back({.message = fmt::format("key `{}` stands twice", name), .origin = origin});
+      continue;
+    }
+    const auto fault = equals == std::string::npos ? fmt::format("key `{}` has no value", name)
+                                                   : assign(pool, *key, part.substr(equals + 1));
+    if (!fault.empty()) {
+      problems.push_back({.message = fault, .origin = origin});
+    }
+  }
+  return pool;
+}
+
+}  // namespace autopack::job

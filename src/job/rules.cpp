@@ -1,0 +1,115 @@
+#include "job/rules.hpp"
+
+#include "job/tables.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace autopack::job {
+
+using nlohmann::json;
+
+namespace {
+
+/// Required fields that a rule with better words looks after.
+constexpr std::array told_elsewhere{
+    std::string_view{"displayName"},      std::string_view{"jobSpec"},
+    std::string_view{"workerPoolSpecs"},  std::string_view{"imageUri"},
+    std::string_view{"executorImageUri"}, std::string_view{"pythonModule"},
+    std::string_view{"packageUris"},
+};
+
+void check_required(const json& object,
+                    const tables::Message& message,
+                    const std::string& path,
+                    Findings& findings) {
+  for (const auto& field : message.fields) {
+    const auto child =
+        path.empty() ? std::string{field.name} : fmt::format("{}.{}", path, field.name);
+    const auto found = object.find(field.name);
+    if (found == object.end()) {
+      const bool is_told = std::find(told_elsewhere.begin(), told_elsewhere.end(), field.name) !=
+                           told_elsewhere.end();
+      if (field.required && !is_told && !findings.was_given(child)) {
+        findings.error(child, fmt::format("{} is missing", shown_path(child)));
+      }
+      continue;
+    }
+    if (field.type != tables::Type::message) {
+      continue;
+    }
+    const auto& inner = tables::message(field.message);
+    if (!field.list) {
+      check_required(*found, inner, child, findings);
+      continue;
+    }
+    for (std::size_t i = 0; i < found->size(); ++i) {
+      check_required((*found)[i], inner, fmt::format("{}[{}]", child, i), findings);
+    }
+  }
+}
+
+}  // namespace
+
+std::string Findings::origin(std::string path) const {
+  const auto& origins = draft_.origins;
+  for (;;) {
+    if (const auto found = origins.find(path); found != origins.end()) {
+      return found->second;
+    }
+    const auto end = path.find_last_of(".[");
+    if (end == std::string::npos) {
+      return {};
+    }
+    path.resize(end);
+  }
+}
+
+bool Findings::was_given(const std::string& path) const {
+  return draft_.origins.contains(path);
+}
+
+std::string Findings::name(const std::string& path, std::string_view key) const {
+  return origin(path).starts_with("`--worker-pool-spec`") ? fmt::format("`{}`", key)
+                                                          : shown_path(path);
+}
+
+void Findings::error(const std::string& path, std::string message, std::vector<std::string> hints) {
+  problems_.push_back(
+      {.message = std::move(message), .origin = origin(path), .hints = std::move(hints)});
+}
+
+void Findings::warning(const std::string& path, std::string message) {
+  problems_.push_back({.severity = Problem::Severity::warning,
+                       .message = std::move(message),
+                       .origin = origin(path)});
+}
+
+std::string text_of(const json& object, std::string_view key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+std::string shown_path(std::string_view path) {
+  static constexpr std::string_view prefix = "jobSpec.";
+  if (path.starts_with(prefix)) {
+    path.remove_prefix(prefix.size());
+  }
+  return fmt::format("`{}`", path);
+}
+
+void check_draft(const Draft& draft,
+                 const Location& location,
+                 const CheckOptions& options,
+                 Problems& problems) {
+  Findings findings{draft, options, problems};
+  check_required(*draft.body, tables::message("CustomJob"), "", findings);
+  check_job_fields(*draft.body, location, findings);
+  check_pools(*draft.body, findings);
+  check_strategy(*draft.body, findings);
+}
+
+}  // namespace autopack::job

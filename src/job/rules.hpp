@@ -1,0 +1,68 @@
+#pragma once
+
+#include "job/job.hpp"
+#include "job/merge.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// The rules of vertex.md 1.1 and 5 and gcloud.md 3; each adds all it finds.
+namespace autopack::job {
+
+/// What each `--worker-pool-spec` says in itself: keys that need or exclude each other.
+void check_pool_flags(const JobFlags& flags, Problems& problems);
+
+/// The merged job as the service would see it.
+void check_draft(const Draft& draft,
+                 const Location& location,
+                 const CheckOptions& options,
+                 Problems& problems);
+
+/// Collects the findings about one draft; each gets the origin of the value at its path.
+class Findings {
+public:
+  Findings(const Draft& draft, const CheckOptions& options, Problems& problems)
+      : draft_{draft}, options_{options}, problems_{problems} {}
+
+  void error(const std::string& path, std::string message, std::vector<std::string> hints = {});
+  void warning(const std::string& path, std::string message);
+
+  const Draft& draft() const { return draft_; }
+
+  const CheckOptions& options() const { return options_; }
+
+  /// True when file or flags give a value at `path`, even one that could not be read.
+  bool was_given(const std::string& path) const;
+
+  /// What the user wrote for the value at `path`: `key` of `--worker-pool-spec`, or the path in the
+  /// file; in backticks.
+  std::string name(const std::string& path, std::string_view key) const;
+
+private:
+  std::string origin(std::string path) const;
+
+  const Draft& draft_;
+  const CheckOptions& options_;
+  Problems& problems_;
+};
+
+/// Names, labels, places and scheduling.
+void check_job_fields(const nlohmann::json& body, const Location& location, Findings& findings);
+/// Number, roles, images and contents of the pools.
+void check_pools(const nlohmann::json& body, Findings& findings);
+/// Machine types, accelerators, TPUs and disks of one pool.
+void check_machine(const nlohmann::json& pool, const std::string& path, Findings& findings);
+/// What SPOT and FLEX_START ask of the pools.
+void check_strategy(const nlohmann::json& body, Findings& findings);
+/// Prebuilt images that do not exist, or whose time is over.
+void check_prebuilt_image(const std::string& image, const std::string& path, Findings& findings);
+
+/// The text at `key` of `object`; empty when there is none.
+std::string text_of(const nlohmann::json& object, std::string_view key);
+/// `path` as people write it, in backticks: without the leading `jobSpec.`.
+std::string shown_path(std::string_view path);
+
+}  // namespace autopack::job

@@ -1,0 +1,156 @@
+#include "base/text.hpp"
+#include "job/flag_values.hpp"
+#include "job/rules.hpp"
+#include "job/tables.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <regex>
+
+namespace autopack::job {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr std::size_t longest_display_name = 128;  // characters
+constexpr std::size_t longest_label = 63;          // characters
+constexpr std::size_t most_labels = 64;
+
+std::size_t characters(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+  }));
+}
+
+/// Letters of other scripts are allowed; ASCII is held to lower case, digits, `-` and `_`.
+bool is_label_text(std::string_view text) {
+  return characters(text) <= longest_label && std::all_of(text.begin(), text.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+                  static_cast<unsigned char>(c) >= 0x80U;
+         });
+}
+
+bool is_label_key(std::string_view key) {
+  return is_label_text(key) && !key.empty() &&
+         ((key[0] >= 'a' && key[0] <= 'z') || static_cast<unsigned char>(key[0]) >= 0x80U);
+}
+
+void check_names(const json& body, Findings& findings) {
+  const auto name = text_of(body, "displayName");
+  if (name.empty() && !findings.was_given("displayName")) {
+    findings.error("displayName", "the job has no name", {"name it: --display-name=NAME"});
+  }
+  if (characters(name) > longest_display_name) {
+    findings.error("displayName",
+                   fmt::format("the job's name has {} characters; the service takes {}",
+                               characters(name), longest_display_name));
+  }
+  const auto labels = body.value("labels", json::object());
+  if (labels.size() > most_labels) {
+    findings.error("labels", fmt::format("the job has {} labels; the service takes {}",
+                                         labels.size(), most_labels));
+  }
+  for (const auto& [key, value] : labels.items()) {
+    if (!is_label_key(key)) {
+      findings.error("labels." + key,
+                     fmt::format("`{}` is no label key: a lower-case letter, then lower-case "
+                                 "letters, digits, `-` and `_`, at most {}",
+                                 printable(key), longest_label));
+    }
+    if (!is_label_text(value.get_ref<const std::string&>())) {
+      findings.error("labels." + key,
+                     fmt::format("the value of label `{}` may hold lower-case letters, digits, `-` "
+                                 "and `_`, at most {}",
+                                 printable(key), longest_label));
+    }
+  }
+}
+
+/// Both become parts of a URL, so their form is checked even with `--skip-checks`.
+void check_location(const Location& location, Findings& findings) {
+  static const std::regex region_form{"[a-z]+(-[a-z0-9]+)*"};
+  static const std::regex project_form{"([a-z0-9.-]+:)?[a-z0-9-]+"};
+  if (!location.project.empty() && !std::regex_match(location.project, project_form)) {
+    findings.error("project", fmt::format("`{}` is no project id", printable(location.project)),
+                   {"list yours: gcloud projects list"});
+  }
+  if (location.region.empty()) {
+    return;
+  }
+  const auto known = tables::regions();
+  const bool is_known = std::find(known.begin(), known.end(), location.region) != known.end();
+  const bool accepted =
+      findings.options().skip_tables ? std::regex_match(location.region, region_form) : is_known;
+  if (!accepted) {
+    findings.error("region", fmt::format("unknown region `{}`{}", printable(location.region),
+                                         tables::did_you_mean(location.region, known)));
+  }
+}
+
+/// Resource names whose form the service insists on.
+struct NameRule {
+  const char* path;  ///< in the job, for the origin
+  const char* key;   ///< in jobSpec
+  const char* form;  ///< regular expression; its first group is a location
+  const char* wanted;
+};
+
+void check_resource_name(const std::string& value,
+                         const NameRule& rule,
+                         const Location& location,
+                         Findings& findings) {
+  if (value.empty()) {
+    return;
+  }
+  std::smatch match;
+  if (!std::regex_match(value, match, std::regex{rule.form})) {
+    findings.error(rule.path, fmt::format("`{}` is no name for {}: {} is wanted", printable(value),
+                                          shown_path(rule.path), rule.wanted));
+  } else if (match.size() > 1 && !location.region.empty() && match[1] != location.region) {
+    findings.error(rule.path, fmt::format("{} is in `{}`, but the job is in `{}`",
+                                          shown_path(rule.path), match[1].str(), location.region));
+  }
+}
+
+void check_resources(const json& body, const Location& location, Findings& findings) {
+  const auto spec = body.value("jobSpec", json::object());
+  for (const NameRule& rule :
+       {NameRule{"jobSpec.network", "network", "projects/[0-9]+/global/networks/[^/]+",
+                 "`projects/NUMBER/global/networks/NAME`, with the number of the project,"},
+        NameRule{"jobSpec.serviceAccount", "serviceAccount", "[^@]+@[^@]+\\.[^@]+|[0-9]+",
+                 "an e-mail address or a numeric id"},
+        NameRule{"jobSpec.tensorboard", "tensorboard",
+                 "projects/[^/]+/locations/([^/]+)/tensorboards/[^/]+",
+                 "`projects/PROJECT/locations/REGION/tensorboards/ID`"}}) {
+    check_resource_name(text_of(spec, rule.key), rule, location, findings);
+  }
+  check_resource_name(text_of(body.value("encryptionSpec", json::object()), "kmsKeyName"),
+                      {"encryptionSpec.kmsKeyName", "",
+                       "projects/[^/]+/locations/([^/]+)/keyRings/[^/]+/cryptoKeys/[^/]+",
+                       "`projects/PROJECT/locations/REGION/keyRings/RING/cryptoKeys/KEY`"},
+                      location, findings);
+  check_resource_name(text_of(spec.value("baseOutputDirectory", json::object()), "outputUriPrefix"),
+                      {"jobSpec.baseOutputDirectory.outputUriPrefix", "", "gs://[^/]+(?:/.*)?",
+                       "`gs://BUCKET/PATH`"},
+                      location, findings);
+  if (spec.contains("network") && spec.contains("pscInterfaceConfig")) {
+    findings.error("jobSpec.network", "`network` and `pscInterfaceConfig` exclude each other");
+  }
+  if (spec.contains("tensorboard") && !findings.was_given("jobSpec.serviceAccount")) {
+    findings.error("jobSpec.tensorboard", "a job with a TensorBoard needs a service account",
+                   {"--service-account=ACCOUNT, with access to the TensorBoard"});
+  }
+}
+
+}  // namespace
+
+void check_job_fields(const json& body, const Location& location, Findings& findings) {
+  check_names(body, findings);
+  check_location(location, findings);
+  check_resources(body, location, findings);
+}
+
+}  // namespace autopack::job

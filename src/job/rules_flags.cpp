@@ -1,0 +1,167 @@
+#include "base/text.hpp"
+#include "image/reference.hpp"
+#include "job/rules.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace autopack::job {
+
+namespace {
+
+/// Keys that say what to package, besides the entry.
+std::vector<std::string> dependency_keys(const PoolFlags& pool) {
+  std::vector<std::string> keys;
+  const auto add = [&](bool typed, const char* key) {
+    if (typed) {
+      keys.emplace_back(key);
+    }
+  };
+  add(pool.requirements.has_value(), "requirements");
+  add(pool.extra_packages.has_value(), "extra-packages");
+  add(pool.extra_dirs.has_value(), "extra-dirs");
+  add(pool.system_packages.has_value(), "system-packages");
+  return keys;
+}
+
+std::string listed(const std::vector<std::string>& keys) {
+  return "`" + join(keys, "`, `") + "`";
+}
+
+class PoolCheck {
+public:
+  PoolCheck(const PoolFlags& pool, Problems& problems) : pool_{pool}, problems_{problems} {}
+
+  void packaged(bool own_dockerfile);
+  void shares_packaged();
+  void ready(bool is_first);
+
+private:
+  void fault(std::string message, std::vector<std::string> hints = {}) {
+    problems_.push_back(
+        {.message = std::move(message), .origin = pool_.origin, .hints = std::move(hints)});
+  }
+
+  void entry();
+  void own_dockerfile();
+  void image_name(const char* key, const std::optional<std::string>& value);
+
+  const PoolFlags& pool_;
+  Problems& problems_;
+};
+
+void PoolCheck::image_name(const char* key, const std::optional<std::string>& value) {
+  if (!value) {
+    return;
+  }
+  if (const auto reason = image::Reference::fault(*value)) {
+    fault(fmt::format("`{}` is no image name for `{}`: {}", printable(*value), key, *reason));
+  }
+}
+
+void PoolCheck::entry() {
+  if (!pool_.executor_image_uri) {
+    fault("`executor-image-uri` is needed with `local-package-path`: the image to package onto",
+          {"add executor-image-uri=python:3.11 or another base image to the pool"});
+  }
+  if (pool_.script && pool_.python_module) {
+    fault("`script` and `python-module` exclude each other");
+  } else if (!pool_.script && !pool_.python_module) {
+    fault("`script` or `python-module` is needed with `local-package-path`: what the job runs");
+  }
+}
+
+void PoolCheck::own_dockerfile() {
+  auto keys = dependency_keys(pool_);
+  if (pool_.script) {
+    keys.insert(keys.begin(), "script");
+  }
+  if (pool_.python_module) {
+    keys.insert(keys.begin(), "python-module");
+  }
+  if (!keys.empty()) {
+    fault(fmt::format("{} and `--dockerfile` exclude each other: the Dockerfile says it",
+                      listed(keys)));
+  }
+}
+
+void PoolCheck::packaged(bool own) {
+  own ? own_dockerfile() : entry();
+  if (pool_.container_image_uri) {
+    fault("`container-image-uri` and `local-package-path` exclude each other");
+  }
+  image_name("executor-image-uri", pool_.executor_image_uri);
+  image_name("output-image-uri", pool_.output_image_uri);
+  if (pool_.output_image_uri && pool_.output_image_uri->find("@sha256:") != std::string::npos) {
+    fault(fmt::format("`output-image-uri` names a digest, which only a push can tell: `{}`",
+                      printable(*pool_.output_image_uri)));
+  }
+}
+
+void PoolCheck::shares_packaged() {
+  auto keys = dependency_keys(pool_);
+  const std::pair<bool, const char*> others[] = {
+      {pool_.executor_image_uri.has_value(), "executor-image-uri"},
+      {pool_.container_image_uri.has_value(), "container-image-uri"},
+      {pool_.python_module.has_value(), "python-module"},
+      {pool_.script.has_value(), "script"},
+      {pool_.local_package_path.has_value(), "local-package-path"},
+      {pool_.output_image_uri.has_value(), "output-image-uri"},
+  };
+  for (const auto& [typed, key] : others) {
+    if (typed) {
+      keys.emplace_back(key);
+    }
+  }
+  if (!keys.empty()) {
+    fault(fmt::format("{} not allowed here: all pools run the image that the first pool packages",
+                      listed(keys) + (keys.size() == 1 ? " is" : " are")),
+          {"a pool with an image of its own goes into a `--config` file"});
+  }
+}
+
+void PoolCheck::ready(bool is_first) {
+  auto keys = dependency_keys(pool_);
+  if (pool_.script) {
+    keys.insert(keys.begin(), "script");
+  }
+  if (!keys.empty()) {
+    fault(fmt::format("{} only with `local-package-path` in the first pool", listed(keys)),
+          is_first ? std::vector<std::string>{"add local-package-path=. to the pool"}
+                   : std::vector<std::string>{});
+  }
+  if (!is_first && pool_.local_package_path) {
+    fault("`local-package-path` is only for the first pool");
+  }
+  if (pool_.container_image_uri && pool_.executor_image_uri) {
+    fault("`container-image-uri` and `executor-image-uri` exclude each other");
+  }
+  if (pool_.container_image_uri && pool_.python_module) {
+    fault("`container-image-uri` and `python-module` exclude each other");
+  }
+  if (pool_.output_image_uri) {
+    problems_.push_back({.severity = Problem::Severity::warning,
+                         .message = "`output-image-uri` is not used: nothing is packaged",
+                         .origin = pool_.origin});
+  }
+}
+
+}  // namespace
+
+void check_pool_flags(const JobFlags& flags, Problems& problems) {
+  const bool packaging =
+      !flags.pools.empty() && (flags.own_dockerfile || flags.pools[0].local_package_path);
+  for (std::size_t i = 0; i < flags.pools.size(); ++i) {
+    PoolCheck check{flags.pools[i], problems};
+    if (!packaging) {
+      check.ready(i == 0);
+    } else if (i == 0) {
+      check.packaged(flags.own_dockerfile);
+    } else {
+      check.shares_packaged();
+    }
+  }
+}
+
+}  // namespace autopack::job

@@ -1,0 +1,228 @@
+#include "base/text.hpp"
+#include "job/rules.hpp"
+#include "job/tables.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace autopack::job {
+
+using nlohmann::json;
+using tables::Accelerators;
+using tables::Machine;
+
+namespace {
+
+constexpr int smallest_disk = 100;   // GB
+constexpr int largest_disk = 64000;  // GB
+constexpr std::array disk_types{std::string_view{"pd-ssd"}, std::string_view{"pd-standard"},
+                                std::string_view{"hyperdisk-balanced"}};
+
+std::string numbers(std::span<const int> counts) {
+  return fmt::format("{}", fmt::join(counts, ", "));
+}
+
+/// What of `machine`'s accelerators a message tells.
+std::string offered(std::span<const Accelerators> accelerators) {
+  std::vector<std::string> names;
+  for (const auto& entry : accelerators) {
+    names.push_back("`" + std::string{entry.type} + "`");
+  }
+  return join(names, ", ");
+}
+
+class MachineCheck {
+public:
+  MachineCheck(const json& pool, std::string path, Findings& findings)
+      : machine_spec_(pool.value("machineSpec", json::object())),
+        disk_(pool.value("diskSpec", json::object())),
+        path_{std::move(path)},
+        findings_{findings},
+        machine_type_{text_of(machine_spec_, "machineType")},
+        accelerator_{text_of(machine_spec_, "acceleratorType")} {
+    if (accelerator_ == "ACCELERATOR_TYPE_UNSPECIFIED") {
+      accelerator_.clear();
+    }
+    if (machine_spec_.contains("acceleratorCount")) {
+      count_ = machine_spec_["acceleratorCount"].get<std::int64_t>();
+    }
+  }
+
+  void run();
+
+private:
+  void pair();
+  void table();
+  void fixed(const Machine& machine);
+  void attached(const Machine& machine);
+  void topology(const Machine& machine);
+  void disk();
+
+  std::string at(const char* key) const { return path_ + ".machineSpec." + key; }
+
+  json machine_spec_;
+  json disk_;
+  std::string path_;
+  Findings& findings_;
+  std::string machine_type_;
+  std::string accelerator_;
+  std::optional<std::int64_t> count_{};
+};
+
+/// acceleratorType and acceleratorCount come together.
+void MachineCheck::pair() {
+  const auto type_name = findings_.name(at("acceleratorType"), "accelerator-type");
+  const auto count_name = findings_.name(at("acceleratorCount"), "accelerator-count");
+  if (accelerator_.empty() && count_.value_or(0) != 0 &&
+      !findings_.was_given(at("acceleratorType"))) {
+    findings_.error(at("acceleratorCount"),
+                    fmt::format("{} is given without {}", count_name, type_name));
+  }
+  if (!accelerator_.empty() && count_ && *count_ < 1) {
+    findings_.error(
+        at("acceleratorCount"),
+        fmt::format("{} is {}; with a type there is at least one", count_name, *count_));
+  }
+  if (!accelerator_.empty() && !count_ && !findings_.was_given(at("acceleratorCount"))) {
+    findings_.error(at("acceleratorType"),
+                    fmt::format("{} is given without {}", type_name, count_name));
+  }
+}
+
+void MachineCheck::fixed(const Machine& machine) {
+  const auto& own = machine.fixed[0];
+  if (accelerator_.empty()) {
+    findings_.warning(at("machineType"),
+                      fmt::format("machine type `{}` has {} `{}`, which the job does not name",
+                                  machine_type_, own.counts[0], own.type));
+  } else if (accelerator_ != own.type || count_ != own.counts[0]) {
+    findings_.error(at("acceleratorType"),
+                    fmt::format("machine type `{}` has {} `{}`, not {} `{}`", machine_type_,
+                                own.counts[0], own.type, count_.value_or(0), accelerator_));
+  }
+}
+
+void MachineCheck::attached(const Machine& machine) {
+  if (accelerator_.empty()) {
+    return;
+  }
+  const auto& offer = machine.attachable;
+  const auto own = std::find_if(offer.begin(), offer.end(),
+                                [&](const Accelerators& a) { return a.type == accelerator_; });
+  if (own == offer.end()) {
+    findings_.error(at("acceleratorType"),
+                    offer.empty()
+                        ? fmt::format("machine type `{}` takes no accelerators", machine_type_)
+                        : fmt::format("machine type `{}` does not take `{}`; it takes {}",
+                                      machine_type_, accelerator_, offered(offer)));
+    return;
+  }
+  // pods: the multiples depend on the region
+  const bool pod = machine.tpu && count_.value_or(0) >= 32;
+  if (!pod && count_ && *count_ > 0 &&
+      std::find(own->counts.begin(), own->counts.end(), *count_) == own->counts.end()) {
+    findings_.error(at("acceleratorCount"),
+                    fmt::format("machine type `{}` does not take {} `{}`; it takes {}",
+                                machine_type_, *count_, accelerator_, numbers(own->counts)));
+  }
+}
+
+void MachineCheck::topology(const Machine& machine) {
+  const auto topology = text_of(machine_spec_, "tpuTopology");
+  if (topology.empty()) {
+    if (machine.needs_topology && !findings_.was_given(at("tpuTopology"))) {
+      findings_.error(at("machineType"),
+                      fmt::format("machine type `{}` needs a TPU topology{}", machine_type_,
+                                  machine.topologies.empty()
+                                      ? ""
+                                      : fmt::format(": {}", fmt::join(machine.topologies, ", "))),
+                      {"--tpu-topology=TOPOLOGY, or `tpuTopology` in a file"});
+    }
+    return;
+  }
+  const auto& known = machine.topologies;
+  if (!machine.tpu) {
+    findings_.error(at("tpuTopology"),
+                    fmt::format("machine type `{}` has no TPU topology", machine_type_));
+  } else if (!known.empty() && std::find(known.begin(), known.end(), topology) == known.end()) {
+    findings_.error(at("tpuTopology"),
+                    fmt::format("machine type `{}` has no topology `{}`; it has {}", machine_type_,
+                                printable(topology), fmt::join(known, ", ")));
+  }
+}
+
+void MachineCheck::table() {
+  const auto types = tables::accelerator_types();
+  if (!accelerator_.empty() && std::find(types.begin(), types.end(), accelerator_) == types.end()) {
+    findings_.error(at("acceleratorType"),
+                    fmt::format("unknown accelerator type `{}`{}", printable(accelerator_),
+                                tables::did_you_mean(accelerator_, types)));
+    return;
+  }
+  const auto* const machine = tables::find_machine(machine_type_);
+  if (machine == nullptr) {
+    std::vector<std::string_view> names;
+    for (const auto& known : tables::machines()) {
+      names.push_back(known.name);
+    }
+    findings_.warning(at("machineType"),
+                      fmt::format("unknown machine type `{}`{}", printable(machine_type_),
+                                  tables::did_you_mean(machine_type_, names)));
+    return;
+  }
+  machine->fixed.empty() ? attached(*machine) : fixed(*machine);
+  topology(*machine);
+  const auto disk_type = text_of(disk_, "bootDiskType");
+  if (!machine->boot_disk.empty() && !disk_type.empty() && disk_type != machine->boot_disk) {
+    findings_.error(path_ + ".diskSpec.bootDiskType",
+                    fmt::format("machine type `{}` boots from `{}`, not from `{}`", machine_type_,
+                                machine->boot_disk, printable(disk_type)));
+  }
+}
+
+void MachineCheck::disk() {
+  const auto type = text_of(disk_, "bootDiskType");
+  if (!type.empty() && !findings_.options().skip_tables &&
+      std::find(disk_types.begin(), disk_types.end(), type) == disk_types.end()) {
+    findings_.error(path_ + ".diskSpec.bootDiskType",
+                    fmt::format("unknown boot disk type `{}`{}", printable(type),
+                                tables::did_you_mean(type, disk_types)));
+  }
+  if (disk_.contains("bootDiskSizeGb")) {
+    const auto size = disk_["bootDiskSizeGb"].get<std::int64_t>();
+    if (size < smallest_disk || size > largest_disk) {
+      findings_.error(path_ + ".diskSpec.bootDiskSizeGb",
+                      fmt::format("{} is {}; a boot disk has {} to {} GB",
+                                  shown_path(path_ + ".diskSpec.bootDiskSizeGb"), size,
+                                  smallest_disk, largest_disk));
+    }
+  }
+}
+
+void MachineCheck::run() {
+  pair();
+  disk();
+  if (machine_type_.empty()) {
+    if (!findings_.was_given(at("machineType"))) {
+      findings_.error(at("machineType"),
+                      fmt::format("{} has no {}", shown_path(path_),
+                                  findings_.name(at("machineType"), "machine-type")),
+                      {"add machine-type=n1-standard-4 or another to the pool"});
+    }
+    return;
+  }
+  if (!findings_.options().skip_tables) {
+    table();
+  }
+}
+
+}  // namespace
+
+void check_machine(const json& pool, const std::string& path, Findings& findings) {
+  MachineCheck{pool, path, findings}.run();
+}
+
+}  // namespace autopack::job

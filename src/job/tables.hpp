@@ -1,0 +1,79 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// Facts of the service, generated from the text files in src/job/tables.
+namespace autopack::job::tables {
+
+enum class Type {
+  string,
+  int32,
+  int64,
+  boolean,
+  duration,
+  string_map,
+  output,  ///< set by the service, of whatever type
+  enumeration,
+  message,
+};
+
+struct Field {
+  std::string_view name;
+  Type type;
+  bool list;
+  bool required;
+  std::string_view message;                  ///< name of the message when type is message
+  std::span<const std::string_view> values;  ///< of an enumeration
+  bool open;  ///< the enumeration ages: unknown values are a matter of `--skip-checks`
+};
+
+struct Message {
+  std::string_view name;
+  std::span<const Field> fields;
+};
+
+/// An accelerator and the numbers of it that a machine takes.
+struct Accelerators {
+  std::string_view type;
+  std::span<const int> counts;
+};
+
+struct Machine {
+  std::string_view name;
+  std::span<const Accelerators> fixed;  ///< one entry, with one count, or none
+  std::span<const Accelerators> attachable;
+  bool tpu;
+  bool needs_topology;
+  bool arm64;
+  std::span<const std::string_view> topologies;  ///< of a TPU; empty when not known
+  std::string_view boot_disk;                    ///< the type it needs; empty when any will do
+};
+
+/// An image of the repository vertex-ai/training; dates as `2026-07-11`.
+struct PrebuiltImage {
+  std::string_view name;
+  std::string_view end_of_support;
+  std::string_view end_of_availability;
+};
+
+std::span<const Message> messages();
+std::span<const Machine> machines();
+std::span<const std::string_view> regions();
+std::span<const PrebuiltImage> prebuilt_images();
+
+/// The message of that name, which must be one of the schema's.
+const Message& message(std::string_view name);
+/// Null when `message` has no such field.
+const Field* find_field(const Message& message, std::string_view name);
+/// Null when the table has no such machine type.
+const Machine* find_machine(std::string_view name);
+/// Values of an enumeration, as in `NVIDIA_TESLA_T4`.
+std::span<const std::string_view> accelerator_types();
+
+/// " (did you mean `x`?)", or nothing when no candidate is near.
+std::string did_you_mean(std::string_view name, std::span<const std::string_view> candidates);
+
+}  // namespace autopack::job::tables

@@ -1,0 +1,72 @@
+#include "job/flag_values.hpp"
+#include "job/job.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace autopack;
+using Words = std::vector<std::string>;
+
+TEST_CASE("lists split as gcloud splits them") {
+  Problems problems;
+  const auto list = [&](std::string_view value) {
+    return job::split_list(value, "--args", problems);
+  };
+  CHECK(list("").empty());
+  CHECK(list("a") == Words{"a"});
+  CHECK(list("a,b,a") == Words{"a", "b", "a"});
+  CHECK(list("a,b,") == Words{"a", "b"});
+  CHECK(list("a,,b") == Words{"a", "", "b"});
+  CHECK(list("a,,") == Words{"a", ""});
+  CHECK(list(",") == Words{""});
+  CHECK(list("^:^a,b:c") == Words{"a,b", "c"});
+  CHECK(list("^--^a,b--c") == Words{"a,b", "c"});
+  CHECK(list("^x") == Words{"^x"});
+  CHECK(list("--list=^x,^y") == Words{"--list=^x", "^y"});
+  CHECK(problems.empty());
+}
+
+TEST_CASE("pairs keep their order and everything after the first equals sign") {
+  Problems problems;
+  const auto pairs = job::split_pairs("b=1,a==2=,c=", "--labels", problems);
+  CHECK(problems.empty());
+  REQUIRE(pairs.size() == 3);
+  CHECK(pairs[0] == std::pair<std::string, std::string>{"b", "1"});
+  CHECK(pairs[1] == std::pair<std::string, std::string>{"a", "=2="});
+  CHECK(pairs[2] == std::pair<std::string, std::string>{"c", ""});
+}
+
+TEST_CASE("durations") {
+  CHECK(job::api_duration("3600s") == "3600s");
+  CHECK(job::api_duration("0s") == "0s");
+  CHECK(job::api_duration("1.5s") == "1.5s");
+  CHECK(job::api_duration("2h") == "7200s");
+  CHECK(job::api_duration("1h30m") == "5400s");
+  CHECK(job::api_duration("7d") == "604800s");
+  CHECK(job::api_duration("315576000000s") == "315576000000s");
+  for (const auto* bad :
+       {"", "3600", "s", "h", "-1s", "1w", "30m1h", "1h1h", "1.s", ".5s", "1.5h", "1.0000000001s",
+        "315576000001s", "9999999999999s", "999999999999d", " 1s"}) {
+    CAPTURE(bad);
+    CHECK_FALSE(job::api_duration(bad));
+  }
+  CHECK(job::duration_seconds("604800s") == 604800);
+  CHECK(job::duration_seconds("604800.000000001s") == 604801);
+}
+
+TEST_CASE("a pool is read key by key") {
+  Problems problems;
+  const auto pool = job::parse_pool(
+      "^|^machine-type=n1-standard-4|replica-count=2|requirements=a>=1,<2;b|script=x=y.py|"
+      "system-packages=git;curl",
+      "here", problems);
+  CHECK(problems.empty());
+  CHECK(pool.machine_type == "n1-standard-4");
+  CHECK(pool.replica_count == 2);
+  CHECK(pool.requirements == Words{"a>=1,<2", "b"});
+  CHECK(pool.script == "x=y.py");
+  CHECK(pool.system_packages == Words{"git", "curl"});
+  CHECK_FALSE(pool.accelerator_type);
+  CHECK_FALSE(pool.empty());
+  CHECK(job::parse_pool("", "here", problems).empty());
+  CHECK(problems.empty());
+}
