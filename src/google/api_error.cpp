@@ -1,0 +1,90 @@
+#include "google/api_error.hpp"
+
+#include "base/text.hpp"
+#include "base/url.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <regex>
+
+namespace autopack::google {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr std::size_t longest_text = 2000;
+
+std::string text_at(const json& object, const char* key) {
+  if (!object.is_object()) {
+    return {};
+  }
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+/// Tabs separate findings, so they are kept until the message is split.
+std::string readable(std::string_view text) {
+  std::string result;
+  for (const auto& part : split(text.substr(0, longest_text), '\t')) {
+    result += (result.empty() ? "" : " ") + printable(trim(part));
+  }
+  return std::string{trim(result)};
+}
+
+/// "List of found errors:\t1.Field: a; Message: b\t2.Field: ..." as its parts.
+std::vector<std::string> split_findings(const std::string& message) {
+  static const std::regex number{"^[0-9]+\\.\\s*(?:Field: )?"};
+  if (message.find("List of found errors:") == std::string::npos) {
+    return {readable(message)};
+  }
+  std::vector<std::string> findings;
+  for (const auto& part : split(message, '\t')) {
+    if (std::regex_search(part, number)) {
+      findings.push_back(
+          readable(replace_all(std::regex_replace(part, number, ""), "; Message: ", ": ")));
+    }
+  }
+  return findings.empty() ? std::vector<std::string>{readable(message)} : findings;
+}
+
+void read_details(const json& details, ApiError& error) {
+  for (const auto& detail : details) {
+    if (error.reason.empty()) {
+      error.reason = printable(text_at(detail, "reason"));
+    }
+    if (detail.is_object() && detail.contains("metadata") && error.link.empty()) {
+      error.link = printable(text_at(detail["metadata"], "activationUrl"));
+    }
+  }
+}
+
+}  // namespace
+
+ApiError read_api_error(const http::Response& response) {
+  ApiError error{.http_status = response.status};
+  const auto body = json::parse(response.body, nullptr, false);
+  const bool has_status = body.is_object() && body.contains("error") && body["error"].is_object();
+  if (!has_status) {
+    error.message = readable(std::string_view{response.body}.substr(0, 300));
+    error.findings = {error.message};
+    return error;
+  }
+  const auto& status = body["error"];
+  const auto message = text_at(status, "message");
+  error.status = printable(text_at(status, "status"));
+  error.message = readable(message);
+  error.findings = split_findings(message);
+  if (status.contains("details") && status["details"].is_array()) {
+    read_details(status["details"], error);
+  }
+  return error;
+}
+
+std::string describe(const ApiError& error, const std::string& method, const std::string& url) {
+  return fmt::format("{} {}: {}{}", method, redact_url(url), error.http_status,
+                     error.status.empty() ? "" : " " + error.status);
+}
+
+}  // namespace autopack::google

@@ -1,0 +1,67 @@
+#include "google/token_source.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace autopack::google {
+
+namespace {
+
+class AuthorizedUser final : public CachingTokenSource {
+public:
+  AuthorizedUser(CredentialOptions options, const CredentialsFile& file)
+      : CachingTokenSource{std::move(options)},
+        path_{file.path},
+        client_id_{file.required("client_id")},
+        client_secret_{file.required("client_secret")},
+        refresh_token_{file.required("refresh_token")},
+        quota_project_{file.optional("quota_project_id")} {
+    if (const auto host = this->options().environment->get("CLOUDSDK_AUTH_TOKEN_HOST")) {
+      require_safe_endpoint(*host, "`CLOUDSDK_AUTH_TOKEN_HOST`");
+      endpoint_ = *host;
+    }
+  }
+
+  std::string describe() const override {
+    return fmt::format("user credentials `{}`", path_.string());
+  }
+
+  std::string project() const override { return {}; }
+
+  std::string quota_project() const override {
+    const auto of_environment = CachingTokenSource::quota_project();
+    return of_environment.empty() ? quota_project_ : of_environment;
+  }
+
+protected:
+  AccessToken fetch() override {
+    try {
+      return request_token(options(),
+                           {.what = fmt::format("get an access token with {}", describe()),
+                            .url = endpoint_,
+                            .form = {{"grant_type", "refresh_token"},
+                                     {"client_id", client_id_},
+                                     {"client_secret", client_secret_.reveal()},
+                                     {"refresh_token", refresh_token_.reveal()}}});
+    } catch (Error& error) {
+      error.hint("log in again: gcloud auth application-default login");
+      throw;
+    }
+  }
+
+private:
+  std::filesystem::path path_;
+  std::string client_id_;
+  Secret client_secret_;
+  Secret refresh_token_;
+  std::string quota_project_;
+  std::string endpoint_{"https://oauth2.googleapis.com/token"};
+};
+
+}  // namespace
+
+std::unique_ptr<TokenSource> make_authorized_user(CredentialOptions options, CredentialsFile file) {
+  return std::make_unique<AuthorizedUser>(std::move(options), file);
+}
+
+}  // namespace autopack::google

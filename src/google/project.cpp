@@ -1,0 +1,135 @@
+#include "google/project.hpp"
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace autopack::google {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A name becomes part of a path.
+bool is_configuration_name(std::string_view name) {
+  return !name.empty() && name.size() < 100 && name[0] != '-' &&
+         std::all_of(name.begin(), name.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                  c == '-' || c == '_';
+         });
+}
+
+std::map<std::string, std::string, std::less<>> read_properties(std::string_view text) {
+  std::map<std::string, std::string, std::less<>> properties;
+  std::string section;
+  for (const auto& raw : split(text, '\n')) {
+    const auto line = trim(raw);
+    if (line.empty() || line[0] == '#' || line[0] == ';') {
+      continue;
+    }
+    if (line.front() == '[' && line.back() == ']') {
+      section = trim(line.substr(1, line.size() - 2));
+      continue;
+    }
+    const auto separator = line.find_first_of("=:");
+    if (separator != std::string_view::npos) {
+      properties[section + "/" + to_lower(trim(line.substr(0, separator)))] =
+          trim(line.substr(separator + 1));
+    }
+  }
+  return properties;
+}
+
+Setting of_environment(const Environment& environment, const char* variable) {
+  const auto value = environment.get(variable);
+  return value ? Setting{.value = *value, .origin = fmt::format("`{}`", variable)} : Setting{};
+}
+
+Setting of_configuration(const GcloudConfiguration& configuration, std::string_view property) {
+  const auto value = configuration.get(property);
+  return value ? Setting{.value = *value,
+                         .origin = fmt::format("`{}` of gcloud's configuration `{}`", property,
+                                               configuration.name)}
+               : Setting{};
+}
+
+Setting of_text(const std::string& value, const char* origin) {
+  return value.empty() ? Setting{} : Setting{.value = value, .origin = origin};
+}
+
+/// The first that sets something.
+Setting first_of(std::initializer_list<Setting> settings) {
+  const auto* const found = std::find_if(settings.begin(), settings.end(),
+                                         [](const Setting& s) { return !s.value.empty(); });
+  return found == settings.end() ? Setting{} : *found;
+}
+
+}  // namespace
+
+std::optional<std::string> GcloudConfiguration::get(std::string_view property) const {
+  const auto found = properties.find(property);
+  return found == properties.end() || found->second.empty() ? std::nullopt
+                                                            : std::optional{found->second};
+}
+
+GcloudConfiguration read_gcloud_configuration(const Environment& environment,
+                                              const std::string& name) {
+  const auto directory = environment.gcloud_directory();
+  const auto wanted = first_of({of_text(name, "`--configuration`"),
+                                of_environment(environment, "CLOUDSDK_ACTIVE_CONFIG_NAME")});
+  GcloudConfiguration result{.name = wanted.value};
+  if (result.name.empty()) {
+    const auto active = read_file_if_exists(directory / "active_config");
+    result.name = active ? std::string{trim(*active)} : "";
+    result.name = result.name.empty() ? "default" : result.name;
+  }
+  // gcloud's own word for no configuration at all
+  if (result.name == "NONE") {
+    return result;
+  }
+  if (!is_configuration_name(result.name)) {
+    throw Error(ErrorKind::usage,
+                fmt::format("`{}` is no name of a gcloud configuration", printable(result.name)));
+  }
+  result.path = directory / "configurations" / ("config_" + result.name);
+  if (const auto text = read_file_if_exists(result.path)) {
+    result.properties = read_properties(*text);
+  } else if (!wanted.value.empty()) {
+    throw Error(ErrorKind::usage, fmt::format("gcloud has no configuration `{}`, which {} names",
+                                              result.name, wanted.origin))
+        .hint("list them: gcloud config configurations list");
+  }
+  return result;
+}
+
+Setting find_project(const std::string& flag,
+                     const Environment& environment,
+                     const GcloudConfiguration& configuration,
+                     const std::string& of_credentials) {
+  return first_of({of_text(flag, "`--project`"),
+                   of_environment(environment, "CLOUDSDK_CORE_PROJECT"),
+                   of_environment(environment, "GOOGLE_CLOUD_PROJECT"),
+                   of_configuration(configuration, "core/project"),
+                   of_text(of_credentials, "the credentials")});
+}
+
+Setting find_region(const std::string& flag,
+                    const Environment& environment,
+                    const GcloudConfiguration& configuration) {
+  return first_of({of_text(flag, "`--region`"), of_environment(environment, "CLOUDSDK_AI_REGION"),
+                   of_configuration(configuration, "ai/region")});
+}
+
+Setting find_access_token_file(const std::string& flag,
+                               const Environment& environment,
+                               const GcloudConfiguration& configuration) {
+  return first_of({of_text(flag, "`--access-token-file`"),
+                   of_environment(environment, "CLOUDSDK_AUTH_ACCESS_TOKEN_FILE"),
+                   of_configuration(configuration, "auth/access_token_file")});
+}
+
+}  // namespace autopack::google

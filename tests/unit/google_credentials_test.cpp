@@ -1,0 +1,293 @@
+#include "base/file.hpp"
+#include "base/process.hpp"
+#include "base/text.hpp"
+#include "base/url.hpp"
+#include "google/credentials.hpp"
+#include "support/fake_http.hpp"
+#include "support/temporary_directory.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+using namespace autopack;
+using autopack::testing::answer;
+using autopack::testing::FakeHttp;
+using nlohmann::json;
+using Reason = http::TransportError::Reason;
+
+namespace {
+
+constexpr auto secret = "s3cr3t-value";
+
+/// A new RSA key, made by openssl's own program.
+std::string private_key() {
+  static const std::string key = [] {
+    const auto made = run_process(
+        {"openssl", "genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048"}, "");
+    REQUIRE(made);
+    REQUIRE(made->status == 0);
+    return made->output;
+  }();
+  return key;
+}
+
+std::string all_text(const Error& error) {
+  return error.message() + "\n" + join(error.causes(), "\n") + "\n" + join(error.hints(), "\n");
+}
+
+struct Fixture {
+  TemporaryDirectory directory{};
+  std::map<std::string, std::string, std::less<>> variables{{"HOME", directory.path().string()}};
+  std::int64_t now{1'000'000};
+  std::vector<std::chrono::milliseconds> waits{};
+  FakeHttp client;
+
+  explicit Fixture(std::vector<FakeHttp::Answer> answers = {}) : client{std::move(answers)} {}
+
+  std::filesystem::path write(const char* name, const std::string& text) const {
+    write_file(directory.path() / name, text);
+    return directory.path() / name;
+  }
+
+  std::unique_ptr<google::TokenSource> find(const std::filesystem::path& token_file = {}) {
+    environment = Environment{variables};
+    return google::find_credentials({.access_token_file = token_file,
+                                     .environment = &environment,
+                                     .client = &client,
+                                     .now = [this] { return now; },
+                                     .sleep = [this](auto time) { waits.push_back(time); }});
+  }
+
+  std::unique_ptr<google::TokenSource> find_file(const std::string& text) {
+    variables["GOOGLE_APPLICATION_CREDENTIALS"] = write("adc.json", text).string();
+    return find();
+  }
+
+  Environment environment{};
+};
+
+std::string service_account(const std::string& token_uri = "https://oauth2.googleapis.com/token") {
+  return json{{"type", "service_account"},    {"client_email", "robot@p.iam.gserviceaccount.com"},
+              {"private_key_id", "key-1"},    {"private_key", private_key()},
+              {"token_uri", token_uri},       {"project_id", "key-project"},
+              {"quota_project_id", "ignored"}}
+      .dump();
+}
+
+std::string authorized_user() {
+  return json{{"type", "authorized_user"},
+              {"client_id", "id"},
+              {"client_secret", secret},
+              {"refresh_token", secret},
+              {"quota_project_id", "quota"}}
+      .dump();
+}
+
+std::map<std::string, std::string> form_of(const http::Request& request) {
+  std::map<std::string, std::string> form;
+  for (const auto& pair : split(request.body, '&')) {
+    const auto equals = pair.find('=');
+    form[percent_decode(pair.substr(0, equals))] = percent_decode(pair.substr(equals + 1));
+  }
+  return form;
+}
+
+}  // namespace
+
+TEST_CASE("an access token file wins and is read anew after a refusal") {
+  Fixture fixture;
+  const auto path = fixture.write("token", "ya29.a\n");
+  fixture.variables["GOOGLE_APPLICATION_CREDENTIALS"] = "/absent";
+  fixture.variables["GOOGLE_CLOUD_QUOTA_PROJECT"] = "q";
+  const auto source = fixture.find(path);
+  CHECK(source->token().token.reveal() == "ya29.a");
+  write_file(path, "ya29.b");
+  CHECK(source->token().token.reveal() == "ya29.a");
+  source->expire();
+  CHECK(source->token().token.reveal() == "ya29.b");
+  CHECK(source->quota_project() == "q");
+  CHECK(source->project().empty());
+}
+
+TEST_CASE("a service account signs an assertion for a token") {
+  Fixture fixture{{answer(200, R"({"access_token": "t1", "expires_in": "3600"})"),
+                   answer(200, R"({"access_token": "t2", "expires_in": 3600})")}};
+  const auto source = fixture.find_file(service_account("http://127.0.0.1:1/token"));
+  CHECK(source->project() == "key-project");
+  CHECK(source->quota_project().empty());
+  CHECK(fixture.client.requests.empty());
+  const auto token = source->token();
+  CHECK(token.token.reveal() == "t1");
+  CHECK(token.expires_at == 1'003'600);
+  fixture.now += 3600 - 225;
+  CHECK(source->token().token.reveal() == "t1");
+  fixture.now += 1;
+  CHECK(source->token().token.reveal() == "t2");
+
+  CHECK(fixture.client.requests[0].url == "http://127.0.0.1:1/token");
+  auto form = form_of(fixture.client.requests[0]);
+  CHECK(form["grant_type"] == "urn:ietf:params:oauth:grant-type:jwt-bearer");
+  const auto parts = split(form["assertion"], '.');
+  REQUIRE(parts.size() == 3);
+  CHECK(json::parse(*base64_decode(parts[0])) ==
+        json{{"alg", "RS256"}, {"typ", "JWT"}, {"kid", "key-1"}});
+  CHECK(json::parse(*base64_decode(parts[1])) ==
+        json{{"iss", "robot@p.iam.gserviceaccount.com"},
+             {"aud", "https://oauth2.googleapis.com/token"},
+             {"scope", "https://www.googleapis.com/auth/cloud-platform"},
+             {"iat", 1'000'000},
+             {"exp", 1'003'600}});
+  const auto key = fixture.write("key.pem", private_key());
+  const auto signature = fixture.write("signature", *base64_decode(parts[2]));
+  const auto verified = run_process(
+      {"openssl", "dgst", "-sha256", "-prverify", key.string(), "-signature", signature.string()},
+      parts[0] + "." + parts[1]);
+  REQUIRE(verified);
+  CHECK(verified->status == 0);
+}
+
+TEST_CASE("an authorized user refreshes, from gcloud's directory too") {
+  Fixture fixture{{answer(200, R"({"access_token": "t1", "expires_in": 3600})")}};
+  fixture.write("application_default_credentials.json", authorized_user());
+  fixture.variables["CLOUDSDK_CONFIG"] = fixture.directory.path().string();
+  const auto source = fixture.find();
+  CHECK(source->token().token.reveal() == "t1");
+  CHECK(source->quota_project() == "quota");
+  CHECK(fixture.client.requests[0].url == "https://oauth2.googleapis.com/token");
+  CHECK(form_of(fixture.client.requests[0]) ==
+        std::map<std::string, std::string>{{"grant_type", "refresh_token"},
+                                           {"client_id", "id"},
+                                           {"client_secret", secret},
+                                           {"refresh_token", secret}});
+  fixture.variables["CLOUDSDK_AUTH_TOKEN_HOST"] = "http://localhost:2/token";
+  fixture.variables["GOOGLE_CLOUD_QUOTA_PROJECT"] = "other";
+  CHECK(fixture.find()->quota_project() == "other");
+}
+
+TEST_CASE("a token endpoint that is busy or away is asked again") {
+  using namespace std::chrono_literals;
+  Fixture fixture{{answer(503, ""), Reason::reset,
+                   answer(200, R"({"access_token": "t", "expires_in": 3600})")}};
+  const auto source = fixture.find_file(authorized_user());
+  CHECK(source->token().token.reveal() == "t");
+  CHECK(fixture.waits == std::vector<std::chrono::milliseconds>{1s, 2s});
+
+  Fixture busy{{answer(500, ""), answer(429, ""), answer(503, "")}};
+  CHECK_THROWS_AS(busy.find_file(authorized_user())->token(), Error);
+  CHECK(busy.client.requests.size() == 3);
+
+  Fixture insecure{{Reason::tls}};
+  CHECK_THROWS_AS(insecure.find_file(authorized_user())->token(), http::TransportError);
+}
+
+TEST_CASE("a token endpoint that refuses is quoted without a secret") {
+  struct Case {
+    http::Response response{};
+    const char* fragment{};
+  };
+
+  for (
+      const auto& [response, fragment] : {
+          Case{
+              answer(
+                  400,
+                  R"({"error": "invalid_grant", "error_description": "Bad Request", "error_subtype": "invalid_rapt"})"),
+              "gcloud auth application-default login"},
+          Case{answer(
+                   400,
+                   R"({"error": "invalid_grant", "error_description": "Token has been revoked."})"),
+               "400 invalid_grant: Token has been revoked."},
+          Case{answer(401, R"({"error": "invalid_client"})"), "401 invalid_client"},
+          Case{answer(400, "<html>"), "POST https://oauth2.googleapis.com/token: 400"},
+          Case{answer(200, "{}"), "the answer holds no access token"},
+          Case{answer(200, R"({"access_token": ["x"]})"), "the answer holds no access token"},
+          Case{
+              answer(
+                  400,
+                  R"({"error": "invalid_grant", "error_description": "Invalid JWT: Token must be a short-lived token"})"),
+              "date -u"},
+      }) {
+    Fixture fixture{{response}};
+    const auto source = fixture.find_file(authorized_user());
+    try {
+      static_cast<void>(source->token());
+      FAIL("no error");
+    } catch (const Error& error) {
+      CHECK(error.kind() == ErrorKind::remote);
+      CHECK(all_text(error).find(fragment) != std::string::npos);
+      CHECK(all_text(error).find(secret) == std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("credentials files that cannot be used") {
+  struct Case {
+    std::string text{};
+    std::string fragment{};
+  };
+
+  auto without = [](std::string text, const char* key) {
+    auto content = json::parse(text);
+    content.erase(key);
+    return content.dump();
+  };
+  auto with = [](std::string text, const char* key, const char* value) {
+    auto content = json::parse(text);
+    content[key] = value;
+    return content.dump();
+  };
+  for (const auto& [text, fragment] : {
+           Case{"", "is not JSON"},
+           Case{std::string{"{\"private_key\": \""} + secret, "is not JSON"},
+           Case{"[]", "is not JSON"},
+           Case{"{}", "names no `type`"},
+           Case{R"({"type": "external_account"})", "is of type `external_account`"},
+           Case{R"({"type": "impersonated_service_account"})", "`impersonated_service_account`"},
+           Case{R"({"type": 5})", "names no `type`"},
+           Case{without(service_account(), "client_email"), "has no `client_email`"},
+           Case{without(service_account(), "private_key"), "has no `private_key`"},
+           Case{without(service_account(), "token_uri"), "has no `token_uri`"},
+           Case{with(service_account(), "private_key", secret), "not an RSA key"},
+           Case{with(service_account(), "token_uri", "http://example.com/token"),
+                "is not an https URL: `http://example.com/token`"},
+           Case{with(service_account(), "token_uri", "ftp://127.0.0.1/"), "is not an https URL"},
+           Case{without(authorized_user(), "refresh_token"), "has no `refresh_token`"},
+           Case{without(authorized_user(), "client_id"), "has no `client_id`"},
+       }) {
+    CAPTURE(fragment);
+    Fixture fixture;
+    try {
+      static_cast<void>(fixture.find_file(text));
+      FAIL("no error");
+    } catch (const Error& error) {
+      CHECK(error.kind() == ErrorKind::usage);
+      CHECK(all_text(error).find(fragment) != std::string::npos);
+      CHECK(all_text(error).find("adc.json") != std::string::npos);
+      CHECK(all_text(error).find(secret) == std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("credentials that are not there") {
+  Fixture fixture;
+  fixture.variables["GOOGLE_APPLICATION_CREDENTIALS"] = "/absent.json";
+  CHECK_THROWS_WITH(static_cast<void>(fixture.find()),
+                    "credentials file `/absent.json`, named by `GOOGLE_APPLICATION_CREDENTIALS`, "
+                    "does not exist");
+  CHECK_THROWS_WITH(static_cast<void>(fixture.find("/absent")),
+                    "access token file `/absent` does not exist");
+  const auto empty = fixture.write("empty", " \n");
+  CHECK_THROWS_AS(static_cast<void>(fixture.find(empty)), Error);
+  const auto two = fixture.write("two", "a b");
+  CHECK_THROWS_AS(static_cast<void>(fixture.find(two)), Error);
+  fixture.variables.erase("GOOGLE_APPLICATION_CREDENTIALS");
+  try {
+    static_cast<void>(fixture.find());
+    FAIL("no error");
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::environment);
+    CHECK(all_text(error).find("gcloud auth application-default login") != std::string::npos);
+  }
+  fixture.variables["CLOUDSDK_AUTH_TOKEN_HOST"] = "http://example.com/";
+  CHECK_THROWS_AS(static_cast<void>(fixture.find_file(authorized_user())), Error);
+}
