@@ -83,8 +83,8 @@ ApiError read_api_error(const http::Response& response) {
 }
 
 std::string describe(const ApiError& error, const std::string& method, const std::string& url) {
-  return fmt::format("{} {}: {}{}", method, redact_url(url), error.http_status,
-                     error.status.empty() ? "" : " " + error.status);
+  return fmt::format("{} {}: {}{}", method, redact_url(url.substr(0, url.find('?'))),
+                     error.http_status, error.status.empty() ? "" : " " + error.status);
 }
 
 }  // namespace autopack::google

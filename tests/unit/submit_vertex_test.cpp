@@ -1,0 +1,183 @@
+#include "base/text.hpp"
+#include "submit/submitter.hpp"
+#include "support/fake_http.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+using namespace autopack;
+using autopack::testing::answer;
+using autopack::testing::FakeHttp;
+using nlohmann::json;
+using Reason = http::TransportError::Reason;
+
+namespace {
+
+/// Gives token-1, after expire() token-2, and so on.
+class CountingTokens final : public google::TokenSource {
+public:
+  google::AccessToken token() override {
+    return {.token = Secret{"token-" + std::to_string(number_)}};
+  }
+
+  void expire() override { ++number_; }
+
+  std::string describe() const override { return "test"; }
+
+  std::string project() const override { return {}; }
+
+  std::string quota_project() const override { return "quota"; }
+
+private:
+  int number_{1};
+};
+
+submit::VertexOptions options(FakeHttp& client) {
+  return {.location = {.project = "p", .region = "us-central1"},
+          .credentials = [] { return std::make_unique<CountingTokens>(); },
+          .client = &client};
+}
+
+const json body{{"displayName", "my job"}};
+
+std::string header(const http::Request& request, const std::string& name) {
+  for (const auto& field : request.headers) {
+    if (field.name == name) {
+      return field.value;
+    }
+  }
+  return {};
+}
+
+Error failure(std::vector<FakeHttp::Answer> answers, std::size_t requests = 1) {
+  FakeHttp client{std::move(answers)};
+  try {
+    static_cast<void>(submit::make_vertex_submitter(options(client))->submit(body));
+  } catch (const Error& error) {
+    CHECK(client.requests.size() == requests);
+    CHECK(error.kind() == ErrorKind::remote);
+    return error;
+  }
+  throw std::runtime_error{"no error"};
+}
+
+std::string all_text(const Error& error) {
+  return error.message() + "\n" + join(error.causes(), "\n") + "\n" + join(error.hints(), "\n");
+}
+
+bool holds(const std::string& text, const std::string& fragment) {
+  CAPTURE(text);
+  return text.find(fragment) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a job is created as gcloud creates it") {
+  FakeHttp client{{answer(200, R"({"name": "projects/1/locations/us-central1/customJobs/7"})")}};
+  const auto submitter = submit::make_vertex_submitter(options(client));
+  const auto job = submitter->submit(body);
+  CHECK(job.name == "projects/1/locations/us-central1/customJobs/7");
+  CHECK((*job.answer)["name"] == job.name);
+  const auto& request = client.requests.at(0);
+  CHECK(request.method == "POST");
+  CHECK(request.url ==
+        "https://us-central1-aiplatform.googleapis.com/v1/projects/p/locations/us-central1/"
+        "customJobs?alt=json");
+  CHECK(json::parse(request.body) == body);
+  CHECK(header(request, "Authorization") == "Bearer token-1");
+  CHECK(header(request, "x-goog-user-project") == "quota");
+  const auto prepared = submitter->prepare(body);
+  CHECK(prepared.url == request.url);
+  CHECK(*prepared.body == body);
+}
+
+TEST_CASE("an endpoint override is used as it is, and a billing project wins") {
+  FakeHttp client{{answer(200, R"({"name": "n"})")}};
+  auto changed = options(client);
+  changed.endpoint_override = "http://127.0.0.1:5180/";
+  changed.billing_project = "payer";
+  static_cast<void>(submit::make_vertex_submitter(changed)->submit(body));
+  CHECK(client.requests.at(0).url ==
+        "http://127.0.0.1:5180/v1/projects/p/locations/us-central1/customJobs?alt=json");
+  CHECK(header(client.requests.at(0), "x-goog-user-project") == "payer");
+}
+
+TEST_CASE("a refused token is renewed once") {
+  FakeHttp client{{answer(401, "{}"), answer(200, R"({"name": "n"})")}};
+  static_cast<void>(submit::make_vertex_submitter(options(client))->submit(body));
+  CHECK(header(client.requests.at(1), "Authorization") == "Bearer token-2");
+  const auto error =
+      failure({answer(401, "{}"),
+               answer(401, R"({"error": {"status": "UNAUTHENTICATED", "message": "m"}})")},
+              2);
+  CHECK(error.message() == "Vertex AI refused the job");
+  CHECK(holds(all_text(error), "gcloud auth application-default login"));
+}
+
+TEST_CASE("an unclear answer is not followed by a second request") {
+  for (const FakeHttp::Answer& unclear :
+       {FakeHttp::Answer{answer(503, "")}, FakeHttp::Answer{answer(500, "{}")},
+        FakeHttp::Answer{answer(408, "")}, FakeHttp::Answer{answer(200, "{}")},
+        FakeHttp::Answer{answer(200, "not JSON")}, FakeHttp::Answer{Reason::reset},
+        FakeHttp::Answer{Reason::timeout}}) {
+    const auto error = failure({unclear});
+    CHECK(error.message() == "it is not known whether job `my job` was created");
+    CHECK(holds(all_text(error),
+                "gcloud ai custom-jobs list --project=p --region=us-central1 "
+                "--filter='displayName=\"my job\"'"));
+    CHECK_FALSE(holds(all_text(error), "token-1"));
+  }
+  CHECK(failure({Reason::connect}).message() == "the connection broke");
+}
+
+TEST_CASE("refusals come with their findings and a remedy") {
+  struct Case {
+    int status{};
+    const char* name{};
+    const char* message{};
+    std::vector<std::string> fragments{};
+  };
+
+  for (const auto& [status, name, message, fragments] : {
+           Case{400,
+                "INVALID_ARGUMENT",
+                "List of found errors:\t1.Field: a; Message: One.\t2.Field: b; Message: Two.\t",
+                {"400 INVALID_ARGUMENT\na: One.\nb: Two."}},
+           Case{400,
+                "INVALID_ARGUMENT",
+                "You do not have permission to act as service_account: x. (or it may not exist)",
+                {"roles/iam.serviceAccountUser"}},
+           Case{429,
+                "RESOURCE_EXHAUSTED",
+                "The following quota metrics exceed quota limits: aiplatform.googleapis.com/x",
+                {"429 RESOURCE_EXHAUSTED", "--consumer=projects/p"}},
+           Case{400,
+                "FAILED_PRECONDITION",
+                "Vertex AI Service Agent service-1@x should be granted access to the image y",
+                {"roles/artifactregistry.reader"}},
+           Case{400,
+                "INVALID_ARGUMENT",
+                "Machine type \"c3-x\" is not supported",
+                {"machine-types"}},
+           Case{403, "PERMISSION_DENIED", "Permission denied", {"roles/aiplatform.user"}},
+           Case{404, "NOT_FOUND", "gone", {"404 NOT_FOUND", "gone"}},
+       }) {
+    const json refusal{{"error", {{"code", status}, {"status", name}, {"message", message}}}};
+    const auto error = failure({answer(status, refusal.dump())});
+    CHECK(error.message() == "Vertex AI refused the job");
+    for (const auto& fragment : fragments) {
+      CHECK(holds(all_text(error), fragment));
+    }
+  }
+}
+
+TEST_CASE("a job without project or region is told before it is built") {
+  FakeHttp client{{}};
+  auto nowhere = options(client);
+  nowhere.location = {};
+  const auto problems = submit::make_vertex_submitter(nowhere)->check({});
+  REQUIRE(problems.size() == 2);
+  CHECK(problems[0].message == "no Google Cloud project is set");
+  CHECK(problems[1].message == "no region is set");
+  CHECK(submit::make_vertex_submitter(options(client))->check({}).empty());
+}
