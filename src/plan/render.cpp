@@ -80,19 +80,24 @@ std::string context_path(const std::string& path, std::string_view root) {
   return path.empty() ? std::string{root} : fmt::format("{}/{}", root, path);
 }
 
+/// True for a file that keeps its name, so that its destination can be a directory.
+bool keeps_name(const Copy& copy) {
+  return !copy.is_directory && copy.source.substr(copy.source.rfind('/') + 1) ==
+                                   copy.destination.substr(copy.destination.rfind('/') + 1);
+}
+
 /// COPY's words: one instruction for each directory, one for neighbouring files of one directory.
 std::vector<std::string> copy_lines(const std::vector<Copy>& copies, std::string_view root) {
   std::vector<std::string> lines;
   for (auto copy = copies.begin(); copy != copies.end();) {
-    std::vector<std::string> sources{context_path(copy->source, root)};
     const Copy& first = *copy++;
-    if (first.is_directory) {
-      const std::string destination = first.destination.empty() ? "./" : first.destination;
-      lines.push_back(copy_words(sources, destination));
+    std::vector<std::string> sources{context_path(first.source, root)};
+    if (!keeps_name(first)) {
+      lines.push_back(copy_words(sources, first.destination.empty() ? "./" : first.destination));
       continue;
     }
     const std::string directory = parent_of(first.destination);
-    for (; copy != copies.end() && !copy->is_directory && parent_of(copy->destination) == directory;
+    for (; copy != copies.end() && keeps_name(*copy) && parent_of(copy->destination) == directory;
          ++copy) {
       sources.push_back(context_path(copy->source, root));
     }
