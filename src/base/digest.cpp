@@ -66,11 +66,20 @@ Digest sha256(std::string_view bytes) {
   return hash.finish();
 }
 
+namespace {
+
+/// Without it an encrypted key would ask for its password on the terminal.
+int no_password(char* /*buffer*/, int /*size*/, int /*writing*/, void* /*user*/) {
+  return -1;
+}
+
+}  // namespace
+
 std::string rs256_sign(std::string_view pem, std::string_view message) {
   const std::unique_ptr<BIO, decltype(&BIO_free)> input{
       BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())), &BIO_free};
   const std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> key{
-      PEM_read_bio_PrivateKey(input.get(), nullptr, nullptr, nullptr), &EVP_PKEY_free};
+      PEM_read_bio_PrivateKey(input.get(), nullptr, &no_password, nullptr), &EVP_PKEY_free};
   if (!key || EVP_PKEY_base_id(key.get()) != EVP_PKEY_RSA) {
     throw Error(ErrorKind::usage, "the private key is not an RSA key in PEM form");
   }

@@ -81,7 +81,8 @@ std::vector<YAML::Node> load(std::string_view text, const std::string& origin) {
 
 }  // namespace
 
-Config parse_config(std::string_view text, const std::string& origin, Problems& problems) {
+Config parse_config(std::string_view text, const std::string& name, Problems& problems) {
+  const std::string origin = name == "-" ? "standard input" : name;
   Config config{.origin = origin};
   auto body = json::object();
   try {

@@ -93,13 +93,13 @@ using Origins = std::map<std::string, std::string, std::less<>>;
 struct Config {
   std::shared_ptr<const nlohmann::json> body{};
   Origins origins{};
-  std::string origin{};  ///< the file's name as typed; `-` for stdin
+  std::string origin{};  ///< the file's name, for messages
 };
 
 /// Reads a `--config` file's text, YAML or JSON: CustomJobSpec and CustomJob forms, snake_case
 /// accepted. Unknown keys and values of a wrong type are problems with line and nearest name; what
-/// can be read is returned.
-Config parse_config(std::string_view text, const std::string& origin, Problems& problems);
+/// can be read is returned. `name` is the file's as typed, `-` for standard input.
+Config parse_config(std::string_view text, const std::string& name, Problems& problems);
 
 struct CheckOptions {
   bool skip_tables{false};  ///< `--skip-checks`: no tables of service facts

@@ -34,6 +34,17 @@ std::string offered(std::span<const Accelerators> accelerators) {
   return join(names, ", ");
 }
 
+/// People write the chip alone: `T4` is meant as `NVIDIA_TESLA_T4`.
+std::string did_you_mean_accelerator(const std::string& name) {
+  const auto types = tables::accelerator_types();
+  const auto chip = "_" + to_lower(name);
+  const auto found = std::find_if(types.begin(), types.end(), [&](std::string_view type) {
+    return to_lower(type).ends_with(chip);
+  });
+  return found == types.end() ? tables::did_you_mean(name, types)
+                              : fmt::format(" (did you mean `{}`?)", *found);
+}
+
 class MachineCheck {
 public:
   MachineCheck(const json& pool, std::string path, Findings& findings)
@@ -159,7 +170,7 @@ void MachineCheck::table() {
   if (!accelerator_.empty() && std::find(types.begin(), types.end(), accelerator_) == types.end()) {
     findings_.error(at("acceleratorType"),
                     fmt::format("unknown accelerator type `{}`{}", printable(accelerator_),
-                                tables::did_you_mean(accelerator_, types)));
+                                did_you_mean_accelerator(accelerator_)));
     return;
   }
   const auto* const machine = tables::find_machine(machine_type_);

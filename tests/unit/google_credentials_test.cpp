@@ -268,6 +268,17 @@ TEST_CASE("credentials files that cannot be used") {
   }
 }
 
+TEST_CASE("an encrypted key is refused instead of asking for its password") {
+  const auto encrypted =
+      run_process({"openssl", "pkcs8", "-topk8", "-passout", "pass:x"}, private_key());
+  REQUIRE(encrypted);
+  REQUIRE(encrypted->status == 0);
+  auto content = json::parse(service_account());
+  content["private_key"] = encrypted->output;
+  Fixture fixture;
+  CHECK_THROWS_AS(static_cast<void>(fixture.find_file(content.dump())), Error);
+}
+
 TEST_CASE("credentials that are not there") {
   Fixture fixture;
   fixture.variables["GOOGLE_APPLICATION_CREDENTIALS"] = "/absent.json";

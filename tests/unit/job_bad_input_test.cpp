@@ -163,7 +163,9 @@ TEST_CASE("machines, accelerators, disks and replicas") {
            "",
            {"`replica-count` is -1; a pool has at least one replica (`--worker-pool-spec` number "
             "2)"}},
-          {{good + ",accelerator-type=T4"}, "", {"unknown accelerator type `T4`"}},
+          {{good + ",accelerator-type=T4"},
+           "",
+           {"unknown accelerator type `T4` (did you mean `NVIDIA_TESLA_T4`?)"}},
           {{good + ",accelerator-type=nvidia_tesla_t4"}, "", {"(did you mean `NVIDIA_TESLA_T4`?)"}},
           {{good + ",accelerator-count=1"},
            "",

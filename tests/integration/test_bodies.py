@@ -1,0 +1,45 @@
+"""The request that `submit --dry-run` prints is the golden one, and gcloud's where its recorded runs are at hand."""
+
+import json
+import os
+import pathlib
+import re
+import unittest
+
+import testbed
+from testbed import autopack
+
+GOLDEN = testbed.ROOT / 'tests/golden/bodies'
+ORACLE = pathlib.Path(os.environ.get('AUTOPACK_ORACLE') or testbed.ROOT.parent / 'shared/oracle')
+TREE = {'task.py': '', 'conf/a': '', 'trainer/__init__.py': '', 'trainer/task.py': ''}
+
+
+def without_tags(body):
+    """A packaged image that was named without a tag gets one from us; gcloud leaves it out."""
+    return json.loads(re.sub(r'"(127\.0\.0\.1:\d+/[^":]+):[^"]*"', r'"\1"', json.dumps(body)))
+
+
+class Bodies(unittest.TestCase):
+    def check_case(self, recorded, flags, expected):
+        files = TREE | {f'proj/p1/{name}': text for name, text in TREE.items()} | recorded.get('config_file', {})
+        folder = testbed.write_tree(files)
+        environment = testbed.environment(CLOUDSDK_CORE_PROJECT='test-project')
+        status = 0 if expected else 2
+        answer = autopack('submit', '--dry-run', *flags, cwd=folder, env=environment, status=status)
+        if expected:
+            self.assertEqual(without_tags(answer.json()['request']['body']), without_tags(expected))
+
+    def test_golden_requests(self):
+        for path in sorted(GOLDEN.glob('*.json')):
+            with self.subTest(path.name):
+                recorded = json.loads(path.read_text())
+                self.check_case(recorded, recorded['argv'], recorded['body'])
+
+    def test_gcloud_requests(self):
+        for path in sorted(ORACLE.glob('gcloud/*.json')):
+            recorded = json.loads(path.read_text())
+            if recorded['argv'][1:3] != ['custom-jobs', 'create']:
+                continue
+            with self.subTest(path.name):
+                requests = recorded['requests']
+                self.check_case(recorded, recorded['argv'][3:], requests[0]['body'] if requests else None)
