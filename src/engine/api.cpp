@@ -131,6 +131,18 @@ http::Header Api::registry_auth(const std::string& host) const {
   return {"X-Registry-Auth", registry::to_registry_auth(login(host), host).reveal()};
 }
 
+std::string Api::create_container(std::string what, std::string body, const std::string& query) {
+  auto create = request(std::move(what), "POST", "/containers/create" + query);
+  create.headers.push_back({"Content-Type", "application/json"});
+  create.body = std::move(body);
+  const auto answer = nlohmann::json::parse(send_ok(create).body, nullptr, false);
+  std::string id = text_at(answer, "Id");
+  if (id.empty() || id.find_first_not_of("0123456789abcdef") != std::string::npos) {
+    throw Error(ErrorKind::remote, "the engine made a container, but told no id");
+  }
+  return id;
+}
+
 EngineInfo Api::negotiate() {
   auto ping = base_request("reach the engine", "GET", "/_ping");
   ping.timeout = std::chrono::seconds{30};

@@ -32,6 +32,8 @@ public:
 
   /// The login for the registry `host`; none = anonymous.
   std::optional<registry::Credential> login(const std::string& host) const;
+  /// Makes a container of the `body` given, and gives its id; `query` starts with `?` or is empty.
+  std::string create_container(std::string what, std::string body, const std::string& query);
   /// X-Registry-Auth with that login.
   http::Header registry_auth(const std::string& host) const;
 

@@ -30,11 +30,8 @@ constexpr int patience = 3;
 class Container {
 public:
   Container(Api& api, const ContainerSpec& spec, bool has_input) : api_{api} {
-    auto create = api.request("make a container", "POST", "/containers/create");
-    create.headers.push_back({"Content-Type", "application/json"});
-    create.body = container_body(spec, has_input);
-    const auto answer = json::parse(api.send_ok(create).body, nullptr, false);
-    path_ = "/containers/" + text_at(answer, "Id");
+    path_ = "/containers/" +
+            api.create_container("make a container", container_body(spec, has_input), "");
     remove_ = api.request("remove the container", "DELETE", path_ + "?force=1&v=1");
   }
 

@@ -231,12 +231,10 @@ std::map<std::string, std::string> probe_image(Api& api,
                                                const std::string& platform,
                                                const std::vector<std::string>& paths) {
   const std::string wanted = platform.empty() ? "" : "?platform=" + percent_encode(platform);
-  auto create = api.request(fmt::format("look into image `{}`", image), "POST",
-                            "/containers/create" + wanted);
-  create.headers.push_back({"Content-Type", "application/json"});
   // Never started; the command only has to be there, for images that have none.
-  create.body = json{{"Image", image}, {"Cmd", {"true"}}, {"NetworkDisabled", true}}.dump();
-  const std::string id = text_at(parse_answer(api.send_ok(create)), "Id");
+  const json body{{"Image", image}, {"Cmd", {"true"}}, {"NetworkDisabled", true}};
+  const std::string id =
+      api.create_container(fmt::format("look into image `{}`", image), body.dump(), wanted);
   const auto container =
       api.request("remove a container", "DELETE", "/containers/" + id + "?force=1&v=1");
   std::map<std::string, std::string> found;

@@ -1,0 +1,221 @@
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "engine/container.hpp"
+#include "engine/docker.hpp"
+#include "support/loopback_server.hpp"
+#include "support/temporary_directory.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace autopack;
+using testing::LoopbackServer;
+using testing::ReceivedRequest;
+using testing::Reply;
+
+namespace {
+
+struct Engine {
+  std::unique_ptr<http::Client> client{http::make_client({})};
+  std::unique_ptr<engine::Docker> docker;
+
+  explicit Engine(std::string url, std::string origin = "DOCKER_HOST") {
+    docker = engine::make_docker(
+        {.endpoint = {.url = std::move(url), .origin = std::move(origin)}, .client = client.get()});
+  }
+};
+
+Reply ping(std::vector<http::Header> more = {}) {
+  Reply reply{.headers = {{"Api-Version", "1.41"}, {"Ostype", "linux"}}, .body = "OK"};
+  reply.headers.insert(reply.headers.end(), more.begin(), more.end());
+  return reply;
+}
+
+/// An engine that answers `target` with `answer`.
+LoopbackServer::Handler answering(std::string part, Reply answer) {
+  return [part = std::move(part), answer = std::move(answer)](const ReceivedRequest& request) {
+    if (request.target == "/_ping") {
+      return ping();
+    }
+    if (request.target == "/v1.41/version") {
+      return Reply{.body = R"({"Version":"20.10","Os":"linux","Arch":"amd64"})"};
+    }
+    return request.target.find(part) != std::string::npos ? answer : Reply{.status = 404};
+  };
+}
+
+Error error_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error;
+  }
+  FAIL("nothing was thrown");
+  return {ErrorKind::internal, ""};
+}
+
+std::string whole(const Error& error) {
+  return error.message() + "\n" + join(error.causes(), "\n") + "\n" + join(error.hints(), "\n");
+}
+
+}  // namespace
+
+TEST_CASE("what a daemon can do follows from its ping") {
+  struct Row {
+    std::vector<http::Header> headers;
+    const char* version;
+    bool buildkit;
+    bool podman;
+  };
+
+  const std::vector<Row> rows{
+      {{}, "1.41", true, false},
+      {{{"Builder-Version", "2"}}, "1.41", true, false},
+      {{{"Builder-Version", "1"}}, "1.41", false, false},
+      {{{"Api-Version", "1.30"}}, "1.30", false, false},
+      {{{"Api-Version", "1.99"}}, "1.47", true, false},
+      {{{"Ostype", "windows"}}, "1.41", false, false},
+      {{{"Builder-Version", ""}, {"Libpod-Api-Version", "4.3.1"}}, "1.41", false, true},
+  };
+  for (const auto& row : rows) {
+    const LoopbackServer server{[&](const ReceivedRequest& request) {
+      return request.target == "/_ping"
+                 ? ping(row.headers)
+                 : Reply{.body = R"({"Version":"1","Os":"linux","Arch":"arm64"})"};
+    }};
+    const Engine engine{server.url()};
+    CAPTURE(row.version);
+    CHECK(engine.docker->info().api_version == row.version);
+    CHECK(engine.docker->info().buildkit == row.buildkit);
+    CHECK(engine.docker->info().podman == row.podman);
+    CHECK(engine.docker->info().platform == "linux/arm64");
+    CHECK(server.requests().size() == 2);
+  }
+}
+
+TEST_CASE("an engine that is not there is told with its address and the remedy") {
+  const TemporaryDirectory directory;
+  const std::string missing = (directory.path() / "missing.sock").string();
+  const std::string file = (directory.path() / "file").string();
+  const std::string dead = (directory.path() / "dead.sock").string();
+  write_file(file, "");
+  {
+    const LoopbackServer server{[](const ReceivedRequest&) { return Reply{}; }, dead};
+  }
+
+  struct Row {
+    std::string url;
+    const char* says;
+  };
+
+  for (const auto& row : std::vector<Row>{{"unix://" + missing, "No such file"},
+                                          {"unix://" + file, "is not a socket"},
+                                          {"unix://" + dead, "/dead.sock"},
+                                          {"tcp://127.0.0.1:1", "DOCKER_HOST"}}) {
+    CAPTURE(row.url);
+    const Engine engine{row.url, "docker context `team`"};
+    const Error error = error_of([&] { engine.docker->info(); });
+    CHECK(error.kind() == ErrorKind::environment);
+    CHECK(error.message() ==
+          "cannot reach the Docker Engine at `" + row.url + "` (from docker context `team`)");
+    CHECK(whole(error).find(row.says) != std::string::npos);
+    CHECK_FALSE(error.hints().empty());
+  }
+  const Engine engine{"unix://" + missing, "the default"};
+  CHECK(whole(error_of([&] { engine.docker->info(); })).find("systemctl start docker") !=
+        std::string::npos);
+}
+
+TEST_CASE("what is no Docker Engine is told") {
+  for (const auto& reply : {Reply{.body = "<html>"}, Reply{.headers = {{"Api-Version", "two"}}},
+                            Reply{.headers = {{"Api-Version", "1.41x"}}}}) {
+    const LoopbackServer server{[&](const ReceivedRequest&) { return reply; }};
+    const Engine engine{server.url()};
+    const Error error = error_of([&] { engine.docker->info(); });
+    CHECK(error.kind() == ErrorKind::environment);
+    CHECK(whole(error).find("not a Docker Engine") != std::string::npos);
+  }
+}
+
+TEST_CASE("a private image is asked for with the login of its registry") {
+  const std::string digest = "sha256:" + std::string(64, 'a');
+  const LoopbackServer server{
+      answering("/distribution/", {.body = R"({"Descriptor":{"digest":")" + digest + "\"}}"})};
+  const auto client = http::make_client({});
+  std::vector<std::string> hosts;
+  const auto docker = engine::make_docker(
+      {.endpoint = {.url = server.url()},
+       .credentials =
+           [&](const std::string& host) {
+             hosts.push_back(host);
+             return std::optional{registry::Credential{
+                 .username = "user", .password = Secret{"hunter2"}, .origin = "a test"}};
+           },
+       .client = client.get()});
+  CHECK(docker->resolve(image::Reference::parse("registry.example/a/b:1")).str() == digest);
+  REQUIRE_FALSE(hosts.empty());
+  CHECK(hosts[0] == "registry.example");
+  const auto sent = server.requests().back();
+  CHECK(sent.target == "/v1.41/distribution/registry.example/a/b:1/json");
+  CHECK(base64_decode(sent.header("X-Registry-Auth")).value().find("hunter2") != std::string::npos);
+}
+
+TEST_CASE("an engine's malformed answers are errors, never crashes") {
+  const auto name = image::Reference::parse("registry.example/a/b:1");
+  for (const char* body : {"", "[]", "7", "null", "{", "{\"Descriptor\":5}",
+                           "{\"Descriptor\":{\"digest\":\"sha256:short\"}}", "<html>"}) {
+    CAPTURE(body);
+    const LoopbackServer server{answering("/", {.body = body})};
+    const Engine engine{server.url()};
+    CHECK_THROWS_AS(engine.docker->resolve(name), Error);
+    CHECK_THROWS_AS(engine.docker->push(name), Error);
+    CHECK_THROWS_AS(engine.docker->run({.image = "x"}, {}), Error);
+    const plan::Plan plan;
+    CHECK_THROWS_AS(engine.docker->build({.plan = &plan}), Error);
+  }
+  const LoopbackServer server{
+      answering("/images/",
+                {.body = R"({"Id":5,"RepoDigests":"x","Config":[],"Os":null,"Architecture":{}})"})};
+  const Engine engine{server.url()};
+  CHECK(engine.docker->inspect("x")->id.empty());
+}
+
+TEST_CASE("a build whose connection breaks is no success") {
+  const std::string half = "{\"stream\":\"Step 1/2 : FROM x\"}\n{\"stream\":\"Ste";
+  const LoopbackServer server{
+      answering("/build", {.body = half + std::string(500, ' '), .drop_after = half.size()})};
+  const Engine engine{server.url()};
+  const plan::Plan plan;
+  CHECK_THROWS_AS(engine.docker->build({.plan = &plan}), Error);
+}
+
+TEST_CASE("a container is described as docker run would") {
+  const engine::ContainerSpec spec{
+      .image = "x",
+      .arguments = {"--epochs", "3"},
+      .command = {"/start"},
+      .environment = {{"A", "b=c"}},
+      .mounts = {{.host_path = "/key", .container_path = "/tmp/key", .read_only = true}},
+      .gpus = true,
+      .network_mode = "host",
+      .tty = true};
+  const auto body = nlohmann::json::parse(engine::container_body(spec, true));
+  CHECK(body["Entrypoint"] == nlohmann::json{"/start"});
+  CHECK(body["Cmd"] == nlohmann::json{"--epochs", "3"});
+  CHECK(body["Env"] == nlohmann::json{"A=b=c"});
+  CHECK(body["OpenStdin"] == true);
+  CHECK(body["StdinOnce"] == true);
+  const auto& host = body["HostConfig"];
+  CHECK(host["IpcMode"] == "host");
+  CHECK(host["NetworkMode"] == "host");
+  CHECK(host["AutoRemove"] == false);
+  CHECK(host["DeviceRequests"].dump() == R"([{"Capabilities":[["gpu"]],"Count":-1}])");
+  CHECK(host["Mounts"].dump() ==
+        R"([{"ReadOnly":true,"Source":"/key","Target":"/tmp/key","Type":"bind"}])");
+  const auto plain = nlohmann::json::parse(engine::container_body({.image = "x"}, false));
+  CHECK_FALSE(plain.contains("Cmd"));
+  CHECK_FALSE(plain.contains("Entrypoint"));
+  CHECK_FALSE(plain["HostConfig"].contains("DeviceRequests"));
+}
