@@ -43,8 +43,8 @@ if [ ! -f "$root/build-release/build.ninja" ]; then
   meson setup "$root/build-release" "$root" --buildtype=release >"$scratch/build.log" ||
     { cat "$scratch/build.log"; exit 1; }
 fi
-ninja -C "$root/build-release" autopack >"$scratch/build.log" || { cat "$scratch/build.log"; exit 1; }
-PATH=$root/build-release:$PATH
+ninja -C "$root/build-release" src/autopack >"$scratch/build.log" || { cat "$scratch/build.log"; exit 1; }
+PATH=$root/build-release/src:$PATH
 show autopack --version
 
 step 'Start an engine and a registry where there is none'

@@ -1,6 +1,6 @@
 """Measures autopack beside the docker command line and, where it is on PATH, gcloud.
 
-    bench.py [--binary build-release/autopack] [--rounds 7] [--case NAME...]
+    bench.py [--binary build-release/src/autopack] [--rounds 7] [--case NAME...]
 
 All contestants of a case take turns in one run; the table holds medians. The registry, the API stand-in and the
 packages are on loopback, so no network is measured. gcloud pushes to Google's names alone: the `docker` that it
@@ -305,7 +305,7 @@ def first_line(*command):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n', maxsplit=1)[0])
-    parser.add_argument('--binary', default=str(testbed.ROOT / 'build-release' / 'autopack'))
+    parser.add_argument('--binary', default=str(testbed.ROOT / 'build-release' / 'src' / 'autopack'))
     parser.add_argument('--rounds', type=int, default=7)
     parser.add_argument('--case', nargs='+', choices=CASES, default=list(CASES))
     arguments = parser.parse_args()

@@ -1,6 +1,6 @@
 """Runs the integration tests on real parts: a Docker Engine, a registry, an index, all on this machine.
 
-    run.py --binary build/autopack [PATTERN...]
+    run.py --binary build/src/autopack [PATTERN...]
 
 A PATTERN is a part of a test's name. The last line is `N passed, N failed`; a test that could not run failed.
 """

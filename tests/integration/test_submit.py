@@ -1,0 +1,67 @@
+"""Jobs reach the API stand-in with the pushed digest, and the job's name is told whatever happens after."""
+
+import json
+import unittest
+
+import testbed
+from testbed import autopack
+from vertex_server import VertexServer
+
+
+class Submit(unittest.TestCase):
+    def setUp(self):
+        self.api = VertexServer()
+        self.addCleanup(self.api.close)
+        token = testbed.write_tree({'token': 'ya29.test'}) / 'token'
+        self.env = testbed.index_environment(
+            CLOUDSDK_CORE_PROJECT='test-project', CLOUDSDK_AI_REGION='us-central1',
+            CLOUDSDK_AUTH_ACCESS_TOKEN_FILE=token, CLOUDSDK_API_ENDPOINT_OVERRIDES_AIPLATFORM=self.api.url)
+        self.folder = testbed.example('several-pools')
+        self.target = testbed.image_name('job')
+        self.flags = [
+            '--display-name=pools', '--config=job.yaml',
+            f'--worker-pool-spec=machine-type=n1-standard-8,executor-image-uri={testbed.executor()},'
+            f'local-package-path=.,script=trainer/task.py,output-image-uri={self.target}:v1',
+            '--worker-pool-spec=machine-type=n1-standard-4,replica-count=3']
+
+    def test_a_packaged_job_carries_the_pushed_digest_in_every_pool(self):
+        answer = autopack('submit', *self.flags, '--format=json', cwd=self.folder, env=self.env)
+        result = answer.json()
+        reference = f'{self.target}@{result["image"]["digest"]}'
+        self.assertEqual(result['image']['uri'], reference)
+        self.assertEqual(len(self.api.requests), 1)
+        request = self.api.requests[0]
+        self.assertEqual(request['method'], 'POST')
+        self.assertEqual(request['path'].split('?')[0], '/v1/projects/test-project/locations/us-central1/customJobs')
+        pools = request['body']['jobSpec']['workerPoolSpecs']
+        self.assertEqual([pool['containerSpec']['imageUri'] for pool in pools], [reference, reference])
+        self.assertEqual([pool['replicaCount'] for pool in pools], ['1', '3'])
+        self.assertEqual(pools[0]['diskSpec']['bootDiskSizeGb'], 200)
+        self.assertEqual(pools[1]['containerSpec']['env'], [{'name': 'LEARNING_RATE', 'value': '0.1'}])
+        self.assertEqual(request['body']['jobSpec']['scheduling'], {'timeout': '7200s'})
+        self.assertIn('replica workerpool0/0', testbed.docker('run', '--rm', reference))
+
+    def test_the_name_is_the_only_line_of_stdout(self):
+        answer = autopack('submit', *self.flags, cwd=self.folder, env=self.env)
+        self.assertRegex(answer.out, r'^projects/[^/]+/locations/us-central1/customJobs/\d+\n$')
+
+    def test_a_dry_run_prints_the_request_and_sends_nothing(self):
+        answer = autopack('submit', *self.flags, '--dry-run', cwd=self.folder, env=self.env)
+        request = answer.json()['request']
+        self.assertEqual(request['method'], 'POST')
+        pools = request['body']['jobSpec']['workerPoolSpecs']
+        self.assertEqual([pool['containerSpec']['imageUri'] for pool in pools], [f'{self.target}:v1'] * 2)
+        self.assertEqual(self.api.requests, [])
+        self.assertEqual(testbed.images(self.target), [])
+
+    def test_a_ready_image_is_sent_as_typed(self):
+        autopack('submit', '--display-name=ready',
+                 '--worker-pool-spec=machine-type=n1-standard-4,container-image-uri=gcr.io/p/i:v1',
+                 cwd=self.folder, env=self.env)
+        body = self.api.requests[0]['body']
+        self.assertEqual(body['jobSpec']['workerPoolSpecs'][0]['containerSpec'], {'imageUri': 'gcr.io/p/i:v1'})
+
+    def test_without_a_submitter_it_stops_after_the_push(self):
+        answer = autopack('submit', *self.flags, '--submitter=none', '--format=json', cwd=self.folder, env=self.env)
+        self.assertTrue(json.loads(answer.out)['image']['uri'].startswith(f'{self.target}@sha256:'))
+        self.assertEqual(self.api.requests, [])
