@@ -60,7 +60,9 @@ build build-tests || give_up "the build failed" 6
 run build-tests unit golden lint integration
 
 export ASAN_OPTIONS=abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
-if build build-asan -Db_sanitize=address,undefined -Db_lundef=false; then
+# Unoptimised: the sanitizers make optimising compilers many times slower.
+if build build-asan -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=0 -Ddebug=false \
+  -Dcpp_args=-g1; then
   run --name sanitized build-asan unit golden
 else
   echo "the sanitized build failed"
