@@ -156,6 +156,10 @@ std::optional<Digest> find_digest(Docker& docker,
   if (local && tells_origin && known.empty()) {
     return std::nullopt;
   }
+  // Podman's name for what it has without any registry.
+  if (local && !tells_origin && reference.host == "localhost") {
+    return std::nullopt;
+  }
   try {
     return docker.resolve(reference);
   } catch (Error& error) {

@@ -59,7 +59,8 @@ class FailingBuild(unittest.TestCase):
     def test_pip_names_the_requirement(self):
         folder = testbed.write_tree({'task.py': '', 'requirements.txt': 'no-such-package-here==9\n'})
         answer = autopack('build', '--executor-image-uri', testbed.executor(), '--script=task.py', '--build-network=host',
-                          '--no-push', cwd=folder, env=testbed.index_environment(), status=1)
+                          '--no-push', cwd=folder, env=testbed.index_environment(), status=2)
+        self.assertIn('`requirements.txt` line 1', answer.err)
         self.assertIn('no-such-package-here', answer.err)
         self.assertIn('No matching distribution', answer.err)
         self.assertEqual(answer.out, '')
@@ -67,7 +68,8 @@ class FailingBuild(unittest.TestCase):
     def test_own_dockerfile_names_the_step_and_the_line(self):
         folder = testbed.write_tree({
             'Dockerfile': f'FROM {testbed.executor()}\nRUN echo before the end && exit 3\n'})
-        answer = autopack('build', '--dockerfile=Dockerfile', '--no-push', cwd=folder, status=1)
+        answer = autopack('build', '--dockerfile=Dockerfile', '--no-push', cwd=folder, status=2)
+        self.assertIn('line 2 of `Dockerfile`', answer.err)
         self.assertIn('before the end', answer.err)
         self.assertIn('exit 3', answer.err)
 
@@ -164,18 +166,19 @@ class Podman(unittest.TestCase):
 
 
 class Progress(unittest.TestCase):
-    def test_steps_are_told_as_they_happen(self):
+    def test_a_steps_output_is_told_while_it_runs(self):
+        word = f'number {time.time_ns()}'
         folder = testbed.write_tree({
-            'Dockerfile': f'FROM {testbed.executor()}\nRUN echo {time.time_ns()} && sleep 2\nRUN echo last\n'})
-        process = subprocess.Popen([testbed.binary, 'build', '--dockerfile=Dockerfile', '--no-push', '--progress=plain'],
-                                   cwd=folder, env=testbed.environment(), stdin=subprocess.DEVNULL,
+            'Dockerfile': f'FROM {testbed.executor()}\nRUN echo {word} && sleep 2\nRUN echo last\n'})
+        process = subprocess.Popen([testbed.binary, 'build', '--dockerfile=Dockerfile', '--no-push', '--progress=plain',
+                                    '-v'], cwd=folder, env=testbed.environment(), stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         begin = time.monotonic()
         seen = None
         text = b''
         for line in process.stderr:
             text += line
-            if b'sleep 2' in line and seen is None:
+            if line.strip() == word.encode() and seen is None:
                 seen = time.monotonic() - begin
         end = time.monotonic() - begin
         process.stdout.read()

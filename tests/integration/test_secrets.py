@@ -70,7 +70,7 @@ class PipIndex(unittest.TestCase):
 
     def test_a_wrong_password_is_told_without_the_password(self):
         url = self.index.url.replace('http://', f'http://robot:not-{WORD}@')
-        answer = self.build(testbed.environment(PIP_INDEX_URL=url), status=1)
+        answer = self.build(testbed.environment(PIP_INDEX_URL=url), status=2)
         self.assertNotIn(WORD, answer.err)
         self.assertEqual(answer.out, '')
         self.assertIn('counter', answer.err)
@@ -111,13 +111,18 @@ class MovedBase(unittest.TestCase):
     def test_a_stale_local_tag_is_not_used(self):
         base = f'{testbed.registry()}/bases/moving:1'
         folder = testbed.write_tree({'task.py': 'print(open("/version").read().strip())\n'})
-        for version in ('new', 'old'):
+        for version in ('old', 'new'):
             context = testbed.write_tree({
                 'Dockerfile': f'FROM {testbed.executor()}\nRUN echo {version} > /version\n'})
             docker('build', '-q', '-t', base, context)
-            if version == 'new':
-                docker('push', '--quiet', base)
-        # The daemon's tag is the old one now; the registry holds the new one.
+            docker('push', '--quiet', base)
+            if version == 'old':
+                old = docker('image', 'inspect', '--format', '{{index .RepoDigests 0}}', base)
+        # Pulled a while ago: the tag is the old image here and the new one in the registry.
+        testbed.remove_images(base)
+        docker('pull', '--quiet', old)
+        docker('tag', old, base)
         answer = autopack('build', '--executor-image-uri', base, '--script=task.py', '--output-image-uri',
                           testbed.image_name('moved') + ':t', cwd=folder)
+        self.assertEqual(docker('run', '--rm', '--entrypoint', 'cat', base, '/version'), 'old')
         self.assertEqual(docker('run', '--rm', answer.out.strip()), 'new')

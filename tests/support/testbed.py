@@ -302,7 +302,7 @@ def file_tree(image, below='/'):
                 content = member.linkname
                 if member.isreg():
                     content = hashlib.sha256(archive.extractfile(member).read()).hexdigest()
-                result[path] = (member.type.decode(), member.mode, member.uid, member.gid, content)
+                result[path] = (member.type.decode(), member.mode & 0o7777, member.uid, member.gid, content)
         exporter.wait()
         return result
     finally:
