@@ -57,6 +57,11 @@ need_packages "${autopack_build_packages[@]}" "${autopack_engine_packages[@]}" \
   "${autopack_test_packages[@]}" || give_up "the packages could not be had" 6
 
 build build-tests || give_up "the build failed" 6
+
+engine_log=$(mktemp)
+engine_pid=$(start_engine "$engine_log")
+trap '[ -n "$engine_pid" ] && end_process "$engine_pid"; rm -f "$engine_log"' EXIT
+
 run build-tests unit golden lint integration
 
 export ASAN_OPTIONS=abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
