@@ -84,7 +84,8 @@ def base_with_wheels():
         'bulky/__init__.py': ''})
     (data / 'bulky' / 'weights.bin').write_bytes(random.Random(1).randbytes(WHEEL_MEGABYTES << 20))
     testbed.run([testbed.SYSTEM_PYTHON, '-m', 'build', '--no-isolation', '--wheel', '--outdir', house, data])
-    (house / 'pip.conf').write_text('[global]\nno-index = true\nfind-links = /wheels\n')
+    (house / 'pip.conf').write_text(
+        '[global]\nno-index = true\nfind-links = /wheels\n[install]\nbreak-system-packages = true\n')
     (house / 'Dockerfile').write_text(
         f'FROM {testbed.executor()}\nCOPY *.whl /wheels/\nCOPY pip.conf /etc/pip.conf\n')
     name = f'{testbed.registry()}/bench/base:1'
@@ -140,7 +141,7 @@ class Contestant:
 
 def docker_commands(tool, base, requirement):
     def command(folder, target):
-        install = 'COPY requirements.txt .\nRUN pip install --break-system-packages --no-cache-dir -r requirements.txt\n'
+        install = 'COPY requirements.txt .\nRUN pip install --no-cache-dir -r requirements.txt\n'
         (folder / 'Dockerfile').write_text(HAND_WRITTEN.format(base=base, install=install if requirement else ''))
         return [[tool, 'build', '-q', '-t', target, '.'], [tool, 'push', '--quiet', target]]
     return command
