@@ -52,9 +52,12 @@ struct VertexOptions {
 std::unique_ptr<Submitter> make_vertex_submitter(VertexOptions options);
 
 struct LocalOptions {
-  engine::Docker* docker{nullptr};
+  std::function<engine::Docker&()> docker{};  ///< made when first needed
   Reporter* reporter{nullptr};
+  bool has_gpu{false};  ///< a pool with NVIDIA accelerators gets this machine's
   std::function<void(std::string_view)> log{};  ///< the job's output, both streams
+  /// Told the job's name once it has one, before it runs.
+  std::function<void(const std::string& name)> started{};
 };
 
 /// Runs the job's one pool on the engine, and waits.

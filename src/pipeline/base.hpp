@@ -1,0 +1,30 @@
+#pragma once
+
+#include "image/facts.hpp"
+#include "pipeline/services.hpp"
+
+#include <optional>
+#include <string>
+
+namespace autopack::pipeline {
+
+/// The facts of `reference` as its registry (or, for an image without one, the daemon) has it now:
+/// from the cache when the digest is known there, else found by the engine.
+image::BaseFacts base_now(Services& services,
+                          const std::string& reference,
+                          const std::string& platform);
+
+/// The facts of `reference` as last seen, good for printing a Dockerfile: `recorded` (of a
+/// committed Dockerfile) when it is about the same base, else the cache, else the engine.
+image::BaseFacts base_as_seen(Services& services,
+                              const std::string& reference,
+                              const std::string& platform,
+                              const std::optional<image::BaseFacts>& recorded);
+
+/// The same for a dry run, which pulls nothing and needs no engine: what is not known is assumed as
+/// gcloud assumes it, and said.
+image::BaseFacts base_or_assumed(Services& services,
+                                 const std::string& reference,
+                                 const std::string& platform);
+
+}  // namespace autopack::pipeline

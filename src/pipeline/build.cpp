@@ -1,0 +1,158 @@
+#include "base/text.hpp"
+#include "pipeline/package.hpp"
+#include "project/pip_settings.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <chrono>
+
+namespace autopack::pipeline {
+
+namespace {
+
+/// In the context that is sent: what the user's files must not meet.
+constexpr auto* project_directory = "project";
+constexpr auto* pip_directory = ".autopack/pip";
+
+constexpr auto* key_label = "autopack.key";
+
+/// The image in the daemon that was built for the same key.
+std::optional<engine::LocalImage> built_before(engine::Docker& docker,
+                                               const plan::Plan& plan,
+                                               const std::string& tagged) {
+  auto local = docker.inspect(tagged);
+  if (!local) {
+    return std::nullopt;
+  }
+  const auto label = local->labels.find(key_label);
+  return label != local->labels.end() && label->second == plan.image_key ? local : std::nullopt;
+}
+
+std::map<std::string, std::string> labels_of(const plan::Plan& plan) {
+  std::map<std::string, std::string> labels{{key_label, plan.image_key},
+                                            {"autopack.dependency-key", plan.dependency_key}};
+  if (!plan.base.reference.empty()) {
+    labels["org.opencontainers.image.base.name"] = plan.base.reference;
+  }
+  if (plan.base.digest) {
+    labels["org.opencontainers.image.base.digest"] = plan.base.digest->str();
+  }
+  return labels;
+}
+
+std::string built_text(const engine::BuildResult& result,
+                       std::chrono::steady_clock::duration time) {
+  return fmt::format("{} in {:.1f} s, {} of {} steps cached", result.image_id,
+                     std::chrono::duration<double>(time).count(), result.cached_steps,
+                     result.steps);
+}
+
+/// `SOURCE_DATE_EPOCH`, else the time that all files have.
+std::int64_t file_time(const Environment& environment) {
+  const auto text = environment.get("SOURCE_DATE_EPOCH");
+  if (!text) {
+    return image::default_file_time;
+  }
+  std::int64_t seconds = 0;
+  const auto [end, failure] = std::from_chars(text->data(), text->data() + text->size(), seconds);
+  if (failure != std::errc{} || end != text->data() + text->size() || seconds < 0) {
+    throw Error(ErrorKind::usage,
+                fmt::format("`{}` of `SOURCE_DATE_EPOCH` is no time: seconds since 1970",
+                            printable(*text)));
+  }
+  return seconds;
+}
+
+/// The settings of this machine's pip, as files of the context.
+std::vector<engine::ContextFile> pip_files(Services& services,
+                                           const project::Project& project,
+                                           const engine::EngineInfo& engine) {
+  const auto settings = project::find_pip_settings(services.environment, project.index_hosts,
+                                                   project.environment_variables);
+  if ((settings.has_credentials || project.has_index_credentials) && !engine.buildkit) {
+    throw Error(ErrorKind::environment,
+                fmt::format("the package index wants a login, which this {} would keep in the "
+                            "image: it has no BuildKit",
+                            engine.podman ? "Podman" : "Docker Engine"))
+        .hint("use a Docker Engine 18.09 or newer, or an index without a login");
+  }
+  if (!settings.description.empty()) {
+    services.reporter->detail(settings.description);
+  }
+  std::vector<engine::ContextFile> files;
+  for (const auto& [name, text] : settings.files) {
+    files.push_back({.path = fmt::format("{}/{}", pip_directory, name), .text = text});
+  }
+  return files;
+}
+
+engine::BuildResult run_build(Services& services,
+                              const PackageRequest& request,
+                              const Scanned& scanned,
+                              const plan::Plan& plan,
+                              const std::string& tag) {
+  auto& docker = services.docker();
+  engine::BuildRequest build{.plan = &plan,
+                             .dockerfile = plan.dockerfile,
+                             .tags = {tag},
+                             .labels = labels_of(plan),
+                             .network_mode = request.build_network,
+                             .platform = plan.platform,
+                             .no_cache = request.no_cache,
+                             .buildkit = docker.info().buildkit,
+                             .file_time = file_time(services.environment)};
+  if (!plan.user_dockerfile.empty()) {
+    return docker.build(build);
+  }
+  if (plan.dependencies.needs_pip()) {
+    build.files = pip_files(services, scanned.project, docker.info());
+  }
+  build.root = project_directory;
+  const engine::BuildBase base{docker, plan.base};
+  build.dockerfile =
+      plan::render_dockerfile(plan,
+                              {.buildkit = build.buildkit,
+                               .base = base.from(),
+                               .pip_settings = build.files.empty() ? "" : pip_directory,
+                               .root = build.root},
+                              request.options);
+  return docker.build(build);
+}
+
+}  // namespace
+
+bool key_is_whole(const plan::Plan& plan) {
+  return plan.user_dockerfile.empty();
+}
+
+Image build(Services& services,
+            const PackageRequest& request,
+            const Scanned& scanned,
+            const plan::Plan& plan,
+            const ImageName& name) {
+  auto& docker = services.docker();
+  const image::Reference keyed = name.keyed(plan);
+  Image image{.repository = keyed.repository(), .tag = keyed.tag};
+  // What a user's own Dockerfile starts from is not in the key, so only the builder's cache can
+  // tell whether it is still the same.
+  if (!request.no_cache && plan.user_dockerfile.empty()) {
+    if (const auto local = built_before(docker, plan, keyed.tagged())) {
+      image.image_id = local->id;
+      image.reused = true;
+      services.reporter->done("Reused", fmt::format("{}: nothing changed", local->id));
+    }
+  }
+  if (!image.reused) {
+    const auto start = std::chrono::steady_clock::now();
+    const auto result = run_build(services, request, scanned, plan, keyed.tagged());
+    image.image_id = result.image_id;
+    services.reporter->done("Built", built_text(result, std::chrono::steady_clock::now() - start));
+  }
+  if (!name.reference.tag.empty()) {
+    docker.tag(image.image_id, name.reference);
+  }
+  return image;
+}
+
+}  // namespace autopack::pipeline

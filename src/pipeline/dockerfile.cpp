@@ -1,0 +1,55 @@
+#include "pipeline/dockerfile.hpp"
+
+#include "base/text.hpp"
+#include "pipeline/base.hpp"
+
+#include <fmt/format.h>
+
+namespace autopack::pipeline {
+
+namespace {
+
+constexpr std::string_view seal_prefix = "# autopack-text: ";
+
+std::string seal_line(std::string_view text) {
+  return std::string{seal_prefix} + sha256(text).hex().substr(0, 16) + "\n";
+}
+
+}  // namespace
+
+DockerfileText write_dockerfile(Services& services,
+                                const PackageRequest& request,
+                                bool pin,
+                                const std::optional<std::string>& committed) {
+  const Scanned scanned = scan(request);
+  const auto base = base_as_seen(services, request.executor_image, request.options.platform,
+                                 committed ? plan::recorded_facts(*committed) : std::nullopt);
+  PackageRequest text_only = request;
+  text_only.options.contents = false;
+  const plan::Plan plan = decide(services, text_only, scanned, base);
+  std::string text = plan.dockerfile;
+  if (pin) {
+    if (!base.digest) {
+      throw Error(ErrorKind::environment,
+                  fmt::format("`{}` cannot be pinned: no registry has it, so it has no digest",
+                              printable(base.reference)));
+    }
+    const auto pinned = image::Reference::parse(base.reference).with_digest(*base.digest);
+    text = plan::render_dockerfile(plan, {.base = pinned}, text_only.options);
+  }
+  return {.dockerfile = seal(std::move(text)), .dockerignore = seal(plan.ignore_text)};
+}
+
+std::string seal(std::string text) {
+  if (!text.empty() && !text.ends_with('\n')) {
+    text += '\n';
+  }
+  return text + seal_line(text);
+}
+
+bool is_unedited(std::string_view text) {
+  const auto at = text.rfind(seal_prefix);
+  return at != std::string_view::npos && text.substr(at) == seal_line(text.substr(0, at));
+}
+
+}  // namespace autopack::pipeline

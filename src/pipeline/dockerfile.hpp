@@ -1,0 +1,31 @@
+#pragma once
+
+#include "pipeline/package.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace autopack::pipeline {
+
+/// A generated Dockerfile and the ignore file beside it.
+struct DockerfileText {
+  std::string dockerfile{};
+  std::string dockerignore{};
+};
+
+/// The text for `request`; the base's facts as last seen, or as `committed`, a Dockerfile that was
+/// written before, records them. With `pin` the base stands there by digest: Error(environment)
+/// when it has none.
+DockerfileText write_dockerfile(Services& services,
+                                const PackageRequest& request,
+                                bool pin,
+                                const std::optional<std::string>& committed);
+
+/// `text` with a last line that holds its digest.
+std::string seal(std::string text);
+
+/// True when `text` ends in such a line and nothing was changed since.
+bool is_unedited(std::string_view text);
+
+}  // namespace autopack::pipeline

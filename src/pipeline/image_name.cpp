@@ -1,0 +1,43 @@
+#include "pipeline/image_name.hpp"
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+#include <fmt/format.h>
+
+namespace autopack::pipeline {
+
+std::string key_tag(const std::string& image_key) {
+  return "ap-" + image_key.substr(0, 16);
+}
+
+image::Reference ImageName::keyed(const plan::Plan& plan) const {
+  return image::Reference::parse(reference.with_tag(key_tag(plan.image_key)));
+}
+
+ImageName name_image(const std::string& output_image,
+                     const std::string& job_name,
+                     const job::Location& location) {
+  if (!output_image.empty()) {
+    ImageName name{.reference = image::Reference::parse(output_image)};
+    if (name.reference.digest) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("`output-image-uri` `{}` names a digest, which only a push can tell",
+                              printable(output_image)))
+          .hint(fmt::format("`{}` lets autopack choose the tag", name.reference.repository()));
+    }
+    name.has_registry = name.reference.names_registry();
+    return name;
+  }
+  const std::string component = image::sanitize_component(job_name);
+  if (location.project.empty() || location.region.empty()) {
+    return {.reference = image::Reference::parse("autopack/" + component), .has_registry = false};
+  }
+  // A project of a domain, `example.com:name`, is a path of two components in image names.
+  const std::string project = replace_all(location.project, ":", "/");
+  return {.reference = image::Reference::parse(
+              fmt::format("{}-docker.pkg.dev/{}/autopack/{}", location.region, project, component)),
+          .has_registry = true};
+}
+
+}  // namespace autopack::pipeline

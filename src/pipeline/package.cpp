@@ -1,0 +1,132 @@
+#include "pipeline/package.hpp"
+
+#include "base/text.hpp"
+#include "pipeline/base.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace autopack::pipeline {
+
+namespace {
+
+std::string count_of(std::size_t number, const std::string& what) {
+  return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
+}
+
+/// `42 files, 1.2 MB: module `trainer.task`, `requirements.txt``.
+std::string scanned_text(const plan::Plan& plan) {
+  std::size_t files = 0;
+  std::uint64_t bytes = 0;
+  for (const auto& entry : plan.code) {
+    if (entry.entry.type != source::EntryType::directory) {
+      ++files;
+      bytes += entry.entry.size;
+    }
+  }
+  std::string text = fmt::format("{}, {}", count_of(files, "file"), human_size(bytes));
+  if (!plan.user_dockerfile.empty()) {
+    return text + fmt::format(" for `{}`", plan.user_dockerfile);
+  }
+  text +=
+      fmt::format(": {} `{}`", plan.entry.kind == project::EntryKind::module ? "module" : "script",
+                  plan.entry.value);
+  for (const auto& file : plan.dependencies.requirement_files) {
+    text += fmt::format(", `{}`", file);
+  }
+  if (!plan.dependencies.requirements.empty()) {
+    text += ", " + count_of(plan.dependencies.requirements.size(), "more requirement");
+  }
+  if (!plan.dependencies.packages.empty()) {
+    text += ", " + count_of(plan.dependencies.packages.size(), "extra package");
+  }
+  if (plan.dependencies.install != plan::Install::none) {
+    text += ", the project's own package";
+  }
+  return text;
+}
+
+}  // namespace
+
+Scanned scan(const PackageRequest& request) {
+  Scanned scanned{.tree = source::make_disk_tree(request.project.directory)};
+  scanned.project = project::scan(*scanned.tree, request.project);
+  return scanned;
+}
+
+plan::Plan decide(Services& services,
+                  const PackageRequest& request,
+                  const Scanned& scanned,
+                  const image::BaseFacts& base) {
+  for (const auto& warning : scanned.project.warnings) {
+    services.reporter->warn(warning);
+  }
+  auto plan =
+      plan::make_plan(scanned.tree, scanned.project, request.project, base, request.options);
+  for (const auto& warning : plan.warnings) {
+    services.reporter->warn(warning);
+  }
+  services.reporter->done("Scanned", scanned_text(plan));
+  return plan;
+}
+
+Image package(Services& services,
+              const PackageRequest& request,
+              const Scanned& scanned,
+              const ImageName& name,
+              Push push_it) {
+  const image::BaseFacts base =
+      request.executor_image.empty()
+          ? image::BaseFacts{.platform = request.options.platform}
+          : base_now(services, request.executor_image, request.options.platform);
+  const plan::Plan plan = decide(services, request, scanned, base);
+  const bool pushed = push_it == Push::yes && name.has_registry;
+  if (pushed && !request.no_cache) {
+    if (auto image = pushed_before(services, plan, name)) {
+      return *image;
+    }
+  }
+  Image image = build(services, request, scanned, plan, name);
+  if (pushed) {
+    push(services, name, image);
+  }
+  return image;
+}
+
+Image package_for_running(Services& services,
+                          const PackageRequest& request,
+                          const Scanned& scanned,
+                          const ImageName& name) {
+  const auto last = image::Reference::parse(name.reference.with_tag("run"));
+  auto& docker = services.docker();
+  const auto before = docker.inspect(last.tagged());
+  Image image = package(services, request, scanned, name, Push::no);
+  docker.tag(image.image_id, last);
+  if (before && before->id != image.image_id) {
+    const auto key = before->labels.find("autopack.key");
+    if (key != before->labels.end() && key->second.size() >= 16) {
+      docker.remove_image(name.reference.with_tag(key_tag(key->second)));
+    }
+  }
+  return image;
+}
+
+std::string Image::uri() const {
+  return digest ? repository + "@" + digest->str() : image_id;
+}
+
+nlohmann::json to_json(const Image& image) {
+  auto layers = nlohmann::json::array();
+  for (const auto& layer : image.layers) {
+    layers.push_back({{"digest", layer.id}, {"size", layer.size}, {"uploaded", layer.uploaded}});
+  }
+  return {{"uri", image.digest ? image.uri() : image.repository + ":" + image.tag},
+          {"digest", image.digest ? image.digest->str() : image.image_id},
+          {"tag", image.tag},
+          {"reused", image.reused},
+          {"engine", "docker"},
+          {"layers", std::move(layers)},
+          {"bytes_uploaded", image.bytes_uploaded}};
+}
+
+}  // namespace autopack::pipeline

@@ -1,0 +1,95 @@
+#pragma once
+
+#include "image/facts.hpp"
+#include "pipeline/image_name.hpp"
+#include "pipeline/services.hpp"
+#include "plan/plan.hpp"
+#include "project/project.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace autopack::pipeline {
+
+/// What to package and how. Where it goes is an ImageName.
+struct PackageRequest {
+  project::Request project{};
+  std::string executor_image{};
+  plan::Options options{};
+  std::string build_network{};
+  bool no_cache{false};
+};
+
+/// The project's facts and the files they were found in.
+struct Scanned {
+  std::shared_ptr<const source::Tree> tree{};
+  project::Project project{};
+};
+
+/// A packaged image, in the daemon or in a registry.
+struct Image {
+  std::string repository{};
+  std::string tag{};       ///< `ap-<16 hex>`
+  std::string image_id{};  ///< `sha256:...` of the configuration; empty when only a registry has it
+  std::optional<Digest> digest{};  ///< of the manifest; none until it is pushed
+  bool reused{false};
+  std::uint64_t bytes_uploaded{0};
+  std::vector<engine::PushResult::Layer> layers{};
+
+  /// What goes into a job: `repository@sha256:...`, or the image ID when no registry has it.
+  std::string uri() const;
+};
+
+/// Reads the project; all findings at once, before anything is built.
+Scanned scan(const PackageRequest& request);
+
+/// Decides everything. Warnings of project and plan are told.
+plan::Plan decide(Services& services,
+                  const PackageRequest& request,
+                  const Scanned& scanned,
+                  const image::BaseFacts& base);
+
+/// False for a user's own Dockerfile: what it starts from is not in the key, so only the builder's
+/// cache can tell whether the image is still the same.
+bool key_is_whole(const plan::Plan& plan);
+
+/// Builds what `plan` says, or takes the image that has its key already.
+Image build(Services& services,
+            const PackageRequest& request,
+            const Scanned& scanned,
+            const plan::Plan& plan,
+            const ImageName& name);
+
+/// The image that the registry has for the key of `plan`, the user's own tag moved to it; none when
+/// it has to be built.
+std::optional<Image> pushed_before(Services& services,
+                                   const plan::Plan& plan,
+                                   const ImageName& name);
+
+/// Pushes `image`, the user's own tag last.
+void push(Services& services, const ImageName& name, Image& image);
+
+/// The whole way: base, plan, image in the registry (or in the daemon when `name` has none, or with
+/// `Push::no`).
+enum class Push { yes, no };
+Image package(Services& services,
+              const PackageRequest& request,
+              const Scanned& scanned,
+              const ImageName& name,
+              Push push);
+
+/// The same for a program that is run here: the image stays in the daemon, and the one that the
+/// last run of `name` left is removed when it is another.
+Image package_for_running(Services& services,
+                          const PackageRequest& request,
+                          const Scanned& scanned,
+                          const ImageName& name);
+
+/// The `image` object of `--format=json`.
+nlohmann::json to_json(const Image& image);
+
+}  // namespace autopack::pipeline

@@ -1,0 +1,115 @@
+#include "pipeline/submission.hpp"
+
+#include "pipeline/base.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace autopack::pipeline {
+
+namespace {
+
+/// Gathers what several checks found, so that the user mends all of it at once.
+class Findings {
+public:
+  template <class Step>
+  void run(Step&& step) {
+    try {
+      std::forward<Step>(step)();
+    } catch (const Error& error) {
+      if (exit_status(error.kind()) != exit_status(ErrorKind::usage)) {
+        throw;
+      }
+      kind_ = problems_.empty() ? error.kind() : kind_;
+      add(error);
+    }
+  }
+
+  void add(const Problems& problems) {
+    problems_.insert(problems_.end(), problems.begin(), problems.end());
+  }
+
+  void throw_if_any() const { throw_if_errors(problems_, kind_); }
+
+private:
+  void add(const Error& error) {
+    if (!error.problems().empty()) {
+      add(error.problems());
+      return;
+    }
+    Problem problem{.message = error.message(), .hints = error.hints()};
+    for (const auto& cause : error.causes()) {
+      problem.message += ": " + cause;
+    }
+    problems_.push_back(std::move(problem));
+  }
+
+  Problems problems_;
+  ErrorKind kind_{ErrorKind::usage};
+};
+
+}  // namespace
+
+Checked check(const SubmissionRequest& request, const submit::Submitter* submitter) {
+  Checked checked;
+  Findings findings;
+  findings.run([&] {
+    checked.job = job::make_job(request.flags, request.config ? &*request.config : nullptr,
+                                request.location, request.checks, request.earlier);
+    if (submitter != nullptr) {
+      findings.add(submitter->check(checked.job));
+    }
+  });
+  if (request.package) {
+    findings.run([&] { checked.scanned = scan(*request.package); });
+    const std::string job_name = request.flags.display_name.empty()
+                                     ? request.flags.fallback_display_name
+                                     : request.flags.display_name;
+    findings.run([&] {
+      checked.name = name_image(
+          request.output_image,
+          checked.job.display_name.empty() ? job_name : checked.job.display_name, request.location);
+    });
+    if (!request.package->executor_image.empty()) {
+      findings.run([&] { image::Reference::parse(request.package->executor_image); });
+    }
+  }
+  findings.throw_if_any();
+  return checked;
+}
+
+DryRun dry_run(Services& services,
+               const SubmissionRequest& request,
+               const Checked& checked,
+               const submit::Submitter& submitter) {
+  DryRun result;
+  if (checked.scanned) {
+    const auto& package = *request.package;
+    const image::BaseFacts base =
+        package.executor_image.empty()
+            ? image::BaseFacts{.platform = package.options.platform}
+            : base_or_assumed(services, package.executor_image, package.options.platform);
+    const plan::Plan plan = decide(services, package, *checked.scanned, base);
+    const auto& own = checked.name.reference;
+    result.image = own.tag.empty() ? checked.name.keyed(plan).tagged() : own.tagged();
+  }
+  result.request = submitter.prepare(job::with_image(checked.job, result.image));
+  return result;
+}
+
+Submitted submit(Services& services,
+                 const SubmissionRequest& request,
+                 const Checked& checked,
+                 submit::Submitter* submitter) {
+  Submitted result;
+  if (checked.scanned) {
+    result.image = package(services, *request.package, *checked.scanned, checked.name, Push::yes);
+  }
+  if (submitter != nullptr) {
+    services.cancellation->throw_if_requested();
+    result.job = submitter->submit(
+        job::with_image(checked.job, result.image ? result.image->uri() : std::string{}));
+  }
+  return result;
+}
+
+}  // namespace autopack::pipeline

@@ -1,0 +1,59 @@
+#pragma once
+
+#include "job/job.hpp"
+#include "pipeline/package.hpp"
+#include "submit/submitter.hpp"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace autopack::pipeline {
+
+/// A job as the user asked for it.
+struct SubmissionRequest {
+  job::JobFlags flags{};
+  std::optional<job::Config> config{};
+  Problems earlier{};  ///< findings of reading flags and file
+  job::Location location{};
+  job::CheckOptions checks{};
+  std::string output_image{};
+  /// The packaging, when a pool asks for one.
+  std::optional<PackageRequest> package{};
+};
+
+/// A job that passed every check that can be made offline.
+struct Checked {
+  job::JobSpec job{};
+  std::optional<Scanned> scanned{};
+  ImageName name{};  ///< meaningful when `scanned` is there
+};
+
+struct Submitted {
+  std::optional<Image> image{};
+  submit::SubmittedJob job{};
+};
+
+/// The rules of job, project, image name and submitter (may be null), all findings as one error,
+/// before any engine or service is touched.
+Checked check(const SubmissionRequest& request, const submit::Submitter* submitter);
+
+/// What would be sent; nothing is built. The packaged image by the tag it would get.
+struct DryRun {
+  std::string image{};  ///< empty when nothing is packaged
+  submit::PreparedRequest request{};
+};
+
+DryRun dry_run(Services& services,
+               const SubmissionRequest& request,
+               const Checked& checked,
+               const submit::Submitter& submitter);
+
+/// Package, then send: the body holds the digest. Without a submitter it ends after the push.
+Submitted submit(Services& services,
+                 const SubmissionRequest& request,
+                 const Checked& checked,
+                 submit::Submitter* submitter);
+
+}  // namespace autopack::pipeline

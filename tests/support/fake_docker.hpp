@@ -1,0 +1,100 @@
+#pragma once
+
+#include "engine/docker.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace autopack::testing {
+
+/// A Docker Engine in memory: it has the images it is given, and records what it is asked to do.
+class FakeDocker final : public engine::Docker {
+public:
+  const engine::EngineInfo& info() override { return engine_info; }
+
+  std::optional<engine::LocalImage> inspect(const std::string& reference) override {
+    const auto found = images.find(reference);
+    return found == images.end() ? std::nullopt : std::optional{found->second};
+  }
+
+  Digest resolve(const image::Reference& reference) override {
+    calls.push_back("resolve " + reference.text);
+    const auto found = digests.find(reference.text);
+    if (found == digests.end()) {
+      throw Error(ErrorKind::remote, "no registry has `" + reference.text + "`");
+    }
+    return found->second;
+  }
+
+  void pull(const image::Reference& reference, const std::string& platform) override {
+    calls.push_back("pull " + reference.text);
+    images[reference.text] = {.id = "sha256:pulled", .platform = platform};
+  }
+
+  engine::BuildResult build(const engine::BuildRequest& request) override {
+    calls.push_back("build " + request.tags.front());
+    built = request;
+    if (build_failure) {
+      throw *build_failure;
+    }
+    images[request.tags.front()] = {.id = built_id, .labels = request.labels};
+    return {.image_id = built_id, .steps = 7, .cached_steps = 5};
+  }
+
+  void tag(const std::string& image, const image::Reference& name) override {
+    calls.push_back("tag " + name.tagged());
+    engine::LocalImage tagged{.id = image};
+    for (const auto& [other, held] : images) {
+      if (held.id == image) {
+        tagged = held;
+      }
+    }
+    images[name.tagged()] = tagged;
+  }
+
+  engine::PushResult push(const image::Reference& name) override {
+    calls.push_back("push " + name.tagged());
+    return {.digest = sha256("pushed"), .bytes_uploaded = 1'500'000};
+  }
+
+  void remove_image(const std::string& reference) override {
+    calls.push_back("remove " + reference);
+    images.erase(reference);
+  }
+
+  std::map<std::string, std::string> probe(const std::string& image,
+                                           const std::string& /*platform*/,
+                                           const std::vector<std::string>& paths) override {
+    calls.push_back("probe " + image);
+    std::map<std::string, std::string> found;
+    for (const auto& path : paths) {
+      if (path == "/usr/bin/python3" || path == "/usr/lib/python3/dist-packages/pip" ||
+          path == "/usr/bin/apt-get") {
+        found[path] = "";
+      }
+    }
+    return found;
+  }
+
+  int run(const engine::ContainerSpec& spec, const engine::ContainerStreams& streams) override {
+    calls.push_back("run " + spec.image);
+    ran = spec;
+    streams.output("output\n");
+    return run_status;
+  }
+
+  engine::EngineInfo engine_info{
+      .version = "20.10.24", .api_version = "1.41", .platform = "linux/amd64", .buildkit = true};
+  std::map<std::string, engine::LocalImage> images{};
+  std::map<std::string, Digest> digests{};
+  std::string built_id{"sha256:built"};
+  std::optional<Error> build_failure{};
+  int run_status{0};
+
+  std::vector<std::string> calls{};
+  engine::BuildRequest built{};
+  engine::ContainerSpec ran{};
+};
+
+}  // namespace autopack::testing
