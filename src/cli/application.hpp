@@ -1,0 +1,27 @@
+#pragma once
+
+#include "base/environment.hpp"
+#include "cli/console.hpp"
+#include "engine/docker.hpp"
+#include "http/client.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace autopack::cli {
+
+/// What the program runs on: the process's own, or a test's.
+struct Surroundings {
+  Environment environment{};
+  Streams streams{};
+  Cancellation* cancellation{nullptr};
+  std::function<std::unique_ptr<http::Client>(http::ClientOptions)> make_client{};
+  std::function<std::shared_ptr<engine::Docker>(engine::DockerOptions)> make_docker{};
+};
+
+/// Runs one command line (without the program's name) and returns the exit status. Throws nothing.
+int run_application(const std::vector<std::string>& typed, const Surroundings& surroundings);
+
+}  // namespace autopack::cli

@@ -1,0 +1,46 @@
+#include "cli/command.hpp"
+#include "cli/packaging_options.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace autopack::cli {
+
+namespace {
+
+class BuildCommand : public Command {
+public:
+  void add_flags(FlagSet& flags) override {
+    add_packaging_flags(flags, packaging_);
+    add_build_flags(flags, build_);
+    flags.toggle("--no-push", no_push_, "leave the image in the daemon");
+  }
+
+  int run(Session& session) override {
+    check_build_options(build_);
+    require_executor(packaging_, build_);
+    auto request = package_request(packaging_, build_, session.services.environment);
+    const auto scanned = pipeline::scan(request);
+    const std::string job_name = packaging_.display_name.empty()
+                                     ? directory_name(request.project.directory)
+                                     : packaging_.display_name;
+    const auto name =
+        pipeline::name_image(packaging_.output_image, job_name, find_location(session));
+    const auto image = pipeline::package(session.services, request, scanned, name,
+                                         no_push_ ? pipeline::Push::no : pipeline::Push::yes);
+    session.console.result(render(session.format, pipeline::to_json(image), image.uri()));
+    return 0;
+  }
+
+private:
+  PackagingOptions packaging_;
+  BuildOptions build_;
+  bool no_push_{false};
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_build_command() {
+  return std::make_unique<BuildCommand>();
+}
+
+}  // namespace autopack::cli

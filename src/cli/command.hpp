@@ -1,0 +1,63 @@
+#pragma once
+
+#include "cli/console.hpp"
+#include "cli/flags.hpp"
+#include "cli/global_options.hpp"
+#include "cli/output_format.hpp"
+#include "job/job.hpp"
+#include "pipeline/services.hpp"
+
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace autopack::cli {
+
+/// What a command works with, once its flags are read.
+struct Session {
+  const GlobalOptions& global;
+  const FlagSet& flags;
+  OutputFormat format{};
+  Console& console;
+  pipeline::Services& services;
+  std::vector<std::string> program_arguments{};  ///< after `--`
+};
+
+/// One command of the command line. One file each.
+class Command {
+public:
+  virtual ~Command() = default;
+  virtual void add_flags(FlagSet& flags) = 0;
+  /// The exit status.
+  virtual int run(Session& session) = 0;
+};
+
+/// A line of the table of commands.
+struct CommandEntry {
+  std::string_view name{};
+  std::string_view summary{};
+  std::string_view usage{};    ///< after `autopack NAME`
+  std::string_view example{};  ///< whole command lines
+  std::unique_ptr<Command> (*make)(){nullptr};
+  bool takes_program_arguments{false};  ///< after `--`
+  int own_failure{0};  ///< exit status of autopack's own failures; 0 = by the error's kind
+};
+
+std::span<const CommandEntry> commands();
+
+std::unique_ptr<Command> make_submit_command();
+std::unique_ptr<Command> make_run_command();
+std::unique_ptr<Command> make_build_command();
+std::unique_ptr<Command> make_dockerfile_command();
+std::unique_ptr<Command> make_explain_command();
+
+/// The project directory's own name, for jobs and images that are not named.
+std::string directory_name(const std::filesystem::path& directory);
+
+/// Project and region from flags, environment and gcloud's configuration; parts may be empty.
+job::Location find_location(const Session& session);
+
+}  // namespace autopack::cli

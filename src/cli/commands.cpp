@@ -1,0 +1,70 @@
+#include "cli/command.hpp"
+#include "google/project.hpp"
+
+#include <array>
+
+namespace autopack::cli {
+
+namespace {
+
+const std::array<CommandEntry, 5> table{{
+    {.name = "submit",
+     .summary = "package, build, push, and create a custom job",
+     .usage = "--worker-pool-spec=KEY=VALUE,... [--worker-pool-spec=...] [FLAGS]",
+     .example =
+         "  autopack submit --region=us-central1 --worker-pool-spec=machine-type=n1-standard-4,\\\n"
+         "    executor-image-uri=python:3.11,local-package-path=.,script=train.py\n\n"
+         "keys of a pool: machine-type replica-count accelerator-type accelerator-count\n"
+         "  container-image-uri executor-image-uri local-package-path script python-module\n"
+         "  requirements extra-packages extra-dirs system-packages (split at `;`) "
+         "output-image-uri\n",
+     .make = make_submit_command},
+    {.name = "run",
+     .summary = "package, build, and run on this machine",
+     .usage =
+         "--executor-image-uri=IMAGE [--script=FILE | --python-module=MODULE] [FLAGS] [-- ARGS]",
+     .example = "  autopack run --executor-image-uri=python:3.11 --script=train.py -- --epochs=1\n",
+     .make = make_run_command,
+     .takes_program_arguments = true,
+     .own_failure = 125},
+    {.name = "build",
+     .summary = "package and build; push when the image's name has a registry",
+     .usage = "--executor-image-uri=IMAGE --script=FILE | --python-module=MODULE [FLAGS]",
+     .example = "  autopack build --executor-image-uri=python:3.11 --script=train.py \\\n"
+                "    --output-image-uri=us-docker.pkg.dev/PROJECT/REPOSITORY/train\n",
+     .make = make_build_command},
+    {.name = "dockerfile",
+     .summary = "print the Dockerfile; -o writes it, --check compares it",
+     .usage = "--executor-image-uri=IMAGE --script=FILE | --python-module=MODULE [FLAGS]",
+     .example = "  autopack dockerfile --executor-image-uri=python:3.11 --script=train.py "
+                "-o Dockerfile\n",
+     .make = make_dockerfile_command},
+    {.name = "explain",
+     .summary = "tell what goes into the image, and what is left out by which rule",
+     .usage = "--executor-image-uri=IMAGE --script=FILE | --python-module=MODULE [FLAGS]",
+     .example = "  autopack explain --executor-image-uri=python:3.11 --script=train.py\n",
+     .make = make_explain_command},
+}};
+
+}  // namespace
+
+std::span<const CommandEntry> commands() {
+  return table;
+}
+
+std::string directory_name(const std::filesystem::path& directory) {
+  std::error_code failure;
+  const auto whole = std::filesystem::weakly_canonical(directory, failure);
+  return failure ? directory.filename().string() : whole.filename().string();
+}
+
+job::Location find_location(const Session& session) {
+  const auto& environment = session.services.environment;
+  const auto configuration =
+      google::read_gcloud_configuration(environment, session.global.configuration);
+  return {
+      .project = google::find_project(session.global.project, environment, configuration, {}).value,
+      .region = google::find_region(session.global.region, environment, configuration).value};
+}
+
+}  // namespace autopack::cli

@@ -1,0 +1,194 @@
+#include "cli/console.hpp"
+
+#include "base/text.hpp"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+
+namespace autopack::cli {
+
+namespace {
+
+constexpr std::chrono::milliseconds redraw_period{200};
+constexpr std::chrono::seconds silence{30};
+
+void write_all(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const auto written = ::write(descriptor, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) {
+      continue;
+    }
+    if (written <= 0) {
+      return;  // nobody reads any more; there is no other place to tell it
+    }
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+int terminal_columns() {
+  winsize size{};
+  const bool known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return known ? size.ws_col : 80;
+}
+
+}  // namespace
+
+Streams Streams::of_process() {
+  return {.out = [](std::string_view bytes) { write_all(STDOUT_FILENO, bytes); },
+          .errors = [](std::string_view bytes) { write_all(STDERR_FILENO, bytes); },
+          .input_is_terminal = ::isatty(STDIN_FILENO) == 1,
+          .output_is_terminal = ::isatty(STDOUT_FILENO) == 1,
+          .errors_are_terminal = ::isatty(STDERR_FILENO) == 1,
+          .columns = terminal_columns};
+}
+
+Console::Console(Streams streams, ConsoleOptions options)
+    : streams_{std::move(streams)}, options_{options}, paint_{options.color} {}
+
+Console::~Console() {
+  {
+    const std::lock_guard lock{mutex_};
+    ending_ = true;
+    erase_live();
+  }
+  woken_.notify_all();
+  if (watcher_.joinable()) {
+    watcher_.join();
+  }
+}
+
+void Console::done(std::string_view verb, std::string_view object) {
+  const std::lock_guard lock{mutex_};
+  steps_.forget();
+  if (options_.verbosity < 0) {
+    return;
+  }
+  write_lines(
+      fmt::format("{}  {}\n", paint_.green(fmt::format("{:>10}", verb)), printable(object)));
+}
+
+void Console::warn(const Problem& problem) {
+  if (options_.verbosity < 0) {
+    return;
+  }
+  const std::lock_guard lock{mutex_};
+  write_lines(warning_text(problem, paint_));
+}
+
+void Console::step(const StepEvent& event) {
+  const std::lock_guard lock{mutex_};
+  const bool shown = options_.progress != Progress::none && options_.verbosity >= 0;
+  const auto told = steps_.take(event, Clock::now(), shown && options_.verbosity > 0);
+  if (told && (shown || told->verb == "Failed")) {
+    std::string text = told->log;
+    if (!told->verb.empty()) {
+      const std::string verb = fmt::format("{:>10}", told->verb);
+      text +=
+          fmt::format("{}  {}\n", told->verb == "Failed" ? paint_.red(verb) : verb, told->object);
+    }
+    write_lines(text);
+  }
+  if (shown && !steps_.empty()) {
+    start_watching();
+  }
+}
+
+void Console::detail(std::string_view text) {
+  if (options_.verbosity >= 1) {
+    const std::lock_guard lock{mutex_};
+    write_lines(paint_.dim(printable(text)) + "\n");
+  }
+}
+
+void Console::trace(std::string_view text) {
+  if (options_.verbosity >= 2) {
+    const std::lock_guard lock{mutex_};
+    write_lines(paint_.dim(printable(text)) + "\n");
+  }
+}
+
+void Console::result(std::string_view text) {
+  const std::lock_guard lock{mutex_};
+  erase_live();
+  streams_.out(text);
+}
+
+void Console::error(const Error& error) {
+  const std::lock_guard lock{mutex_};
+  write_lines(error_text(error, paint_));
+}
+
+void Console::program_output(std::string_view bytes) {
+  const std::lock_guard lock{mutex_};
+  erase_live();
+  streams_.out(bytes);
+}
+
+void Console::program_errors(std::string_view bytes) {
+  const std::lock_guard lock{mutex_};
+  erase_live();
+  streams_.errors(bytes);
+}
+
+void Console::write_lines(const std::string& text) {
+  erase_live();
+  streams_.errors(text);
+  draw_live();
+}
+
+void Console::erase_live() {
+  if (live_lines_ > 0) {
+    streams_.errors(fmt::format("\x1b[{}A\r\x1b[J", live_lines_));
+    live_lines_ = 0;
+  }
+}
+
+void Console::draw_live() {
+  if (options_.progress != Progress::live || ending_ || options_.verbosity < 0) {
+    return;
+  }
+  const int columns = streams_.columns ? streams_.columns() : 80;
+  std::string text;
+  for (const auto& line : steps_.live_lines(Clock::now(), columns, 8)) {
+    text += paint_.dim(line) + "\n";
+    ++live_lines_;
+  }
+  streams_.errors(text);
+}
+
+void Console::start_watching() {
+  if (watcher_.joinable()) {
+    return;
+  }
+  // Signals belong to the thread that works: it may want to forward them.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  watcher_ = std::thread{[this] { watch(); }};
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void Console::watch() {
+  std::unique_lock lock{mutex_};
+  while (!ending_) {
+    woken_.wait_for(lock, redraw_period);
+    if (ending_) {
+      return;
+    }
+    if (options_.progress == Progress::live) {
+      erase_live();
+      draw_live();
+      continue;
+    }
+    for (const auto& line : steps_.silent_lines(Clock::now(), silence)) {
+      write_lines(fmt::format("{:>10}  {}\n", "Running", line));
+    }
+  }
+}
+
+}  // namespace autopack::cli

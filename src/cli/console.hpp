@@ -1,0 +1,81 @@
+#pragma once
+
+#include "base/report.hpp"
+#include "cli/error_text.hpp"
+#include "cli/steps.hpp"
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+
+namespace autopack::cli {
+
+/// Where bytes go: file descriptors 1 and 2, or a test's strings.
+struct Streams {
+  std::function<void(std::string_view)> out{};
+  std::function<void(std::string_view)> errors{};
+  bool input_is_terminal{false};
+  bool output_is_terminal{false};
+  bool errors_are_terminal{false};
+  std::function<int()> columns{};  ///< of the terminal; 80 when not known
+
+  /// Those of this process.
+  static Streams of_process();
+};
+
+enum class Progress { live, plain, none };
+
+struct ConsoleOptions {
+  bool color{false};
+  Progress progress{Progress::plain};
+  int verbosity{0};  ///< -1 with `--quiet`, 1 with `-v`, 2 with `-vv`
+};
+
+/// The only place that prints. Standard output holds the result alone; all else is for people and
+/// goes to standard error.
+class Console : public Reporter {
+public:
+  Console(Streams streams, ConsoleOptions options);
+  ~Console() override;
+  Console(const Console&) = delete;
+  Console& operator=(const Console&) = delete;
+  Console(Console&&) = delete;
+  Console& operator=(Console&&) = delete;
+
+  void done(std::string_view verb, std::string_view object) override;
+  void warn(const Problem& problem) override;
+  void step(const StepEvent& event) override;
+  void detail(std::string_view text) override;
+  void trace(std::string_view text) override;
+
+  /// The result of the command, on standard output.
+  void result(std::string_view text);
+  void error(const Error& error);
+  /// Output of a program that autopack runs, byte for byte.
+  void program_output(std::string_view bytes);
+  void program_errors(std::string_view bytes);
+
+  const Streams& streams() const { return streams_; }
+
+private:
+  void write_lines(const std::string& text);
+  void erase_live();
+  void draw_live();
+  void watch();
+  void start_watching();
+
+  Streams streams_;
+  ConsoleOptions options_;
+  Paint paint_;
+  std::mutex mutex_;
+  std::condition_variable_any woken_;
+  Steps steps_;
+  int live_lines_{0};
+  bool ending_{false};
+  std::thread watcher_;
+};
+
+}  // namespace autopack::cli

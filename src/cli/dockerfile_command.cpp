@@ -1,0 +1,101 @@
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "cli/command.hpp"
+#include "cli/packaging_options.hpp"
+#include "pipeline/dockerfile.hpp"
+
+#include <fmt/format.h>
+
+namespace autopack::cli {
+
+namespace {
+
+class DockerfileCommand : public Command {
+public:
+  void add_flags(FlagSet& flags) override {
+    flags.section("What to do with the text");
+    flags.text("-o,--output", "FILE", output_, "write FILE and FILE.dockerignore");
+    flags.text("--check", "FILE", check_, "compare FILE; status 3 and a diff when it drifted");
+    flags.toggle("--force", force_, "with -o: replace a file that was edited by hand");
+    flags.toggle("--pin", build_.pin, "name the executor image by its digest");
+    add_packaging_flags(flags, packaging_);
+    add_build_flags(flags, build_);
+  }
+
+  int run(Session& session) override {
+    check_build_options(build_);
+    if (!build_.dockerfile.empty()) {
+      throw Error(ErrorKind::usage, "`--dockerfile` names a file that is there already");
+    }
+    if (!output_.empty() && !check_.empty()) {
+      throw Error(ErrorKind::usage, "`--output` and `--check` exclude each other");
+    }
+    require_executor(packaging_, build_);
+    const auto request = package_request(packaging_, build_, session.services.environment);
+    const auto recorded =
+        check_.empty() ? std::nullopt : std::optional{read_named_file("--check", check_)};
+    const auto text = pipeline::write_dockerfile(session.services, request, build_.pin, recorded);
+    if (!check_.empty()) {
+      return compare(session, text, *recorded);
+    }
+    if (!output_.empty()) {
+      save(session, text);
+      return 0;
+    }
+    session.console.result(text.dockerfile);
+    return 0;
+  }
+
+private:
+  std::string ignore_file(const std::string& file) const { return file + ".dockerignore"; }
+
+  int compare(Session& session,
+              const pipeline::DockerfileText& text,
+              const std::string& there) const {
+    std::string diff = unified_diff(there, text.dockerfile, check_, check_ + " (generated)");
+    const std::string ignore = ignore_file(check_);
+    if (const auto ignored = read_file_if_exists(ignore)) {
+      diff += unified_diff(*ignored, text.dockerignore, ignore, ignore + " (generated)");
+    }
+    if (diff.empty()) {
+      session.console.done("Checked", fmt::format("{}: up to date", check_));
+      return 0;
+    }
+    if (session.format.kind == OutputFormat::Kind::text) {
+      session.console.result(diff);
+    }
+    throw Error(ErrorKind::drift,
+                fmt::format("`{}` is not what autopack would write", printable(check_)))
+        .hint("the same command with `-o` instead of `--check` writes it anew");
+  }
+
+  void save(Session& session, const pipeline::DockerfileText& text) const {
+    for (const auto& file : {output_, ignore_file(output_)}) {
+      const auto there = read_file_if_exists(file);
+      if (there && !force_ && !pipeline::is_unedited(*there)) {
+        throw Error(
+            ErrorKind::usage,
+            fmt::format("`{}` was not written by autopack, or was edited since", printable(file)))
+            .hint("`--force` replaces it");
+      }
+    }
+    write_file(output_, text.dockerfile);
+    write_file(ignore_file(output_), text.dockerignore);
+    session.console.done("Wrote", fmt::format("{} and {}", output_, ignore_file(output_)));
+  }
+
+  PackagingOptions packaging_;
+  BuildOptions build_;
+  std::string output_;
+  std::string check_;
+  bool force_{false};
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_dockerfile_command() {
+  return std::make_unique<DockerfileCommand>();
+}
+
+}  // namespace autopack::cli

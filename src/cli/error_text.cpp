@@ -1,0 +1,85 @@
+#include "cli/error_text.hpp"
+
+#include "base/text.hpp"
+#include "version.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace autopack::cli {
+
+namespace {
+
+/// Line feeds stay, each further line indented; everything else that disturbs a terminal goes.
+std::string lines(std::string_view text, std::string_view indentation) {
+  std::string result;
+  for (const auto& line : split(trim(text), '\n')) {
+    result += (result.empty() ? "" : "\n" + std::string{indentation}) + printable(line);
+  }
+  return result;
+}
+
+std::string problem_text(const Problem& problem, const std::string& label, const Paint& paint) {
+  std::string text = label + " " + lines(problem.message, "  ") + "\n";
+  if (!problem.origin.empty()) {
+    text += "  from: " + lines(problem.origin, "    ") + "\n";
+  }
+  for (const auto& hint : problem.hints) {
+    text += "  " + paint.cyan("hint:") + " " + lines(hint, "    ") + "\n";
+  }
+  return text;
+}
+
+std::string findings_text(const Problems& problems, const Paint& paint) {
+  std::string text;
+  for (const auto& problem : problems) {
+    text += problem_text(problem, paint.red("error:"), paint);
+  }
+  if (problems.size() > 1) {
+    text += fmt::format("\n{} errors\n", problems.size());
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string Paint::wrap(std::string_view code, std::string_view text) const {
+  return color_ ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : std::string{text};
+}
+
+std::string error_text(const Error& error, const Paint& paint) {
+  if (!error.problems().empty()) {
+    return findings_text(error.problems(), paint);
+  }
+  const bool internal = error.kind() == ErrorKind::internal;
+  std::string text = fmt::format("{} {}{}\n", paint.red("error:"), internal ? "internal: " : "",
+                                 lines(error.message(), "  "));
+  for (const auto& cause : error.causes()) {
+    text += "  caused by: " + lines(cause, "    ") + "\n";
+  }
+  if (internal) {
+    text += fmt::format("  this is a bug in autopack {}\n", AUTOPACK_VERSION);
+  }
+  if (!error.hints().empty()) {
+    text += "\n";
+  }
+  for (const auto& hint : error.hints()) {
+    text += paint.cyan("hint:") + " " + lines(hint, "  ") + "\n";
+  }
+  return text;
+}
+
+std::string warning_text(const Problem& problem, const Paint& paint) {
+  return problem_text(problem, paint.yellow("warning:"), paint);
+}
+
+std::string error_json(const Error& error) {
+  const nlohmann::json object{{"kind", to_string(error.kind())},
+                              {"message", error.message()},
+                              {"causes", error.causes()},
+                              {"hints", error.hints()}};
+  const nlohmann::json whole{{"error", object}};
+  return whole.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace autopack::cli

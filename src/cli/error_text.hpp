@@ -1,0 +1,41 @@
+#pragma once
+
+#include "base/error.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace autopack::cli {
+
+/// Words in colour, or plain when colour is off.
+class Paint {
+public:
+  explicit Paint(bool color) : color_{color} {}
+
+  std::string red(std::string_view text) const { return wrap("1;31", text); }
+
+  std::string yellow(std::string_view text) const { return wrap("1;33", text); }
+
+  std::string green(std::string_view text) const { return wrap("1;32", text); }
+
+  std::string cyan(std::string_view text) const { return wrap("1;36", text); }
+
+  std::string dim(std::string_view text) const { return wrap("2", text); }
+
+private:
+  std::string wrap(std::string_view code, std::string_view text) const;
+
+  bool color_;
+};
+
+/// What a person reads on standard error: message, causes from outer to inner, then hints. Several
+/// findings are told one below the other.
+std::string error_text(const Error& error, const Paint& paint);
+
+/// The same for a warning.
+std::string warning_text(const Problem& problem, const Paint& paint);
+
+/// The object of `--format=json`, with a line feed.
+std::string error_json(const Error& error);
+
+}  // namespace autopack::cli

@@ -1,0 +1,255 @@
+#include "cli/flags.hpp"
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace autopack::cli {
+
+namespace {
+
+std::string first_long_name(const std::string& names) {
+  for (const auto& name : split(names, ',')) {
+    if (name.starts_with("--")) {
+      return name;
+    }
+  }
+  return split(names, ',').front();
+}
+
+bool to_bool(const std::string& value, const std::string& origin) {
+  const std::string lower = to_lower(value);
+  for (const auto* word : {"true", "1", "yes", "on"}) {
+    if (lower == word) {
+      return true;
+    }
+  }
+  for (const auto* word : {"false", "0", "no", "off"}) {
+    if (lower == word) {
+      return false;
+    }
+  }
+  throw Error(ErrorKind::usage,
+              fmt::format("`{}` of {} is neither true nor false", printable(value), origin));
+}
+
+std::int64_t to_number(const std::string& value, const std::string& origin) {
+  std::int64_t number = 0;
+  const auto [end, failure] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (failure != std::errc{} || end != value.data() + value.size()) {
+    throw Error(ErrorKind::usage,
+                fmt::format("`{}` of {} is not a whole number", printable(value), origin));
+  }
+  return number;
+}
+
+/// Spellings of other tools for what we call otherwise.
+std::optional<std::string> known_elsewhere(const std::string& name) {
+  static const std::map<std::string, std::string> names{
+      {"--base-image", "--executor-image-uri"},
+      {"--image", "--executor-image-uri"},
+      {"--work-dir", "--local-package-path"},
+      {"--context", "--local-package-path"},
+      {"--module", "--python-module"},
+      {"--module-name", "--python-module"},
+      {"--tag", "--output-image-uri"},
+      {"--name", "--display-name"},
+      {"--location", "--region"},
+      {"--file", "--dockerfile"},
+      {"--spot", "--strategy"},
+  };
+  const auto found = names.find(name);
+  return found == names.end() ? std::nullopt : std::optional{found->second};
+}
+
+}  // namespace
+
+std::string variable_of(const std::string& flag) {
+  std::string name = "AUTOPACK_";
+  for (const char c : flag.substr(flag.find_first_not_of('-'))) {
+    name += c == '-' ? '_' : static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+  }
+  return name;
+}
+
+FlagSet::FlagSet(std::string command)
+    : command_{std::move(command)}, app_{std::make_unique<CLI::App>()} {
+  app_->set_help_flag();
+  app_->allow_extras();
+}
+
+FlagSet::~FlagSet() = default;
+
+void FlagSet::section(std::string title, bool brief) {
+  section_ = std::move(title);
+  brief_ = brief;
+}
+
+void FlagSet::add(const std::string& names, const std::string& label, std::string help, Flag flag) {
+  flag.name = first_long_name(names);
+  flag.names = split(names, ',');
+  flag.takes_value = !label.empty();
+  // The values are read raw (Option::results), so that CLI11 neither converts nor counts them.
+  flag.option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  const std::string shown =
+      names.front() == '-' && names[1] != '-' ? names.substr(0, 2) + ", " + flag.name : flag.name;
+  help_.push_back({.name = shown,
+                   .label = label,
+                   .text = std::move(help),
+                   .section = section_,
+                   .brief = brief_});
+  flags_.push_back(std::move(flag));
+}
+
+void FlagSet::text(const std::string& names,
+                   const std::string& label,
+                   std::string& into,
+                   std::string help) {
+  auto* option = app_->add_option(names)->expected(1)->allow_extra_args(false);
+  add(names, label, std::move(help),
+      {.option = option,
+       .assign = [&into](const auto& values, const auto&) { into = values.back(); }});
+}
+
+void FlagSet::number(const std::string& names,
+                     const std::string& label,
+                     std::optional<std::int64_t>& into,
+                     std::string help) {
+  auto* option = app_->add_option(names)->expected(1)->allow_extra_args(false);
+  add(names, label, std::move(help),
+      {.option = option, .assign = [&into](const auto& values, const auto& origin) {
+         into = to_number(values.back(), origin);
+       }});
+}
+
+void FlagSet::list(const std::string& names,
+                   const std::string& label,
+                   std::vector<std::string>& into,
+                   std::string help) {
+  auto* option = app_->add_option(names)->expected(1)->allow_extra_args(false);
+  add(names, label, std::move(help),
+      {.option = option,
+       .assign = [&into](const auto& values, const auto&) { into = values; },
+       .repeats = true});
+}
+
+void FlagSet::toggle(const std::string& names, bool& into, std::string help) {
+  add(names, "", std::move(help),
+      {.option = app_->add_flag(names), .assign = [&into](const auto& values, const auto& origin) {
+         into = to_bool(values.back(), origin);
+       }});
+}
+
+void FlagSet::choice(const std::string& names, std::optional<bool>& into, std::string help) {
+  const std::string name = first_long_name(names);
+  add(names, "", std::move(help),
+      {.option = app_->add_flag(names + ",!--no-" + name.substr(2)),
+       .assign = [&into](const auto& values, const auto& origin) {
+         into = to_bool(values.back(), origin);
+       }});
+}
+
+void FlagSet::count(const std::string& names, int& into, std::string help) {
+  add(names, "", std::move(help),
+      {.option = app_->add_flag(names), .assign = [&into](const auto& values, const auto& origin) {
+         const auto& value = values.back();
+         const bool word = value == "true" || value == "false";
+         into = word ? static_cast<int>(values.size()) : static_cast<int>(to_number(value, origin));
+       }});
+}
+
+std::vector<std::string> FlagSet::parse(const std::vector<std::string>& tokens,
+                                        const Environment& environment) {
+  try {
+    app_->parse(std::vector<std::string>{tokens.rbegin(), tokens.rend()});
+  } catch (const CLI::ArgumentMismatch&) {
+    // Only the last token can lack its value: anything that follows a flag is taken as one.
+    throw Error(ErrorKind::usage, fmt::format("`{}` needs a value", printable(tokens.back())));
+  } catch (const CLI::ParseError& error) {
+    throw Error(ErrorKind::usage, fmt::format("cannot read the command line: {}", error.what()));
+  }
+  for (const auto& flag : flags_) {
+    settle(flag, environment);
+  }
+  const auto positional = app_->remaining();
+  for (const auto& rest : positional) {
+    if (rest.size() > 1 && rest.front() == '-') {
+      refuse_unknown(rest);
+    }
+  }
+  return positional;
+}
+
+std::size_t FlagSet::leading_flags(const std::vector<std::string>& tokens) {
+  std::size_t at = 0;
+  while (at < tokens.size() && tokens[at].size() > 1 && tokens[at].front() == '-') {
+    const bool is_long = tokens[at][1] == '-';
+    const std::string name =
+        is_long ? tokens[at].substr(0, tokens[at].find('=')) : tokens[at].substr(0, 2);
+    if (app_->get_option_no_throw(name) == nullptr) {
+      break;
+    }
+    const bool separate = tokens[at].find('=') == std::string::npos;
+    const bool glued = !is_long && tokens[at].size() > 2;
+    at += takes_value(name) && separate && !glued ? 2U : 1U;
+  }
+  return std::min(at, tokens.size());
+}
+
+bool FlagSet::takes_value(const std::string& name) const {
+  const auto* option = app_->get_option_no_throw(name);
+  const auto found = std::find_if(flags_.begin(), flags_.end(),
+                                  [&](const Flag& flag) { return flag.option == option; });
+  return option != nullptr && found != flags_.end() && found->takes_value;
+}
+
+void FlagSet::settle(const Flag& flag, const Environment& environment) {
+  if (flag.option->count() > 0) {
+    origins_[flag.name] = "`" + flag.name + "`";
+    flag.assign(flag.option->results(), origins_[flag.name]);
+    return;
+  }
+  const std::string variable = variable_of(flag.name);
+  if (const auto value = environment.get(variable)) {
+    origins_[flag.name] = "`" + variable + "`";
+    std::vector<std::string> values{*value};
+    if (flag.repeats) {
+      values = split(*value, '\n');
+      std::erase(values, "");
+    }
+    flag.assign(values, origins_[flag.name]);
+  }
+}
+
+std::string FlagSet::origin(const std::string& name) const {
+  const auto found = origins_.find(name);
+  return found == origins_.end() ? std::string{} : found->second;
+}
+
+void FlagSet::refuse_unknown(const std::string& token) const {
+  const std::string name = token.substr(0, token.find('='));
+  Error error{ErrorKind::usage, command_.empty() ? fmt::format("unknown flag `{}`", printable(name))
+                                                 : fmt::format("`autopack {}` has no flag `{}`",
+                                                               command_, printable(name))};
+  std::vector<std::string> names;
+  for (const auto& flag : flags_) {
+    names.insert(names.end(), flag.names.begin(), flag.names.end());
+  }
+  auto near = known_elsewhere(name);
+  if (!near || std::find(names.begin(), names.end(), *near) == names.end()) {
+    near = name.starts_with("--") ? nearest(name, names) : std::nullopt;
+  }
+  if (near) {
+    error.hint(fmt::format("did you mean `{}`?", *near));
+  }
+  error.hint(
+      fmt::format("`autopack {}{}--help` lists the flags", command_, command_.empty() ? "" : " "));
+  throw error;
+}
+
+}  // namespace autopack::cli

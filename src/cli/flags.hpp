@@ -1,0 +1,106 @@
+#pragma once
+
+#include "base/environment.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace autopack::cli {
+
+/// What the help says of one flag.
+struct FlagHelp {
+  std::string name{};   ///< `--region`, with its short form when it has one: `-o, --output`
+  std::string label{};  ///< `REGION`; empty for a switch
+  std::string text{};
+  std::string section{};
+  bool brief{true};  ///< false: named, not described, in the short help
+};
+
+/// The flags of one command. A flag that is not typed takes its value from the environment variable
+/// `AUTOPACK_<FLAG>`.
+class FlagSet {
+public:
+  explicit FlagSet(std::string command);
+  ~FlagSet();
+  FlagSet(const FlagSet&) = delete;
+  FlagSet& operator=(const FlagSet&) = delete;
+  FlagSet(FlagSet&&) = delete;
+  FlagSet& operator=(FlagSet&&) = delete;
+
+  /// Heading of the flags that follow.
+  void section(std::string title, bool brief = true);
+  /// `names` as `-o,--output,--alias`; the first long name is the flag's name. The last value wins.
+  void text(const std::string& names,
+            const std::string& label,
+            std::string& into,
+            std::string help);
+  void number(const std::string& names,
+              const std::string& label,
+              std::optional<std::int64_t>& into,
+              std::string help);
+  /// Every value in the order typed; in the environment one per line.
+  void list(const std::string& names,
+            const std::string& label,
+            std::vector<std::string>& into,
+            std::string help);
+  void toggle(const std::string& names, bool& into, std::string help);
+  /// Also `--no-NAME`.
+  void choice(const std::string& names, std::optional<bool>& into, std::string help);
+  /// Counts how often it is typed.
+  void count(const std::string& names, int& into, std::string help);
+
+  /// Reads `tokens`, then the environment, and returns the positional arguments. Throws
+  /// Error(usage) for an unknown flag, with the nearest one, and for values that do not fit.
+  std::vector<std::string> parse(const std::vector<std::string>& tokens,
+                                 const Environment& environment);
+  /// Tokens up to the first that is no known flag; `tokens` past them stay unread.
+  std::size_t leading_flags(const std::vector<std::string>& tokens);
+
+  /// Where the value came from: "`--region`" or "`AUTOPACK_REGION`"; empty when it was not given.
+  std::string origin(const std::string& name) const;
+
+  /// True when `name` takes a value (false for a switch and for an unknown flag).
+  bool takes_value(const std::string& name) const;
+
+  const std::vector<FlagHelp>& help() const { return help_; }
+
+private:
+  using Assign =
+      std::function<void(const std::vector<std::string>& values, const std::string& origin)>;
+
+  struct Flag {
+    std::string name{};
+    std::vector<std::string> names{};  ///< itself, short form and aliases
+    CLI::Option* option{nullptr};
+    Assign assign{};
+    bool repeats{false};
+    bool takes_value{true};
+  };
+
+  void add(const std::string& names, const std::string& label, std::string help, Flag flag);
+  [[noreturn]] void refuse_unknown(const std::string& token) const;
+  void settle(const Flag& flag, const Environment& environment);
+
+  std::string command_;
+  std::unique_ptr<CLI::App> app_;
+  std::vector<Flag> flags_;
+  std::vector<FlagHelp> help_;
+  std::map<std::string, std::string> origins_;
+  std::string section_;
+  bool brief_{true};
+};
+
+/// `--worker-pool-spec` is `AUTOPACK_WORKER_POOL_SPEC`.
+std::string variable_of(const std::string& flag);
+
+}  // namespace autopack::cli

@@ -1,0 +1,102 @@
+#include "cli/global_options.hpp"
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace autopack::cli {
+
+namespace {
+
+void check_word(const std::string& flag,
+                const std::string& value,
+                const std::vector<std::string>& words) {
+  if (std::find(words.begin(), words.end(), value) != words.end()) {
+    return;
+  }
+  Error error{ErrorKind::usage, fmt::format("`{}` is no value of `{}`", printable(value), flag)};
+  error.hint(fmt::format("the values are `{}`", join(words, "`, `")));
+  throw error;
+}
+
+int verbosity_of(const GlobalOptions& options) {
+  if (!options.verbosity.empty()) {
+    check_word("--verbosity", options.verbosity,
+               {"debug", "info", "warning", "error", "critical", "none"});
+  }
+  if (options.quiet) {
+    return -1;
+  }
+  if (options.verbose > 0) {
+    return std::min(options.verbose, 2);
+  }
+  static const std::map<std::string, int> levels{
+      {"debug", 2}, {"info", 1}, {"error", -1}, {"critical", -1}, {"none", -1}};
+  const auto level = levels.find(options.verbosity);
+  return level == levels.end() ? 0 : level->second;
+}
+
+}  // namespace
+
+void add_global_flags(FlagSet& flags, GlobalOptions& options) {
+  flags.section("Google Cloud", false);
+  flags.text("--project", "ID", options.project, "project; default: gcloud's");
+  flags.text("--region", "REGION", options.region, "region; default: gcloud's `ai/region`");
+  flags.text("--configuration", "NAME", options.configuration, "gcloud configuration to read");
+  flags.text("--access-token-file", "FILE", options.access_token_file, "file with an access token");
+  flags.text("--billing-project", "ID", options.billing_project, "project charged for quota");
+  flags.text("--account", "EMAIL", options.account, "refused: see `--access-token-file`");
+  flags.text("--impersonate-service-account", "EMAIL", options.impersonate,
+             "refused: see `--access-token-file`");
+  flags.section("General", false);
+  flags.text("-C,--directory", "DIR", options.directory, "work as if started in DIR");
+  flags.text("--format", "FORMAT", options.format, "`json` or `value(KEY)`");
+  flags.text("--flags-file", "FILE", options.flags_file, "YAML or JSON file of flags");
+  flags.toggle("-q,--quiet", options.quiet, "only errors");
+  flags.count("-v,--verbose", options.verbose, "requests and logs; -vv: what services say");
+  flags.text("--verbosity", "LEVEL", options.verbosity, "gcloud's levels: debug ... none");
+  flags.text("--color", "WHEN", options.color, "auto, always, never");
+  flags.text("--progress", "KIND", options.progress, "auto, tty, plain, none");
+  flags.toggle("-h,--help", options.help, "this text; `--help -v` describes every flag");
+  flags.toggle("--version", options.version, "the version");
+}
+
+ConsoleOptions console_options(const GlobalOptions& options,
+                               const Environment& environment,
+                               const Streams& streams) {
+  check_word("--color", options.color, {"auto", "always", "never"});
+  check_word("--progress", options.progress, {"auto", "tty", "plain", "none"});
+  const bool dumb = environment.get("TERM").value_or("") == "dumb";
+  const bool terminal = streams.errors_are_terminal && !dumb;
+  ConsoleOptions result;
+  result.verbosity = verbosity_of(options);
+  result.color = options.color == "always" ||
+                 (options.color == "auto" && terminal && !environment.get("NO_COLOR"));
+  if (options.progress == "none") {
+    result.progress = Progress::none;
+  } else if (options.progress == "tty" ||
+             (options.progress == "auto" && terminal && !environment.get("CI"))) {
+    result.progress = Progress::live;
+  }
+  return result;
+}
+
+void refuse_ineffective(const GlobalOptions& options) {
+  for (const auto& [flag, value] :
+       {std::pair{"--account", options.account},
+        std::pair{"--impersonate-service-account", options.impersonate}}) {
+    if (value.empty()) {
+      continue;
+    }
+    throw Error(ErrorKind::usage,
+                fmt::format("`{}` has no effect in this version, so it is refused", flag))
+        .hint(fmt::format("`gcloud auth print-access-token {}={} > FILE` and "
+                          "`--access-token-file FILE` act as that account",
+                          flag, shell_quote(value)));
+  }
+}
+
+}  // namespace autopack::cli

@@ -1,0 +1,44 @@
+#pragma once
+
+#include "cli/console.hpp"
+#include "cli/flags.hpp"
+
+#include <string>
+
+namespace autopack::cli {
+
+/// The flags that every command has.
+struct GlobalOptions {
+  std::string directory{};  ///< `-C`
+  bool quiet{false};
+  int verbose{0};
+  std::string verbosity{};  ///< gcloud's `--verbosity`
+  std::string color{"auto"};
+  std::string progress{"auto"};
+  std::string format{};
+  std::string flags_file{};
+  bool help{false};
+  bool version{false};
+  // gcloud's, which not every command can act on.
+  std::string project{};
+  std::string region{};
+  std::string account{};
+  std::string configuration{};
+  std::string impersonate{};
+  std::string access_token_file{};
+  std::string billing_project{};
+};
+
+void add_global_flags(FlagSet& flags, GlobalOptions& options);
+
+/// How to print, from the flags, NO_COLOR, TERM, CI and the streams. Throws Error(usage) for a
+/// value that is none of the flag's.
+ConsoleOptions console_options(const GlobalOptions& options,
+                               const Environment& environment,
+                               const Streams& streams);
+
+/// Throws Error(usage) for flags of gcloud that have no effect yet, so that nobody believes they
+/// act.
+void refuse_ineffective(const GlobalOptions& options);
+
+}  // namespace autopack::cli

@@ -1,0 +1,144 @@
+#include "cli/packaging_options.hpp"
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "job/flag_values.hpp"
+
+#include <fmt/format.h>
+
+namespace autopack::cli {
+
+namespace {
+
+/// Values of a list flag that was typed once or more.
+std::vector<std::string> elements(const std::vector<std::string>& values,
+                                  const std::string& flag,
+                                  Problems& problems) {
+  std::vector<std::string> all;
+  for (const auto& value : values) {
+    for (auto& element : job::split_list(value, flag, problems)) {
+      all.push_back(std::move(element));
+    }
+  }
+  return all;
+}
+
+pipeline::PackageRequest base_request(const std::string& directory,
+                                      const BuildOptions& build,
+                                      const Environment& environment) {
+  return {
+      .project = {.directory = expand_home(directory, environment), .dockerfile = build.dockerfile},
+      .options = {.platform = build.platform, .templates = build.templates},
+      .build_network = build.build_network,
+      .no_cache = build.no_cache};
+}
+
+}  // namespace
+
+std::string expand_home(const std::string& path, const Environment& environment) {
+  if (path == "~" || path.starts_with("~/")) {
+    return environment.home().string() + path.substr(1);
+  }
+  return path;
+}
+
+void add_build_flags(FlagSet& flags, BuildOptions& options) {
+  flags.section("Building", false);
+  flags.text("--engine", "NAME", options.engine, "auto or docker");
+  flags.text("--source", "SOURCE", options.source, "worktree");
+  flags.text("--dockerfile", "FILE", options.dockerfile, "build your own Dockerfile instead");
+  flags.text("--templates", "DIR", options.templates, "templates that replace the built-in ones");
+  flags.text("--platform", "OS/ARCH", options.platform, "default: linux/amd64");
+  flags.text("--build-network", "MODE", options.build_network,
+             "network of build steps: host, none");
+  flags.toggle("--no-cache", options.no_cache, "build every step anew");
+}
+
+void add_packaging_flags(FlagSet& flags, PackagingOptions& options) {
+  flags.section("What goes in");
+  flags.text("--executor-image-uri,--base-image", "IMAGE", options.executor_image,
+             "image to start from");
+  flags.text("--local-package-path,--work-dir", "DIR", options.local_package_path,
+             "project directory; default: this one");
+  flags.text("--script", "FILE", options.script, "entry point: a .py file, or one that bash runs");
+  flags.text("--python-module", "MODULE", options.python_module, "entry point: python -m MODULE");
+  flags.list("--requirements", "REQ,...", options.requirements, "further packages for pip");
+  flags.list("--extra-packages", "FILE,...", options.extra_packages, "local packages for pip");
+  flags.list("--extra-dirs", "DIR,...", options.extra_dirs, "further directories to copy");
+  flags.list("--system-packages", "NAME,...", options.system_packages, "Debian packages for apt");
+  flags.text("--output-image-uri", "IMAGE", options.output_image, "name of the image that is made");
+  flags.text("--display-name", "NAME", options.display_name, "job name; default: the directory's");
+}
+
+void check_build_options(const BuildOptions& options) {
+  if (options.engine == "direct") {
+    throw Error(ErrorKind::usage, "`--engine=direct` is not in this version")
+        .hint("`--engine=docker` builds with the Docker Engine");
+  }
+  if (options.engine != "auto" && options.engine != "docker") {
+    throw Error(ErrorKind::usage,
+                fmt::format("`{}` is no value of `--engine`", printable(options.engine)))
+        .hint("the values are `auto` and `docker`");
+  }
+  if (options.source != "worktree") {
+    throw Error(ErrorKind::usage,
+                fmt::format("`--source={}` is not in this version", printable(options.source)))
+        .hint("`--source=worktree` takes the files as they are in the directory");
+  }
+  const auto parts = split(options.platform, '/');
+  if (parts.size() < 2 || parts.size() > 3 || parts[0].empty() || parts[1].empty()) {
+    throw Error(ErrorKind::usage, fmt::format("`{}` is no platform", printable(options.platform)))
+        .hint("`--platform linux/amd64` is what Vertex AI runs");
+  }
+}
+
+void require_executor(const PackagingOptions& packaging, const BuildOptions& build) {
+  if (packaging.executor_image.empty() && build.dockerfile.empty()) {
+    throw Error(ErrorKind::usage, "`--executor-image-uri` is missing: the image to start from")
+        .hint("`--executor-image-uri python:3.11` starts from Docker Hub's Python")
+        .hint("`--dockerfile FILE` builds your own Dockerfile instead");
+  }
+}
+
+pipeline::PackageRequest package_request(const PackagingOptions& packaging,
+                                         const BuildOptions& build,
+                                         const Environment& environment) {
+  auto request = base_request(packaging.local_package_path, build, environment);
+  request.executor_image = packaging.executor_image;
+  request.project.script = packaging.script;
+  request.project.module = packaging.python_module;
+  Problems problems;
+  request.project.requirements = elements(packaging.requirements, "--requirements", problems);
+  request.project.extra_packages = elements(packaging.extra_packages, "--extra-packages", problems);
+  request.project.extra_dirs = elements(packaging.extra_dirs, "--extra-dirs", problems);
+  request.options.system_packages =
+      elements(packaging.system_packages, "--system-packages", problems);
+  throw_if_errors(problems, ErrorKind::usage);
+  return request;
+}
+
+pipeline::PackageRequest package_request(const job::PoolFlags& pool,
+                                         const BuildOptions& build,
+                                         const Environment& environment) {
+  using Strings = std::vector<std::string>;
+  auto request = base_request(pool.local_package_path.value_or("."), build, environment);
+  request.executor_image = pool.executor_image_uri.value_or("");
+  request.project.script = pool.script.value_or("");
+  request.project.module = pool.python_module.value_or("");
+  request.project.requirements = pool.requirements.value_or(Strings{});
+  request.project.extra_packages = pool.extra_packages.value_or(Strings{});
+  request.project.extra_dirs = pool.extra_dirs.value_or(Strings{});
+  request.options.system_packages = pool.system_packages.value_or(Strings{});
+  return request;
+}
+
+std::string read_named_file(const std::string& flag, const std::string& file) {
+  if (auto text = read_file_if_exists(file)) {
+    return *text;
+  }
+  throw Error(ErrorKind::usage,
+              fmt::format("`{}` names `{}`, which does not exist", flag, printable(file)));
+}
+
+}  // namespace autopack::cli

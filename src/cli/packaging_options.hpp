@@ -1,0 +1,64 @@
+#pragma once
+
+#include "cli/flags.hpp"
+#include "job/job.hpp"
+#include "pipeline/package.hpp"
+
+#include <string>
+#include <vector>
+
+namespace autopack::cli {
+
+/// The flags that say how an image is made; every command that packages has them.
+struct BuildOptions {
+  std::string engine{"auto"};
+  std::string source{"worktree"};
+  std::string dockerfile{};
+  std::string templates{};
+  std::string platform{"linux/amd64"};
+  std::string build_network{};
+  bool no_cache{false};
+  bool pin{false};
+};
+
+/// The flags that say what goes in; `submit` takes the same as keys of `--worker-pool-spec`.
+struct PackagingOptions {
+  std::string executor_image{};
+  std::string local_package_path{"."};
+  std::string script{};
+  std::string python_module{};
+  std::vector<std::string> requirements{};
+  std::vector<std::string> extra_packages{};
+  std::vector<std::string> extra_dirs{};
+  std::vector<std::string> system_packages{};
+  std::string output_image{};
+  std::string display_name{};
+
+  bool has_entry() const { return !script.empty() || !python_module.empty(); }
+};
+
+void add_build_flags(FlagSet& flags, BuildOptions& options);
+void add_packaging_flags(FlagSet& flags, PackagingOptions& options);
+
+/// Throws Error(usage) for values that autopack cannot act on.
+void check_build_options(const BuildOptions& options);
+
+/// Throws Error(usage) when there is no image to start from, and no Dockerfile that names one.
+void require_executor(const PackagingOptions& packaging, const BuildOptions& build);
+
+/// What the flags ask to package; lists split at `,` (or `^D^`).
+pipeline::PackageRequest package_request(const PackagingOptions& packaging,
+                                         const BuildOptions& build,
+                                         const Environment& environment);
+/// What a pool asks to package.
+pipeline::PackageRequest package_request(const job::PoolFlags& pool,
+                                         const BuildOptions& build,
+                                         const Environment& environment);
+
+/// The text of a file that `flag` names. Throws Error(usage) when it does not exist.
+std::string read_named_file(const std::string& flag, const std::string& file);
+
+/// `~` and `~/x` as the home directory says.
+std::string expand_home(const std::string& path, const Environment& environment);
+
+}  // namespace autopack::cli

@@ -1,0 +1,186 @@
+#include "cli/steps.hpp"
+
+#include "base/text.hpp"
+#include "base/url.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace autopack::cli {
+
+namespace {
+
+/// A step that wrote more keeps its end: the reason of a failure stands there.
+constexpr std::size_t log_limit = 16U << 20U;
+
+std::string last_line(std::string_view log) {
+  const auto end = log.find_last_not_of("\r\n");
+  if (end == std::string_view::npos) {
+    return {};
+  }
+  log = log.substr(0, end + 1);
+  const auto begin = log.find_last_of("\r\n");
+  return printable(trim(begin == std::string_view::npos ? log : log.substr(begin + 1)));
+}
+
+/// At most `columns` bytes, cut between characters.
+std::string cut(std::string text, std::size_t columns) {
+  if (text.size() <= columns) {
+    return text;
+  }
+  std::size_t end = columns > 3 ? columns - 3 : 0;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) {
+    --end;
+  }
+  return text.substr(0, end) + "...";
+}
+
+std::string amount(std::uint64_t current, std::uint64_t total, Clock::duration elapsed) {
+  if (current == 0 && total == 0) {
+    return {};
+  }
+  std::string text = ", " + human_size(current);
+  if (total > 0) {
+    text += " of " + human_size(total);
+  }
+  const double seconds = std::chrono::duration<double>(elapsed).count();
+  if (seconds >= 1) {
+    text += fmt::format(
+        ", {}/s", human_size(static_cast<std::uint64_t>(static_cast<double>(current) / seconds)));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string elapsed_text(Clock::duration elapsed) {
+  const double seconds = std::chrono::duration<double>(elapsed).count();
+  if (seconds < 9.95) {
+    return fmt::format("{:.1f} s", seconds);
+  }
+  const auto whole = static_cast<std::int64_t>(seconds + 0.5);
+  return whole < 120 ? fmt::format("{} s", whole)
+                     : fmt::format("{} min {} s", whole / 60, whole % 60);
+}
+
+std::string harmless_lines(std::string_view text) {
+  std::string result;
+  if (text.ends_with('\n')) {
+    text.remove_suffix(1);
+  }
+  for (const auto& line : split(text, '\n')) {
+    std::string_view state{line};
+    while (state.ends_with('\r')) {
+      state.remove_suffix(1);
+    }
+    state = state.substr(state.find_last_of('\r') + 1);
+    result += printable(redact_credentials(replace_all(std::string{state}, "\t", "    "))) + "\n";
+  }
+  return result;
+}
+
+std::string Steps::untold_log(Running& step, bool to_the_end) {
+  const std::size_t begin = step.log_told;
+  const std::size_t end = to_the_end ? step.log.size() : step.log.rfind('\n') + 1;
+  if (end <= begin) {
+    return {};
+  }
+  step.log_told = end;
+  return harmless_lines(std::string_view{step.log}.substr(begin, end - begin));
+}
+
+std::optional<Steps::Told> Steps::take(const StepEvent& event,
+                                       Clock::time_point now,
+                                       bool with_logs) {
+  using State = StepEvent::State;
+  if (event.state == State::cached) {
+    running_.erase(event.id);
+    return std::nullopt;
+  }
+  auto [found, is_new] = running_.try_emplace(event.id);
+  Running& step = found->second;
+  if (is_new) {
+    step.started = now;
+    step.told = now;
+    step.order = next_++;
+  }
+  if (!event.name.empty()) {
+    step.name = printable(event.name);
+  }
+  if (event.state == State::progress) {
+    step.current = event.current;
+    step.total = event.total;
+  }
+  if (event.state == State::log) {
+    step.log += event.text;
+    if (step.log.size() > 2 * log_limit) {
+      const std::size_t dropped = step.log.size() - log_limit;
+      step.log.erase(0, dropped);
+      step.log_told -= std::min(step.log_told, dropped);
+    }
+  }
+  const bool failed = event.state == State::failed;
+  Told told;
+  if (failed || with_logs) {
+    told.log = untold_log(step, failed || event.state == State::completed);
+  }
+  const bool ended = failed || event.state == State::completed;
+  if (failed || (ended && now - step.started >= std::chrono::seconds{1})) {
+    told.verb = failed ? "Failed" : "Step";
+    told.object = fmt::format("{} ({})", step.name, elapsed_text(now - step.started));
+  }
+  if (ended) {
+    running_.erase(found);
+  }
+  return told.verb.empty() && told.log.empty() ? std::nullopt : std::optional{told};
+}
+
+std::vector<const Steps::Running*> Steps::in_order() const {
+  std::vector<const Running*> steps;
+  for (const auto& [id, step] : running_) {
+    steps.push_back(&step);
+  }
+  std::sort(steps.begin(), steps.end(),
+            [](const Running* a, const Running* b) { return a->order < b->order; });
+  return steps;
+}
+
+std::vector<std::string> Steps::live_lines(Clock::time_point now,
+                                           int columns,
+                                           std::size_t limit) const {
+  std::vector<std::string> lines;
+  const auto width = static_cast<std::size_t>(std::max(columns - 1, 20));
+  const auto steps = in_order();
+  for (const auto* step : steps) {
+    if (lines.size() + 1 >= limit) {
+      lines.push_back(fmt::format("            and {} more", steps.size() - lines.size()));
+      break;
+    }
+    const auto elapsed = now - step->started;
+    const std::string tail =
+        fmt::format(" ({}{})", elapsed_text(elapsed), amount(step->current, step->total, elapsed));
+    const std::size_t room = width > tail.size() + 13 ? width - tail.size() - 12 : 1;
+    lines.push_back("            " + cut(step->name, room) + tail);
+    const std::string said = last_line(step->log);
+    if (!said.empty()) {
+      lines.push_back(cut("            | " + said, width));
+    }
+  }
+  return lines;
+}
+
+std::vector<std::string> Steps::silent_lines(Clock::time_point now, std::chrono::seconds silence) {
+  std::vector<std::string> lines;
+  for (auto& [id, step] : running_) {
+    if (now - step.told >= silence) {
+      step.told = now;
+      const auto elapsed = now - step.started;
+      lines.push_back(fmt::format("{} ({}{})", step.name, elapsed_text(elapsed),
+                                  amount(step.current, step.total, elapsed)));
+    }
+  }
+  return lines;
+}
+
+}  // namespace autopack::cli

@@ -1,0 +1,73 @@
+#pragma once
+
+#include "cli/application.hpp"
+#include "support/fake_docker.hpp"
+#include "support/temporary_directory.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace autopack::testing {
+
+/// One run of the command line in a directory of its own, with an engine in memory and a network
+/// that must not be used.
+class CliRun {
+public:
+  CliRun() : before_{std::filesystem::current_path()} {
+    std::filesystem::current_path(directory_.path());
+    variables_["HOME"] = (directory_.path() / "home").string();
+    variables_["XDG_CACHE_HOME"] = (directory_.path() / "cache").string();
+  }
+
+  ~CliRun() { std::filesystem::current_path(before_); }
+
+  CliRun(const CliRun&) = delete;
+  CliRun& operator=(const CliRun&) = delete;
+  CliRun(CliRun&&) = delete;
+  CliRun& operator=(CliRun&&) = delete;
+
+  void write(const std::string& path, const std::string& text) const {
+    const auto file = directory_.path() / path;
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream{file, std::ios::binary} << text;
+  }
+
+  std::string read(const std::string& path) const {
+    std::ifstream file{directory_.path() / path, std::ios::binary};
+    return {std::istreambuf_iterator<char>{file}, {}};
+  }
+
+  void set(const std::string& name, const std::string& value) { variables_[name] = value; }
+
+  int run(const std::vector<std::string>& arguments) {
+    out.clear();
+    errors.clear();
+    return cli::run_application(
+        arguments, {.environment = Environment{variables_},
+                    .streams = {.out = [this](std::string_view bytes) { out += bytes; },
+                                .errors = [this](std::string_view bytes) { errors += bytes; }},
+                    .cancellation = &cancellation,
+                    .make_client = http::make_client,
+                    .make_docker = [this](const engine::DockerOptions&) {
+                      return std::shared_ptr<engine::Docker>{&docker, [](engine::Docker*) {}};
+                    }});
+  }
+
+  const std::filesystem::path& directory() const { return directory_.path(); }
+
+  FakeDocker docker{};
+  Cancellation cancellation{};
+  std::string out{};
+  std::string errors{};
+
+private:
+  TemporaryDirectory directory_{};
+  std::filesystem::path before_;
+  std::map<std::string, std::string, std::less<>> variables_{};
+};
+
+}  // namespace autopack::testing

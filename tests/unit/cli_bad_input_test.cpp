@@ -1,0 +1,146 @@
+#include "support/cli_run.hpp"
+
+#include <doctest/doctest.h>
+
+namespace autopack::testing {
+
+namespace {
+
+struct Case {
+  std::vector<std::string> arguments{};
+  std::vector<std::string> told{};  ///< parts of what stands on standard error
+  std::map<std::string, std::string> variables{};
+  int status{2};
+};
+
+const std::string base = "--executor-image-uri=python:3";
+const std::string script = "--script=train.py";
+const std::string ready =
+    "--worker-pool-spec=machine-type=n1-standard-4,container-image-uri=gcr.io/p/i";
+const std::string packaged =
+    "--worker-pool-spec=machine-type=n1-standard-4,executor-image-uri=python:3,"
+    "local-package-path=.,script=";
+
+void check(const Case& item) {
+  std::string typed;
+  for (const auto& argument : item.arguments) {
+    typed += argument + " ";
+  }
+  CAPTURE(typed);
+  CliRun cli;
+  cli.write("train.py", "print(1)\n");
+  cli.write("loop.yaml", "--flags-file: loop.yaml\n");
+  cli.write("word.yaml", "region: x\n");
+  cli.write("broken.yaml", "--region: [\n");
+  for (const auto& [name, value] : item.variables) {
+    cli.set(name, value);
+  }
+  CHECK(cli.run(item.arguments) == item.status);
+  CAPTURE(cli.errors);
+  CHECK(cli.out.empty());
+  CHECK(cli.errors.starts_with("error: "));
+  CHECK(cli.errors.find("internal") == std::string::npos);
+  for (const auto& part : item.told) {
+    CAPTURE(part);
+    CHECK(cli.errors.find(part) != std::string::npos);
+  }
+  CHECK(cli.docker.calls.empty());
+}
+
+}  // namespace
+
+TEST_CASE("a bad command line is told with what is wrong and what would be right") {
+  for (const auto& item : std::vector<Case>{
+           {{}, {"no command", "--help"}},
+           {{"sumbit"}, {"`sumbit`", "did you mean `submit`?"}},
+           {{"tune"}, {"there is no command `tune`", "`submit`, `run`"}},
+           {{"--script=x", "build"}, {"`--script=x` is no flag that stands before a command"}},
+           {{"build", "--base-imag=x"}, {"no flag `--base-imag`", "`--base-image`"}},
+           {{"submit", "--regoin=x"}, {"`--regoin`", "did you mean `--region`?"}},
+           {{"submit", "--display-name"}, {"`--display-name` needs a value"}},
+           {{"build", "train.py"}, {"unexpected argument `train.py`"}},
+           {{"run", base, "train.py"}, {"unexpected argument", "after `--`"}, {}, 125},
+           {{"build", base, script, "--", "x"}, {"takes no arguments after `--`"}},
+           {{"build", base, script, "--format=xml"}, {"`xml`", "`json`"}},
+           {{"build", base, script, "--format=value()"}, {"`value()`"}},
+           {{"build", base, script, "--color=blue"}, {"`blue`", "`always`"}},
+           {{"build", base, script, "--progress=bar"}, {"`bar`", "`plain`"}},
+           {{"build", base, script, "--verbosity=loud"}, {"`loud`"}},
+           {{"build", base, script}, {"`purple`"}, {{"AUTOPACK_COLOR", "purple"}}},
+           {{"build", base, script},
+            {"`soon`", "AUTOPACK_NO_PUSH"},
+            {{"AUTOPACK_NO_PUSH", "soon"}}},
+           {{"-C", "nowhere", "build"}, {"`nowhere`"}},
+           {{"build", "--flags-file=gone.yaml"}, {"`--flags-file`", "`gone.yaml`"}},
+           {{"build", "--flags-file=loop.yaml"}, {"`loop.yaml` names itself"}},
+           {{"build", "--flags-file=word.yaml"}, {"`word.yaml` line 1", "`region` is no flag"}},
+           {{"build", "--flags-file=broken.yaml"}, {"`broken.yaml`", "is no YAML"}},
+       }) {
+    check(item);
+  }
+}
+
+TEST_CASE("packaging that cannot work is refused before an engine is asked") {
+  for (const auto& item : std::vector<Case>{
+           {{"build", script}, {"`--executor-image-uri` is missing", "`--dockerfile FILE`"}},
+           {{"build", base}, {"--script", "--python-module"}},
+           {{"build", base, "--script=gone.py"}, {"gone.py"}},
+           {{"build", base, "--script=../train.py"}, {"../train.py"}},
+           {{"build", base, "--python-module=trainer.task"}, {"trainer.task"}},
+           {{"build", base, script, "--local-package-path=gone"}, {"gone"}},
+           {{"build", base, script, "--output-image-uri=gcr.io/P/x"}, {"gcr.io/P/x"}},
+           {{"build", base, script, "--engine=direct"}, {"not in this version"}},
+           {{"build", base, script, "--engine=crane"}, {"`crane`", "`docker`"}},
+           {{"build", base, script, "--source=index"}, {"not in this version"}},
+           {{"build", base, script, "--platform=pc"}, {"`pc`", "linux/amd64"}},
+           {{"build", "--dockerfile=gone"}, {"gone"}},
+           {{"run", base, "--gpus=two", script}, {"`two`", "`--gpus all`"}, {}, 125},
+           {{"run", base, "--requirements=numpy"}, {"nothing to package"}, {}, 125},
+           {{"run", base, script, "--docker-run-options=-v"}, {"--docker-run-options"}, {}, 125},
+           {{"run", base, script, "--service-account-key-file=gone"},
+            {"`gone` is no file"},
+            {},
+            125},
+           {{"dockerfile", base, script, "--check=gone"}, {"`--check`", "`gone`"}},
+           {{"dockerfile", base, script, "--check=a", "-o", "b"}, {"exclude each other"}},
+           {{"dockerfile", "--dockerfile=train.py"}, {"--dockerfile"}},
+       }) {
+    check(item);
+  }
+}
+
+TEST_CASE("a job that cannot work is refused before anything is built") {
+  const std::map<std::string, std::string> google{{"CLOUDSDK_CORE_PROJECT", "p"},
+                                                  {"CLOUDSDK_AI_REGION", "us-central1"}};
+  for (const auto& item : std::vector<Case>{
+           {{"submit", ready}, {"no Google Cloud project", "no region", "2 errors"}},
+           {{"submit"}, {"--worker-pool-spec"}, google},
+           {{"submit", "--worker-pool-spec="}, {"first"}, google},
+           {{"submit", ready, "--display-name="}, {"`--display-name` is empty"}, google},
+           {{"submit", ready, "--account=me@x.org"}, {"`--account` has no effect"}, google},
+           {{"submit", ready, "--impersonate-service-account=a@b.c"}, {"has no effect"}, google},
+           {{"submit", ready, "--submitter=slurm"}, {"`slurm`", "`local`"}, google},
+           {{"submit", ready, "--submitter=none", "--dry-run"}, {"no request"}, google},
+           {{"submit", ready, "--config=gone.yaml"}, {"`--config`", "`gone.yaml`"}, google},
+           {{"submit", ready, "--labels=Team=x"}, {"Team"}, google},
+           {{"submit", ready, "--env=ONLY"}, {"ONLY"}, google},
+           {{"submit", ready, "--timeout=soon"}, {"soon"}, google},
+           {{"submit", ready, "--boot-disk-size=big"}, {"`big`", "whole number"}, google},
+           {{"submit", ready, "--region=us-centrel1"}, {"us-centrel1", "us-central1"}, google},
+           {{"submit", ready + ",replica-count=2", "--submitter=local"}, {"replica"}},
+           {{"submit", ready, ready, "--submitter=local"}, {"one pool with one replica"}},
+           {{"submit", packaged + "gone.py,replica-count=0"}, {"gone.py", "replica"}, google},
+       }) {
+    check(item);
+  }
+}
+
+TEST_CASE("an error is an object on standard output when JSON is asked for") {
+  CliRun cli;
+  CHECK(cli.run({"build", "--regoin=x", "--format=json"}) == 2);
+  CHECK(cli.out.find(R"("kind": "usage")") != std::string::npos);
+  CHECK(cli.run({"--format=json", "sumbit"}) == 2);
+  CHECK(cli.out.find("did you mean") != std::string::npos);
+}
+
+}  // namespace autopack::testing

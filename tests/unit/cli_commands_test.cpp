@@ -1,0 +1,274 @@
+#include "state/base_cache.hpp"
+#include "support/cli_run.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+namespace autopack::testing {
+
+namespace {
+
+using Strings = std::vector<std::string>;
+
+const Strings entry{"--executor-image-uri=python:3", "--script=train.py"};
+
+Strings with(const std::string& command, const Strings& flags) {
+  Strings all{command};
+  all.insert(all.end(), entry.begin(), entry.end());
+  all.insert(all.end(), flags.begin(), flags.end());
+  return all;
+}
+
+/// A project with a script, and a base that is known without being probed.
+struct Project : CliRun {
+  Project() {
+    write("train.py", "print(1)\n");
+    const Digest digest = sha256("base");
+    docker.digests.insert({"python:3", digest});
+    docker.images["python@" + digest.str()] = {.id = "sha256:base", .platform = "linux/amd64"};
+    docker.images["docker.io/library/python@" + digest.str()] = docker.images.begin()->second;
+    state::BaseCache{directory() / "cache" / "autopack" / "bases"}.store({.reference = "python:3",
+                                                                          .digest = digest,
+                                                                          .image_id = "sha256:base",
+                                                                          .platform = "linux/amd64",
+                                                                          .python = "python3",
+                                                                          .pip = true});
+  }
+
+  bool called(const std::string& start) const {
+    for (const auto& call : docker.calls) {
+      if (call.starts_with(start)) {
+        return true;
+      }
+    }
+    return false;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("help and version go to standard output and touch nothing") {
+  CliRun cli;
+  CHECK(cli.run({"--version"}) == 0);
+  CHECK(cli.out.starts_with("autopack "));
+  CHECK(cli.run({"--help"}) == 0);
+  CHECK(cli.out.find("submit") != std::string::npos);
+  for (const auto* command : {"submit", "run", "build", "dockerfile", "explain"}) {
+    CHECK(cli.run({command, "--help"}) == 0);
+    CHECK(cli.out.find("example:") != std::string::npos);
+    CHECK(std::count(cli.out.begin(), cli.out.end(), '\n') <= 40);
+    CHECK(cli.run({command, "-h", "-v"}) == 0);
+    CHECK(cli.out.find("--flags-file FILE") != std::string::npos);
+  }
+  CHECK(cli.errors.empty());
+}
+
+TEST_CASE("build pushes the key's tag first and the user's last") {
+  Project cli;
+  REQUIRE(cli.run(with("build", {"--output-image-uri=127.0.0.1:5000/t/m:v1"})) == 0);
+  CHECK(cli.out == "127.0.0.1:5000/t/m@" + sha256("pushed").str() + "\n");
+  REQUIRE(cli.docker.calls.size() >= 3);
+  const auto& calls = cli.docker.calls;
+  CHECK(calls[calls.size() - 2].starts_with("push 127.0.0.1:5000/t/m:ap-"));
+  CHECK(calls.back() == "push 127.0.0.1:5000/t/m:v1");
+  CHECK(cli.docker.built.labels.at("autopack.key").size() == 64);
+  CHECK(cli.docker.built.labels.at("org.opencontainers.image.base.name") == "python:3");
+  CHECK(cli.docker.built.labels.at("org.opencontainers.image.base.digest") == sha256("base").str());
+  CHECK(cli.docker.built.dockerfile.find(sha256("base").str()) != std::string::npos);
+  CHECK(cli.errors.find("    Pushed  ") != std::string::npos);
+}
+
+TEST_CASE("the same files again are not built again, unless that is asked for") {
+  Project cli;
+  REQUIRE(cli.run(with("build", {"--no-push"})) == 0);
+  CHECK(cli.out == "sha256:built\n");
+  cli.docker.calls.clear();
+  REQUIRE(cli.run(with("build", {"--no-push", "--format=json"})) == 0);
+  CHECK_FALSE(cli.called("build"));
+  CHECK(nlohmann::json::parse(cli.out).at("reused") == true);
+  REQUIRE(cli.run(with("build", {"--no-push", "--no-cache"})) == 0);
+  CHECK(cli.called("build"));
+  cli.docker.calls.clear();
+  cli.write("train.py", "print(2)\n");
+  REQUIRE(cli.run(with("build", {"--no-push"})) == 0);
+  CHECK(cli.called("build"));
+}
+
+TEST_CASE("a failing build fails with its own error and prints no result") {
+  Project cli;
+  cli.docker.build_failure = Error(ErrorKind::remote, "step 3 failed");
+  CHECK(cli.run(with("build", {"--no-push"})) == 1);
+  CHECK(cli.out.empty());
+  CHECK(cli.errors.find("error: step 3 failed") != std::string::npos);
+  CHECK(cli.run(with("run", {})) == 125);
+}
+
+TEST_CASE("run gives the program its arguments, streams and status") {
+  Project cli;
+  cli.docker.run_status = 3;
+  CHECK(cli.run(with("run", {"--gpu", "--", "--epochs=1", ""})) == 3);
+  CHECK(cli.out == "output\n");
+  CHECK(cli.docker.ran.image == "sha256:built");
+  CHECK(cli.docker.ran.arguments == Strings{"--epochs=1", ""});
+  CHECK(cli.docker.ran.gpus);
+  CHECK(cli.docker.ran.mounts.empty());
+  CHECK(cli.docker.ran.environment.empty());
+}
+
+TEST_CASE("run mounts credentials that exist, by their whole path") {
+  Project cli;
+  cli.write("key.json", "{}");
+  REQUIRE(cli.run(with("run", {"--service-account-key-file=key.json"})) == 0);
+  REQUIRE(cli.docker.ran.mounts.size() == 1);
+  const auto& mount = cli.docker.ran.mounts[0];
+  CHECK(std::filesystem::path{mount.host_path}.is_absolute());
+  CHECK(mount.read_only);
+  CHECK(cli.docker.ran.environment.at("GOOGLE_APPLICATION_CREDENTIALS") == mount.container_path);
+
+  cli.write("home/.config/gcloud/application_default_credentials.json", "{}");
+  REQUIRE(cli.run(with("run", {})) == 0);
+  CHECK(cli.docker.ran.mounts.size() == 1);
+}
+
+TEST_CASE("run leaves one image behind, not one each time") {
+  Project cli;
+  REQUIRE(cli.run(with("run", {})) == 0);
+  CHECK_FALSE(cli.called("remove"));
+  cli.write("train.py", "print(2)\n");
+  cli.docker.built_id = "sha256:second";
+  REQUIRE(cli.run(with("run", {})) == 0);
+  CHECK(cli.called("remove"));
+  std::size_t tags = 0;
+  for (const auto& [name, image] : cli.docker.images) {
+    tags += name.find("autopack/") != std::string::npos ? 1U : 0U;
+  }
+  CHECK(tags == 2);  // the key's and `run`
+}
+
+TEST_CASE("run without an entry point runs the executor image as it is") {
+  Project cli;
+  REQUIRE(cli.run({"run", "--base-image=busybox", "--", "echo"}) == 0);
+  CHECK(cli.docker.ran.image == "busybox");
+  CHECK(cli.called("pull"));
+  CHECK_FALSE(cli.called("build"));
+}
+
+TEST_CASE("a written Dockerfile agrees, an edited one is kept, a drifted one is shown") {
+  Project cli;
+  REQUIRE(cli.run(with("dockerfile", {})) == 0);
+  const std::string printed = cli.out;
+  REQUIRE(cli.run(with("dockerfile", {"-o", "Dockerfile"})) == 0);
+  CHECK(cli.out.empty());
+  CHECK(cli.read("Dockerfile") == printed);
+  CHECK(cli.run(with("dockerfile", {"--check", "Dockerfile"})) == 0);
+  CHECK(cli.run(with("dockerfile", {"-o", "Dockerfile"})) == 0);
+  CHECK(cli.docker.calls.empty());
+
+  cli.write("requirements.txt", "numpy\n");
+  CHECK(cli.run(with("dockerfile", {"--check", "Dockerfile"})) == 3);
+  CHECK(cli.out.starts_with("--- Dockerfile\n+++ "));
+  CHECK(cli.errors.find("error: `Dockerfile` is not what") != std::string::npos);
+
+  cli.write("Dockerfile", printed + "RUN mine\n");
+  CHECK(cli.run(with("dockerfile", {"-o", "Dockerfile"})) == 2);
+  CHECK(cli.read("Dockerfile") == printed + "RUN mine\n");
+  CHECK(cli.run(with("dockerfile", {"-o", "Dockerfile", "--force"})) == 0);
+  CHECK(cli.read("Dockerfile").find("mine") == std::string::npos);
+}
+
+TEST_CASE("--pin names the base by its digest") {
+  Project cli;
+  REQUIRE(cli.run(with("dockerfile", {"--pin"})) == 0);
+  CHECK(cli.out.find("FROM python@" + sha256("base").str()) != std::string::npos);
+}
+
+TEST_CASE("explain tells what goes in and what is left out") {
+  Project cli;
+  cli.write(".git/config", "x");
+  cli.write("data/rows.csv", "1\n");
+  cli.write(".dockerignore", "data\n");
+  REQUIRE(cli.run(with("explain", {})) == 0);
+  CHECK(cli.out.find("train.py") != std::string::npos);
+  CHECK(cli.out.find("data/ by `data` of .dockerignore line 1") != std::string::npos);
+  REQUIRE(cli.run(with("explain", {"--format=json"})) == 0);
+  CHECK(nlohmann::json::parse(cli.out).is_object());
+}
+
+TEST_CASE("a dry run prints the request and asks for no credentials") {
+  Project cli;
+  cli.set("CLOUDSDK_CORE_PROJECT", "p");
+  cli.set("CLOUDSDK_AI_REGION", "us-central1");
+  const std::string pool =
+      "--worker-pool-spec=machine-type=n1-standard-4,executor-image-uri=python:3,"
+      "local-package-path=.,script=train.py";
+  REQUIRE(cli.run({"submit", "--dry-run", "--display-name=My Job", pool, "--args=a,b"}) == 0);
+  const auto json = nlohmann::json::parse(cli.out);
+  const auto& request = json.at("request");
+  CHECK(request.at("method") == "POST");
+  const std::string image = request.at("body")
+                                .at("jobSpec")
+                                .at("workerPoolSpecs")
+                                .at(0)
+                                .at("containerSpec")
+                                .at("imageUri");
+  CHECK(image.starts_with("us-central1-docker.pkg.dev/p/autopack/my.job:ap-"));
+  CHECK(json.at("image").at("uri") == image);
+  CHECK(cli.docker.calls.empty());
+
+  REQUIRE(cli.run({"submit", "--dry-run", pool + ",output-image-uri=gcr.io/p/m:v1",
+                   "--format=value(request.body.displayName)"}) == 0);
+  CHECK(cli.out == cli.directory().filename().string() + "\n");
+}
+
+TEST_CASE("a local job runs what was packaged, and its status is the command's") {
+  Project cli;
+  cli.docker.run_status = 7;
+  CHECK(cli.run({"submit", "--submitter=local", "--args=--x", "--env=A=1",
+                 "--worker-pool-spec=machine-type=n1-standard-4,executor-image-uri=python:3,"
+                 "local-package-path=.,script=train.py"}) == 7);
+  CHECK(cli.out.starts_with("local/"));
+  CHECK(cli.errors.find("output\n") != std::string::npos);
+  CHECK(cli.docker.ran.image == "sha256:built");
+  CHECK(cli.docker.ran.arguments == Strings{"--x"});
+  CHECK(cli.docker.ran.environment.at("A") == "1");
+  CHECK_FALSE(cli.docker.ran.interactive);
+}
+
+TEST_CASE("without a submitter it ends after the push") {
+  Project cli;
+  REQUIRE(cli.run({"submit", "--submitter=none",
+                   "--worker-pool-spec=machine-type=n1-standard-4,executor-image-uri=python:3,"
+                   "local-package-path=.,script=train.py,output-image-uri=gcr.io/p/m"}) == 0);
+  CHECK(cli.out == "gcr.io/p/m@" + sha256("pushed").str() + "\n");
+}
+
+TEST_CASE("flags come from a file, too") {
+  Project cli;
+  cli.set("CLOUDSDK_CORE_PROJECT", "p");
+  cli.write("flags.yaml",
+            "--region: us-central1\n"
+            "--worker-pool-spec:\n"
+            "- machine-type: n1-standard-4\n"
+            "  executor-image-uri: python:3\n"
+            "  local-package-path: .\n"
+            "  script: train.py\n"
+            "  requirements: ['numpy>=1,<2', scipy]\n"
+            "--labels: {team: ml, env: dev}\n"
+            "--args: ['a,b', c]\n"
+            "--enable-web-access: true\n");
+  REQUIRE(cli.run({"submit", "--flags-file=flags.yaml", "--dry-run"}) == 0);
+  const auto body = nlohmann::json::parse(cli.out).at("request").at("body");
+  CHECK(body.at("labels") == nlohmann::json{{"team", "ml"}, {"env", "dev"}});
+  CHECK(body.at("jobSpec").at("enableWebAccess") == true);
+  CHECK(body.at("jobSpec").at("workerPoolSpecs").at(0).at("containerSpec").at("args") ==
+        nlohmann::json{"a,b", "c"});
+}
+
+TEST_CASE("a request to stop ends with status 130") {
+  Project cli;
+  cli.docker.build_failure = Error(ErrorKind::interrupted, "interrupted");
+  CHECK(cli.run(with("build", {"--no-push"})) == 130);
+  CHECK(cli.run(with("run", {})) == 130);
+}
+
+}  // namespace autopack::testing

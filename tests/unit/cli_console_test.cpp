@@ -1,0 +1,176 @@
+#include "cli/console.hpp"
+#include "cli/error_text.hpp"
+#include "cli/steps.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+namespace autopack::cli {
+
+namespace {
+
+const Paint plain{false};
+
+struct Screen {
+  std::string out{};
+  std::string errors{};
+
+  Streams streams() {
+    return {.out = [this](std::string_view bytes) { out += bytes; },
+            .errors = [this](std::string_view bytes) { errors += bytes; }};
+  }
+};
+
+using State = StepEvent::State;
+
+}  // namespace
+
+TEST_CASE("an error is told from outer to inner, remedies last") {
+  const auto error = Error(ErrorKind::remote, "could not push `host/app:1`")
+                         .cause("PUT https://host/v2/app/manifests/1: 403 DENIED")
+                         .cause("no role\nin project `p`")
+                         .hint("docker login host");
+  CHECK(error_text(error, plain) ==
+        "error: could not push `host/app:1`\n"
+        "  caused by: PUT https://host/v2/app/manifests/1: 403 DENIED\n"
+        "  caused by: no role\n"
+        "    in project `p`\n"
+        "\n"
+        "hint: docker login host\n");
+}
+
+TEST_CASE("several findings are told together, each with its origin and remedy") {
+  const Error error{ErrorKind::usage,
+                    Problems{{.message = "key `machine-type` is missing",
+                              .origin = "`--worker-pool-spec`",
+                              .hints = {"machine-type=n1-standard-4"}},
+                             {.severity = Problem::Severity::warning, .message = "not told"},
+                             {.message = "no script `train.py`"}}};
+  CHECK(error_text(error, plain) ==
+        "error: key `machine-type` is missing\n"
+        "  from: `--worker-pool-spec`\n"
+        "  hint: machine-type=n1-standard-4\n"
+        "error: no script `train.py`\n"
+        "\n"
+        "2 errors\n");
+  CHECK(warning_text({.message = "old image"}, plain) == "warning: old image\n");
+}
+
+TEST_CASE("a bug is told as one") {
+  const auto text = error_text(Error(ErrorKind::internal, "vector::at"), plain);
+  CHECK(text.starts_with("error: internal: vector::at\n"));
+  CHECK(text.find("bug in autopack") != std::string::npos);
+}
+
+TEST_CASE("text from elsewhere cannot steer the terminal") {
+  const auto text = error_text(Error(ErrorKind::project, "no `\x1b[2J\x07`"), plain);
+  CHECK(text.find('\x1b') == std::string::npos);
+  CHECK(text.find('\x07') == std::string::npos);
+  CHECK(harmless_lines("10%\r50%\rdone\x1b[1m\r\nnext\thttp://me:word@host/") ==
+        "done\\x1b[1m\nnext    http://***@host/\n");
+}
+
+TEST_CASE("colour adds codes and changes no word") {
+  const Error error{ErrorKind::usage, "x"};
+  CHECK(error_text(error, Paint{true}) == "\x1b[1;31merror:\x1b[0m x\n");
+}
+
+TEST_CASE("an error as JSON has kind, message, causes and hints") {
+  const auto error = Error(ErrorKind::project, "no \xff").cause("c").hint("h");
+  const auto json = nlohmann::json::parse(error_json(error));
+  CHECK(json.at("error").size() == 4);
+  CHECK(json.at("error").at("kind") == "project");
+  CHECK(json.at("error").at("causes").at(0) == "c");
+  CHECK(json.at("error").at("hints").at(0) == "h");
+}
+
+TEST_CASE("results go to standard output, all else to standard error") {
+  Screen screen;
+  Console console{screen.streams(), {}};
+  console.done("Built", "sha256:1 in 3 s");
+  console.warn({.message = "old"});
+  console.detail("hidden");
+  console.trace("hidden");
+  console.result("sha256:1\n");
+  CHECK(screen.out == "sha256:1\n");
+  CHECK(screen.errors == "     Built  sha256:1 in 3 s\nwarning: old\n");
+}
+
+TEST_CASE("quiet leaves errors, -v and -vv add") {
+  Screen quiet;
+  Console{quiet.streams(), {.verbosity = -1}}.done("Built", "x");
+  CHECK(quiet.errors.empty());
+  Console{quiet.streams(), {.verbosity = -1}}.error(Error(ErrorKind::usage, "x"));
+  CHECK(quiet.errors == "error: x\n");
+
+  Screen loud;
+  Console console{loud.streams(), {.verbosity = 2}};
+  console.detail("request");
+  console.trace("answer");
+  CHECK(loud.errors == "request\nanswer\n");
+}
+
+TEST_CASE("the log of a failing step is shown in full, that of others not") {
+  Screen screen;
+  Console console{screen.streams(), {}};
+  console.step({.id = "1", .name = "RUN a"});
+  console.step({.id = "1", .state = State::log, .text = "fine\n"});
+  console.step({.id = "1", .state = State::completed});
+  console.step({.id = "2", .name = "RUN pip"});
+  console.step({.id = "2", .state = State::log, .text = "ERROR: no "});
+  console.step({.id = "2", .state = State::log, .text = "wheel\nend"});
+  console.step({.id = "2", .state = State::failed});
+  CHECK(screen.errors == "ERROR: no wheel\nend\n    Failed  RUN pip (0.0 s)\n");
+}
+
+TEST_CASE("with -v logs come line by line as they are written, once") {
+  Screen screen;
+  Console console{screen.streams(), {.verbosity = 1}};
+  console.step({.id = "1", .name = "RUN a", .state = State::log, .text = "one\ntw"});
+  CHECK(screen.errors == "one\n");
+  console.step({.id = "1", .state = State::log, .text = "o\n"});
+  CHECK(screen.errors == "one\ntwo\n");
+  console.step({.id = "1", .state = State::failed});
+  CHECK(screen.errors == "one\ntwo\n    Failed  RUN a (0.0 s)\n");
+}
+
+TEST_CASE("a step that takes long leaves a line, a cached one none") {
+  Steps steps;
+  const Clock::time_point start{};
+  steps.take({.id = "1", .name = "RUN long"}, start, false);
+  const auto told =
+      steps.take({.id = "1", .state = State::completed}, start + std::chrono::seconds{75}, false);
+  REQUIRE(told);
+  CHECK(told->object == "RUN long (75 s)");
+  CHECK_FALSE(steps.take({.id = "2", .name = "RUN x", .state = State::cached}, start, false));
+  CHECK(steps.empty());
+}
+
+TEST_CASE("running steps fit the terminal and tell sizes and rates") {
+  Steps steps;
+  const Clock::time_point start{};
+  steps.take({.id = "1", .name = "RUN " + std::string(200, 'x')}, start, false);
+  steps.take({.id = "2", .name = "layer 1"}, start, false);
+  steps.take({.id = "2", .state = State::progress, .current = 4'000'000, .total = 8'000'000}, start,
+             false);
+  const auto lines = steps.live_lines(start + std::chrono::seconds{2}, 80, 8);
+  REQUIRE(lines.size() == 2);
+  CHECK(lines[0].size() < 80);
+  CHECK(lines[0].ends_with("... (2.0 s)"));
+  CHECK(lines[1] == "            layer 1 (2.0 s, 4.0 MB of 8.0 MB, 2.0 MB/s)");
+  CHECK(steps.live_lines(start, 80, 2).back() == "            and 1 more");
+}
+
+TEST_CASE("a silent step is mentioned once in a while") {
+  Steps steps;
+  const Clock::time_point start{};
+  steps.take({.id = "1", .name = "RUN pip"}, start, false);
+  const std::chrono::seconds silence{30};
+  CHECK(steps.silent_lines(start + std::chrono::seconds{29}, silence).empty());
+  CHECK(steps.silent_lines(start + std::chrono::seconds{31}, silence).size() == 1);
+  CHECK(steps.silent_lines(start + std::chrono::seconds{32}, silence).empty());
+  CHECK(elapsed_text(std::chrono::milliseconds{400}) == "0.4 s");
+  CHECK(elapsed_text(std::chrono::seconds{185}) == "3 min 5 s");
+}
+
+}  // namespace autopack::cli

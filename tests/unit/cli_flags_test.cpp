@@ -1,0 +1,144 @@
+#include "base/error.hpp"
+#include "cli/arguments.hpp"
+#include "cli/flags.hpp"
+
+#include <doctest/doctest.h>
+
+namespace autopack::cli {
+
+namespace {
+
+using Strings = std::vector<std::string>;
+
+struct Options {
+  std::string region{};
+  std::vector<std::string> pools{};
+  std::optional<bool> web{};
+  std::optional<std::int64_t> size{};
+  bool dry{false};
+  int verbose{0};
+};
+
+struct Parsed {
+  Options options{};
+  FlagSet flags{"submit"};
+
+  Parsed() {
+    flags.section("Job");
+    flags.text("--region,--place", "REGION", options.region, "where");
+    flags.list("--worker-pool-spec", "KEY=VALUE", options.pools, "pools");
+    flags.choice("--enable-web-access", options.web, "shell");
+    flags.number("--boot-disk-size", "GB", options.size, "disk");
+    flags.toggle("-n,--dry-run", options.dry, "send nothing");
+    flags.count("-v,--verbose", options.verbose, "more");
+  }
+
+  Strings parse(const Strings& tokens,
+                const std::map<std::string, std::string, std::less<>>& variables = {}) {
+    return flags.parse(split_arguments(tokens).tokens, Environment{variables});
+  }
+
+  std::string failure(const Strings& tokens,
+                      const std::map<std::string, std::string, std::less<>>& variables = {}) {
+    try {
+      parse(tokens, variables);
+    } catch (const Error& error) {
+      CHECK(error.kind() == ErrorKind::usage);
+      std::string text = error.message();
+      for (const auto& hint : error.hints()) {
+        text += " / " + hint;
+      }
+      return text;
+    }
+    return "no failure";
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a flag's value stands behind `=` or comes next, also when it looks like a flag") {
+  Parsed parsed;
+  parsed.parse({"--region=--odd", "--worker-pool-spec", "--x=1", "--worker-pool-spec=", "-vv"});
+  CHECK(parsed.options.region == "--odd");
+  CHECK(parsed.options.pools == Strings{"--x=1", ""});
+  CHECK(parsed.options.verbose == 2);
+  CHECK(parsed.flags.origin("--region") == "`--region`");
+}
+
+TEST_CASE("values that CLI11 would take apart stay whole") {
+  Parsed parsed;
+  parsed.parse({"--worker-pool-spec=[a,b]", "--worker-pool-spec={}", "--region=", "--dry-run"});
+  CHECK(parsed.options.pools == Strings{"[a,b]", "{}"});
+  CHECK(parsed.options.region.empty());
+  CHECK(parsed.options.dry);
+}
+
+TEST_CASE("the last value of a flag wins, its alias counts as the flag") {
+  Parsed parsed;
+  parsed.parse({"--region=a", "--place=b", "--enable-web-access", "--no-enable-web-access"});
+  CHECK(parsed.options.region == "b");
+  CHECK(parsed.options.web == false);
+}
+
+TEST_CASE("environment variables stand in for flags that are not typed") {
+  Parsed parsed;
+  parsed.parse({"--region=typed"}, {{"AUTOPACK_REGION", "variable"},
+                                    {"AUTOPACK_WORKER_POOL_SPEC", "a=1\nb=2\n"},
+                                    {"AUTOPACK_DRY_RUN", "yes"},
+                                    {"AUTOPACK_ENABLE_WEB_ACCESS", "0"},
+                                    {"AUTOPACK_BOOT_DISK_SIZE", "200"},
+                                    {"AUTOPACK_VERBOSE", "2"}});
+  CHECK(parsed.options.region == "typed");
+  CHECK(parsed.options.pools == Strings{"a=1", "b=2"});
+  CHECK(parsed.options.dry);
+  CHECK(parsed.options.web == false);
+  CHECK(parsed.options.size == 200);
+  CHECK(parsed.options.verbose == 2);
+  CHECK(parsed.flags.origin("--dry-run") == "`AUTOPACK_DRY_RUN`");
+  CHECK(parsed.flags.origin("--nothing").empty());
+}
+
+TEST_CASE("what does not fit is told with the flag or the variable") {
+  CHECK(Parsed{}.failure({"--regoin=x"}) ==
+        "`autopack submit` has no flag `--regoin` / did you mean `--region`? / "
+        "`autopack submit --help` lists the flags");
+  CHECK(Parsed{}.failure({"--location", "x"}).find("did you mean `--region`?") !=
+        std::string::npos);
+  CHECK(Parsed{}.failure({"--zzz"}) ==
+        "`autopack submit` has no flag `--zzz` / `autopack submit --help` lists the flags");
+  CHECK(Parsed{}.failure({"--region"}) == "`--region` needs a value");
+  CHECK(Parsed{}.failure({"--boot-disk-size=1e3"}) ==
+        "`1e3` of `--boot-disk-size` is not a whole number");
+  CHECK(Parsed{}.failure({"--dry-run=perhaps"}) ==
+        "`perhaps` of `--dry-run` is neither true nor false");
+  CHECK(Parsed{}.failure({}, {{"AUTOPACK_DRY_RUN", "perhaps"}}) ==
+        "`perhaps` of `AUTOPACK_DRY_RUN` is neither true nor false");
+  CHECK(Parsed{}.failure({"-x"}).find("`-x`") != std::string::npos);
+}
+
+TEST_CASE("arguments of the program stand after `--`") {
+  const auto arguments = split_arguments({"run", "--gpu=", "--", "--epochs=1", "--", ""});
+  CHECK(arguments.tokens == Strings{"run", "--gpu", ""});
+  CHECK(arguments.program == Strings{"--epochs=1", "--", ""});
+  CHECK(arguments.has_separator);
+}
+
+TEST_CASE("flags files stand for the flags in them, also inside each other") {
+  const auto expand = [](const std::string& file) {
+    return file == "a" ? Strings{"--region=x", "--flags-file=b"} : Strings{"--labels="};
+  };
+  CHECK(expand_flags_files({"--dry-run", "--flags-file", "a", "-v"}, expand) ==
+        Strings{"--dry-run", "--region=x", "--labels", "", "-v"});
+  const auto circle = [](const std::string&) { return Strings{"--flags-file=a"}; };
+  CHECK_THROWS_AS(expand_flags_files({"--flags-file=a"}, circle), Error);
+}
+
+TEST_CASE("flags before the command are told from it") {
+  Parsed parsed;
+  CHECK(parsed.flags.leading_flags({"--region", "x", "-v", "submit", "-v"}) == 3);
+  CHECK(parsed.flags.leading_flags({"--region=x", "submit"}) == 1);
+  CHECK(parsed.flags.leading_flags({"--region"}) == 1);
+  CHECK(parsed.flags.leading_flags({"submit"}) == 0);
+}
+
+}  // namespace autopack::cli
