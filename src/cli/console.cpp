@@ -1,6 +1,7 @@
 #include "cli/console.hpp"
 
 #include "base/text.hpp"
+#include "engine/build_failure.hpp"
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
@@ -84,6 +85,7 @@ void Console::step(const StepEvent& event) {
   const bool shown = options_.progress != Progress::none && options_.verbosity >= 0;
   const auto told = steps_.take(event, Clock::now(), shown && options_.verbosity > 0);
   if (told && (shown || told->verb == "Failed")) {
+    told_log_ = told_log_ || told->verb == "Failed";
     std::string text = told->log;
     if (!told->verb.empty()) {
       const std::string verb = fmt::format("{:>10}", told->verb);
@@ -119,7 +121,9 @@ void Console::result(std::string_view text) {
 
 void Console::error(const Error& error) {
   const std::lock_guard lock{mutex_};
-  write_lines(error_text(error, paint_));
+  steps_.forget();
+  write_lines(
+      error_text(error, paint_, told_log_ ? engine::last_output_cause : std::string_view{}));
 }
 
 void Console::program_output(std::string_view bytes) {

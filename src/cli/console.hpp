@@ -74,6 +74,7 @@ private:
   std::condition_variable_any woken_;
   Steps steps_;
   int live_lines_{0};
+  bool told_log_{false};  ///< of a failed step, in full
   bool ending_{false};
   std::thread watcher_;
 };

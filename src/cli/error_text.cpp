@@ -47,7 +47,7 @@ std::string Paint::wrap(std::string_view code, std::string_view text) const {
   return color_ ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : std::string{text};
 }
 
-std::string error_text(const Error& error, const Paint& paint) {
+std::string error_text(const Error& error, const Paint& paint, std::string_view told) {
   if (!error.problems().empty()) {
     return findings_text(error.problems(), paint);
   }
@@ -55,6 +55,9 @@ std::string error_text(const Error& error, const Paint& paint) {
   std::string text = fmt::format("{} {}{}\n", paint.red("error:"), internal ? "internal: " : "",
                                  lines(error.message(), "  "));
   for (const auto& cause : error.causes()) {
+    if (!told.empty() && cause.starts_with(told)) {
+      continue;
+    }
     text += "  caused by: " + lines(cause, "    ") + "\n";
   }
   if (internal) {

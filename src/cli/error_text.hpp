@@ -29,8 +29,9 @@ private:
 };
 
 /// What a person reads on standard error: message, causes from outer to inner, then hints. Several
-/// findings are told one below the other.
-std::string error_text(const Error& error, const Paint& paint);
+/// findings are told one below the other. Causes that begin with `told` are left out: they stand on
+/// the screen already.
+std::string error_text(const Error& error, const Paint& paint, std::string_view told = {});
 
 /// The same for a warning.
 std::string warning_text(const Problem& problem, const Paint& paint);

@@ -1,5 +1,6 @@
 #include "cli/steps.hpp"
 
+#include "base/line.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
 
@@ -13,6 +14,9 @@ namespace {
 
 /// A step that wrote more keeps its end: the reason of a failure stands there.
 constexpr std::size_t log_limit = 16U << 20U;
+
+/// Of the name of a step on a line that stays.
+constexpr std::size_t name_limit = 80;
 
 std::string last_line(std::string_view log) {
   const auto end = log.find_last_not_of("\r\n");
@@ -106,7 +110,7 @@ std::optional<Steps::Told> Steps::take(const StepEvent& event,
     step.order = next_++;
   }
   if (!event.name.empty()) {
-    step.name = printable(event.name);
+    step.name = printable(single_spaced(event.name));
   }
   if (event.state == State::progress) {
     step.current = event.current;
@@ -128,7 +132,8 @@ std::optional<Steps::Told> Steps::take(const StepEvent& event,
   const bool ended = failed || event.state == State::completed;
   if (failed || (ended && now - step.started >= std::chrono::seconds{1})) {
     told.verb = failed ? "Failed" : "Step";
-    told.object = fmt::format("{} ({})", step.name, elapsed_text(now - step.started));
+    told.object =
+        fmt::format("{} ({})", cut(step.name, name_limit), elapsed_text(now - step.started));
   }
   if (ended) {
     running_.erase(found);

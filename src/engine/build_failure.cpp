@@ -1,5 +1,6 @@
 #include "engine/build_failure.hpp"
 
+#include "base/line.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
 #include "engine/dockerfile_steps.hpp"
@@ -38,13 +39,15 @@ constexpr std::array known_failures{
     Known{"externally-managed-environment", ErrorKind::project,
           "the base's Python takes no packages by pip: pass `--break-system-packages` to pip"},
     Known{"Temporary failure resolving", ErrorKind::environment,
-          "build steps have no name service; `--network host` gives them this machine's network"},
+          "build steps have no name service; `--build-network host` gives them this machine's "
+          "network"},
     Known{"Temporary failure in name resolution", ErrorKind::environment,
-          "build steps have no name service; `--network host` gives them this machine's network"},
+          "build steps have no name service; `--build-network host` gives them this machine's "
+          "network"},
     Known{"Failed to establish a new connection", ErrorKind::environment,
-          "build steps cannot reach the index; one on loopback needs `--network host`"},
+          "build steps cannot reach the index; one on loopback needs `--build-network host`"},
     Known{"Network is unreachable", ErrorKind::environment,
-          "build steps have no network; `--network host` gives them this machine's"},
+          "build steps have no network; `--build-network host` gives them this machine's"},
     Known{"THESE PACKAGES DO NOT MATCH THE HASHES", ErrorKind::project,
           "the index serves other files than the hashes name: renew the hashes"},
     Known{"Unable to locate package", ErrorKind::project,
@@ -212,7 +215,7 @@ Error build_error(const BuildFailure& failure, const BuildRequest& request) {
   Error error{kind, failure.step.empty()
                         ? "the image build failed"
                         : fmt::format("the image build failed at `{}`",
-                                      printable(redact_credentials(failure.step)))};
+                                      printable(single_spaced(redact_credentials(failure.step))))};
   if (instruction) {
     error.cause(fmt::format("line {} of {}", instruction->line, dockerfile_name(request)));
   }
@@ -221,7 +224,7 @@ Error build_error(const BuildFailure& failure, const BuildRequest& request) {
     error.cause(cause);
   }
   if (!trim(failure.last_log).empty()) {
-    error.cause("its last output:\n" + last_lines(failure.last_log));
+    error.cause(std::string{last_output_cause} + "\n" + last_lines(failure.last_log));
   }
   for (const auto& hint : details.hints()) {
     error.hint(hint);

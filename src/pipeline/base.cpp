@@ -18,10 +18,7 @@ image::BaseFacts named(image::BaseFacts facts, const std::string& reference) {
 image::BaseFacts probe(Services& services,
                        const image::Reference& reference,
                        const std::string& platform) {
-  auto facts =
-      with_context(fmt::format("could not find out what the executor image `{}` holds",
-                               printable(reference.text)),
-                   [&] { return engine::probe_base(services.docker(), reference, platform); });
+  auto facts = engine::probe_base(services.docker(), reference, platform);
   services.base_cache.store(facts);
   return facts;
 }

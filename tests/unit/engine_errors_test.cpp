@@ -78,9 +78,9 @@ TEST_CASE("what is known of a failure decides who can mend it") {
       {failed.c_str(), step,
        "WARNING: Retrying after connection broken by 'NewConnectionError('<x>: Failed to establish "
        "a new connection: [Errno 111] Connection refused')'",
-       ErrorKind::environment, "--network host"},
+       ErrorKind::environment, "--build-network host"},
       {failed.c_str(), step, "Temporary failure in name resolution", ErrorKind::environment,
-       "--network host"},
+       "--build-network host"},
       {failed.c_str(), step, "E: Unable to locate package nosuch", ErrorKind::project,
        "system-packages"},
       {failed.c_str(), step, "exec /bin/sh: exec format error", ErrorKind::environment, "platform"},
