@@ -64,11 +64,16 @@ class BadInput(unittest.TestCase):
             self.assertEqual(testbed.images('autopack/') + testbed.images(self.registry), images, 'an image is left')
             self.assertEqual(self.api.requests, [], 'something was sent')
 
+    def containers(self):
+        return testbed.docker('ps', '-aq', '--filter', f'ancestor={self.base}')
+
+    def setUp(self):
+        self.before = self.containers()
+
     def tearDown(self):
         catalog = json.load(urllib.request.urlopen(f'http://{self.registry}/v2/_catalog'))
         self.assertEqual(catalog['repositories'], [])
-        left = testbed.docker('ps', '-aq', '--filter', f'ancestor={self.base}')
-        self.assertEqual(left, '', 'a container is left')
+        self.assertEqual(self.containers(), self.before, 'a container is left')
 
     def submit(self, name, flags, fragments, **options):
         target = {'output_image_uri': f'{self.registry}/team/model:t'}

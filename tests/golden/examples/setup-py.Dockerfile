@@ -31,6 +31,9 @@ RUN printf '%s\n' \
     '        with open("pyproject.toml", "rb") as file:' \
     '            needs = tomllib.load(file).get("build-system", {}).get("requires", needs)' \
     '    needs = [need for need in map(Requirement, needs) if not need.marker or need.marker.evaluate()]' \
+    '    old = Requirement("setuptools<70.1").specifier' \
+    '    if any(need.name == "setuptools" and old.contains(version("setuptools")) for need in needs):' \
+    '        version("wheel")  # it asks for that only while it builds' \
     '    return all(need.specifier.contains(version(need.name), prereleases=True) for need in needs)' \
     '' \
     '' \
@@ -105,4 +108,4 @@ RUN \
 FROM dependencies AS image
 COPY ["taxi", "taxi"]
 ENTRYPOINT ["python3", "-m", "taxi.train"]
-# autopack-text: f56ddf9ad73d7ff7
+# autopack-text: c2c364c743a1ee54
