@@ -5,8 +5,10 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <yaml-cpp/eventhandler.h>
 
 #include <array>
+#include <sstream>
 
 namespace autopack::job {
 
@@ -66,12 +68,51 @@ json read_document(const YAML::Node& node, ConfigReader& reader, const std::stri
   return {{"jobSpec", reader.read_message(node, tables::message("CustomJobSpec"), "jobSpec")}};
 }
 
-std::vector<YAML::Node> load(std::string_view text, const std::string& origin) {
+/// Passes over a document, and remembers where it began.
+class Skipped final : public YAML::EventHandler {
+public:
+  using Style = YAML::EmitterStyle::value;
+
+  void OnDocumentStart(const YAML::Mark& mark) override { line = mark.line + 1; }
+
+  void OnDocumentEnd() override {}
+
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+
+  void OnScalar(const YAML::Mark&,
+                const std::string&,
+                YAML::anchor_t,
+                const std::string&) override {}
+
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t, Style) override {}
+
+  void OnSequenceEnd() override {}
+
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t, Style) override {}
+
+  void OnMapEnd() override {}
+
+  int line{0};
+};
+
+/// The only document of `text`. YAML::LoadAll never ends on some malformed texts, so the second
+/// document is looked for by hand.
+YAML::Node load(const std::string& text, const std::string& origin) {
   if (text.size() > largest_text) {
     throw Error(ErrorKind::usage, fmt::format("`{}` is larger than 1 MiB", origin));
   }
   try {
-    return YAML::LoadAll(std::string{text});
+    std::istringstream stream{text};
+    YAML::Parser parser{stream};
+    Skipped document;
+    if (parser.HandleNextDocument(document) && parser.HandleNextDocument(document)) {
+      throw Error(ErrorKind::usage, fmt::format("`{}` holds more than one document: line {} begins "
+                                                "another",
+                                                origin, document.line));
+    }
+    return YAML::Load(text);
   } catch (const YAML::Exception& error) {
     throw Error(ErrorKind::usage,
                 fmt::format("`{}` is not YAML: {} (line {}, column {})", origin, error.msg,
@@ -86,14 +127,9 @@ Config parse_config(std::string_view text, const std::string& name, Problems& pr
   Config config{.origin = origin};
   auto body = json::object();
   try {
-    const auto documents = load(text, origin);
+    const auto document = load(std::string{text}, origin);
     ConfigReader reader{config, problems};
-    if (documents.size() > 1) {
-      reader.fault(documents[1], fmt::format("`{}` holds more than one document", origin));
-    } else {
-      body = read_document(documents.empty() ? YAML::Node{YAML::NodeType::Null} : documents[0],
-                           reader, origin);
-    }
+    body = read_document(document, reader, origin);
   } catch (const Error& error) {
     problems.push_back({.message = error.message(), .origin = fmt::format("`{}`", origin)});
   } catch (const YAML::Exception&) {

@@ -360,6 +360,14 @@ TEST_CASE("configuration files") {
       Problem::Severity::warning);
 }
 
+TEST_CASE("text after the end of a document is refused") {
+  Problems problems;
+  job::parse_config("{\n\"a\": \"b\"\n},\n Spec\": {\n \"c\": {\n \"d\": 1\n}\n}\n}", "f",
+                    problems);
+  REQUIRE(problems.size() == 1);
+  CHECK(problems[0].message == "`f` holds more than one document: line 3 begins another");
+}
+
 TEST_CASE("an alias bomb is refused") {
   std::string bomb = "workerPoolSpecs:\n- &p {containerSpec: {imageUri: i, args: &a [";
   for (int i = 0; i < 1000; ++i) {
