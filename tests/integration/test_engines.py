@@ -122,10 +122,13 @@ class Podman(unittest.TestCase):
         runtime = shutil.which('runc') or shutil.which('crun')
         cls.storage = ['--root', folder / 'root', '--runroot', folder / 'run', '--storage-driver', 'overlay']
         cls.command = ['podman', '--runtime', runtime, '--cgroup-manager=cgroupfs', *map(str, cls.storage)]
-        log = open(folder / 'log', 'wb')
-        cls.service = subprocess.Popen([*cls.command, 'system', 'service', '--time=0', f'unix://{cls.socket}'],
-                                       stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        log.close()
+        # Its own defaults are higher than a machine may allow.
+        limits = folder / 'containers.conf'
+        limits.write_text('[containers]\ndefault_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]\n')
+        with open(folder / 'log', 'wb') as log:
+            cls.service = subprocess.Popen([*cls.command, 'system', 'service', '--time=0', f'unix://{cls.socket}'],
+                                           stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                           env=testbed.environment(CONTAINERS_CONF=limits))
         cls.addClassCleanup(cls.stop)
         testbed.wait_until(cls.socket.exists, what='podman')
         archive = folder / 'base.tar'
