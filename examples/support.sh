@@ -5,12 +5,12 @@
 
 autopack_build_packages=(
   g++ meson ninja-build pkg-config python3 git ca-certificates
-  libfmt-dev nlohmann-json3-dev libcurl4-openssl-dev libssl-dev libarchive-dev libgit2-dev
+  libfmt-dev nlohmann-json3-dev libcurl4-openssl-dev libssl-dev libarchive-dev libdeflate-dev libgit2-dev
   libyaml-cpp-dev libtomlplusplus-dev libcli11-dev libkainjow-mustache-dev doctest-dev
 )
 autopack_engine_packages=(docker.io docker-registry mmdebstrap curl)
 autopack_test_packages=(
-  clang-format-14 shellcheck podman runc apache2-utils
+  clang-format-14 shellcheck podman runc apache2-utils openssl
   python3-build python3-setuptools python3-wheel python3-pip
   python3-pip-whl python3-setuptools-whl python3-wheel-whl
 )

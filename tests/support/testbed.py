@@ -62,7 +62,7 @@ def base_environment():
     home.mkdir()
     kept = {name: value for name, value in os.environ.items()
             if name in ('PATH', 'DOCKER_HOST', 'TMPDIR', 'ASAN_OPTIONS', 'UBSAN_OPTIONS')}
-    return kept | {'HOME': str(home), 'XDG_CACHE_HOME': str(home / '.cache'), 'LC_ALL': 'C.UTF-8',
+    return kept | {'HOME': str(home), 'XDG_CACHE_HOME': str(home / '.cache'), 'LC_ALL': 'C.UTF-8', 'PIP_CONFIG_FILE': '/dev/null',
                    'NO_COLOR': '1'}
 
 
