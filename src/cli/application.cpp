@@ -98,9 +98,11 @@ void read(Reading& reading, const std::vector<std::string>& typed, const Environ
 int run_command(const Reading& reading, const Surroundings& surroundings, Console& console) {
   std::unique_ptr<http::Client> client;
   std::shared_ptr<engine::Docker> docker;
-  pipeline::Services services{.environment = surroundings.environment,
-                              .reporter = &console,
-                              .cancellation = surroundings.cancellation};
+  pipeline::Services services{
+      .environment = surroundings.environment,
+      .reporter = &console,
+      .cancellation = surroundings.cancellation,
+      .credentials = registry::make_docker_credentials(surroundings.environment)};
   services.client = [&]() -> http::Client& {
     if (!client) {
       client = surroundings.make_client({.user_agent = "autopack/" AUTOPACK_VERSION,
@@ -111,12 +113,12 @@ int run_command(const Reading& reading, const Surroundings& surroundings, Consol
   };
   services.docker = [&]() -> engine::Docker& {
     if (!docker) {
-      docker = surroundings.make_docker(
-          {.endpoint = engine::find_endpoint(surroundings.environment),
-           .credentials = registry::make_docker_credentials(surroundings.environment),
-           .reporter = &console,
-           .cancellation = surroundings.cancellation,
-           .client = &services.client()});
+      docker =
+          surroundings.make_docker({.endpoint = engine::find_endpoint(surroundings.environment),
+                                    .credentials = services.credentials,
+                                    .reporter = &console,
+                                    .cancellation = surroundings.cancellation,
+                                    .client = &services.client()});
     }
     return *docker;
   };

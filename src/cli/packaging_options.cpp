@@ -7,9 +7,15 @@
 
 #include <fmt/format.h>
 
+#include <map>
+
 namespace autopack::cli {
 
 namespace {
+
+const std::map<std::string, pipeline::Engine> engines{{"auto", pipeline::Engine::automatic},
+                                                      {"docker", pipeline::Engine::docker},
+                                                      {"direct", pipeline::Engine::direct}};
 
 /// Values of a list flag that was typed once or more.
 std::vector<std::string> elements(const std::vector<std::string>& values,
@@ -31,7 +37,8 @@ pipeline::PackageRequest base_request(const std::string& directory,
       .project = {.directory = expand_home(directory, environment), .dockerfile = build.dockerfile},
       .options = {.platform = build.platform, .templates = build.templates},
       .build_network = build.build_network,
-      .no_cache = build.no_cache};
+      .no_cache = build.no_cache,
+      .engine = engines.at(build.engine)};
 }
 
 }  // namespace
@@ -45,7 +52,7 @@ std::string expand_home(const std::string& path, const Environment& environment)
 
 void add_build_flags(FlagSet& flags, BuildOptions& options) {
   flags.section("Building", false);
-  flags.text("--engine", "NAME", options.engine, "auto or docker");
+  flags.text("--engine", "NAME", options.engine, "auto, docker or direct");
   flags.text("--source", "SOURCE", options.source, "worktree");
   flags.text("--dockerfile", "FILE", options.dockerfile, "build your own Dockerfile instead");
   flags.text("--templates", "DIR", options.templates, "templates that replace the built-in ones");
@@ -72,14 +79,10 @@ void add_packaging_flags(FlagSet& flags, PackagingOptions& options) {
 }
 
 void check_build_options(const BuildOptions& options) {
-  if (options.engine == "direct") {
-    throw Error(ErrorKind::usage, "`--engine=direct` is not in this version")
-        .hint("`--engine=docker` builds with the Docker Engine");
-  }
-  if (options.engine != "auto" && options.engine != "docker") {
+  if (!engines.contains(options.engine)) {
     throw Error(ErrorKind::usage,
                 fmt::format("`{}` is no value of `--engine`", printable(options.engine)))
-        .hint("the values are `auto` and `docker`");
+        .hint("the values are `auto`, `docker` and `direct`");
   }
   if (options.source != "worktree") {
     throw Error(ErrorKind::usage,

@@ -1,6 +1,7 @@
 #include "pipeline/base.hpp"
 
 #include "base/text.hpp"
+#include "pipeline/direct.hpp"
 
 #include <fmt/format.h>
 
@@ -51,6 +52,31 @@ std::optional<Digest> digest_now(engine::Docker& docker, const image::Reference&
   }
 }
 
+/// The digest of a base that came from a registry before, asked for there without a daemon; none
+/// when the base is new or the registry does not answer.
+std::optional<Digest> digest_without_daemon(Services& services,
+                                            const image::Reference& reference,
+                                            const std::string& platform) {
+  if (reference.digest) {
+    return reference.digest;
+  }
+  const auto seen = services.base_cache.by_reference(reference.text, platform);
+  if (!seen || !seen->digest) {
+    return std::nullopt;
+  }
+  try {
+    const auto found = open_repository(services, reference, registry::Access::pull)
+                           ->head_manifest(reference.tag.empty() ? "latest" : reference.tag);
+    return found ? std::optional{found->digest} : std::nullopt;
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::interrupted) {
+      throw;
+    }
+    services.reporter->detail(error.what());
+    return std::nullopt;
+  }
+}
+
 image::BaseFacts assumed(const image::Reference& reference, const std::string& platform) {
   image::BaseFacts facts{.reference = reference.text,
                          .digest = reference.digest,
@@ -67,7 +93,11 @@ image::BaseFacts base_now(Services& services,
                           const std::string& text,
                           const std::string& platform) {
   const auto reference = image::Reference::parse(text);
-  if (const auto digest = digest_now(services.docker(), reference)) {
+  auto digest = digest_without_daemon(services, reference, platform);
+  if (!digest) {
+    digest = digest_now(services.docker(), reference);
+  }
+  if (digest) {
     if (auto facts = services.base_cache.by_digest(*digest, platform)) {
       services.reporter->detail(fmt::format("`{}` is {}, known", text, digest->str()));
       return named(std::move(*facts), text);

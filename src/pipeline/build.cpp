@@ -29,18 +29,6 @@ std::optional<engine::LocalImage> built_before(engine::Docker& docker,
   return label != local->labels.end() && label->second == plan.image_key ? local : std::nullopt;
 }
 
-std::map<std::string, std::string> labels_of(const plan::Plan& plan) {
-  std::map<std::string, std::string> labels{{key_label, plan.image_key},
-                                            {"autopack.dependency-key", plan.dependency_key}};
-  if (!plan.base.reference.empty()) {
-    labels["org.opencontainers.image.base.name"] = plan.base.reference;
-  }
-  if (plan.base.digest) {
-    labels["org.opencontainers.image.base.digest"] = plan.base.digest->str();
-  }
-  return labels;
-}
-
 std::string built_text(const engine::BuildResult& result,
                        std::chrono::steady_clock::duration time) {
   return fmt::format("{} in {:.1f} s, {} of {} steps cached", result.image_id,
@@ -87,16 +75,22 @@ std::vector<engine::ContextFile> pip_files(Services& services,
   return files;
 }
 
+std::map<std::string, std::string> dependency_labels(const plan::Plan& plan) {
+  return {{"autopack.dependency-key", plan.dependency_key}};
+}
+
 engine::BuildResult run_build(Services& services,
                               const PackageRequest& request,
                               const Scanned& scanned,
                               const plan::Plan& plan,
-                              const std::string& tag) {
+                              const std::string& tag,
+                              const std::string& target) {
   auto& docker = services.docker();
   engine::BuildRequest build{.plan = &plan,
                              .dockerfile = plan.dockerfile,
                              .tags = {tag},
-                             .labels = labels_of(plan),
+                             .labels = target.empty() ? labels_of(plan) : dependency_labels(plan),
+                             .target = target,
                              .network_mode = request.build_network,
                              .platform = plan.platform,
                              .no_cache = request.no_cache,
@@ -122,8 +116,32 @@ engine::BuildResult run_build(Services& services,
 
 }  // namespace
 
+std::map<std::string, std::string> labels_of(const plan::Plan& plan) {
+  std::map<std::string, std::string> labels{{key_label, plan.image_key},
+                                            {"autopack.dependency-key", plan.dependency_key}};
+  if (!plan.base.reference.empty()) {
+    labels["org.opencontainers.image.base.name"] = plan.base.reference;
+  }
+  if (plan.base.digest) {
+    labels["org.opencontainers.image.base.digest"] = plan.base.digest->str();
+  }
+  return labels;
+}
+
 bool key_is_whole(const plan::Plan& plan) {
   return plan.user_dockerfile.empty();
+}
+
+void build_dependencies(Services& services,
+                        const PackageRequest& request,
+                        const Scanned& scanned,
+                        const plan::Plan& plan,
+                        const std::string& tagged) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto result = run_build(services, request, scanned, plan, tagged,
+                                plan.dependencies.needs_pip() ? "dependencies" : "base");
+  services.reporter->done(
+      "Built", "dependencies " + built_text(result, std::chrono::steady_clock::now() - start));
 }
 
 Image build(Services& services,
@@ -145,7 +163,7 @@ Image build(Services& services,
   }
   if (!image.reused) {
     const auto start = std::chrono::steady_clock::now();
-    const auto result = run_build(services, request, scanned, plan, keyed.tagged());
+    const auto result = run_build(services, request, scanned, plan, keyed.tagged(), "");
     image.image_id = result.image_id;
     services.reporter->done("Built", built_text(result, std::chrono::steady_clock::now() - start));
   }

@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "pipeline/base.hpp"
+#include "pipeline/direct.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -81,6 +82,13 @@ Image package(Services& services,
           : base_now(services, request.executor_image, request.options.platform);
   const plan::Plan plan = decide(services, request, scanned, base);
   const bool pushed = push_it == Push::yes && name.has_registry;
+  if (const auto obstacle = obstacle_to_direct(request, plan, pushed); !obstacle) {
+    return package_directly(services, request, scanned, plan, name);
+  } else if (request.engine == Engine::direct) {
+    throw Error(ErrorKind::usage, "`--engine=direct` cannot make this image")
+        .cause(*obstacle)
+        .hint("`--engine=auto` takes the docker engine where it is needed");
+  }
   if (pushed && !request.no_cache) {
     if (auto image = pushed_before(services, plan, name)) {
       return *image;
@@ -124,7 +132,7 @@ nlohmann::json to_json(const Image& image) {
           {"digest", image.digest ? image.digest->str() : image.image_id},
           {"tag", image.tag},
           {"reused", image.reused},
-          {"engine", "docker"},
+          {"engine", image.engine},
           {"layers", std::move(layers)},
           {"bytes_uploaded", image.bytes_uploaded}};
 }

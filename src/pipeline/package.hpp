@@ -8,12 +8,17 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace autopack::pipeline {
+
+/// Who makes the image. Automatic: the direct engine where it can, the docker engine for what only
+/// a build can do.
+enum class Engine { automatic, docker, direct };
 
 /// What to package and how. Where it goes is an ImageName.
 struct PackageRequest {
@@ -22,6 +27,7 @@ struct PackageRequest {
   plan::Options options{};
   std::string build_network{};
   bool no_cache{false};
+  Engine engine{Engine::automatic};
 };
 
 /// The project's facts and the files they were found in.
@@ -37,6 +43,7 @@ struct Image {
   std::string image_id{};  ///< `sha256:...` of the configuration; empty when only a registry has it
   std::optional<Digest> digest{};  ///< of the manifest; none until it is pushed
   bool reused{false};
+  std::string engine{"docker"};
   std::uint64_t bytes_uploaded{0};
   std::vector<engine::PushResult::Layer> layers{};
 
@@ -69,6 +76,16 @@ Image build(Services& services,
 std::optional<Image> pushed_before(Services& services,
                                    const plan::Plan& plan,
                                    const ImageName& name);
+
+/// Builds the dependency stage of `plan` alone and gives it the name `tagged`.
+void build_dependencies(Services& services,
+                        const PackageRequest& request,
+                        const Scanned& scanned,
+                        const plan::Plan& plan,
+                        const std::string& tagged);
+
+/// What autopack says of an image in its labels.
+std::map<std::string, std::string> labels_of(const plan::Plan& plan);
 
 /// Pushes `image`, the user's own tag last.
 void push(Services& services, const ImageName& name, Image& image);

@@ -131,7 +131,7 @@ Digest FileHashes::of(const source::Tree& tree, const source::Entry& entry) {
   if (entry.inode == 0) {
     return hash(tree, entry);
   }
-  Record record{.path = to_bytes(sha256(entry.path)),
+  Record record{.path = to_bytes(sha256(tree.describe() + '\0' + entry.path)),
                 .size = entry.size,
                 .mtime_ns = entry.mtime_ns,
                 .ctime_ns = entry.ctime_ns,

@@ -68,7 +68,10 @@ def build(folder, name, *flags, env=None):
     answer = autopack('build', '--executor-image-uri', testbed.executor(), '--build-network=host',
                       '--output-image-uri', name, '--format=json', *flags, cwd=folder,
                       env=env or testbed.index_environment())
-    return answer.json()
+    image = answer.json()
+    if image['engine'] == 'direct':  # no daemon has it yet
+        docker('pull', '--quiet', image['uri'])
+    return image
 
 
 def history(image):

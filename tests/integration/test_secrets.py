@@ -97,6 +97,7 @@ class PrivateBase(unittest.TestCase):
                           '-vv', cwd=self.folder, env=testbed.environment(DOCKER_CONFIG=self.config))
         self.assertTrue(answer.out.startswith(f'{self.address}/team/model@sha256:'), answer)
         self.assertNotIn(WORD, answer.err)
+        docker('pull', '--quiet', answer.out.strip(), env=testbed.environment(DOCKER_CONFIG=self.config))
         self.assertEqual(docker('run', '--rm', answer.out.strip()), 'trained')
 
     def test_without_a_login_the_registry_is_named(self):

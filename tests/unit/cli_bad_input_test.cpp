@@ -89,7 +89,6 @@ TEST_CASE("packaging that cannot work is refused before an engine is asked") {
            {{"build", base, "--python-module=trainer.task"}, {"trainer.task"}},
            {{"build", base, script, "--local-package-path=gone"}, {"gone"}},
            {{"build", base, script, "--output-image-uri=gcr.io/P/x"}, {"gcr.io/P/x"}},
-           {{"build", base, script, "--engine=direct"}, {"not in this version"}},
            {{"build", base, script, "--engine=crane"}, {"`crane`", "`docker`"}},
            {{"build", base, script, "--source=index"}, {"not in this version"}},
            {{"build", base, script, "--platform=pc"}, {"`pc`", "linux/amd64"}},

@@ -65,7 +65,8 @@ TEST_CASE("help and version go to standard output and touch nothing") {
 
 TEST_CASE("build pushes the key's tag first and the user's last") {
   Project cli;
-  REQUIRE(cli.run(with("build", {"--output-image-uri=127.0.0.1:5000/t/m:v1"})) == 0);
+  REQUIRE(cli.run(with("build", {"--engine=docker", "--output-image-uri=127.0.0.1:5000/t/m:v1"})) ==
+          0);
   CHECK(cli.out == "127.0.0.1:5000/t/m@" + sha256("pushed").str() + "\n");
   REQUIRE(cli.docker.calls.size() >= 3);
   const auto& calls = cli.docker.calls;
@@ -236,7 +237,7 @@ TEST_CASE("a local job runs what was packaged, and its status is the command's")
 
 TEST_CASE("without a submitter it ends after the push") {
   Project cli;
-  REQUIRE(cli.run({"submit", "--submitter=none",
+  REQUIRE(cli.run({"submit", "--submitter=none", "--engine=docker",
                    "--worker-pool-spec=machine-type=n1-standard-4,executor-image-uri=python:3,"
                    "local-package-path=.,script=train.py,output-image-uri=gcr.io/p/m"}) == 0);
   CHECK(cli.out == "gcr.io/p/m@" + sha256("pushed").str() + "\n");

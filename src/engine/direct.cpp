@@ -1,0 +1,143 @@
+#include "engine/direct.hpp"
+
+#include "base/error.hpp"
+#include "image/tar.hpp"
+
+#include <fmt/format.h>
+
+namespace autopack::engine {
+
+namespace {
+
+/// Raise it when the same entries make another tar.
+constexpr int layer_format{1};
+
+constexpr unsigned open_to_all{0777};
+
+std::string key_of(const plan::Layer& layer, std::int64_t file_time) {
+  Sha256 hash;
+  hash.update(fmt::format("{} {}\n", layer_format, file_time));
+  for (const plan::LayerEntry& item : layer.entries) {
+    const bool is_directory =
+        item.entry == nullptr || item.entry->entry.type == source::EntryType::directory;
+    hash.update(fmt::format("{} {} {}\n{}\n", item.path.size(),
+                            is_directory ? 0 : static_cast<int>(item.entry->entry.type) + 1,
+                            !is_directory && item.entry->entry.executable,
+                            is_directory ? "" : item.entry->content.value().str()));
+    hash.update(item.path);
+  }
+  return hash.finish().hex();
+}
+
+void write_directory(image::TarWriter& tar, const std::string& path) {
+  tar.add_directory(path, path == "usr/app" ? open_to_all : 0755U);
+}
+
+void write_entry(image::TarWriter& tar, const plan::Plan& plan, const plan::LayerEntry& item) {
+  if (item.entry == nullptr) {
+    write_directory(tar, item.path);
+    return;
+  }
+  const source::Entry& entry = item.entry->entry;
+  switch (entry.type) {
+    case source::EntryType::directory: write_directory(tar, item.path); break;
+    case source::EntryType::symlink: tar.add_symlink(item.path, entry.link_target); break;
+    case source::EntryType::file:
+      tar.add_file(item.path, image::file_mode(entry.executable), entry.size,
+                   [&](const image::TarWriter::Take& take) {
+                     plan.trees.at(item.entry->tree)->stream(entry.path, take);
+                   });
+      break;
+    case source::EntryType::other:
+      throw Error(ErrorKind::internal, "`" + item.path + "` is neither file, directory nor link");
+  }
+}
+
+LayerRecipe directories(std::int64_t file_time) {
+  return {.name = "directories",
+          .created_by = "autopack: /usr/app and /home, open to every user",
+          .key = sha256(fmt::format("directories {} {}", layer_format, file_time)).hex(),
+          .write_tar = [file_time](const std::function<void(std::string_view)>& out) {
+            image::TarWriter tar{out, file_time};
+            tar.add_directory("home", open_to_all);
+            tar.add_directory("usr");
+            tar.add_directory("usr/app", open_to_all);
+            tar.finish();
+          }};
+}
+
+}  // namespace
+
+std::optional<std::string> direct_obstacle(const plan::Plan& plan) {
+  if (!plan.user_dockerfile.empty()) {
+    return fmt::format("`{}` is the user's own Dockerfile", plan.user_dockerfile);
+  }
+  if (plan.dependencies.install == plan::Install::real) {
+    return "the project is installed after its code: " + plan.dependencies.install_reason;
+  }
+  return std::nullopt;
+}
+
+bool needs_no_dependency_image(const plan::Plan& plan) {
+  return plan.dependencies.empty() && !plan.remove_sitecustomize;
+}
+
+std::vector<LayerRecipe> recipes(const plan::Plan& plan, std::int64_t file_time) {
+  std::vector<LayerRecipe> result;
+  if (needs_no_dependency_image(plan)) {
+    result.push_back(directories(file_time));
+  }
+  for (plan::Layer& layer : plan::code_layers(plan)) {
+    LayerRecipe recipe{.name = layer.name,
+                       .created_by = "autopack: " + layer.name,
+                       .key = key_of(layer, file_time),
+                       .size = layer.size};
+    recipe.write_tar = [&plan, file_time, layer = std::move(layer)](
+                           const std::function<void(std::string_view)>& out) {
+      image::TarWriter tar{out, file_time};
+      for (const plan::LayerEntry& item : layer.entries) {
+        write_entry(tar, plan, item);
+      }
+      tar.finish();
+    };
+    result.push_back(std::move(recipe));
+  }
+  return result;
+}
+
+Assembled assemble(const Parent& parent,
+                   const plan::Plan& plan,
+                   const std::vector<LayerRecipe>& recipes,
+                   const std::vector<image::LayerFacts>& layers,
+                   const std::map<std::string, std::string>& labels,
+                   std::int64_t file_time) {
+  image::Manifest manifest{.media_type = parent.manifest.media_type,
+                           .layers = parent.manifest.layers};
+  image::Configuration configuration = parent.configuration;
+  configuration.set_created(file_time);
+  const std::string layer_type{manifest.is_oci() ? image::media_type::oci_layer
+                                                 : image::media_type::docker_layer};
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    manifest.layers.push_back(
+        {.media_type = layer_type, .digest = layers[i].digest, .size = layers[i].size});
+    configuration.add_layer(layers[i], recipes[i].created_by);
+  }
+  configuration.set_working_directory("/usr/app");
+  configuration.set_environment("HOME", "/home");
+  configuration.set_environment("PYTHONDONTWRITEBYTECODE", "1");
+  configuration.set_user(plan.user);
+  configuration.set_entrypoint(plan.entrypoint);
+  configuration.add_empty_history(fmt::format("ENTRYPOINT {}", fmt::join(plan.entrypoint, " ")));
+  for (const auto& [name, value] : labels) {
+    configuration.set_label(name, value);
+  }
+  std::string text = configuration.to_json();
+  manifest.config = {
+      .media_type = std::string{manifest.is_oci() ? image::media_type::oci_config
+                                                  : image::media_type::docker_config},
+      .digest = sha256(text),
+      .size = text.size()};
+  return {.manifest = std::move(manifest), .configuration = std::move(text)};
+}
+
+}  // namespace autopack::engine

@@ -1,0 +1,58 @@
+#pragma once
+
+#include "image/layer.hpp"
+#include "image/manifest.hpp"
+#include "plan/layers.hpp"
+#include "plan/plan.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace autopack::engine {
+
+/// Why the direct engine cannot make the image of `plan`: a step after the code, the user's own
+/// Dockerfile or templates. None when it can.
+std::optional<std::string> direct_obstacle(const plan::Plan& plan);
+
+/// True when the code goes straight on the base: nothing is installed or removed before it.
+bool needs_no_dependency_image(const plan::Plan& plan);
+
+/// A layer that can be made at any time, always with the same bytes.
+struct LayerRecipe {
+  std::string name{};
+  std::string created_by{};  ///< for the history
+  std::string key{};         ///< 64 hexadecimal digits: same key, same tar
+  std::uint64_t size{0};     ///< bytes of its files
+  std::function<void(const std::function<void(std::string_view)>& out)> write_tar{};
+};
+
+/// The layers of `plan` above its dependency image, or above the base itself when
+/// needs_no_dependency_image: then the first makes the directories. `plan` must outlive them.
+std::vector<LayerRecipe> recipes(const plan::Plan& plan, std::int64_t file_time);
+
+/// The parent's manifest and configuration as its registry holds them.
+struct Parent {
+  image::Manifest manifest{};
+  image::Configuration configuration;
+};
+
+struct Assembled {
+  image::Manifest manifest{};
+  std::string configuration{};  ///< JSON
+};
+
+/// The image: the parent's layers, then `layers`; its configuration as the generated Dockerfile
+/// makes it, with `labels`.
+Assembled assemble(const Parent& parent,
+                   const plan::Plan& plan,
+                   const std::vector<LayerRecipe>& recipes,
+                   const std::vector<image::LayerFacts>& layers,
+                   const std::map<std::string, std::string>& labels,
+                   std::int64_t file_time);
+
+}  // namespace autopack::engine

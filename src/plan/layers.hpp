@@ -1,0 +1,31 @@
+#pragma once
+
+#include "plan/plan.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace autopack::plan {
+
+/// One entry of a layer at its place in the image.
+struct LayerEntry {
+  std::string path{};                  ///< in the image, without a leading slash
+  const ContextEntry* entry{nullptr};  ///< of the Plan; null for a directory that only holds others
+};
+
+/// One layer of the code: what travels together.
+struct Layer {
+  std::string name{};                 ///< `code`, `code 3 of 4`, `large files 1 of 2`
+  std::vector<LayerEntry> entries{};  ///< sorted by path, every parent directory included
+  std::uint64_t size{0};              ///< bytes of its files
+};
+
+/// The code of `plan` as layers for the direct engine, so that an edit sends little. Files of 1 MB
+/// and more are "large files", Python and other source files below that are "code", the rest is
+/// "data". Each kind is one layer up to a size (64, 4 and 16 MB); above, it is dealt to 2, 4, 8 or
+/// 16 layers by a hash of the file's path, so that a file stays in its layer whatever happens to
+/// the others. Large files come first, code last.
+std::vector<Layer> code_layers(const Plan& plan);
+
+}  // namespace autopack::plan

@@ -1,0 +1,141 @@
+"""The direct engine makes, without a daemon, the image that the generated Dockerfile makes."""
+
+import os
+import unittest
+
+import testbed
+from test_dockerfile import comparable, shape
+from testbed import autopack, docker
+
+CASES = {
+    'script': ['--script=trainer/task.py'],
+    'module': ['--python-module=trainer'],
+    'bash-script': ['--script=jobs/train.sh'],
+    'requirements': ['--script=trainer/task.py'],
+    'setup-py': ['--python-module=taxi.train'],
+    'pyproject': ['--python-module=wine.train'],
+}
+
+NO_DAEMON = {'DOCKER_HOST': 'unix:///nowhere/docker.sock'}
+
+
+class Base(unittest.TestCase):
+    maxDiff = 4000
+
+    @classmethod
+    def setUpClass(cls):
+        cls.base = f'{testbed.registry()}/direct/base:1'
+        docker('tag', testbed.executor(), cls.base)
+        docker('push', '-q', cls.base)
+
+    @classmethod
+    def tearDownClass(cls):
+        testbed.remove_images(f'{testbed.registry()}/direct')
+
+    def build(self, folder, name, *flags, status=0, **variables):
+        return autopack('build', '--executor-image-uri', self.base, '--build-network=host', '--format=json',
+                        '--output-image-uri', f'{testbed.registry()}/direct/{name}', *flags, cwd=folder,
+                        env=testbed.index_environment(**variables), status=status)
+
+    def pulled(self, uri):
+        docker('pull', '-q', uri)
+        self.addCleanup(docker, 'rmi', '-f', uri)
+        return uri
+
+
+class Equivalence(Base):
+    def check(self, folder, name, *flags):
+        docker('rmi', '-f', f'{testbed.registry()}/direct/{name}-docker', check=False)
+        theirs = self.build(folder, f'{name}-docker', '--engine=docker', *flags).json()
+        ours = self.build(folder, f'{name}-direct', *flags).json()
+        self.assertEqual((theirs['engine'], ours['engine']), ('docker', 'direct'))
+        our_config, our_tree = shape(self.pulled(ours['uri']))
+        their_config, their_tree = shape(self.pulled(theirs['uri']))
+        self.assertEqual(our_config, their_config)
+        our_tree, their_tree = comparable(our_tree), comparable(their_tree)
+        self.assertEqual(sorted(set(our_tree) ^ set(their_tree)), [])
+        self.assertEqual({path: (our_tree[path], their_tree[path]) for path in our_tree
+                          if our_tree[path] != their_tree[path]}, {})
+
+    def test_holds_for_the_examples(self):
+        for name, flags in CASES.items():
+            with self.subTest(name):
+                self.check(testbed.example(name), name, *flags)
+
+    def test_holds_for_odd_trees(self):
+        folder = testbed.write_tree({
+            'app/task.py': 'print("odd")\n',
+            'app/a b/\N{LATIN SMALL LETTER U WITH DIAERESIS}.txt': 'x',
+            'app/' + 'long' * 40 + '/' + 'name' * 40 + '.py': '',
+            'app/empty.txt': '',
+            'app/weights.bin': 'w' * 1_500_000,
+            'app/table.csv': '1,2\n'})
+        (folder / 'app' / 'nothing').mkdir()
+        (folder / 'app' / 'run.sh').write_text('#!/bin/sh\n')
+        (folder / 'app' / 'run.sh').chmod(0o700)
+        (folder / 'app' / 'private').mkdir(mode=0o700)
+        (folder / 'app' / 'private' / 'k.py').write_text('k = 1\n')
+        (folder / 'app' / 'private' / 'k.py').chmod(0o600)
+        os.symlink('task.py', folder / 'app' / 'link')
+        os.symlink('/absolute/nowhere', folder / 'app' / 'dangling')
+        os.link(folder / 'app' / 'table.csv', folder / 'app' / 'hard.csv')
+        self.check(folder, 'odd', '--script=app/task.py')
+
+
+class WithoutADaemon(Base):
+    def test_an_edit_is_pushed_and_runs(self):
+        folder = testbed.example('requirements')
+        first = self.build(folder, 'edit', '--script=trainer/task.py').json()
+        with open(folder / 'trainer' / 'task.py', 'a', encoding='utf-8') as code:
+            code.write('print("edited")\n')
+        second = self.build(folder, 'edit', '--script=trainer/task.py', '--engine=direct', **NO_DAEMON).json()
+        self.assertNotEqual(first['digest'], second['digest'])
+        self.assertEqual(second['engine'], 'direct')
+        self.assertLess(second['bytes_uploaded'], 20_000)
+        self.assertIn('edited', docker('run', '--rm', self.pulled(second['uri'])))
+
+    def test_nothing_changed_is_reused(self):
+        folder = testbed.example('script')
+        first = self.build(folder, 'same', '--script=trainer/task.py').json()
+        again = self.build(folder, 'same', '--script=trainer/task.py', **NO_DAEMON).json()
+        self.assertFalse(first['reused'])
+        self.assertTrue(again['reused'])
+        self.assertEqual(again['digest'], first['digest'])
+        self.assertEqual(again['bytes_uploaded'], 0)
+
+    def test_the_same_files_give_the_same_digest_elsewhere(self):
+        one = self.build(testbed.example('script'), 'one', '--script=trainer/task.py').json()
+        two = self.build(testbed.example('script'), 'two', '--script=trainer/task.py',
+                         XDG_CACHE_HOME=str(testbed.new_folder('cache'))).json()
+        self.assertEqual(one['digest'], two['digest'])
+
+    def test_the_users_tag_moves(self):
+        folder = testbed.example('script')
+        first = self.build(folder, 'tagged:mine', '--script=trainer/task.py').json()
+        (folder / 'trainer' / 'more.py').write_text('')
+        second = self.build(folder, 'tagged:mine', '--script=trainer/task.py').json()
+        self.assertNotEqual(first['digest'], second['digest'])
+        name = self.pulled(f'{testbed.registry()}/direct/tagged:mine')
+        self.assertIn(second['digest'], docker('inspect', '-f', '{{.RepoDigests}}', name))
+        (folder / 'trainer' / 'more.py').unlink()
+        self.build(folder, 'tagged:mine', '--script=trainer/task.py')
+        docker('pull', '-q', name)
+        self.assertIn(first['digest'], docker('inspect', '-f', '{{.RepoDigests}}', name))
+
+    def test_a_missing_dependency_image_is_told(self):
+        folder = testbed.example('requirements')
+        self.build(testbed.example('script'), 'seen', '--script=trainer/task.py')
+        answer = self.build(folder, 'never-built', '--script=trainer/task.py', '--engine=direct', status=1, **NO_DAEMON)
+        message = answer.json()['error']
+        self.assertIn('no dependency image', message['message'])
+        self.assertIn('--engine=auto', message['hints'][0])
+
+    def test_what_must_be_built_is_refused(self):
+        folder = testbed.example('own-dockerfile')
+        answer = autopack('build', '--dockerfile=Dockerfile', '--engine=direct', '--output-image-uri',
+                          f'{testbed.registry()}/direct/own', cwd=folder, status=2)
+        self.assertIn('Dockerfile', answer.err)
+
+
+if __name__ == '__main__':
+    unittest.main()

@@ -1,0 +1,172 @@
+#include "engine/direct.hpp"
+#include "image/tar.hpp"
+#include "plan/layers.hpp"
+#include "plan_fixture.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <functional>
+#include <numeric>
+
+using namespace autopack;
+using nlohmann::json;
+
+namespace {
+
+std::vector<std::string> names(const std::vector<plan::Layer>& layers) {
+  std::vector<std::string> result;
+  for (const auto& layer : layers) {
+    result.push_back(layer.name);
+  }
+  return result;
+}
+
+std::vector<std::string> paths(const plan::Layer& layer) {
+  std::vector<std::string> result;
+  for (const auto& entry : layer.entries) {
+    result.push_back(entry.path);
+  }
+  return result;
+}
+
+plan::Fixture code_only() {
+  plan::Fixture fixture;
+  fixture.project.requirement_files.clear();
+  fixture.project.requirement_inputs.clear();
+  fixture.project.requirements.clear();
+  fixture.project.normalised_requirements.clear();
+  fixture.project.package.reset();
+  return fixture;
+}
+
+std::string tar_of(const engine::LayerRecipe& recipe) {
+  std::string tar;
+  recipe.write_tar([&](std::string_view bytes) { tar += bytes; });
+  return tar;
+}
+
+engine::Parent parent() {
+  return {
+      .manifest = {.media_type = std::string{image::media_type::docker_manifest},
+                   .layers = {{.digest = sha256("parent layer"), .size = 5}}},
+      .configuration = image::Configuration::parse(
+          R"({"os":"linux","architecture":"amd64","config":{"Cmd":["bash"],"Env":["PATH=/bin"]},"rootfs":{"type":"layers","diff_ids":[]},"history":[]})",
+          "the parent")};
+}
+
+}  // namespace
+
+TEST_CASE("a small project is one layer of code") {
+  const auto plan = code_only().plan();
+  const auto layers = plan::code_layers(plan);
+  CHECK(names(layers) == std::vector<std::string>{"code"});
+  CHECK(paths(layers.at(0)) == std::vector<std::string>{"usr", "usr/app", "usr/app/shared",
+                                                        "usr/app/shared/x.py", "usr/app/trainer",
+                                                        "usr/app/trainer/__init__.py",
+                                                        "usr/app/trainer/task.py"});
+}
+
+TEST_CASE("large files and data do not travel with the code") {
+  auto fixture = code_only();
+  fixture.tree.file("trainer/weights.bin", std::string(1'000'000, 'w'));
+  fixture.tree.file("trainer/table.csv", "1,2\n");
+  const auto plan = fixture.plan();
+  const auto layers = plan::code_layers(plan);
+  CHECK(names(layers) == std::vector<std::string>{"large files", "data", "code"});
+  CHECK(paths(layers.at(0)) == std::vector<std::string>{"usr", "usr/app", "usr/app/trainer",
+                                                        "usr/app/trainer/weights.bin"});
+  CHECK(layers.at(0).size == 1'000'000);
+}
+
+TEST_CASE("much code is dealt to layers, and a file stays in its own") {
+  auto fixture = code_only();
+  for (int i = 0; i < 60; ++i) {
+    fixture.tree.file("trainer/m" + std::to_string(i) + ".py", std::string(100'000, 'x'));
+  }
+  const auto before_plan = fixture.plan();
+  const auto before = engine::recipes(before_plan, 0);
+  fixture.tree.file("trainer/m7.py", "edited");
+  const auto after_plan = fixture.plan();
+  const auto after = engine::recipes(after_plan, 0);
+  REQUIRE(before.size() == 3);  // directories, code 1 of 2, code 2 of 2
+  REQUIRE(after.size() == before.size());
+  const auto changed =
+      std::inner_product(before.begin(), before.end(), after.begin(), 0, std::plus<>{},
+                         [](const auto& a, const auto& b) { return a.key == b.key ? 0 : 1; });
+  CHECK(changed == 1);
+}
+
+TEST_CASE("a layer's key is moved by what its tar holds and by nothing else") {
+  const auto key = [](const plan::Fixture& fixture, std::int64_t time) {
+    const auto plan = fixture.plan();
+    return engine::recipes(plan, time).back().key;
+  };
+  const auto original = code_only();
+  const std::string before = key(original, 0);
+  CHECK(key(original, 0) == before);
+  CHECK(key(original, 1) != before);
+  auto fixture = code_only();
+  SUBCASE("contents") {
+    fixture.tree.file("trainer/task.py", "print(2)\n");
+  }
+  SUBCASE("mode") {
+    fixture.tree.file("trainer/task.py", "print(1)\n", true);
+  }
+  SUBCASE("a new directory") {
+    fixture.tree.directory("trainer/empty");
+  }
+  SUBCASE("a link") {
+    fixture.tree.symlink("trainer/link", "task.py");
+  }
+  CHECK(key(fixture, 0) != before);
+}
+
+TEST_CASE("the same recipe gives the same bytes") {
+  const auto plan = code_only().plan();
+  const auto recipes = engine::recipes(plan, image::default_file_time);
+  REQUIRE(recipes.size() == 2);
+  CHECK(recipes[0].name == "directories");
+  for (const auto& recipe : recipes) {
+    CHECK(tar_of(recipe) == tar_of(recipe));
+    CHECK(tar_of(recipe).size() % 512 == 0);
+  }
+  CHECK(tar_of(recipes[1]).find("print(1)") != std::string::npos);
+}
+
+TEST_CASE("what has a step after the code is not for the direct engine") {
+  auto fixture = code_only();
+  CHECK(engine::needs_no_dependency_image(fixture.plan()));
+  CHECK_FALSE(engine::direct_obstacle(fixture.plan()));
+  fixture.project.requirements = {"six"};
+  CHECK_FALSE(engine::needs_no_dependency_image(fixture.plan()));
+  CHECK_FALSE(engine::direct_obstacle(fixture.plan()));
+  auto installed = plan::Fixture{};
+  installed.project.package->needs_install = true;
+  installed.project.package->reason = "setup.py builds an extension module";
+  CHECK(engine::direct_obstacle(installed.plan()) ==
+        "the project is installed after its code: setup.py builds an extension module");
+}
+
+TEST_CASE("the configuration is what the generated Dockerfile makes") {
+  auto fixture = code_only();
+  fixture.base.user = "1000";
+  const auto plan = fixture.plan();
+  const auto recipes = engine::recipes(plan, image::default_file_time);
+  const std::vector<image::LayerFacts> facts(recipes.size());
+  const auto assembled = engine::assemble(parent(), plan, recipes, facts, {{"autopack.key", "k"}},
+                                          image::default_file_time);
+  CHECK(assembled.manifest.layers.size() == 1 + recipes.size());
+  CHECK(assembled.manifest.layers.back().media_type == image::media_type::docker_layer);
+  CHECK(assembled.manifest.config.digest == sha256(assembled.configuration));
+  const auto document = json::parse(assembled.configuration);
+  const auto& config = document["config"];
+  CHECK(config["Entrypoint"] == json{"python3", "trainer/task.py"});
+  CHECK_FALSE(config.contains("Cmd"));
+  CHECK(config["User"] == "1000");
+  CHECK(config["WorkingDir"] == "/usr/app");
+  CHECK(config["Env"] == json{"PATH=/bin", "HOME=/home", "PYTHONDONTWRITEBYTECODE=1"});
+  CHECK(config["Labels"] == json{{"autopack.key", "k"}});
+  CHECK(document["created"] == "1980-01-02T00:00:00Z");
+  CHECK(document["rootfs"]["diff_ids"].size() == recipes.size());
+}
