@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <filesystem>
+
 namespace autopack::pipeline {
 
 namespace {
@@ -62,8 +64,13 @@ plan::Plan decide(Services& services,
   for (const auto& warning : scanned.project.warnings) {
     services.reporter->warn(warning);
   }
-  auto plan =
-      plan::make_plan(scanned.tree, scanned.project, request.project, base, request.options);
+  const auto directory = std::filesystem::weakly_canonical(request.project.directory);
+  state::FileHashes hashes{services.environment.cache_directory() / "files" /
+                           sha256(directory.string()).hex()};
+  plan::Options options = request.options;
+  options.hashes = &hashes;
+  auto plan = plan::make_plan(scanned.tree, scanned.project, request.project, base, options);
+  hashes.save();
   for (const auto& warning : plan.warnings) {
     services.reporter->warn(warning);
   }
