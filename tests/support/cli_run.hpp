@@ -20,7 +20,7 @@ public:
   CliRun() : before_{std::filesystem::current_path()} {
     std::filesystem::current_path(directory_.path());
     variables_["HOME"] = (directory_.path() / "home").string();
-    variables_["XDG_CACHE_HOME"] = (directory_.path() / "cache").string();
+    variables_["XDG_CACHE_HOME"] = cache_.path().string();
   }
 
   ~CliRun() { std::filesystem::current_path(before_); }
@@ -59,6 +59,9 @@ public:
 
   const std::filesystem::path& directory() const { return directory_.path(); }
 
+  /// XDG_CACHE_HOME; outside the directory, which is itself the project.
+  const std::filesystem::path& cache() const { return cache_.path(); }
+
   FakeDocker docker{};
   Cancellation cancellation{};
   std::string out{};
@@ -66,6 +69,7 @@ public:
 
 private:
   TemporaryDirectory directory_{};
+  TemporaryDirectory cache_{};
   std::filesystem::path before_;
   std::map<std::string, std::string, std::less<>> variables_{};
 };

@@ -27,12 +27,12 @@ struct Project : CliRun {
     docker.digests.insert({"python:3", digest});
     docker.images["python@" + digest.str()] = {.id = "sha256:base", .platform = "linux/amd64"};
     docker.images["docker.io/library/python@" + digest.str()] = docker.images.begin()->second;
-    state::BaseCache{directory() / "cache" / "autopack" / "bases"}.store({.reference = "python:3",
-                                                                          .digest = digest,
-                                                                          .image_id = "sha256:base",
-                                                                          .platform = "linux/amd64",
-                                                                          .python = "python3",
-                                                                          .pip = true});
+    state::BaseCache{cache() / "autopack" / "bases"}.store({.reference = "python:3",
+                                                            .digest = digest,
+                                                            .image_id = "sha256:base",
+                                                            .platform = "linux/amd64",
+                                                            .python = "python3",
+                                                            .pip = true});
   }
 
   bool called(const std::string& start) const {

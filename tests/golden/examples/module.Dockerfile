@@ -4,7 +4,7 @@
 
 # The executor image with the directories that the program finds.
 FROM autopack-tests/python:1 AS base
-RUN mkdir -p /usr/app /home /mnt /var/cache && chmod 0777 /usr/app /home
+RUN mkdir -p /usr/app /home && chmod 0777 /usr/app /home
 WORKDIR /usr/app
 ENV HOME=/home
 ENV PYTHONDONTWRITEBYTECODE=1
@@ -13,4 +13,4 @@ ENV PYTHONDONTWRITEBYTECODE=1
 FROM base AS image
 COPY [".", "./"]
 ENTRYPOINT ["python3", "-m", "trainer"]
-# autopack-text: 8395508fb7dad793
+# autopack-text: 7ac55bc91d79e8bc

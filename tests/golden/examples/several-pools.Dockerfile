@@ -4,7 +4,7 @@
 
 # The executor image with the directories that the program finds.
 FROM autopack-tests/python:1 AS base
-RUN mkdir -p /usr/app /home /mnt /var/cache && chmod 0777 /usr/app /home
+RUN mkdir -p /usr/app /home && chmod 0777 /usr/app /home
 WORKDIR /usr/app
 ENV HOME=/home
 ENV PYTHONDONTWRITEBYTECODE=1
@@ -13,4 +13,4 @@ ENV PYTHONDONTWRITEBYTECODE=1
 FROM base AS image
 COPY ["trainer", "trainer"]
 ENTRYPOINT ["python3", "trainer/task.py"]
-# autopack-text: ac8c23893e04030e
+# autopack-text: ebc5c08fbe4e04fa
