@@ -157,6 +157,7 @@ std::vector<registry::PushedBlob> push_all(Services& services,
                                            std::vector<registry::Blob> parents,
                                            const std::vector<Outgoing>& layers) {
   std::vector<StepEvent> steps;
+  steps.reserve(parents.size() + layers.size());
   for (const auto& blob : parents) {
     steps.push_back(step_of("layer " + blob.known->digest.hex().substr(0, 12), blob));
   }
@@ -190,7 +191,7 @@ registry::StoredManifest put_tags(registry::Repository& target,
                                   const std::string& own) {
   std::string text = image::to_json(manifest);
   const Digest digest = sha256(text);
-  const registry::StoredManifest stored{
+  registry::StoredManifest stored{
       .media_type = manifest.media_type, .text = std::move(text), .digest = digest};
   target.put_manifest(stored, key);
   if (!own.empty() && own != key) {
@@ -207,6 +208,7 @@ Image append(Services& services,
   const std::int64_t time = image::file_time(services.environment);
   const auto recipes = engine::recipes(plan, time);
   std::vector<Outgoing> layers;
+  layers.reserve(recipes.size());
   for (const auto& recipe : recipes) {
     layers.push_back(prepare(recipe, services.layer_cache));
   }

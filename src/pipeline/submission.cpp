@@ -101,6 +101,9 @@ Submitted submit(Services& services,
                  const Checked& checked,
                  submit::Submitter* submitter) {
   Submitted result;
+  if (submitter != nullptr) {
+    submitter->make_ready();
+  }
   if (checked.scanned) {
     result.image = package(services, *request.package, *checked.scanned, checked.name, Push::yes);
   }

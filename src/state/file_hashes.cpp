@@ -141,7 +141,7 @@ Digest FileHashes::of(const source::Tree& tree, const source::Entry& entry) {
     fresh_.push_back(*known);
     return to_digest(known->content);
   }
-  const Digest digest = hash(tree, entry);
+  Digest digest = hash(tree, entry);
   changed_ = true;
   if (std::max(record.mtime_ns, record.ctime_ns) + race_ns < now_ns_) {
     record.content = to_bytes(digest);

@@ -67,6 +67,8 @@ public:
     return problems;
   }
 
+  void make_ready() override {}
+
   PreparedRequest prepare(const json& body) const override {
     return {.method = "RUN", .url = "local", .body = std::make_shared<const json>(body)};
   }

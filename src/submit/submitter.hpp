@@ -35,6 +35,9 @@ public:
   virtual ~Submitter() = default;
   /// Offline part of its rules: what it cannot do with this job. All findings.
   virtual Problems check(const job::JobSpec& job) const = 0;
+  /// That it has what it will need to send a job, before anything is built for one. Reads files at
+  /// most. Throws as find_credentials does.
+  virtual void make_ready() = 0;
   virtual PreparedRequest prepare(const nlohmann::json& body) const = 0;
   virtual SubmittedJob submit(const nlohmann::json& body) = 0;
 };

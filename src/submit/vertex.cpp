@@ -18,6 +18,9 @@ public:
   explicit VertexSubmitter(VertexOptions options) : options_{std::move(options)} {}
 
   Problems check(const job::JobSpec& job) const override;
+
+  void make_ready() override { credentials(); }
+
   PreparedRequest prepare(const json& body) const override;
   SubmittedJob submit(const json& body) override;
 

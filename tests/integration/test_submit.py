@@ -45,6 +45,16 @@ class Submit(unittest.TestCase):
         answer = autopack('submit', *self.flags, cwd=self.folder, env=self.env)
         self.assertRegex(answer.out, r'^projects/[^/]+/locations/us-central1/customJobs/\d+\n$')
 
+    def test_without_credentials_nothing_is_built(self):
+        home = testbed.new_folder('home')
+        env = {**self.env, 'HOME': str(home), 'CLOUDSDK_CONFIG': str(home / 'gcloud')}
+        del env['CLOUDSDK_AUTH_ACCESS_TOKEN_FILE']
+        answer = autopack('submit', *self.flags, cwd=self.folder, env=env, status=1)
+        self.assertIn('no Google credentials', answer.err)
+        self.assertEqual(answer.out, '')
+        self.assertEqual(testbed.images(self.target), [])
+        self.assertEqual(self.api.requests, [])
+
     def test_a_dry_run_prints_the_request_and_sends_nothing(self):
         answer = autopack('submit', *self.flags, '--dry-run', cwd=self.folder, env=self.env)
         request = answer.json()['request']
