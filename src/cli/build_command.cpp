@@ -1,7 +1,6 @@
+#include "base/json.hpp"
 #include "cli/command.hpp"
 #include "cli/packaging_options.hpp"
-
-#include <nlohmann/json.hpp>
 
 namespace autopack::cli {
 

@@ -1,10 +1,10 @@
 #include "cli/error_text.hpp"
 
+#include "base/json.hpp"
 #include "base/text.hpp"
 #include "version.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace autopack::cli {
 
@@ -82,7 +82,7 @@ std::string error_json(const Error& error) {
                               {"causes", error.causes()},
                               {"hints", error.hints()}};
   const nlohmann::json whole{{"error", object}};
-  return whole.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return print_json(whole, 2) + "\n";
 }
 
 }  // namespace autopack::cli

@@ -1,10 +1,10 @@
 #include "cli/output_format.hpp"
 
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "base/text.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace autopack::cli {
 
@@ -55,8 +55,7 @@ std::string render(const OutputFormat& format,
                    const nlohmann::json& result,
                    const std::string& text) {
   switch (format.kind) {
-    case OutputFormat::Kind::json:
-      return result.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+    case OutputFormat::Kind::json: return print_json(result, 2) + "\n";
     case OutputFormat::Kind::value: {
       std::vector<std::string> values;
       for (const auto& key : format.keys) {

@@ -1,11 +1,11 @@
 #include "engine/api.hpp"
 
+#include "base/json.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
 #include "engine/json_lines.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -40,7 +40,7 @@ std::string socket_path(const Endpoint& endpoint) {
 }  // namespace
 
 std::string refusal_of(const http::Response& response) {
-  const auto body = nlohmann::json::parse(response.body, nullptr, false);
+  const auto body = parse_json(response.body);
   std::string text = complaint_of(body);
   if (text.empty()) {
     text = trim(std::string_view{response.body}.substr(0, 400));
@@ -135,7 +135,7 @@ std::string Api::create_container(std::string what, std::string body, const std:
   auto create = request(std::move(what), "POST", "/containers/create" + query);
   create.headers.push_back({"Content-Type", "application/json"});
   create.body = std::move(body);
-  const auto answer = nlohmann::json::parse(send_ok(create).body, nullptr, false);
+  const auto answer = parse_json(send_ok(create).body);
   std::string id = text_at(answer, "Id");
   if (id.empty() || id.find_first_not_of("0123456789abcdef") != std::string::npos) {
     throw Error(ErrorKind::remote, "the engine made a container, but told no id");
@@ -163,7 +163,7 @@ EngineInfo Api::negotiate() {
   auto ask =
       base_request("ask the engine for its version", "GET", "/v" + info.api_version + "/version");
   ask.timeout = std::chrono::seconds{30};
-  const auto version = nlohmann::json::parse(send_ok(ask).body, nullptr, false);
+  const auto version = parse_json(send_ok(ask).body);
   info.version = text_at(version, "Version");
   info.platform = text_at(version, "Os") + "/" + text_at(version, "Arch");
   return info;

@@ -1,5 +1,6 @@
 #include "engine/build.hpp"
 
+#include "base/json.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
 #include "engine/build_context.hpp"
@@ -7,7 +8,6 @@
 #include "engine/build_progress.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include <chrono>
@@ -35,7 +35,7 @@ std::string query_of(const BuildRequest& request, const std::string& build_id) {
     add("t", tag);
   }
   if (!request.labels.empty()) {
-    add("labels", nlohmann::json(request.labels).dump());
+    add("labels", write_json(nlohmann::json(request.labels)));
   }
   add("target", request.target);
   add("networkmode", request.network_mode);

@@ -1,11 +1,11 @@
 #include "engine/build_progress.hpp"
 
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "base/text.hpp"
 #include "engine/build_trace.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 
@@ -78,7 +78,7 @@ int BuildProgress::cached_steps() const {
 
 void BuildProgress::take(const nlohmann::json& message) {
   if (reporter_ != nullptr && text_at(message, "id") != "moby.buildkit.trace") {
-    reporter_->trace(message.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    reporter_->trace(print_json(message));
   }
   if (const std::string complaint = complaint_of(message); !complaint.empty()) {
     fail(complaint);

@@ -1,12 +1,12 @@
 #include "engine/container.hpp"
 
+#include "base/json.hpp"
 #include "base/text.hpp"
 #include "engine/json_lines.hpp"
 #include "engine/output_frames.hpp"
 #include "engine/terminal.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <poll.h>
 #include <unistd.h>
 
@@ -57,7 +57,7 @@ public:
   std::optional<int> ended() {
     const auto response =
         api_.send_ok(api_.request("look at the container", "GET", path_ + "/json"));
-    const auto document = json::parse(response.body, nullptr, false);
+    const auto document = parse_json(response.body);
     const auto state = document.is_object() ? document.find("State") : document.end();
     if (state == document.end() || !state->is_object()) {
       throw Error(ErrorKind::remote, "the engine does not tell the container's state");
@@ -258,7 +258,7 @@ std::string container_body(const ContainerSpec& spec, bool has_input) {
   if (spec.gpus) {
     host["DeviceRequests"] = {{{"Count", -1}, {"Capabilities", {{"gpu"}}}}};
   }
-  return body.dump();
+  return write_json(body);
 }
 
 int run_container(Api& api,

@@ -1,10 +1,10 @@
 #include "base/file.hpp"
+#include "base/json.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
 #include "engine/docker.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace autopack::engine {
 
@@ -71,7 +71,7 @@ Endpoint from_host_variable(const std::string& host, const Environment& environm
 }
 
 json parse_file(const std::string& text, const fs::path& path) {
-  json document = json::parse(text, nullptr, false);
+  json document = parse_json(text);
   if (!document.is_object()) {
     throw Error(ErrorKind::usage, fmt::format("`{}` is not a JSON object", path.string()));
   }

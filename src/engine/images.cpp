@@ -1,12 +1,12 @@
 #include "engine/images.hpp"
 
+#include "base/json.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
 #include "engine/json_lines.hpp"
 #include "engine/transfer.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 
@@ -17,7 +17,7 @@ namespace {
 using nlohmann::json;
 
 json parse_answer(const http::Response& response) {
-  json document = json::parse(response.body, nullptr, false);
+  json document = parse_json(response.body);
   if (document.is_discarded()) {
     throw Error(ErrorKind::remote, "the engine's answer is not JSON");
   }
@@ -56,7 +56,7 @@ LocalImage image_of(const json& document) {
   image.environment = texts_at(*config, "Env");
   if (const auto labels = config->find("Labels"); labels != config->end() && labels->is_object()) {
     for (const auto& [key, value] : labels->items()) {
-      image.labels[key] = value.is_string() ? value.get<std::string>() : value.dump();
+      image.labels[key] = value.is_string() ? value.get<std::string>() : write_json(value);
     }
   }
   return image;
@@ -234,7 +234,7 @@ std::map<std::string, std::string> probe_image(Api& api,
   // Never started; the command only has to be there, for images that have none.
   const json body{{"Image", image}, {"Cmd", {"true"}}, {"NetworkDisabled", true}};
   const std::string id =
-      api.create_container(fmt::format("look into image `{}`", image), body.dump(), wanted);
+      api.create_container(fmt::format("look into image `{}`", image), write_json(body), wanted);
   const auto container =
       api.request("remove a container", "DELETE", "/containers/" + id + "?force=1&v=1");
   std::map<std::string, std::string> found;
@@ -250,7 +250,7 @@ std::map<std::string, std::string> probe_image(Api& api,
       if (response.ok()) {
         const auto stat =
             base64_decode(response.header("X-Docker-Container-Path-Stat").value_or(""));
-        const json document = json::parse(stat.value_or(""), nullptr, false);
+        const json document = parse_json(stat.value_or(""));
         const std::string target = text_at(document, "linkTarget");
         // Podman gives every file a target: itself.
         found[path] = target == path ? "" : target;

@@ -1,10 +1,10 @@
 #include "engine/json_lines.hpp"
 
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "base/text.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace autopack::engine {
 
@@ -45,7 +45,7 @@ void JsonLines::take_line(std::string_view line) {
   if (line.empty()) {
     return;
   }
-  const auto message = nlohmann::json::parse(line, nullptr, false);
+  const auto message = parse_json(line);
   if (!message.is_object()) {
     throw Error(ErrorKind::remote, "the engine's answer is not what its API promises")
         .cause(fmt::format("not a JSON object: `{}`", printable(line.substr(0, 200))));

@@ -1,10 +1,10 @@
 #include "engine/transfer.hpp"
 
+#include "base/json.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>

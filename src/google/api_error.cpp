@@ -1,10 +1,10 @@
 #include "google/api_error.hpp"
 
+#include "base/json.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <regex>
 
@@ -64,7 +64,7 @@ void read_details(const json& details, ApiError& error) {
 
 ApiError read_api_error(const http::Response& response) {
   ApiError error{.http_status = response.status};
-  const auto body = json::parse(response.body, nullptr, false);
+  const auto body = parse_json(response.body);
   const bool has_status = body.is_object() && body.contains("error") && body["error"].is_object();
   if (!has_status) {
     error.message = readable(std::string_view{response.body}.substr(0, 300));

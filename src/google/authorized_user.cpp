@@ -1,7 +1,7 @@
+#include "base/json.hpp"
 #include "google/token_source.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace autopack::google {
 

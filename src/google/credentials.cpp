@@ -1,11 +1,11 @@
 #include "google/credentials.hpp"
 
 #include "base/file.hpp"
+#include "base/json.hpp"
 #include "base/text.hpp"
 #include "google/token_source.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <thread>
 
@@ -59,7 +59,7 @@ private:
 /// Parse errors are not told: they quote the file, which holds a secret.
 CredentialsFile load(const fs::path& path) {
   const auto text = read_file(path);
-  auto content = json::parse(text, nullptr, false);
+  auto content = parse_json(text);
   if (!content.is_object()) {
     throw Error(ErrorKind::usage, fmt::format("credentials file `{}` is not JSON", path.string()));
   }

@@ -1,9 +1,9 @@
 #include "base/digest.hpp"
+#include "base/json.hpp"
 #include "base/text.hpp"
 #include "google/token_source.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace autopack::google {
 
@@ -62,7 +62,8 @@ private:
                       {"scope", scope},
                       {"iat", now},
                       {"exp", now + lifetime}};
-    const auto message = base64url_encode(header.dump()) + "." + base64url_encode(claims.dump());
+    const auto message =
+        base64url_encode(write_json(header)) + "." + base64url_encode(write_json(claims));
     return message + "." + base64url_encode(sign(message));
   }
 

@@ -1,9 +1,9 @@
+#include "base/json.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
 #include "google/token_source.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
@@ -53,7 +53,7 @@ std::optional<http::Response> try_once(http::Client& client,
 }
 
 Error refusal(const TokenRequest& request, const http::Response& response) {
-  const auto body = json::parse(response.body, nullptr, false);
+  const auto body = parse_json(response.body);
   const auto code = text_at(body, "error");
   const auto subtype = text_at(body, "error_subtype");
   const auto words = text_at(body, "error_description");
@@ -73,7 +73,7 @@ Error refusal(const TokenRequest& request, const http::Response& response) {
 AccessToken read_token(const CredentialOptions& options,
                        const TokenRequest& request,
                        const http::Response& response) {
-  const auto body = json::parse(response.body, nullptr, false);
+  const auto body = parse_json(response.body);
   AccessToken token{.token = Secret{text_at(body, "access_token")}};
   if (token.token.empty()) {
     throw Error(ErrorKind::remote, fmt::format("could not {}", request.what))

@@ -1,10 +1,10 @@
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "base/text.hpp"
 #include "image/manifest.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <ctime>
 
@@ -39,7 +39,7 @@ Configuration& Configuration::operator=(Configuration&&) noexcept = default;
 Configuration::~Configuration() = default;
 
 Configuration Configuration::parse(std::string_view text, const std::string& what) {
-  json document = json::parse(text, nullptr, false);
+  json document = parse_json(text);
   if (!document.is_object() || !document.contains("rootfs")) {
     throw Error(ErrorKind::remote, fmt::format("{} is not an image configuration", what));
   }

@@ -1,8 +1,7 @@
 #include "image/facts.hpp"
 
+#include "base/json.hpp"
 #include "image/reference.hpp"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
@@ -58,7 +57,7 @@ std::string to_json_line(const BaseFacts& facts) {
   if (facts.digest) {
     json["digest"] = facts.digest->str();
   }
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return print_json(json);
 }
 
 std::optional<BaseFacts> facts_from_json(std::string_view text) {

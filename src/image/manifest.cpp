@@ -1,10 +1,10 @@
 #include "image/manifest.hpp"
 
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "base/text.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace autopack::image {
 
@@ -16,7 +16,7 @@ namespace {
 template <class Read>
 auto parsed(std::string_view text, const std::string& what, Read read) {
   try {
-    const json document = json::parse(text);
+    const json document = parse_json(text);
     if (!document.is_object()) {
       throw Error(ErrorKind::remote, fmt::format("{} is not a JSON object", what));
     }
@@ -65,7 +65,7 @@ bool fits(const std::string& offered, const std::string& wanted) {
 }  // namespace
 
 bool is_index(std::string_view text) {
-  const json document = json::parse(text, nullptr, false);
+  const json document = parse_json(text);
   return document.is_object() && document.contains("manifests");
 }
 
@@ -132,7 +132,7 @@ std::string to_json(const Manifest& manifest) {
   if (!manifest.annotations.empty()) {
     document["annotations"] = manifest.annotations;
   }
-  return document.dump();
+  return write_json(document);
 }
 
 }  // namespace autopack::image

@@ -1,10 +1,10 @@
+#include "base/json.hpp"
 #include "job/config_reader.hpp"
 #include "job/config_scalar.hpp"
 #include "job/job.hpp"
 #include "job/tables.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <yaml-cpp/eventhandler.h>
 
 #include <array>

@@ -1,11 +1,11 @@
 #include "job/config_reader.hpp"
 
+#include "base/json.hpp"
 #include "base/text.hpp"
 #include "job/config_scalar.hpp"
 #include "job/flag_values.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <charconv>

@@ -1,10 +1,10 @@
 #include "job/job.hpp"
 
+#include "base/json.hpp"
 #include "job/merge.hpp"
 #include "job/rules.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 

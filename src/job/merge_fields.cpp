@@ -1,9 +1,9 @@
+#include "base/json.hpp"
 #include "base/text.hpp"
 #include "job/flag_values.hpp"
 #include "job/merge.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <array>
 

@@ -1,7 +1,7 @@
+#include "base/json.hpp"
 #include "job/merge.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>

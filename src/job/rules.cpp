@@ -1,9 +1,9 @@
 #include "job/rules.hpp"
 
+#include "base/json.hpp"
 #include "job/tables.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,9 +1,9 @@
+#include "base/json.hpp"
 #include "base/text.hpp"
 #include "job/rules.hpp"
 #include "job/tables.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>

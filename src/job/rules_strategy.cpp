@@ -1,10 +1,10 @@
+#include "base/json.hpp"
 #include "base/text.hpp"
 #include "job/flag_values.hpp"
 #include "job/rules.hpp"
 #include "job/tables.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,11 +1,11 @@
 #include "pipeline/package.hpp"
 
+#include "base/json.hpp"
 #include "base/text.hpp"
 #include "pipeline/base.hpp"
 #include "pipeline/direct.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <filesystem>
 

@@ -1,8 +1,7 @@
 #include "pipeline/submission.hpp"
 
+#include "base/json.hpp"
 #include "pipeline/base.hpp"
-
-#include <nlohmann/json.hpp>
 
 namespace autopack::pipeline {
 

@@ -1,7 +1,7 @@
+#include "base/json.hpp"
+
 #include "base/text.hpp"
 #include "plan/plan.hpp"
-
-#include <nlohmann/json.hpp>
 
 namespace autopack::plan {
 
@@ -107,7 +107,7 @@ json to_json(const Problems& warnings) {
 }  // namespace
 
 std::string to_json(const Plan& plan) {
-  json all{{"base", json::parse(image::to_json_line(plan.base))},
+  json all{{"base", parse_json(image::to_json_line(plan.base))},
            {"entry",
             {{"kind", to_string(plan.entry.kind)},
              {"value", printable(plan.entry.value)},
@@ -126,7 +126,7 @@ std::string to_json(const Plan& plan) {
            {"dependency_key", plan.dependency_key},
            {"image_key", plan.image_key},
            {"warnings", to_json(plan.warnings)}};
-  return all.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  return print_json(all, 2) + "\n";
 }
 
 }  // namespace autopack::plan

@@ -1,9 +1,9 @@
 #include "plan/words.hpp"
 
+#include "base/json.hpp"
 #include "base/text.hpp"
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 namespace autopack::plan {
 
@@ -48,7 +48,7 @@ bool fits_dockerfile(std::string_view text) {
 std::string json_words(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) {
-    text += (text.empty() ? "" : ", ") + nlohmann::json(word).dump();
+    text += (text.empty() ? "" : ", ") + write_json(nlohmann::json(word));
   }
   return "[" + text + "]";
 }

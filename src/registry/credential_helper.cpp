@@ -1,12 +1,12 @@
 #include "registry/credential_helper.hpp"
 
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include <algorithm>
@@ -56,7 +56,7 @@ bool announces_secret(std::string_view word) {
 }
 
 std::optional<Credential> read_answer(const std::string& name, const std::string& output) {
-  const auto answer = nlohmann::json::parse(output, nullptr, false);
+  const auto answer = parse_json(output);
   const auto text = [&](const char* key) -> std::string {
     const auto found = answer.find(key);
     return found != answer.end() && found->is_string() ? found->get<std::string>() : "";

@@ -2,11 +2,11 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/json.hpp"
 #include "base/text.hpp"
 #include "registry/credential_helper.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -206,7 +206,7 @@ Secret to_registry_auth(const std::optional<Credential>& credential, const std::
     put("registrytoken", credential->registry_token.reveal());
     put("serveraddress", key_of(host));
   }
-  std::string text = base64url_encode(fields.dump());
+  std::string text = base64url_encode(write_json(fields));
   // The engine's decoder wants the padding.
   text.append((4 - text.size() % 4) % 4, '=');
   return Secret{std::move(text)};

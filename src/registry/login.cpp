@@ -1,10 +1,10 @@
 #include "registry/login.hpp"
 
+#include "base/json.hpp"
 #include "base/text.hpp"
 #include "registry/refusal.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 
@@ -138,7 +138,7 @@ void Login::fetch_token() {
                    .response = &response,
                    .login = credential_});
   }
-  const auto answer = nlohmann::json::parse(response.body, nullptr, false);
+  const auto answer = parse_json(response.body);
   const std::string token = token_in(answer);
   if (token.empty()) {
     throw Error(ErrorKind::remote, "could not " + request.what)

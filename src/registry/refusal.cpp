@@ -1,10 +1,10 @@
 #include "registry/refusal.hpp"
 
+#include "base/json.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 
@@ -26,7 +26,7 @@ std::string shortened(std::string_view text) {
 }
 
 Said read_body(const std::string& body) {
-  const auto answer = nlohmann::json::parse(body, nullptr, false);
+  const auto answer = parse_json(body);
   const auto text = [](const nlohmann::json& object, const char* key) -> std::string {
     const auto found = object.find(key);
     return found != object.end() && found->is_string() ? found->get<std::string>() : "";

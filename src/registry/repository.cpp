@@ -1,3 +1,4 @@
+#include "base/json.hpp"
 #include "base/text.hpp"
 #include "registry/client.hpp"
 #include "registry/download.hpp"
@@ -5,7 +6,6 @@
 #include "registry/upload.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <charconv>
 
@@ -26,7 +26,7 @@ std::optional<std::string> media_type_of(const std::string& text, const std::str
     return type == media_type::oci_index || type == media_type::oci_manifest ||
            type == media_type::docker_list || type == media_type::docker_manifest;
   };
-  const auto manifest = nlohmann::json::parse(text, nullptr, false);
+  const auto manifest = parse_json(text);
   const auto own = manifest.is_object() ? manifest.find("mediaType") : manifest.end();
   if (!manifest.is_object()) {
     return std::nullopt;
@@ -177,7 +177,7 @@ public:
       if (!response.ok()) {
         session_.refuse(request, response);
       }
-      const auto answer = nlohmann::json::parse(response.body, nullptr, false);
+      const auto answer = parse_json(response.body);
       const std::size_t before = names.size();
       if (answer.is_object() && answer.contains("tags") && answer["tags"].is_array()) {
         for (const auto& name : answer["tags"]) {

@@ -2,9 +2,8 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/json.hpp"
 #include "image/reference.hpp"
-
-#include <nlohmann/json.hpp>
 
 namespace autopack::state {
 
@@ -46,10 +45,9 @@ std::optional<image::BaseFacts> BaseCache::by_reference(const std::string& refer
 }
 
 void BaseCache::store(const image::BaseFacts& facts) const {
-  auto json = nlohmann::json::parse(image::to_json_line(facts));
+  auto json = parse_json(image::to_json_line(facts));
   json["environment"] = facts.environment;
-  const std::string text =
-      json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  const std::string text = print_json(json) + "\n";
   try {
     write_file(directory_ / file_of_reference(facts.reference, facts.platform), text);
     if (facts.digest) {

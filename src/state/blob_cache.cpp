@@ -2,9 +2,9 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/json.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <system_error>
@@ -86,7 +86,7 @@ void BlobCache::put(std::string_view blob) const {
 
 std::optional<image::LayerFacts> LayerCache::get(const std::string& key) const {
   const auto text = read_quietly(directory_ / key);
-  const json record = json::parse(text.value_or(""), nullptr, false);
+  const json record = parse_json(text.value_or(""));
   if (!record.is_object()) {
     return std::nullopt;
   }
@@ -113,7 +113,7 @@ void LayerCache::put(const std::string& key, const image::LayerFacts& facts) con
                     {"size", facts.size},
                     {"tarSize", facts.tar_size},
                     {"seal", seal(key, facts)}};
-  write_quietly(directory_ / key, record.dump(), limit_);
+  write_quietly(directory_ / key, write_json(record), limit_);
 }
 
 }  // namespace autopack::state

@@ -1,8 +1,8 @@
+#include "base/json.hpp"
 #include "base/text.hpp"
 #include "submit/submitter.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <chrono>
 

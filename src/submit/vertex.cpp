@@ -1,3 +1,4 @@
+#include "base/json.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
 #include "google/api_error.hpp"
@@ -5,7 +6,6 @@
 #include "submit/vertex_hints.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace autopack::submit {
 
@@ -86,7 +86,7 @@ google::TokenSource& VertexSubmitter::credentials() {
 
 http::Request VertexSubmitter::request(const json& body) {
   http::Request request{
-      .what = "create the job", .method = "POST", .url = url(), .body = body.dump()};
+      .what = "create the job", .method = "POST", .url = url(), .body = write_json(body)};
   request.headers = {{"Authorization", "Bearer " + credentials().token().token.reveal()},
                      {"Content-Type", "application/json"}};
   const auto quota =
@@ -151,7 +151,7 @@ SubmittedJob VertexSubmitter::submit(const json& body) {
   if (!response.ok()) {
     throw refused(response, body);
   }
-  auto answer = json::parse(response.body, nullptr, false);
+  auto answer = parse_json(response.body);
   if (!answer.is_object() || !answer.contains("name") || !answer["name"].is_string()) {
     throw unclear(
         fmt::format("POST {}: {}, but the answer names no job", redact_url(url()), response.status),

@@ -4,11 +4,11 @@
 #include "base/environment.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/json.hpp"
 #include "base/text.hpp"
 #include "plan/plan.hpp"
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -47,7 +47,7 @@ image::BaseFacts base_of(const json& given) {
 
 /// File name in the case's directory -> what autopack makes of the case now.
 std::map<std::string, std::string> results(const std::filesystem::path& directory) {
-  const json given = json::parse(read_file(directory / "case.json"));
+  const json given = autopack::parse_json(read_file(directory / "case.json"));
   const project::Request request = request_of(given, directory);
   const plan::Options options{.system_packages = texts(given, "system-packages")};
   const std::shared_ptr<const source::Tree> tree = source::make_disk_tree(request.directory);

@@ -1,8 +1,8 @@
+#include "base/json.hpp"
 #include "state/base_cache.hpp"
 #include "support/cli_run.hpp"
 
 #include <doctest/doctest.h>
-#include <nlohmann/json.hpp>
 
 namespace autopack::testing {
 
@@ -86,7 +86,7 @@ TEST_CASE("the same files again are not built again, unless that is asked for") 
   cli.docker.calls.clear();
   REQUIRE(cli.run(with("build", {"--no-push", "--format=json"})) == 0);
   CHECK_FALSE(cli.called("build"));
-  CHECK(nlohmann::json::parse(cli.out).at("reused") == true);
+  CHECK(autopack::parse_json(cli.out).at("reused") == true);
   REQUIRE(cli.run(with("build", {"--no-push", "--no-cache"})) == 0);
   CHECK(cli.called("build"));
   cli.docker.calls.clear();
@@ -192,7 +192,7 @@ TEST_CASE("explain tells what goes in and what is left out") {
   CHECK(cli.out.find("train.py") != std::string::npos);
   CHECK(cli.out.find("data/ by `data` of .dockerignore line 1") != std::string::npos);
   REQUIRE(cli.run(with("explain", {"--format=json"})) == 0);
-  CHECK(nlohmann::json::parse(cli.out).is_object());
+  CHECK(autopack::parse_json(cli.out).is_object());
 }
 
 TEST_CASE("a dry run prints the request and asks for no credentials") {
@@ -203,7 +203,7 @@ TEST_CASE("a dry run prints the request and asks for no credentials") {
       "--worker-pool-spec=machine-type=n1-standard-4,executor-image-uri=python:3,"
       "local-package-path=.,script=train.py";
   REQUIRE(cli.run({"submit", "--dry-run", "--display-name=My Job", pool, "--args=a,b"}) == 0);
-  const auto json = nlohmann::json::parse(cli.out);
+  const auto json = autopack::parse_json(cli.out);
   const auto& request = json.at("request");
   CHECK(request.at("method") == "POST");
   const std::string image = request.at("body")
@@ -258,7 +258,7 @@ TEST_CASE("flags come from a file, too") {
             "--args: ['a,b', c]\n"
             "--enable-web-access: true\n");
   REQUIRE(cli.run({"submit", "--flags-file=flags.yaml", "--dry-run"}) == 0);
-  const auto body = nlohmann::json::parse(cli.out).at("request").at("body");
+  const auto body = autopack::parse_json(cli.out).at("request").at("body");
   CHECK(body.at("labels") == nlohmann::json{{"team", "ml"}, {"env", "dev"}});
   CHECK(body.at("jobSpec").at("enableWebAccess") == true);
   CHECK(body.at("jobSpec").at("workerPoolSpecs").at(0).at("containerSpec").at("args") ==

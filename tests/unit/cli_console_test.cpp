@@ -1,9 +1,9 @@
+#include "base/json.hpp"
 #include "cli/console.hpp"
 #include "cli/error_text.hpp"
 #include "cli/steps.hpp"
 
 #include <doctest/doctest.h>
-#include <nlohmann/json.hpp>
 
 namespace autopack::cli {
 
@@ -77,7 +77,7 @@ TEST_CASE("colour adds codes and changes no word") {
 
 TEST_CASE("an error as JSON has kind, message, causes and hints") {
   const auto error = Error(ErrorKind::project, "no \xff").cause("c").hint("h");
-  const auto json = nlohmann::json::parse(error_json(error));
+  const auto json = autopack::parse_json(error_json(error));
   CHECK(json.at("error").size() == 4);
   CHECK(json.at("error").at("kind") == "project");
   CHECK(json.at("error").at("causes").at(0) == "c");

@@ -1,4 +1,5 @@
 #include "base/file.hpp"
+#include "base/json.hpp"
 #include "base/text.hpp"
 #include "engine/container.hpp"
 #include "engine/docker.hpp"
@@ -6,7 +7,6 @@
 #include "support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
-#include <nlohmann/json.hpp>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -201,7 +201,7 @@ TEST_CASE("a container is described as docker run would") {
       .gpus = true,
       .network_mode = "host",
       .tty = true};
-  const auto body = nlohmann::json::parse(engine::container_body(spec, true));
+  const auto body = autopack::parse_json(engine::container_body(spec, true));
   CHECK(body["Entrypoint"] == nlohmann::json{"/start"});
   CHECK(body["Cmd"] == nlohmann::json{"--epochs", "3"});
   CHECK(body["Env"] == nlohmann::json{"A=b=c"});
@@ -214,7 +214,7 @@ TEST_CASE("a container is described as docker run would") {
   CHECK(host["DeviceRequests"].dump() == R"([{"Capabilities":[["gpu"]],"Count":-1}])");
   CHECK(host["Mounts"].dump() ==
         R"([{"ReadOnly":true,"Source":"/key","Target":"/tmp/key","Type":"bind"}])");
-  const auto plain = nlohmann::json::parse(engine::container_body({.image = "x"}, false));
+  const auto plain = autopack::parse_json(engine::container_body({.image = "x"}, false));
   CHECK_FALSE(plain.contains("Cmd"));
   CHECK_FALSE(plain.contains("Entrypoint"));
   CHECK_FALSE(plain["HostConfig"].contains("DeviceRequests"));

@@ -2,6 +2,7 @@
 #include "base/file.hpp"
 #include "engine/build_progress.hpp"
 #include "support/recording_reporter.hpp"
+#include "test_data.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,10 +1,11 @@
 #include "base/file.hpp"
+#include "base/json.hpp"
 #include "base/text.hpp"
 #include "engine/build_trace.hpp"
 #include "engine/json_lines.hpp"
+#include "test_data.hpp"
 
 #include <doctest/doctest.h>
-#include <nlohmann/json.hpp>
 
 #include <filesystem>
 #include <random>

@@ -1,10 +1,10 @@
+#include "base/json.hpp"
 #include "engine/direct.hpp"
 #include "image/tar.hpp"
 #include "plan/layers.hpp"
 #include "plan_fixture.hpp"
 
 #include <doctest/doctest.h>
-#include <nlohmann/json.hpp>
 
 #include <functional>
 #include <numeric>
@@ -159,7 +159,7 @@ TEST_CASE("the configuration is what the generated Dockerfile makes") {
   CHECK(assembled.manifest.layers.size() == 1 + recipes.size());
   CHECK(assembled.manifest.layers.back().media_type == image::media_type::docker_layer);
   CHECK(assembled.manifest.config.digest == sha256(assembled.configuration));
-  const auto document = json::parse(assembled.configuration);
+  const auto document = autopack::parse_json(assembled.configuration);
   const auto& config = document["config"];
   CHECK(config["Entrypoint"] == json{"python3", "trainer/task.py"});
   CHECK_FALSE(config.contains("Cmd"));

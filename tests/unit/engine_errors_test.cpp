@@ -4,6 +4,7 @@
 #include "engine/transfer.hpp"
 #include "support/memory_tree.hpp"
 #include "support/recording_reporter.hpp"
+#include "test_data.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,5 @@
 #include "base/file.hpp"
+#include "base/json.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
@@ -7,7 +8,6 @@
 #include "support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
-#include <nlohmann/json.hpp>
 
 using namespace autopack;
 using autopack::testing::answer;
@@ -129,9 +129,9 @@ TEST_CASE("a service account signs an assertion for a token") {
   CHECK(form["grant_type"] == "urn:ietf:params:oauth:grant-type:jwt-bearer");
   const auto parts = split(form["assertion"], '.');
   REQUIRE(parts.size() == 3);
-  CHECK(json::parse(*base64_decode(parts[0])) ==
+  CHECK(autopack::parse_json(*base64_decode(parts[0])) ==
         json{{"alg", "RS256"}, {"typ", "JWT"}, {"kid", "key-1"}});
-  CHECK(json::parse(*base64_decode(parts[1])) ==
+  CHECK(autopack::parse_json(*base64_decode(parts[1])) ==
         json{{"iss", "robot@p.iam.gserviceaccount.com"},
              {"aud", "https://oauth2.googleapis.com/token"},
              {"scope", "https://www.googleapis.com/auth/cloud-platform"},
@@ -227,12 +227,12 @@ TEST_CASE("credentials files that cannot be used") {
   };
 
   auto without = [](std::string text, const char* key) {
-    auto content = json::parse(text);
+    auto content = autopack::parse_json(text);
     content.erase(key);
     return content.dump();
   };
   auto with = [](std::string text, const char* key, const char* value) {
-    auto content = json::parse(text);
+    auto content = autopack::parse_json(text);
     content[key] = value;
     return content.dump();
   };
@@ -273,7 +273,7 @@ TEST_CASE("an encrypted key is refused instead of asking for its password") {
       run_process({"openssl", "pkcs8", "-topk8", "-passout", "pass:x"}, private_key());
   REQUIRE(encrypted);
   REQUIRE(encrypted->status == 0);
-  auto content = json::parse(service_account());
+  auto content = autopack::parse_json(service_account());
   content["private_key"] = encrypted->output;
   Fixture fixture;
   CHECK_THROWS_AS(static_cast<void>(fixture.find_file(content.dump())), Error);

@@ -1,10 +1,10 @@
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "base/process.hpp"
 #include "image/layer.hpp"
 #include "image/manifest.hpp"
 
 #include <doctest/doctest.h>
-#include <nlohmann/json.hpp>
 
 using namespace autopack;
 using namespace autopack::image;
@@ -71,7 +71,7 @@ TEST_CASE("manifests of both kinds are read and written") {
   CHECK_FALSE(manifest.is_oci());
   CHECK(manifest.layers.at(0).size == 9);
   CHECK(to_json(manifest) == text);
-  auto without_type = nlohmann::json::parse(text);
+  auto without_type = autopack::parse_json(text);
   without_type.erase("mediaType");
   without_type["config"]["mediaType"] = media_type::oci_config;
   CHECK(parse_manifest(without_type.dump(), "the manifest").is_oci());
@@ -117,7 +117,7 @@ TEST_CASE("a configuration keeps what autopack does not know") {
   configuration.set_label("l", "1");
   configuration.set_created(315'619'200);
   configuration.add_layer(LayerFacts{}, "COPY a a");
-  const auto document = nlohmann::json::parse(configuration.to_json());
+  const auto document = autopack::parse_json(configuration.to_json());
   CHECK(document["config"]["Env"] == nlohmann::json{"PATH=/bin", "HOME=/home", "A=b"});
   CHECK_FALSE(document["config"].contains("Cmd"));
   CHECK(document["config"].contains("Healthcheck"));

@@ -1,9 +1,9 @@
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "job/job.hpp"
 #include "support/job_arguments.hpp"
 
 #include <doctest/doctest.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 

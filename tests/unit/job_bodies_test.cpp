@@ -1,9 +1,10 @@
 #include "base/file.hpp"
+#include "base/json.hpp"
 #include "job/job.hpp"
 #include "support/job_arguments.hpp"
+#include "test_data.hpp"
 
 #include <doctest/doctest.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstdlib>
@@ -69,7 +70,7 @@ TEST_CASE("request bodies are those that gcloud sent" *
   int compared = 0;
   for (const auto& file : files_of(fs::path{variable("AUTOPACK_ORACLE")} / "gcloud")) {
     CAPTURE(file);
-    const auto recorded = json::parse(read_file(file));
+    const auto recorded = autopack::parse_json(read_file(file));
     const bool custom_job = recorded["argv"][1] == "custom-jobs" && recorded["argv"][2] == "create";
     if (!custom_job) {
       continue;

@@ -1,8 +1,8 @@
+#include "base/json.hpp"
 #include "plan_fixture.hpp"
 #include "support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <fstream>
@@ -210,7 +210,7 @@ TEST_CASE("plan: prints as one JSON object with every part") {
   const plan::Plan plan = fixture.plan();
   const std::string text = plan::to_json(plan);
   CHECK(text.ends_with("}\n"));
-  const auto json = nlohmann::json::parse(text);
+  const auto json = autopack::parse_json(text);
   CHECK(json["dependencies"]["install"] == "metadata");
   CHECK(json["dependencies"]["import_path"] == "/usr/app");
   CHECK(json["copies"][0]["source"] == "shared");

@@ -319,8 +319,10 @@ TEST_CASE("a registry that is overloaded is asked again, then given up") {
     if (request.target == "/v2/") {
       return Reply{};
     }
-    return count++ < 2 ? Reply{.status = 503, .headers = {{"Retry-After", "1"}}}
-                       : Reply{.status = 429, .body = "slow down"};
+    if (count++ < 2) {
+      return Reply{.status = 503, .headers = {{"Retry-After", "1"}}};
+    }
+    return Reply{.status = 429, .body = "slow down"};
   }};
   Fixture fixture;
   const std::string text = message_of([&] {

@@ -1,12 +1,12 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/json.hpp"
 #include "base/text.hpp"
 #include "registry/credential_helper.hpp"
 #include "registry/credentials.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include <filesystem>
@@ -190,12 +190,12 @@ TEST_CASE("X-Registry-Auth is padded base64 of what the engine reads") {
             .reveal();
     CHECK(text.size() % 4 == 0);
     CHECK(text.find_first_of("+/") == std::string::npos);
-    const auto fields = nlohmann::json::parse(base64_decode(text).value());
+    const auto fields = autopack::parse_json(base64_decode(text).value());
     CHECK(fields == nlohmann::json{{"username", name},
                                    {"password", "p\xc3\xbf?>"},
                                    {"serveraddress", "https://index.docker.io/v1/"}});
   }
   const auto token = to_registry_auth(Credential{.identity_token = Secret{"r"}}, "a.example");
-  CHECK(nlohmann::json::parse(base64_decode(token.reveal()).value()) ==
+  CHECK(autopack::parse_json(base64_decode(token.reveal()).value()) ==
         nlohmann::json{{"identitytoken", "r"}, {"serveraddress", "a.example"}});
 }

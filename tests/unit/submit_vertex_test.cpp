@@ -1,9 +1,9 @@
+#include "base/json.hpp"
 #include "base/text.hpp"
 #include "submit/submitter.hpp"
 #include "support/fake_http.hpp"
 
 #include <doctest/doctest.h>
-#include <nlohmann/json.hpp>
 
 using namespace autopack;
 using autopack::testing::answer;
@@ -83,7 +83,7 @@ TEST_CASE("a job is created as gcloud creates it") {
   CHECK(request.url ==
         "https://us-central1-aiplatform.googleapis.com/v1/projects/p/locations/us-central1/"
         "customJobs?alt=json");
-  CHECK(json::parse(request.body) == body);
+  CHECK(autopack::parse_json(request.body) == body);
   CHECK(header(request, "Authorization") == "Bearer token-1");
   CHECK(header(request, "x-goog-user-project") == "quota");
   const auto prepared = submitter->prepare(body);

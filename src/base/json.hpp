@@ -1,0 +1,24 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <string_view>
+
+// nlohmann's class, parser and writer are compiled once, in json.cpp: each costs seconds in every
+// file that uses it.
+extern template class nlohmann::basic_json<>;
+
+namespace autopack {
+
+/// A discarded value (`is_discarded()`) when `text` is not one JSON document.
+nlohmann::json parse_json(std::string_view text);
+/// One line. Error(project) when a text in it is not UTF-8.
+std::string write_json(const nlohmann::json& value);
+/// The same, keys in the order they were added.
+std::string write_json(const nlohmann::ordered_json& value);
+/// For a reader's eyes: bytes that are not UTF-8 become U+FFFD. `indent` in spaces; on one line
+/// when negative.
+std::string print_json(const nlohmann::json& value, int indent = -1);
+
+}  // namespace autopack
