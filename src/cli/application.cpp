@@ -24,6 +24,7 @@ struct Reading {
   std::unique_ptr<Command> command{};
   std::unique_ptr<FlagSet> flags{};
   std::vector<std::string> program_arguments{};
+  std::vector<std::string> arguments{};
 };
 
 const CommandEntry& find_command(const std::string& name) {
@@ -53,9 +54,21 @@ std::vector<std::string> flags_of_file(const std::string& file) {
 void check_positional(const Reading& reading,
                       const std::vector<std::string>& positional,
                       const Arguments& arguments) {
-  if (!positional.empty()) {
+  const auto words = split(reading.entry->first_argument, '|');
+  const bool is_word = words.front().empty() || positional.empty() ||
+                       std::find(words.begin(), words.end(), positional.front()) != words.end();
+  if (!is_word) {
+    Error error{ErrorKind::usage, fmt::format("`autopack {}` has no `{}`", reading.entry->name,
+                                              printable(positional.front()))};
+    if (const auto near = nearest(positional.front(), words)) {
+      error.hint(fmt::format("did you mean `{}`?", *near));
+    }
+    throw error.hint(fmt::format("it has `{}`", join(words, "`, `")));
+  }
+  if (positional.size() > reading.entry->most_arguments) {
     Error error{ErrorKind::usage,
-                fmt::format("unexpected argument `{}`", printable(positional.front()))};
+                fmt::format("unexpected argument `{}`",
+                            printable(positional[reading.entry->most_arguments]))};
     if (reading.entry->takes_program_arguments) {
       error.hint("arguments of the program stand after `--`");
     }
@@ -90,8 +103,8 @@ void read(Reading& reading, const std::vector<std::string>& typed, const Environ
     tokens.insert(tokens.begin(), "--flags-file=" + *file);  // first, so that what is typed wins
   }
   tokens = expand_flags_files(tokens, flags_of_file);
-  const auto positional = reading.flags->parse(tokens, environment);
-  check_positional(reading, positional, arguments);
+  reading.arguments = reading.flags->parse(tokens, environment);
+  check_positional(reading, reading.arguments, arguments);
   reading.program_arguments = arguments.program;
 }
 
@@ -127,7 +140,8 @@ int run_command(const Reading& reading, const Surroundings& surroundings, Consol
                   .format = OutputFormat::parse(reading.global.format),
                   .console = console,
                   .services = services,
-                  .program_arguments = reading.program_arguments};
+                  .program_arguments = reading.program_arguments,
+                  .arguments = reading.arguments};
   return reading.command->run(session);
 }
 

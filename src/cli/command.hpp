@@ -24,6 +24,7 @@ struct Session {
   Console& console;
   pipeline::Services& services;
   std::vector<std::string> program_arguments{};  ///< after `--`
+  std::vector<std::string> arguments{};          ///< that are no flags, at most `most_arguments`
 };
 
 /// One command of the command line. One file each.
@@ -43,6 +44,10 @@ struct CommandEntry {
   std::string_view example{};  ///< whole command lines
   std::unique_ptr<Command> (*make)(){nullptr};
   bool takes_program_arguments{false};  ///< after `--`
+  std::size_t most_arguments{0};        ///< that are no flags
+  /// Words that the first argument can be: `bash|zsh|fish`. Empty: anything. Another word is
+  /// refused before the command runs.
+  std::string_view first_argument{};
   int own_failure{0};  ///< exit status of autopack's own failures; 0 = by the error's kind
 };
 

@@ -62,9 +62,17 @@ job::Location find_location(const Session& session) {
   const auto& environment = session.services.environment;
   const auto configuration =
       google::read_gcloud_configuration(environment, session.global.configuration);
-  return {
-      .project = google::find_project(session.global.project, environment, configuration, {}).value,
-      .region = google::find_region(session.global.region, environment, configuration).value};
+  const auto project = google::find_project(session.global.project, environment, configuration, {});
+  const auto region = google::find_region(session.global.region, environment, configuration);
+  // A flag's value may come from its variable or from a file.
+  const auto origin = [&](const google::Setting& setting, const char* flag) {
+    const std::string given = session.flags.origin(flag);
+    return given.empty() ? setting.origin : given;
+  };
+  return {.project = project.value,
+          .region = region.value,
+          .project_origin = origin(project, "--project"),
+          .region_origin = origin(region, "--region")};
 }
 
 }  // namespace autopack::cli

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 
 namespace autopack::cli {
 
@@ -46,6 +47,30 @@ std::int64_t to_number(const std::string& value, const std::string& origin) {
                 fmt::format("`{}` of {} is not a whole number", printable(value), origin));
   }
   return number;
+}
+
+/// `auto`, `docker` of the label `auto|docker|...`; none when the label is a name.
+std::vector<std::string> words_of(const std::string& label) {
+  if (label.find('|') == std::string::npos) {
+    return {};
+  }
+  auto words = split(label, '|');
+  std::erase(words, "...");
+  return words;
+}
+
+/// Throws Error(usage) unless `value` is one of `words`.
+void check_word(const std::string& value,
+                const std::vector<std::string>& words,
+                const std::string& origin) {
+  if (std::find(words.begin(), words.end(), value) != words.end()) {
+    return;
+  }
+  Error error{ErrorKind::usage, fmt::format("`{}` is no value of {}", printable(value), origin)};
+  if (const auto near = nearest(value, words)) {
+    error.hint(fmt::format("did you mean `{}`?", *near));
+  }
+  throw error.hint(fmt::format("the values are `{}`", join(words, "`, `")));
 }
 
 /// Spellings of other tools for what we call otherwise.
@@ -93,7 +118,8 @@ void FlagSet::section(std::string title, bool brief) {
 void FlagSet::add(const std::string& names, const std::string& label, std::string help, Flag flag) {
   flag.name = first_long_name(names);
   flag.names = split(names, ',');
-  flag.takes_value = !label.empty();
+  flag.values = words_of(label);
+  flag.open = flag.values.empty() || label.ends_with("|...");
   // The values are read raw (Option::results), so that CLI11 neither converts nor counts them.
   flag.option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   const std::string shown =
@@ -102,7 +128,12 @@ void FlagSet::add(const std::string& names, const std::string& label, std::strin
                    .label = label,
                    .text = std::move(help),
                    .section = section_,
-                   .brief = brief_});
+                   .brief = brief_,
+                   .kind = flag.kind,
+                   .long_name = flag.name,
+                   .spelled = flag.names,
+                   .values = flag.values,
+                   .open = flag.open});
   flags_.push_back(std::move(flag));
 }
 
@@ -122,9 +153,10 @@ void FlagSet::number(const std::string& names,
                      std::string help) {
   auto* option = app_->add_option(names)->expected(1)->allow_extra_args(false);
   add(names, label, std::move(help),
-      {.option = option, .assign = [&into](const auto& values, const auto& origin) {
-         into = to_number(values.back(), origin);
-       }});
+      {.option = option,
+       .assign = [&into](const auto& values,
+                         const auto& origin) { into = to_number(values.back(), origin); },
+       .kind = FlagKind::number});
 }
 
 void FlagSet::list(const std::string& names,
@@ -135,36 +167,42 @@ void FlagSet::list(const std::string& names,
   add(names, label, std::move(help),
       {.option = option,
        .assign = [&into](const auto& values, const auto&) { into = values; },
-       .repeats = true});
+       .kind = FlagKind::list});
 }
 
 void FlagSet::toggle(const std::string& names, bool& into, std::string help) {
   add(names, "", std::move(help),
-      {.option = app_->add_flag(names), .assign = [&into](const auto& values, const auto& origin) {
-         into = to_bool(values.back(), origin);
-       }});
+      {.option = app_->add_flag(names),
+       .assign = [&into](const auto& values,
+                         const auto& origin) { into = to_bool(values.back(), origin); },
+       .kind = FlagKind::toggle});
 }
 
 void FlagSet::choice(const std::string& names, std::optional<bool>& into, std::string help) {
   const std::string name = first_long_name(names);
   add(names, "", std::move(help),
       {.option = app_->add_flag(names + ",!--no-" + name.substr(2)),
-       .assign = [&into](const auto& values, const auto& origin) {
-         into = to_bool(values.back(), origin);
-       }});
+       .assign = [&into](const auto& values,
+                         const auto& origin) { into = to_bool(values.back(), origin); },
+       .kind = FlagKind::choice});
 }
 
 void FlagSet::count(const std::string& names, int& into, std::string help) {
   add(names, "", std::move(help),
-      {.option = app_->add_flag(names), .assign = [&into](const auto& values, const auto& origin) {
-         const auto& value = values.back();
-         const bool word = value == "true" || value == "false";
-         into = word ? static_cast<int>(values.size()) : static_cast<int>(to_number(value, origin));
-       }});
+      {.option = app_->add_flag(names),
+       .assign =
+           [&into](const auto& values, const auto& origin) {
+             const auto& value = values.back();
+             const bool word = value == "true" || value == "false";
+             into = word ? static_cast<int>(values.size())
+                         : static_cast<int>(to_number(value, origin));
+           },
+       .kind = FlagKind::count});
 }
 
 std::vector<std::string> FlagSet::parse(const std::vector<std::string>& tokens,
-                                        const Environment& environment) {
+                                        const Environment& environment,
+                                        const std::vector<FlagSetting>& settings) {
   try {
     app_->parse(std::vector<std::string>{tokens.rbegin(), tokens.rend()});
   } catch (const CLI::ArgumentMismatch&) {
@@ -174,7 +212,7 @@ std::vector<std::string> FlagSet::parse(const std::vector<std::string>& tokens,
     throw Error(ErrorKind::usage, fmt::format("cannot read the command line: {}", error.what()));
   }
   for (const auto& flag : flags_) {
-    settle(flag, environment);
+    settle(flag, environment, settings);
   }
   const auto positional = app_->remaining();
   for (const auto& rest : positional) {
@@ -205,30 +243,51 @@ bool FlagSet::takes_value(const std::string& name) const {
   const auto* option = app_->get_option_no_throw(name);
   const auto found = std::find_if(flags_.begin(), flags_.end(),
                                   [&](const Flag& flag) { return flag.option == option; });
-  return option != nullptr && found != flags_.end() && found->takes_value;
+  return option != nullptr && found != flags_.end() &&
+         (found->kind == FlagKind::text || found->kind == FlagKind::number ||
+          found->kind == FlagKind::list);
 }
 
-void FlagSet::settle(const Flag& flag, const Environment& environment) {
+void FlagSet::settle(const Flag& flag,
+                     const Environment& environment,
+                     const std::vector<FlagSetting>& settings) {
+  auto& given = given_[flag.name];
+  given.clear();
   if (flag.option->count() > 0) {
-    origins_[flag.name] = "`" + flag.name + "`";
-    flag.assign(flag.option->results(), origins_[flag.name]);
-    return;
+    given.push_back(
+        {.flag = flag.name, .values = flag.option->results(), .origin = "`" + flag.name + "`"});
   }
   const std::string variable = variable_of(flag.name);
   if (const auto value = environment.get(variable)) {
-    origins_[flag.name] = "`" + variable + "`";
     std::vector<std::string> values{*value};
-    if (flag.repeats) {
+    if (flag.kind == FlagKind::list) {
       values = split(*value, '\n');
       std::erase(values, "");
     }
-    flag.assign(values, origins_[flag.name]);
+    given.push_back(
+        {.flag = flag.name, .values = std::move(values), .origin = "`" + variable + "`"});
   }
+  std::copy_if(settings.begin(), settings.end(), std::back_inserter(given),
+               [&](const FlagSetting& setting) { return setting.flag == flag.name; });
+  if (given.empty()) {
+    return;
+  }
+  const auto& [name, values, origin] = given.front();
+  if (!flag.open) {
+    check_word(values.back(), flag.values, origin);
+  }
+  flag.assign(values, origin);
 }
 
 std::string FlagSet::origin(const std::string& name) const {
-  const auto found = origins_.find(name);
-  return found == origins_.end() ? std::string{} : found->second;
+  const auto& all = given(name);
+  return all.empty() ? std::string{} : all.front().origin;
+}
+
+const std::vector<FlagSetting>& FlagSet::given(const std::string& name) const {
+  static const std::vector<FlagSetting> none;
+  const auto found = given_.find(name);
+  return found == given_.end() ? none : found->second;
 }
 
 void FlagSet::refuse_unknown(const std::string& token) const {

@@ -17,17 +17,33 @@ class Option;
 
 namespace autopack::cli {
 
-/// What the help says of one flag.
+/// What a flag takes.
+enum class FlagKind { text, number, list, toggle, choice, count };
+
+/// What help, completions, manual page and schema say of one flag.
 struct FlagHelp {
   std::string name{};   ///< `--region`, with its short form when it has one: `-o, --output`
-  std::string label{};  ///< `REGION`; empty for a switch
+  std::string label{};  ///< `REGION`, `auto|docker`; empty for a switch
   std::string text{};
   std::string section{};
   bool brief{true};  ///< false: named, not described, in the short help
+  FlagKind kind{FlagKind::text};
+  std::string long_name{};             ///< `--output`
+  std::vector<std::string> spelled{};  ///< every name it is typed by
+  std::vector<std::string> values{};   ///< the words of the label; empty when it has none
+  bool open{false};                    ///< other values than `values` are good too
+};
+
+/// A flag's value that stands in a file.
+struct FlagSetting {
+  std::string flag{};                 ///< `--region`
+  std::vector<std::string> values{};  ///< as they would be typed, one per time
+  std::string origin{};               ///< "`autopack.yaml` line 3"
 };
 
 /// The flags of one command. A flag that is not typed takes its value from the environment variable
-/// `AUTOPACK_<FLAG>`.
+/// `AUTOPACK_<FLAG>`, then from the settings of files. A label `a|b` is the list of the values that
+/// the flag takes, `a|b|...` of some of them.
 class FlagSet {
 public:
   explicit FlagSet(std::string command);
@@ -59,15 +75,20 @@ public:
   /// Counts how often it is typed.
   void count(const std::string& names, int& into, std::string help);
 
-  /// Reads `tokens`, then the environment, and returns the positional arguments. Throws
-  /// Error(usage) for an unknown flag, with the nearest one, and for values that do not fit.
+  /// Reads `tokens`, then the environment, then `settings` (the first of a flag wins), and returns
+  /// the positional arguments. Throws Error(usage) for an unknown flag, with the nearest one, and
+  /// for values that do not fit. Settings of flags that are not this command's are left alone.
   std::vector<std::string> parse(const std::vector<std::string>& tokens,
-                                 const Environment& environment);
+                                 const Environment& environment,
+                                 const std::vector<FlagSetting>& settings = {});
   /// Tokens up to the first that is no known flag; `tokens` past them stay unread.
   std::size_t leading_flags(const std::vector<std::string>& tokens);
 
-  /// Where the value came from: "`--region`" or "`AUTOPACK_REGION`"; empty when it was not given.
+  /// Where the value came from: "`--region`", "`AUTOPACK_REGION`" or "`autopack.yaml` line 3";
+  /// empty when it was not given.
   std::string origin(const std::string& name) const;
+  /// Every place that gives the flag a value, the one that wins first.
+  const std::vector<FlagSetting>& given(const std::string& name) const;
 
   /// True when `name` takes a value (false for a switch and for an unknown flag).
   bool takes_value(const std::string& name) const;
@@ -83,19 +104,22 @@ private:
     std::vector<std::string> names{};  ///< itself, short form and aliases
     CLI::Option* option{nullptr};
     Assign assign{};
-    bool repeats{false};
-    bool takes_value{true};
+    FlagKind kind{FlagKind::text};
+    std::vector<std::string> values{};
+    bool open{true};
   };
 
   void add(const std::string& names, const std::string& label, std::string help, Flag flag);
   [[noreturn]] void refuse_unknown(const std::string& token) const;
-  void settle(const Flag& flag, const Environment& environment);
+  void settle(const Flag& flag,
+              const Environment& environment,
+              const std::vector<FlagSetting>& settings);
 
   std::string command_;
   std::unique_ptr<CLI::App> app_;
   std::vector<Flag> flags_;
   std::vector<FlagHelp> help_;
-  std::map<std::string, std::string> origins_;
+  std::map<std::string, std::vector<FlagSetting>> given_;
   std::string section_;
   bool brief_{true};
 };

@@ -11,22 +11,7 @@ namespace autopack::cli {
 
 namespace {
 
-void check_word(const std::string& flag,
-                const std::string& value,
-                const std::vector<std::string>& words) {
-  if (std::find(words.begin(), words.end(), value) != words.end()) {
-    return;
-  }
-  Error error{ErrorKind::usage, fmt::format("`{}` is no value of `{}`", printable(value), flag)};
-  error.hint(fmt::format("the values are `{}`", join(words, "`, `")));
-  throw error;
-}
-
 int verbosity_of(const GlobalOptions& options) {
-  if (!options.verbosity.empty()) {
-    check_word("--verbosity", options.verbosity,
-               {"debug", "info", "warning", "error", "critical", "none"});
-  }
   if (options.quiet) {
     return -1;
   }
@@ -57,9 +42,10 @@ void add_global_flags(FlagSet& flags, GlobalOptions& options) {
   flags.text("--flags-file", "FILE", options.flags_file, "YAML or JSON file of flags");
   flags.toggle("-q,--quiet", options.quiet, "only errors");
   flags.count("-v,--verbose", options.verbose, "requests and logs; -vv: what services say");
-  flags.text("--verbosity", "LEVEL", options.verbosity, "gcloud's levels: debug ... none");
-  flags.text("--color", "WHEN", options.color, "auto, always, never");
-  flags.text("--progress", "KIND", options.progress, "auto, tty, plain, none");
+  flags.text("--verbosity", "debug|info|warning|error|critical|none", options.verbosity,
+             "gcloud's levels");
+  flags.text("--color", "auto|always|never", options.color, "colours in messages");
+  flags.text("--progress", "auto|tty|plain|none", options.progress, "how running steps are told");
   flags.toggle("-h,--help", options.help, "this text; `--help -v` describes every flag");
   flags.toggle("--version", options.version, "the version");
 }
@@ -67,8 +53,6 @@ void add_global_flags(FlagSet& flags, GlobalOptions& options) {
 ConsoleOptions console_options(const GlobalOptions& options,
                                const Environment& environment,
                                const Streams& streams) {
-  check_word("--color", options.color, {"auto", "always", "never"});
-  check_word("--progress", options.progress, {"auto", "tty", "plain", "none"});
   const bool dumb = environment.get("TERM").value_or("") == "dumb";
   const bool terminal = streams.errors_are_terminal && !dumb;
   ConsoleOptions result;

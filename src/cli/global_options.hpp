@@ -31,8 +31,7 @@ struct GlobalOptions {
 
 void add_global_flags(FlagSet& flags, GlobalOptions& options);
 
-/// How to print, from the flags, NO_COLOR, TERM, CI and the streams. Throws Error(usage) for a
-/// value that is none of the flag's.
+/// How to print, from the flags, NO_COLOR, TERM, CI and the streams.
 ConsoleOptions console_options(const GlobalOptions& options,
                                const Environment& environment,
                                const Streams& streams);

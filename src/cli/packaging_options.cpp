@@ -52,7 +52,7 @@ std::string expand_home(const std::string& path, const Environment& environment)
 
 void add_build_flags(FlagSet& flags, BuildOptions& options) {
   flags.section("Building", false);
-  flags.text("--engine", "NAME", options.engine, "auto, docker or direct");
+  flags.text("--engine", "auto|docker|direct", options.engine, "who makes the image");
   flags.text("--source", "SOURCE", options.source, "worktree");
   flags.text("--dockerfile", "FILE", options.dockerfile, "build your own Dockerfile instead");
   flags.text("--templates", "DIR", options.templates, "templates that replace the built-in ones");
@@ -79,11 +79,6 @@ void add_packaging_flags(FlagSet& flags, PackagingOptions& options) {
 }
 
 void check_build_options(const BuildOptions& options) {
-  if (!engines.contains(options.engine)) {
-    throw Error(ErrorKind::usage,
-                fmt::format("`{}` is no value of `--engine`", printable(options.engine)))
-        .hint("the values are `auto`, `docker` and `direct`");
-  }
   if (options.source != "worktree") {
     throw Error(ErrorKind::usage,
                 fmt::format("`--source={}` is not in this version", printable(options.source)))

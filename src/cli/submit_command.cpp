@@ -23,8 +23,8 @@ public:
   void add_flags(FlagSet& flags) override {
     add_job_flags(flags, job_);
     flags.section("Submitting");
-    flags.text("--submitter", "WHERE", submitter_,
-               "vertex (default), local, none: stop at the push");
+    flags.text("--submitter", "vertex|local|none", submitter_,
+               "where it runs; none: stop at the push");
     flags.toggle("--dry-run", dry_run_, "print the request; nothing is built or sent");
     flags.toggle("--skip-checks", skip_checks_, "leave out tables of what the service offers");
     add_build_flags(flags, build_);
@@ -89,11 +89,6 @@ private:
     }
     if (submitter_ == "local") {
       return local(session, started);
-    }
-    if (submitter_ != "none") {
-      throw Error(ErrorKind::usage,
-                  fmt::format("`{}` is no value of `--submitter`", printable(submitter_)))
-          .hint("the values are `vertex`, `local` and `none`");
     }
     if (dry_run_) {
       throw Error(ErrorKind::usage, "`--dry-run` with `--submitter=none` has no request to show");

@@ -13,6 +13,7 @@ using Strings = std::vector<std::string>;
 struct Options {
   std::string region{};
   std::vector<std::string> pools{};
+  std::string kind{"auto"};
   std::optional<bool> web{};
   std::optional<std::int64_t> size{};
   bool dry{false};
@@ -30,6 +31,7 @@ struct Parsed {
     flags.choice("--enable-web-access", options.web, "shell");
     flags.number("--boot-disk-size", "GB", options.size, "disk");
     flags.toggle("-n,--dry-run", options.dry, "send nothing");
+    flags.text("--kind", "auto|docker|direct", options.kind, "who");
     flags.count("-v,--verbose", options.verbose, "more");
   }
 
@@ -114,6 +116,30 @@ TEST_CASE("what does not fit is told with the flag or the variable") {
   CHECK(Parsed{}.failure({}, {{"AUTOPACK_DRY_RUN", "perhaps"}}) ==
         "`perhaps` of `AUTOPACK_DRY_RUN` is neither true nor false");
   CHECK(Parsed{}.failure({"-x"}).find("`-x`") != std::string::npos);
+}
+
+TEST_CASE("files stand in for flags and variables that are not given, the first file first") {
+  Parsed parsed;
+  parsed.flags.parse({"--region=typed"}, Environment{{{"AUTOPACK_KIND", "docker"}}},
+                     {{.flag = "--region", .values = {"filed"}, .origin = "`a` line 1"},
+                      {.flag = "--kind", .values = {"direct"}, .origin = "`a` line 2"},
+                      {.flag = "--boot-disk-size", .values = {"5"}, .origin = "`a` line 3"},
+                      {.flag = "--boot-disk-size", .values = {"6"}, .origin = "`b` line 1"},
+                      {.flag = "--of-another-command", .values = {"x"}, .origin = "`b` line 2"}});
+  CHECK(parsed.options.region == "typed");
+  CHECK(parsed.options.kind == "docker");
+  CHECK(parsed.options.size == 5);
+  CHECK(parsed.flags.origin("--boot-disk-size") == "`a` line 3");
+  CHECK(parsed.flags.given("--boot-disk-size").size() == 2);
+  CHECK(parsed.flags.given("--region").back().origin == "`a` line 1");
+}
+
+TEST_CASE("a value that is none of the flag's is told with its origin and the nearest one") {
+  CHECK(Parsed{}.failure({"--kind=dirct"}) ==
+        "`dirct` is no value of `--kind` / did you mean `direct`? / "
+        "the values are `auto`, `docker`, `direct`");
+  CHECK(Parsed{}.failure({}, {{"AUTOPACK_KIND", "x"}}) ==
+        "`x` is no value of `AUTOPACK_KIND` / the values are `auto`, `docker`, `direct`");
 }
 
 TEST_CASE("arguments of the program stand after `--`") {
