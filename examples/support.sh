@@ -10,7 +10,7 @@ autopack_build_packages=(
 )
 autopack_engine_packages=(docker.io docker-registry mmdebstrap curl)
 autopack_test_packages=(
-  clang-format-14 shellcheck podman runc apache2-utils openssl
+  clang-format-14 shellcheck podman runc apache2-utils openssl iproute2
   python3-build python3-setuptools python3-wheel python3-pip
   python3-pip-whl python3-setuptools-whl python3-wheel-whl
 )

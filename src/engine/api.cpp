@@ -146,7 +146,15 @@ std::string Api::create_container(std::string what, std::string body, const std:
 EngineInfo Api::negotiate() {
   auto ping = base_request("reach the engine", "GET", "/_ping");
   ping.timeout = std::chrono::seconds{30};
-  const http::Response pong = send_ok(ping);
+  const http::Response pong = send(ping);
+  if (!pong.ok()) {
+    Error error = unreachable().cause(refusal_of(pong));
+    if (pong.body.find("HTTPS server") != std::string::npos) {
+      error.hint(
+          "export DOCKER_TLS_VERIFY=1 DOCKER_CERT_PATH=DIRECTORY  # ca.pem, cert.pem, key.pem");
+    }
+    throw error;
+  }
   EngineInfo info;
   info.podman = pong.header("Libpod-Api-Version").has_value();
   const auto offered = pong.header("Api-Version");

@@ -38,8 +38,13 @@ void set_tls(CURL* handle, const Tls& tls) {
   set_option(handle, CURLOPT_SSL_VERIFYHOST, tls.verify ? 2L : 0L);
 }
 
-TransportError::Reason reason_of(CURLcode code) {
+TransportError::Reason reason_of(CURLcode code, std::string_view text) {
   using Reason = TransportError::Reason;
+  // With TLS 1.3 the server judges the client's certificate after the handshake: its no is read as
+  // data.
+  if (text.find("SSL routines") != text.npos && text.find("alert") != text.npos) {
+    return Reason::tls;
+  }
   switch (code) {
     case CURLE_COULDNT_RESOLVE_HOST:
     case CURLE_COULDNT_RESOLVE_PROXY: return Reason::resolve;
@@ -133,7 +138,7 @@ void throw_failure(
       !(reason.size() > 1 && reason[1] >= 'A' && reason[1] <= 'Z')) {
     reason.front() = static_cast<char>(reason.front() - 'A' + 'a');
   }
-  throw_transport(reason_of(code), request, url, reason);
+  throw_transport(reason_of(code, text), request, url, reason);
 }
 
 BrokenPipeGuard::BrokenPipeGuard() {

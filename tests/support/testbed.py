@@ -33,6 +33,11 @@ _on_exit = contextlib.ExitStack()
 atexit.register(_on_exit.close)
 
 
+def at_exit(function, *arguments):
+    """Has `function` called when the tests end, last come first."""
+    _on_exit.callback(function, *arguments)
+
+
 class SetupError(Exception):
     """A part that tests need could not be had."""
 
@@ -210,10 +215,14 @@ def images(prefix):
 
 
 def remove_images(prefix):
-    for name in images(prefix):
-        if name.endswith(':<none>'):
-            continue
-        run(['docker', 'rmi', '--force', name], check=False)
+    """Takes the names from the engine's images that start with `prefix`, those without a tag too."""
+    listed = docker('images', '--digests', '--format', '{{.Repository}} {{.Tag}} {{.Digest}}').split('\n')
+    names = set()
+    for repository, tag, digest in (line.split(' ') for line in listed if line.startswith(prefix)):
+        names |= {f'{repository}:{tag}'} if tag != '<none>' else set()
+        names |= {f'{repository}@{digest}'} if digest != '<none>' else set()
+    if names:
+        run(['docker', 'rmi', '--force', *sorted(names)], check=False)
 
 
 def image_name(name):
