@@ -63,4 +63,11 @@ json with_image(const JobSpec& job, const std::string& image) {
   return body;
 }
 
+std::string_view collection_of(const json& resource) {
+  if (resource.contains("trainingTaskDefinition")) {
+    return "trainingPipelines";
+  }
+  return resource.contains("trialJobSpec") ? "hyperparameterTuningJobs" : "customJobs";
+}
+
 }  // namespace autopack::job

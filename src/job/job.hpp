@@ -128,4 +128,8 @@ JobSpec make_job(const JobFlags& flags,
 /// The body with `image` in every packaged pool.
 nlohmann::json with_image(const JobSpec& job, const std::string& image);
 
+/// The collection that a resource is created in: `customJobs`, `hyperparameterTuningJobs` or
+/// `trainingPipelines`.
+std::string_view collection_of(const nlohmann::json& resource);
+
 }  // namespace autopack::job

@@ -26,7 +26,7 @@ public:
 
 private:
   std::string endpoint() const;
-  std::string url() const;
+  std::string url(const json& body) const;
   google::TokenSource& credentials();
   http::Request request(const json& body);
   http::Response create(const json& body);
@@ -68,13 +68,13 @@ std::string VertexSubmitter::endpoint() const {
   return std::string{base};
 }
 
-std::string VertexSubmitter::url() const {
-  return fmt::format("{}/v1/projects/{}/locations/{}/customJobs?alt=json", endpoint(),
-                     options_.location.project, options_.location.region);
+std::string VertexSubmitter::url(const json& body) const {
+  return fmt::format("{}/v1/projects/{}/locations/{}/{}?alt=json", endpoint(),
+                     options_.location.project, options_.location.region, job::collection_of(body));
 }
 
 PreparedRequest VertexSubmitter::prepare(const json& body) const {
-  return {.method = "POST", .url = url(), .body = std::make_shared<const json>(body)};
+  return {.method = "POST", .url = url(body), .body = std::make_shared<const json>(body)};
 }
 
 google::TokenSource& VertexSubmitter::credentials() {
@@ -86,7 +86,7 @@ google::TokenSource& VertexSubmitter::credentials() {
 
 http::Request VertexSubmitter::request(const json& body) {
   http::Request request{
-      .what = "create the job", .method = "POST", .url = url(), .body = write_json(body)};
+      .what = "create the job", .method = "POST", .url = url(body), .body = write_json(body)};
   request.headers = {{"Authorization", "Bearer " + credentials().token().token.reveal()},
                      {"Content-Type", "application/json"}};
   const auto quota =
@@ -130,7 +130,7 @@ Error VertexSubmitter::unclear(const std::string& cause, const json& body) const
 
 Error VertexSubmitter::refused(const http::Response& response, const json& body) const {
   const auto answer = google::read_api_error(response);
-  const auto heading = google::describe(answer, "POST", url());
+  const auto heading = google::describe(answer, "POST", url(body));
   if (is_unclear(response.status)) {
     return unclear(heading + (answer.message.empty() ? "" : ": " + answer.message), body);
   }
@@ -153,9 +153,9 @@ SubmittedJob VertexSubmitter::submit(const json& body) {
   }
   auto answer = parse_json(response.body);
   if (!answer.is_object() || !answer.contains("name") || !answer["name"].is_string()) {
-    throw unclear(
-        fmt::format("POST {}: {}, but the answer names no job", redact_url(url()), response.status),
-        body);
+    throw unclear(fmt::format("POST {}: {}, but the answer names no job", redact_url(url(body)),
+                              response.status),
+                  body);
   }
   const auto name = answer["name"].get<std::string>();
   return {.name = printable(name), .answer = std::make_shared<const json>(std::move(answer))};

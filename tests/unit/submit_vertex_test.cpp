@@ -72,6 +72,20 @@ bool holds(const std::string& text, const std::string& fragment) {
 
 }  // namespace
 
+TEST_CASE("each kind of job goes to its own collection") {
+  FakeHttp client{{}};
+  const auto submitter = submit::make_vertex_submitter(options(client));
+  const std::vector<std::pair<json, std::string>> kinds{
+      {{{"jobSpec", json::object()}}, "/customJobs?alt=json"},
+      {{{"studySpec", json::object()}, {"trialJobSpec", json::object()}},
+       "/hyperparameterTuningJobs?alt=json"},
+      {{{"trainingTaskDefinition", "gs://x"}}, "/trainingPipelines?alt=json"},
+  };
+  for (const auto& [resource, end] : kinds) {
+    CHECK(submitter->prepare(resource).url.ends_with(end));
+  }
+}
+
 TEST_CASE("a job is created as gcloud creates it") {
   FakeHttp client{{answer(200, R"({"name": "projects/1/locations/us-central1/customJobs/7"})")}};
   const auto submitter = submit::make_vertex_submitter(options(client));
