@@ -111,6 +111,7 @@ void read(Reading& reading, const std::vector<std::string>& typed, const Environ
 int run_command(const Reading& reading, const Surroundings& surroundings, Console& console) {
   std::unique_ptr<http::Client> client;
   std::shared_ptr<engine::Docker> docker;
+  std::unique_ptr<google::TokenSource> google;
   pipeline::Services services{
       .environment = surroundings.environment,
       .reporter = &console,
@@ -135,6 +136,13 @@ int run_command(const Reading& reading, const Surroundings& surroundings, Consol
     }
     return *docker;
   };
+  services.google = [&]() -> google::TokenSource& {
+    if (!google) {
+      google = find_google_credentials(reading.global, services);
+    }
+    return *google;
+  };
+  services.artifact_registry = [&] { return find_artifact_registry(reading.global, services); };
   Session session{.global = reading.global,
                   .flags = *reading.flags,
                   .format = OutputFormat::parse(reading.global.format),

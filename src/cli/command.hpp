@@ -62,6 +62,15 @@ std::unique_ptr<Command> make_explain_command();
 /// The project directory's own name, for jobs and images that are not named.
 std::string directory_name(const std::filesystem::path& directory);
 
+/// Google's tokens by flags, environment and gcloud's configuration. Throws as
+/// google::find_credentials does.
+std::unique_ptr<google::TokenSource> find_google_credentials(const GlobalOptions& global,
+                                                             const pipeline::Services& services);
+
+/// Where and as whom Artifact Registry is called.
+google::ArtifactRegistryOptions find_artifact_registry(const GlobalOptions& global,
+                                                       const pipeline::Services& services);
+
 /// Project and region from flags, environment and gcloud's configuration; parts may be empty.
 job::Location find_location(const Session& session);
 

@@ -58,6 +58,29 @@ std::string directory_name(const std::filesystem::path& directory) {
   return failure ? directory.filename().string() : whole.filename().string();
 }
 
+std::unique_ptr<google::TokenSource> find_google_credentials(const GlobalOptions& global,
+                                                             const pipeline::Services& services) {
+  const auto& environment = services.environment;
+  const auto configuration = google::read_gcloud_configuration(environment, global.configuration);
+  return google::find_credentials(
+      {.access_token_file =
+           google::find_access_token_file(global.access_token_file, environment, configuration)
+               .value,
+       .environment = &environment,
+       .client = &services.client(),
+       .billing_project = global.billing_project});
+}
+
+google::ArtifactRegistryOptions find_artifact_registry(const GlobalOptions& global,
+                                                       const pipeline::Services& services) {
+  const auto& environment = services.environment;
+  const auto configuration = google::read_gcloud_configuration(environment, global.configuration);
+  return {.caller = {.client = &services.client(), .credentials = &services.google()},
+          .endpoint_override =
+              google::find_endpoint("artifactregistry", environment, configuration).value,
+          .cancellation = services.cancellation};
+}
+
 job::Location find_location(const Session& session) {
   const auto& environment = session.services.environment;
   const auto configuration =

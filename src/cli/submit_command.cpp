@@ -5,7 +5,6 @@
 #include "cli/command.hpp"
 #include "cli/job_options.hpp"
 #include "cli/packaging_options.hpp"
-#include "google/credentials.hpp"
 #include "google/project.hpp"
 #include "pipeline/submission.hpp"
 
@@ -99,23 +98,13 @@ private:
   static std::unique_ptr<submit::Submitter> vertex(Session& session,
                                                    const job::Location& location) {
     const auto& environment = session.services.environment;
-    const auto& global = session.global;
-    const auto configuration = google::read_gcloud_configuration(environment, global.configuration);
-    const auto token_file =
-        google::find_access_token_file(global.access_token_file, environment, configuration);
+    const auto configuration =
+        google::read_gcloud_configuration(environment, session.global.configuration);
     auto& services = session.services;
     return submit::make_vertex_submitter(
         {.location = location,
-         .endpoint_override =
-             environment.get("CLOUDSDK_API_ENDPOINT_OVERRIDES_AIPLATFORM")
-                 .value_or(configuration.get("api_endpoint_overrides/aiplatform").value_or("")),
-         .credentials =
-             [&services, file = token_file.value] {
-               return google::find_credentials({.access_token_file = file,
-                                                .environment = &services.environment,
-                                                .client = &services.client()});
-             },
-         .billing_project = global.billing_project,
+         .endpoint_override = google::find_endpoint("aiplatform", environment, configuration).value,
+         .credentials = services.google,
          .client = &services.client()});
   }
 

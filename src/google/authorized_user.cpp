@@ -29,8 +29,8 @@ public:
   std::string project() const override { return {}; }
 
   std::string quota_project() const override {
-    const auto of_environment = CachingTokenSource::quota_project();
-    return of_environment.empty() ? quota_project_ : of_environment;
+    const auto set = CachingTokenSource::quota_project();
+    return set.empty() ? quota_project_ : set;
   }
 
 protected:

@@ -135,7 +135,9 @@ void CachingTokenSource::expire() {
 }
 
 std::string CachingTokenSource::quota_project() const {
-  return options_.environment->get("GOOGLE_CLOUD_QUOTA_PROJECT").value_or("");
+  return options_.billing_project.empty()
+             ? options_.environment->get("GOOGLE_CLOUD_QUOTA_PROJECT").value_or("")
+             : options_.billing_project;
 }
 
 std::unique_ptr<TokenSource> make_access_token_file(CredentialOptions options) {

@@ -42,6 +42,7 @@ struct CredentialOptions {
   std::function<std::int64_t()> now{};
   /// Waits between tries of a token endpoint; really sleeps when empty.
   std::function<void(std::chrono::milliseconds)> sleep{};
+  std::string billing_project{};  ///< `--billing-project`: x-goog-user-project whatever else is set
 };
 
 /// Access token file, then Application Default Credentials (vertex.md 3.1): service account keys

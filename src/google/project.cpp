@@ -44,7 +44,7 @@ std::map<std::string, std::string, std::less<>> read_properties(std::string_view
   return properties;
 }
 
-Setting of_environment(const Environment& environment, const char* variable) {
+Setting of_environment(const Environment& environment, const std::string& variable) {
   const auto value = environment.get(variable);
   return value ? Setting{.value = *value, .origin = fmt::format("`{}`", variable)} : Setting{};
 }
@@ -122,6 +122,17 @@ Setting find_region(const std::string& flag,
                     const GcloudConfiguration& configuration) {
   return first_of({of_text(flag, "`--region`"), of_environment(environment, "CLOUDSDK_AI_REGION"),
                    of_configuration(configuration, "ai/region")});
+}
+
+Setting find_endpoint(const std::string& api,
+                      const Environment& environment,
+                      const GcloudConfiguration& configuration) {
+  std::string variable = "CLOUDSDK_API_ENDPOINT_OVERRIDES_";
+  std::transform(api.begin(), api.end(), std::back_inserter(variable), [](char c) {
+    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  });
+  return first_of({of_environment(environment, variable),
+                   of_configuration(configuration, "api_endpoint_overrides/" + api)});
 }
 
 Setting find_access_token_file(const std::string& flag,

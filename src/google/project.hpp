@@ -44,6 +44,12 @@ Setting find_region(const std::string& flag,
                     const Environment& environment,
                     const GcloudConfiguration& configuration);
 
+/// Where to call `api` (`aiplatform`) instead of Google's own address:
+/// CLOUDSDK_API_ENDPOINT_OVERRIDES_<API>, gcloud's configuration (`api_endpoint_overrides/<api>`).
+Setting find_endpoint(const std::string& api,
+                      const Environment& environment,
+                      const GcloudConfiguration& configuration);
+
 /// The access token file: `flag`, CLOUDSDK_AUTH_ACCESS_TOKEN_FILE, gcloud's configuration
 /// (`auth/access_token_file`).
 Setting find_access_token_file(const std::string& flag,

@@ -37,7 +37,8 @@ ImageName name_image(const std::string& output_image,
   const std::string project = replace_all(location.project, ":", "/");
   return {.reference = image::Reference::parse(
               fmt::format("{}-docker.pkg.dev/{}/autopack/{}", location.region, project, component)),
-          .has_registry = true};
+          .has_registry = true,
+          .is_default = true};
 }
 
 }  // namespace autopack::pipeline

@@ -12,6 +12,7 @@ namespace autopack::pipeline {
 struct ImageName {
   image::Reference reference{};  ///< the user's tag in `tag`; empty when there is none
   bool has_registry{false};      ///< false: it stays in the daemon
+  bool is_default{false};        ///< not the user's choice: its repository may be made
 
   /// `repository:ap-<16 hex>` for the image key of `plan`.
   image::Reference keyed(const plan::Plan& plan) const;

@@ -3,6 +3,8 @@
 #include "base/environment.hpp"
 #include "base/report.hpp"
 #include "engine/docker.hpp"
+#include "google/artifact_registry.hpp"
+#include "google/credentials.hpp"
 #include "http/client.hpp"
 #include "registry/credentials.hpp"
 #include "state/base_cache.hpp"
@@ -12,8 +14,8 @@
 
 namespace autopack::pipeline {
 
-/// What the steps work with. Engine and client are made when first asked for, so that a command
-/// that needs neither touches neither.
+/// What the steps work with. Engine, client and tokens are made when first asked for, so that a
+/// command that needs none touches none.
 struct Services {
   Environment environment{};
   Reporter* reporter{nullptr};
@@ -21,6 +23,11 @@ struct Services {
   std::function<engine::Docker&()> docker{};
   std::function<http::Client&()> client{};
   registry::CredentialSource credentials{};  ///< of registries
+  /// Google's tokens by flags, environment and gcloud's configuration, one source for all of a
+  /// run. Throws as google::find_credentials does.
+  std::function<google::TokenSource&()> google{};
+  /// Artifact Registry, for google::ensure_repository. Throws as `google` does.
+  std::function<google::ArtifactRegistryOptions()> artifact_registry{};
   state::BaseCache base_cache{environment.cache_directory() / "bases"};
   state::BlobCache blob_cache{environment.cache_directory() / "blobs"};
   state::LayerCache layer_cache{environment.cache_directory() / "layers"};

@@ -45,9 +45,8 @@ public:
 struct VertexOptions {
   job::Location location{};
   std::string endpoint_override{};  ///< CLOUDSDK_API_ENDPOINT_OVERRIDES_AIPLATFORM, used as it is
-  /// Makes the credentials when first needed, so that a dry run needs none.
-  std::function<std::unique_ptr<google::TokenSource>()> credentials{};
-  std::string billing_project{};  ///< --billing-project; empty = the credentials' quota project
+  /// Called when first needed, so that a dry run needs no credentials.
+  std::function<google::TokenSource&()> credentials{};
   http::Client* client{nullptr};
 };
 

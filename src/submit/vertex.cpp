@@ -1,6 +1,7 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
+#include "google/api.hpp"
 #include "google/api_error.hpp"
 #include "submit/submitter.hpp"
 #include "submit/vertex_hints.hpp"
@@ -19,7 +20,7 @@ public:
 
   Problems check(const job::JobSpec& job) const override;
 
-  void make_ready() override { credentials(); }
+  void make_ready() override { options_.credentials(); }
 
   PreparedRequest prepare(const json& body) const override;
   SubmittedJob submit(const json& body) override;
@@ -27,14 +28,11 @@ public:
 private:
   std::string endpoint() const;
   std::string url(const json& body) const;
-  google::TokenSource& credentials();
-  http::Request request(const json& body);
   http::Response create(const json& body);
   Error refused(const http::Response& response, const json& body) const;
   Error unclear(const std::string& cause, const json& body) const;
 
   VertexOptions options_;
-  std::unique_ptr<google::TokenSource> credentials_{};
 };
 
 /// An answer that may come from a proxy in front of a service that has created the job.
@@ -77,36 +75,13 @@ PreparedRequest VertexSubmitter::prepare(const json& body) const {
   return {.method = "POST", .url = url(body), .body = std::make_shared<const json>(body)};
 }
 
-google::TokenSource& VertexSubmitter::credentials() {
-  if (!credentials_) {
-    credentials_ = options_.credentials();
-  }
-  return *credentials_;
-}
-
-http::Request VertexSubmitter::request(const json& body) {
-  http::Request request{
-      .what = "create the job", .method = "POST", .url = url(body), .body = write_json(body)};
-  request.headers = {{"Authorization", "Bearer " + credentials().token().token.reveal()},
-                     {"Content-Type", "application/json"}};
-  const auto quota =
-      options_.billing_project.empty() ? credentials().quota_project() : options_.billing_project;
-  if (!quota.empty()) {
-    request.headers.push_back({"x-goog-user-project", quota});
-  }
-  return request;
-}
-
 /// The request has no id, so sending it again could make a second job: only answers that surely
 /// made none are followed by another try.
 http::Response VertexSubmitter::create(const json& body) {
   try {
-    auto response = options_.client->send(request(body));
-    if (response.status == 401) {
-      credentials().expire();
-      response = options_.client->send(request(body));
-    }
-    return response;
+    return google::send(
+        {.client = options_.client, .credentials = &options_.credentials()},
+        {.what = "create the job", .method = "POST", .url = url(body), .body = write_json(body)});
   } catch (const http::TransportError& error) {
     using Reason = http::TransportError::Reason;
     if (error.reason() == Reason::timeout || error.reason() == Reason::reset ||

@@ -41,6 +41,7 @@ struct Fixture {
   std::int64_t now{1'000'000};
   std::vector<std::chrono::milliseconds> waits{};
   FakeHttp client;
+  std::string billing_project{};
 
   explicit Fixture(std::vector<FakeHttp::Answer> answers = {}) : client{std::move(answers)} {}
 
@@ -55,7 +56,8 @@ struct Fixture {
                                      .environment = &environment,
                                      .client = &client,
                                      .now = [this] { return now; },
-                                     .sleep = [this](auto time) { waits.push_back(time); }});
+                                     .sleep = [this](auto time) { waits.push_back(time); },
+                                     .billing_project = billing_project});
   }
 
   std::unique_ptr<google::TokenSource> find_file(const std::string& text) {
@@ -162,6 +164,8 @@ TEST_CASE("an authorized user refreshes, from gcloud's directory too") {
   fixture.variables["CLOUDSDK_AUTH_TOKEN_HOST"] = "http://localhost:2/token";
   fixture.variables["GOOGLE_CLOUD_QUOTA_PROJECT"] = "other";
   CHECK(fixture.find()->quota_project() == "other");
+  fixture.billing_project = "payer";
+  CHECK(fixture.find()->quota_project() == "payer");
 }
 
 TEST_CASE("a token endpoint that is busy or away is asked again") {

@@ -10,6 +10,7 @@ TEST_CASE("an image without a name goes to the project's registry, or stays in t
   CHECK(there.reference.repository() == "europe-west4-docker.pkg.dev/p/autopack/my.job.1");
   CHECK(there.reference.tag.empty());
   CHECK(there.has_registry);
+  CHECK(there.is_default);
 
   const auto domain = name_image("", "x", {.project = "example.com:p", .region = "us-central1"});
   CHECK(domain.reference.repository() == "us-central1-docker.pkg.dev/example.com/p/autopack/x");
@@ -25,6 +26,7 @@ TEST_CASE("the user's name and tag are kept, a digest is refused") {
   const auto name = name_image("127.0.0.1:5000/team/model:v1", "x", {});
   CHECK(name.reference.tag == "v1");
   CHECK(name.has_registry);
+  CHECK_FALSE(name.is_default);
   plan::Plan plan;
   plan.image_key = "0123456789abcdef0123";
   CHECK(name.keyed(plan).tagged() == "127.0.0.1:5000/team/model:ap-0123456789abcdef");

@@ -1,0 +1,270 @@
+#include "google/artifact_registry.hpp"
+
+#include "base/json.hpp"
+#include "base/text.hpp"
+#include "base/url.hpp"
+#include "google/api_error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <thread>
+
+namespace autopack::google {
+
+using nlohmann::json;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr int most_tries = 4;
+constexpr std::chrono::milliseconds first_wait = 250ms;
+constexpr std::chrono::milliseconds longest_wait = 5s;
+/// Google makes a repository within seconds; an operation that takes longer hangs.
+constexpr std::chrono::milliseconds longest_operation = 5min;
+
+bool is_worth_another_try(int status) {
+  return status == 408 || status == 429 || status >= 500;
+}
+
+std::string text_at(const json& object, const char* key) {
+  const auto found = object.is_object() ? object.find(key) : object.end();
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+bool is_done(const json& operation) {
+  const auto found = operation.find("done");
+  return found != operation.end() && *found == true;
+}
+
+/// One repository, and the requests about it.
+class Maker {
+public:
+  Maker(const ArtifactRegistryOptions& options, const RepositoryName& name)
+      : options_{options}, name_{name} {
+    std::string_view base = options.endpoint_override;
+    while (base.ends_with('/')) {
+      base.remove_suffix(1);
+    }
+    api_ = (base.empty() ? "https://artifactregistry.googleapis.com" : std::string{base}) + "/v1/";
+  }
+
+  Ensured ensure() {
+    if (exists()) {
+      return Ensured::existed;
+    }
+    return create() ? Ensured::created : Ensured::existed;
+  }
+
+private:
+  /// Asking twice does no harm here: a repository that the first try made is found by the second.
+  http::Response ask(const http::Request& request) const {
+    auto wait = first_wait;
+    for (int tries = 1;; ++tries) {
+      try {
+        auto response = send(options_.caller, request);
+        if (tries == most_tries || !is_worth_another_try(response.status)) {
+          return response;
+        }
+      } catch (const http::TransportError& error) {
+        if (tries == most_tries || error.reason() == http::TransportError::Reason::tls) {
+          throw;
+        }
+      }
+      pause(wait);
+      wait *= 2;
+    }
+  }
+
+  void pause(std::chrono::milliseconds time) const {
+    if (options_.sleep) {
+      options_.sleep(time);
+    }
+    while (!options_.sleep && time > 0ms) {
+      const auto part = std::min(time, 100ms);
+      std::this_thread::sleep_for(part);
+      time -= part;
+      check_cancelled();
+    }
+    check_cancelled();
+  }
+
+  void check_cancelled() const {
+    if (options_.cancellation != nullptr) {
+      options_.cancellation->throw_if_requested();
+    }
+  }
+
+  bool exists() const {
+    const http::Request request{.what = fmt::format("look at repository `{}`", name_.str()),
+                                .url = api_ + name_.str()};
+    const auto response = ask(request);
+    if (response.status == 404) {
+      return false;
+    }
+    if (!response.ok()) {
+      throw refused(request, response);
+    }
+    const auto repository = object(request, response);
+    if (const auto format = text_at(repository, "format"); format != "DOCKER") {
+      throw unfit(fmt::format("its format is `{}`, not `DOCKER`", printable(format)));
+    }
+    const auto mode = text_at(repository, "mode");
+    if (mode == "REMOTE_REPOSITORY" || mode == "VIRTUAL_REPOSITORY") {
+      throw unfit(fmt::format("its mode is `{}`, which takes no push", mode));
+    }
+    return true;
+  }
+
+  /// False when somebody else made it meanwhile.
+  bool create() const {
+    const http::Request request{
+        .what = fmt::format("create repository `{}`", name_.str()),
+        .method = "POST",
+        .url = fmt::format("{}projects/{}/locations/{}/repositories?repositoryId={}", api_,
+                           name_.project, name_.location, percent_encode(name_.repository)),
+        .body = write_json(json{{"format", "DOCKER"},
+                                {"mode", "STANDARD_REPOSITORY"},
+                                {"description", "images of training jobs, made by autopack"}})};
+    const auto response = ask(request);
+    if (response.status == 409) {
+      return !exists();
+    }
+    if (!response.ok()) {
+      throw refused(request, response);
+    }
+    await(request, object(request, response));
+    return true;
+  }
+
+  void await(const http::Request& request, json operation) const {
+    const auto name = text_at(operation, "name");
+    const http::Request look{.what = request.what, .url = api_ + name};
+    auto wait = first_wait;
+    for (auto waited = 0ms; !is_done(operation); waited += wait) {
+      if (!is_operation(name)) {
+        throw Error(ErrorKind::remote, "could not " + request.what)
+            .cause("POST " + redact_url(request.url) + ": the answer names no operation");
+      }
+      if (waited > longest_operation) {
+        throw Error(ErrorKind::remote, "could not " + request.what)
+            .cause(fmt::format("operation `{}` has not ended after {} minutes", name,
+                               longest_operation / 1min));
+      }
+      pause(wait);
+      wait = std::min(wait * 2, longest_wait);
+      const auto response = ask(look);
+      if (!response.ok()) {
+        throw refused(look, response);
+      }
+      operation = object(look, response);
+    }
+    if (operation.contains("error")) {
+      throw refused(request,
+                    {.status = 200, .body = write_json(json{{"error", operation["error"]}})});
+    }
+  }
+
+  /// It becomes part of a URL that carries a token.
+  bool is_operation(std::string_view name) const {
+    return name.starts_with("projects/") && name.find("..") == std::string_view::npos &&
+           std::all_of(name.begin(), name.end(), [](char c) {
+             return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                    std::string_view{"-_./:"}.find(c) != std::string_view::npos;
+           });
+  }
+
+  static json object(const http::Request& request, const http::Response& response) {
+    auto body = parse_json(response.body);
+    if (!body.is_object()) {
+      throw Error(ErrorKind::remote, "could not " + request.what)
+          .cause(fmt::format("{} {}: {}, but the answer is no JSON object", request.method,
+                             redact_url(request.url), response.status));
+    }
+    return body;
+  }
+
+  Error unfit(const std::string& why) const {
+    return Error(ErrorKind::usage,
+                 fmt::format("repository `{}` cannot hold the image", name_.str()))
+        .cause(why)
+        .hint(fmt::format("name another with `output-image-uri={}-docker.pkg.dev/{}/REPOSITORY/"
+                          "IMAGE`",
+                          name_.location, replace_all(name_.project, ":", "/")));
+  }
+
+  Error refused(const http::Request& request, const http::Response& response) const {
+    const auto answer = read_api_error(response);
+    auto error = Error(ErrorKind::remote, "could not " + request.what)
+                     .cause(describe(answer, request.method, request.url));
+    if (!answer.message.empty()) {
+      error.cause(answer.message);
+    }
+    if (answer.reason == "SERVICE_DISABLED" ||
+        answer.message.find("has not been used in project") != std::string::npos) {
+      return error.hint(fmt::format(
+          "switch the API on: gcloud services enable artifactregistry.googleapis.com --project={}",
+          shell_quote(name_.project)));
+    }
+    if (response.status == 403) {
+      error.hint("somebody with the role roles/artifactregistry.admin can make it: " +
+                 create_command(name_));
+    } else if (response.status == 400 || response.status == 404) {
+      error.hint("see where there may be repositories: gcloud artifacts locations list --project=" +
+                 shell_quote(name_.project));
+    }
+    return error;
+  }
+
+  const ArtifactRegistryOptions& options_;
+  const RepositoryName& name_;
+  std::string api_;
+};
+
+std::string location_of(std::string_view host) {
+  constexpr std::string_view regional = "-docker.pkg.dev";
+  constexpr std::string_view first = "docker.";
+  constexpr std::string_view last = ".rep.pkg.dev";
+  if (host.ends_with(regional)) {
+    return std::string{host.substr(0, host.size() - regional.size())};
+  }
+  if (host.starts_with(first) && host.ends_with(last) && host.size() > first.size() + last.size()) {
+    return std::string{host.substr(first.size(), host.size() - first.size() - last.size())};
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string RepositoryName::str() const {
+  return fmt::format("projects/{}/locations/{}/repositories/{}", project, location, repository);
+}
+
+std::optional<RepositoryName> repository_of(const image::Reference& image) {
+  RepositoryName name{.location = location_of(image.host)};
+  auto parts = split(image.path, '/');
+  // `example.com/my-project` stands for the project `example.com:my-project`
+  if (parts.size() > 1 && parts[0].find('.') != std::string::npos) {
+    parts[1] = parts[0] + ":" + parts[1];
+    parts.erase(parts.begin());
+  }
+  if (name.location.empty() || parts.size() < 3) {
+    return std::nullopt;
+  }
+  name.project = parts[0];
+  name.repository = parts[1];
+  return name;
+}
+
+std::string create_command(const RepositoryName& name) {
+  return fmt::format(
+      "gcloud artifacts repositories create {} --repository-format=docker --location={} "
+      "--project={}",
+      shell_quote(name.repository), shell_quote(name.location), shell_quote(name.project));
+}
+
+Ensured ensure_repository(const ArtifactRegistryOptions& options, const RepositoryName& name) {
+  return Maker{options, name}.ensure();
+}
+
+}  // namespace autopack::google
