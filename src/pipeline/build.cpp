@@ -1,5 +1,5 @@
 #include "base/text.hpp"
-#include "pipeline/package.hpp"
+#include "pipeline/reasons.hpp"
 #include "project/pip_settings.hpp"
 
 #include <fmt/format.h>
@@ -148,20 +148,26 @@ Image build(Services& services,
             const PackageRequest& request,
             const Scanned& scanned,
             const plan::Plan& plan,
+            const Reasons& reasons,
             const ImageName& name) {
   auto& docker = services.docker();
   const image::Reference keyed = name.keyed(plan);
-  Image image{.repository = keyed.repository(), .tag = keyed.tag};
+  Image image{.repository = keyed.repository(),
+              .tag = keyed.tag,
+              .outcome = expected_image(request, reasons),
+              .dependencies = expected_dependencies(request, reasons, plan)};
   // What a user's own Dockerfile starts from is not in the key, so only the builder's cache can
   // tell whether it is still the same.
   if (!request.no_cache && plan.user_dockerfile.empty()) {
     if (const auto local = built_before(docker, plan, keyed.tagged())) {
       image.image_id = local->id;
-      image.reused = true;
-      services.reporter->done("Reused", fmt::format("{}: nothing changed", local->id));
+      image.outcome = reused(reasons);
+      image.dependencies = reused_dependencies(reasons, plan);
+      services.reporter->done("Reused", fmt::format("{}: {}", local->id, image.outcome.reason));
     }
   }
-  if (!image.reused) {
+  if (image.image_id.empty()) {
+    tell_planned(services, image);
     const auto start = std::chrono::steady_clock::now();
     const auto result = run_build(services, request, scanned, plan, keyed.tagged(), "");
     image.image_id = result.image_id;

@@ -4,6 +4,8 @@
 #include "engine/build_context.hpp"
 #include "engine/direct.hpp"
 #include "image/tar.hpp"
+#include "pipeline/reasons.hpp"
+#include "pipeline/reuse.hpp"
 
 #include <fmt/format.h>
 
@@ -204,7 +206,8 @@ Image append(Services& services,
              const plan::Plan& plan,
              const ImageName& name,
              registry::Repository& target,
-             const ParentSource& source) {
+             const ParentSource& source,
+             const Image& planned) {
   const std::int64_t time = image::file_time(services.environment);
   const auto recipes = engine::recipes(plan, time);
   std::vector<Outgoing> layers;
@@ -221,10 +224,8 @@ Image append(Services& services,
   pushed.push_back(target.push_blob(
       {.known = assembled.manifest.config, .open = registry::source_of(assembled.configuration)},
       [](std::uint64_t) {}));
-  Image image{.repository = name.reference.repository(),
-              .tag = key_tag(plan.image_key),
-              .image_id = assembled.manifest.config.digest.str(),
-              .engine = "direct"};
+  Image image = planned;
+  image.image_id = assembled.manifest.config.digest.str();
   image.digest = put_tags(target, assembled.manifest, image.tag, name.reference.tag).digest;
   for (std::size_t i = 0; i < pushed.size(); ++i) {
     image.bytes_uploaded += pushed[i].uploaded ? pushed[i].size : 0;
@@ -236,45 +237,13 @@ Image append(Services& services,
   return image;
 }
 
-/// The image under the key tag of `plan`, when its registry has it; the user's tag is moved to it.
-std::optional<Image> reuse(registry::Repository& target,
-                           const plan::Plan& plan,
-                           const ImageName& name) {
-  const std::string tag = key_tag(plan.image_key);
-  const auto found = target.head_manifest(tag);
-  if (!found) {
-    return std::nullopt;
-  }
-  const std::string& own = name.reference.tag;
-  if (!own.empty() && own != tag) {
-    const auto there = target.head_manifest(own);
-    if (!there || there->digest != found->digest) {
-      if (const auto manifest = target.manifest(found->digest.str())) {
-        target.put_manifest(*manifest, own);
-      }
-    }
-  }
-  return Image{.repository = name.reference.repository(),
-               .tag = tag,
-               .digest = found->digest,
-               .reused = true,
-               .engine = "direct"};
-}
-
-/// The dependency image in the target's repository, built and pushed when it is not there.
-Digest dependency_image(Services& services,
-                        const PackageRequest& request,
-                        const Scanned& scanned,
-                        const plan::Plan& plan,
-                        const ImageName& name,
-                        registry::Repository& target) {
-  const std::string tag = "apd-" + plan.dependency_key.substr(0, 16);
-  if (!request.no_cache) {
-    if (const auto found = target.head_manifest(tag)) {
-      return found->digest;
-    }
-  }
-  const std::string tagged = name.reference.with_tag(tag);
+/// Builds the dependency image with the docker engine, and pushes it.
+Digest build_dependency_image(Services& services,
+                              const PackageRequest& request,
+                              const Scanned& scanned,
+                              const plan::Plan& plan,
+                              const ImageName& name) {
+  const std::string tagged = name.reference.with_tag(dependency_tag(plan));
   if (request.engine == Engine::direct) {
     throw Error(ErrorKind::environment,
                 fmt::format("the registry has no dependency image `{}` for this project", tagged))
@@ -282,6 +251,25 @@ Digest dependency_image(Services& services,
   }
   build_dependencies(services, request, scanned, plan, tagged);
   return services.docker().push(image::Reference::parse(tagged)).digest;
+}
+
+/// What is going to be made, and why.
+Image planned_image(const PackageRequest& request,
+                    const plan::Plan& plan,
+                    const Reasons& reasons,
+                    const ImageName& name,
+                    const Found& found) {
+  Image image{.repository = name.reference.repository(),
+              .tag = key_tag(plan.image_key),
+              .outcome = expected_image(request, reasons),
+              .engine = "direct"};
+  if (found.dependencies) {
+    image.dependencies = reused_dependencies(reasons, plan);
+  } else if (!engine::needs_no_dependency_image(plan)) {
+    image.dependencies = rebuilt_dependencies(
+        request, reasons, fmt::format("the registry has no {}", dependency_tag(plan)));
+  }
+  return image;
 }
 
 std::string time_text(std::chrono::steady_clock::time_point start) {
@@ -325,15 +313,17 @@ Image package_directly(Services& services,
                        const PackageRequest& request,
                        const Scanned& scanned,
                        const plan::Plan& plan,
+                       const Reasons& reasons,
                        const ImageName& name) {
   const auto start = std::chrono::steady_clock::now();
   const auto target = open_repository(services, name.reference, registry::Access::push);
-  if (!request.no_cache) {
-    if (auto image = reuse(*target, plan, name)) {
-      services.reporter->done("Reused", fmt::format("{}: nothing changed", image->uri()));
-      return *image;
-    }
+  const Found found = request.no_cache ? Found{} : find_in(*target, plan, name);
+  if (auto image = reuse(*target, plan, reasons, name, found)) {
+    services.reporter->done("Reused", fmt::format("{}: {}", image->uri(), image->outcome.reason));
+    return *image;
   }
+  const Image planned = planned_image(request, plan, reasons, name, found);
+  tell_planned(services, planned);
   ParentSource source{.reference = name.reference, .repository = target.get()};
   std::unique_ptr<registry::Repository> base;
   if (engine::needs_no_dependency_image(plan)) {
@@ -342,9 +332,11 @@ Image package_directly(Services& services,
     base = open_repository(services, source.reference, registry::Access::pull);
     source.repository = base.get();
   } else {
-    source.reference.digest = dependency_image(services, request, scanned, plan, name, *target);
+    source.reference.digest = found.dependencies
+                                  ? found.dependencies->digest
+                                  : build_dependency_image(services, request, scanned, plan, name);
   }
-  Image image = append(services, plan, name, *target, source);
+  Image image = append(services, plan, name, *target, source, planned);
   services.reporter->done("Pushed",
                           fmt::format("{} in {}, {} uploaded", image.uri(), time_text(start),
                                       human_size(image.bytes_uploaded)));

@@ -28,6 +28,7 @@ Image package_directly(Services& services,
                        const PackageRequest& request,
                        const Scanned& scanned,
                        const plan::Plan& plan,
+                       const Reasons& reasons,
                        const ImageName& name);
 
 }  // namespace autopack::pipeline

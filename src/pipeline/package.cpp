@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "pipeline/base.hpp"
 #include "pipeline/direct.hpp"
+#include "pipeline/reasons.hpp"
 
 #include <fmt/format.h>
 
@@ -78,6 +79,36 @@ plan::Plan decide(Services& services,
   return plan;
 }
 
+namespace {
+
+Image make(Services& services,
+           const PackageRequest& request,
+           const Scanned& scanned,
+           const plan::Plan& plan,
+           const ImageName& name,
+           bool pushed) {
+  const Reasons why = reasons(services, request, scanned, plan);
+  if (const auto obstacle = obstacle_to_direct(request, plan, pushed); !obstacle) {
+    return package_directly(services, request, scanned, plan, why, name);
+  } else if (request.engine == Engine::direct) {
+    throw Error(ErrorKind::usage, "`--engine=direct` cannot make this image")
+        .cause(*obstacle)
+        .hint("`--engine=auto` takes the docker engine where it is needed");
+  }
+  if (pushed && !request.no_cache) {
+    if (auto image = pushed_before(services, plan, why, name)) {
+      return *image;
+    }
+  }
+  Image image = build(services, request, scanned, plan, why, name);
+  if (pushed) {
+    push(services, name, image);
+  }
+  return image;
+}
+
+}  // namespace
+
 Image package(Services& services,
               const PackageRequest& request,
               const Scanned& scanned,
@@ -88,23 +119,9 @@ Image package(Services& services,
           ? image::BaseFacts{.platform = request.options.platform}
           : base_now(services, request.executor_image, request.options.platform);
   const plan::Plan plan = decide(services, request, scanned, base);
-  const bool pushed = push_it == Push::yes && name.has_registry;
-  if (const auto obstacle = obstacle_to_direct(request, plan, pushed); !obstacle) {
-    return package_directly(services, request, scanned, plan, name);
-  } else if (request.engine == Engine::direct) {
-    throw Error(ErrorKind::usage, "`--engine=direct` cannot make this image")
-        .cause(*obstacle)
-        .hint("`--engine=auto` takes the docker engine where it is needed");
-  }
-  if (pushed && !request.no_cache) {
-    if (auto image = pushed_before(services, plan, name)) {
-      return *image;
-    }
-  }
-  Image image = build(services, request, scanned, plan, name);
-  if (pushed) {
-    push(services, name, image);
-  }
+  Image image =
+      make(services, request, scanned, plan, name, push_it == Push::yes && name.has_registry);
+  remember(services, request, scanned, plan);
   return image;
 }
 
@@ -135,10 +152,17 @@ nlohmann::json to_json(const Image& image) {
   for (const auto& layer : image.layers) {
     layers.push_back({{"digest", layer.id}, {"size", layer.size}, {"uploaded", layer.uploaded}});
   }
+  nlohmann::json dependencies;
+  if (image.dependencies) {
+    dependencies = {{"reused", image.dependencies->reused},
+                    {"reason", to_text(*image.dependencies)}};
+  }
   return {{"uri", image.digest ? image.uri() : image.repository + ":" + image.tag},
           {"digest", image.digest ? image.digest->str() : image.image_id},
           {"tag", image.tag},
-          {"reused", image.reused},
+          {"reused", image.outcome.reused},
+          {"reason", to_text(image.outcome)},
+          {"dependencies", std::move(dependencies)},
           {"engine", image.engine},
           {"layers", std::move(layers)},
           {"bytes_uploaded", image.bytes_uploaded}};

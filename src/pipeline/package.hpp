@@ -3,6 +3,7 @@
 #include "image/facts.hpp"
 #include "pipeline/image_name.hpp"
 #include "pipeline/services.hpp"
+#include "plan/changes.hpp"
 #include "plan/plan.hpp"
 #include "project/project.hpp"
 
@@ -36,13 +37,26 @@ struct Scanned {
   project::Project project{};
 };
 
+/// Whether something was taken as it is or made anew, and why.
+struct Outcome {
+  bool reused{false};
+  std::string reason{};  ///< follows "because": `requirements.txt changed (numpy 2.1 -> 2.2)`
+};
+
+/// How a project compares with what was last built of it on this machine.
+struct Reasons {
+  bool first{true};  ///< nothing was built of it here yet
+  plan::Changes changes{};
+};
+
 /// A packaged image, in the daemon or in a registry.
 struct Image {
   std::string repository{};
   std::string tag{};       ///< `ap-<16 hex>`
   std::string image_id{};  ///< `sha256:...` of the configuration; empty when only a registry has it
   std::optional<Digest> digest{};  ///< of the manifest; none until it is pushed
-  bool reused{false};
+  Outcome outcome{};
+  std::optional<Outcome> dependencies{};  ///< none when nothing is installed
   std::string engine{"docker"};
   std::uint64_t bytes_uploaded{0};
   std::vector<engine::PushResult::Layer> layers{};
@@ -69,12 +83,14 @@ Image build(Services& services,
             const PackageRequest& request,
             const Scanned& scanned,
             const plan::Plan& plan,
+            const Reasons& reasons,
             const ImageName& name);
 
 /// The image that the registry has for the key of `plan`, the user's own tag moved to it; none when
 /// it has to be built.
 std::optional<Image> pushed_before(Services& services,
                                    const plan::Plan& plan,
+                                   const Reasons& reasons,
                                    const ImageName& name);
 
 /// Builds the dependency stage of `plan` alone and gives it the name `tagged`.

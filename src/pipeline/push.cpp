@@ -1,5 +1,5 @@
 #include "base/text.hpp"
-#include "pipeline/package.hpp"
+#include "pipeline/reasons.hpp"
 
 #include <fmt/format.h>
 
@@ -25,13 +25,17 @@ std::optional<Digest> digest_in_registry(engine::Docker& docker, const image::Re
 
 std::optional<Image> pushed_before(Services& services,
                                    const plan::Plan& plan,
+                                   const Reasons& reasons,
                                    const ImageName& name) {
   if (!key_is_whole(plan)) {
     return std::nullopt;
   }
   auto& docker = services.docker();
   const image::Reference keyed = name.keyed(plan);
-  Image image{.repository = keyed.repository(), .tag = keyed.tag, .reused = true};
+  Image image{.repository = keyed.repository(),
+              .tag = keyed.tag,
+              .outcome = reused(reasons),
+              .dependencies = reused_dependencies(reasons, plan)};
   image.digest = digest_in_registry(docker, keyed);
   if (!image.digest) {
     return std::nullopt;
@@ -44,7 +48,7 @@ std::optional<Image> pushed_before(Services& services,
     docker.tag(pinned, name.reference);
     docker.push(name.reference);
   }
-  services.reporter->done("Reused", fmt::format("{}: nothing changed", image.uri()));
+  services.reporter->done("Reused", fmt::format("{}: {}", image.uri(), image.outcome.reason));
   return image;
 }
 

@@ -9,6 +9,7 @@
 #include "registry/credentials.hpp"
 #include "state/base_cache.hpp"
 #include "state/blob_cache.hpp"
+#include "state/build_record.hpp"
 
 #include <functional>
 
@@ -31,6 +32,7 @@ struct Services {
   state::BaseCache base_cache{environment.cache_directory() / "bases"};
   state::BlobCache blob_cache{environment.cache_directory() / "blobs"};
   state::LayerCache layer_cache{environment.cache_directory() / "layers"};
+  state::BuildRecords build_records{environment.cache_directory() / "builds"};
 };
 
 }  // namespace autopack::pipeline

@@ -53,7 +53,21 @@ private:
   Sha256 hash_{};
 };
 
-/// True for files that stand in the key as normalised requirements, so that comments do not count.
+void add_package(Key& key, const Dependencies& dependencies) {
+  key.add("install", std::to_string(static_cast<int>(dependencies.install)));
+  key.add("import", dependencies.import_path);
+  key.add_all("extras", dependencies.package_extras);
+  key.add_all("stubs", dependencies.stub_packages);
+  for (const auto& [name, value] : dependencies.build_environment) {
+    key.add(name, value);
+  }
+  for (const Copy& copy : dependencies.metadata_copies) {
+    key.add(copy);
+  }
+}
+
+}  // namespace
+
 bool is_requirement_text(const Plan& plan,
                          const project::Project& project,
                          const std::string& path) {
@@ -71,27 +85,11 @@ std::string base_identity(const image::BaseFacts& base) {
   return base.image_id.empty() ? base.reference : base.image_id;
 }
 
-/// Without the white space that means nothing; a marker needs its own.
 std::string normalised(const std::string& requirement) {
   const auto marker = std::min(requirement.find(';'), requirement.size());
   return replace_all(requirement.substr(0, marker), " ", "") +
          std::string{trim(std::string_view{requirement}.substr(marker))};
 }
-
-void add_package(Key& key, const Dependencies& dependencies) {
-  key.add("install", std::to_string(static_cast<int>(dependencies.install)));
-  key.add("import", dependencies.import_path);
-  key.add_all("extras", dependencies.package_extras);
-  key.add_all("stubs", dependencies.stub_packages);
-  for (const auto& [name, value] : dependencies.build_environment) {
-    key.add(name, value);
-  }
-  for (const Copy& copy : dependencies.metadata_copies) {
-    key.add(copy);
-  }
-}
-
-}  // namespace
 
 std::string dependency_key(const Plan& plan,
                            const project::Project& project,

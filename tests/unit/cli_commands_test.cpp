@@ -90,9 +90,36 @@ TEST_CASE("the same files again are not built again, unless that is asked for") 
   REQUIRE(cli.run(with("build", {"--no-push", "--no-cache"})) == 0);
   CHECK(cli.called("build"));
   cli.docker.calls.clear();
+  CHECK(cli.errors.find("rebuilt because --no-cache asks for it") != std::string::npos);
   cli.write("train.py", "print(2)\n");
   REQUIRE(cli.run(with("build", {"--no-push"})) == 0);
   CHECK(cli.called("build"));
+  CHECK(cli.errors.find("   Planned  rebuilt because train.py changed\n") != std::string::npos);
+}
+
+TEST_CASE("what was reused or rebuilt is told with its reason") {
+  Project cli;
+  const auto build = [&] {
+    REQUIRE(cli.run(with("build", {"--no-push", "--format=json"})) == 0);
+    return autopack::parse_json(cli.out);
+  };
+  cli.write("requirements.txt", "numpy==2.1\n");
+  auto image = build();
+  CHECK(image.at("reason") == "rebuilt because nothing was built of this project here before");
+  CHECK(image.at("dependencies").at("reused") == false);
+  cli.write("requirements.txt", "numpy==2.2\n");
+  image = build();
+  const std::string why = "rebuilt because requirements.txt changed (numpy 2.1 -> 2.2)";
+  CHECK(image.at("reason") == why);
+  CHECK(image.at("dependencies").at("reason") == why);
+  CHECK(cli.errors.find("   Planned  all " + why + "\n") != std::string::npos);
+  image = build();
+  CHECK(image.at("reason") == "reused: nothing changed");
+  CHECK(image.at("dependencies").at("reused") == true);
+  cli.write("train.py", "print(3)\n");
+  image = build();
+  CHECK(image.at("reason") == "rebuilt because train.py changed");
+  CHECK(image.at("dependencies").at("reason") == "reused: nothing changed");
 }
 
 TEST_CASE("a failing build fails with its own error and prints no result") {

@@ -1,0 +1,114 @@
+#include "pipeline/reasons.hpp"
+
+#include "engine/direct.hpp"
+
+#include <fmt/format.h>
+
+namespace autopack::pipeline {
+
+namespace {
+
+using Texts = std::vector<std::string>;
+
+Outcome taken(const Texts& changes) {
+  return {.reused = true, .reason = changes.empty() ? "nothing changed" : "it was built before"};
+}
+
+Outcome rebuilt(const PackageRequest& request,
+                const Reasons& reasons,
+                const Texts& changes,
+                const std::string& otherwise) {
+  if (request.no_cache) {
+    return {.reason = "--no-cache asks for it"};
+  }
+  if (!changes.empty()) {
+    return {.reason = plan::summary(changes)};
+  }
+  return {.reason = reasons.first ? "nothing was built of this project here before" : otherwise};
+}
+
+/// What changed of the image; the dependencies first.
+Texts all_changes(const Reasons& reasons) {
+  Texts all = reasons.changes.dependencies;
+  all.insert(all.end(), reasons.changes.code.begin(), reasons.changes.code.end());
+  return all;
+}
+
+}  // namespace
+
+Reasons reasons(const Services& services,
+                const PackageRequest& request,
+                const Scanned& scanned,
+                const plan::Plan& plan) {
+  const auto before = services.build_records.get(request.project.directory);
+  if (!before) {
+    return {};
+  }
+  if (before->image_key == plan.image_key) {
+    return {.first = false};
+  }
+  return {.first = false,
+          .changes = plan::changes(*before, plan::record_of(plan, scanned.project))};
+}
+
+void remember(const Services& services,
+              const PackageRequest& request,
+              const Scanned& scanned,
+              const plan::Plan& plan) {
+  const auto& directory = request.project.directory;
+  const auto before = services.build_records.get(directory);
+  if (!before || before->image_key != plan.image_key) {
+    services.build_records.put(directory, plan::record_of(plan, scanned.project));
+  }
+}
+
+Outcome expected_image(const PackageRequest& request, const Reasons& reasons) {
+  const auto changes = all_changes(reasons);
+  return rebuilt(request, reasons, changes, "it is not there any more");
+}
+
+std::optional<Outcome> expected_dependencies(const PackageRequest& request,
+                                             const Reasons& reasons,
+                                             const plan::Plan& plan) {
+  if (engine::needs_no_dependency_image(plan)) {
+    return std::nullopt;
+  }
+  const auto& changes = reasons.changes.dependencies;
+  const bool as_before = !reasons.first && !request.no_cache && changes.empty();
+  return as_before ? taken(changes) : rebuilt(request, reasons, changes, "");
+}
+
+Outcome reused(const Reasons& reasons) {
+  return taken(all_changes(reasons));
+}
+
+std::optional<Outcome> reused_dependencies(const Reasons& reasons, const plan::Plan& plan) {
+  return engine::needs_no_dependency_image(plan)
+             ? std::nullopt
+             : std::optional{taken(reasons.changes.dependencies)};
+}
+
+Outcome rebuilt_dependencies(const PackageRequest& request,
+                             const Reasons& reasons,
+                             const std::string& otherwise) {
+  return rebuilt(request, reasons, reasons.changes.dependencies, otherwise);
+}
+
+std::string to_text(const Outcome& outcome) {
+  return fmt::format("{}{}", outcome.reused ? "reused: " : "rebuilt because ", outcome.reason);
+}
+
+void tell_planned(const Services& services, const Image& image) {
+  const auto& dependencies = image.dependencies;
+  if (!dependencies) {
+    services.reporter->done("Planned", to_text(image.outcome));
+    return;
+  }
+  const bool one_reason = !dependencies->reused && dependencies->reason == image.outcome.reason;
+  services.reporter->done(
+      "Planned", one_reason ? "all " + to_text(image.outcome)
+                            : fmt::format("dependencies {}; code {}", to_text(*dependencies),
+                                          to_text(image.outcome)));
+}
+
+}  // namespace autopack::pipeline

@@ -1,0 +1,66 @@
+#include "state/build_record.hpp"
+
+#include "base/digest.hpp"
+#include "base/error.hpp"
+#include "base/json.hpp"
+#include "state/cache_files.hpp"
+
+#include <system_error>
+
+namespace autopack::state {
+
+namespace {
+
+using nlohmann::json;
+
+/// Raise it when an older autopack's records would be misread.
+constexpr int record_format{1};
+
+}  // namespace
+
+std::filesystem::path BuildRecords::file_of(const std::filesystem::path& project) const {
+  std::error_code code;
+  const auto whole = std::filesystem::weakly_canonical(project, code);
+  return directory_ / sha256((code ? project : whole).string()).hex();
+}
+
+std::optional<BuildRecord> BuildRecords::get(const std::filesystem::path& project) const {
+  const json all = parse_json(read_quietly(file_of(project)).value_or(""));
+  if (!all.is_object()) {
+    return std::nullopt;
+  }
+  try {
+    if (all.at("format").get<int>() != record_format) {
+      return std::nullopt;
+    }
+    BuildRecord record;
+    all.at("dependencyKey").get_to(record.dependency_key);
+    all.at("imageKey").get_to(record.image_key);
+    all.at("dependencyFacts").get_to(record.dependency_facts);
+    all.at("imageFacts").get_to(record.image_facts);
+    all.at("requirements").get_to(record.requirements);
+    all.at("asked").get_to(record.asked);
+    all.at("requirementFiles").get_to(record.requirement_files);
+    all.at("installed").get_to(record.installed);
+    all.at("code").get_to(record.code);
+    return record;
+  } catch (const json::exception&) {
+    return std::nullopt;
+  }
+}
+
+void BuildRecords::put(const std::filesystem::path& project, const BuildRecord& record) const {
+  const json all{{"format", record_format},
+                 {"dependencyKey", record.dependency_key},
+                 {"imageKey", record.image_key},
+                 {"dependencyFacts", record.dependency_facts},
+                 {"imageFacts", record.image_facts},
+                 {"requirements", record.requirements},
+                 {"asked", record.asked},
+                 {"requirementFiles", record.requirement_files},
+                 {"installed", record.installed},
+                 {"code", record.code}};
+  write_quietly(file_of(project), print_json(all), limit_);
+}
+
+}  // namespace autopack::state

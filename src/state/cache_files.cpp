@@ -1,0 +1,67 @@
+#include "state/cache_files.hpp"
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+
+#include <algorithm>
+#include <system_error>
+#include <vector>
+
+namespace autopack::state {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Removes the oldest files until the others are within `limit` bytes.
+void prune(const fs::path& directory, std::uint64_t limit) {
+  struct File {
+    fs::path path;
+    fs::file_time_type time;
+    std::uint64_t size;
+  };
+
+  std::vector<File> files;
+  std::uint64_t total = 0;
+  std::error_code code;
+  for (const auto& entry : fs::directory_iterator{directory, code}) {
+    const auto size = entry.file_size(code);
+    if (!code) {
+      files.push_back({entry.path(), entry.last_write_time(code), size});
+      total += size;
+    }
+  }
+  if (total <= limit) {
+    return;
+  }
+  std::sort(files.begin(), files.end(),
+            [](const File& a, const File& b) { return a.time < b.time; });
+  for (const File& file : files) {
+    if (total <= limit / 2) {
+      return;
+    }
+    fs::remove(file.path, code);
+    total -= file.size;
+  }
+}
+
+}  // namespace
+
+std::optional<std::string> read_quietly(const fs::path& path) {
+  try {
+    return read_file_if_exists(path);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+void write_quietly(const fs::path& path, std::string_view text, std::uint64_t limit) {
+  try {
+    write_file(path, text, FileMode::secret);
+    prune(path.parent_path(), limit);
+  } catch (const Error&) {
+    return;
+  }
+}
+
+}  // namespace autopack::state
