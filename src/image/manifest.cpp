@@ -12,6 +12,9 @@ using nlohmann::json;
 
 namespace {
 
+/// Annotations of the OCI image specification 1.1.
+constexpr auto* reference_annotation = "org.opencontainers.image.ref.name";
+
 /// Runs `read` on the parsed text; anything JSON finds wrong becomes an Error(remote) about `what`.
 template <class Read>
 auto parsed(std::string_view text, const std::string& what, Read read) {
@@ -97,7 +100,8 @@ std::vector<IndexEntry> parse_index(std::string_view text, const std::string& wh
     for (const auto& value : document.at("manifests")) {
       entries.push_back(
           {.manifest = descriptor_of(value, what),
-           .platform = value.contains("platform") ? platform_of(value.at("platform")) : ""});
+           .platform = value.contains("platform") ? platform_of(value.at("platform")) : "",
+           .name = value.value("annotations", json::object()).value(reference_annotation, "")});
     }
     return entries;
   });

@@ -20,6 +20,7 @@ inline constexpr std::string_view oci_index = "application/vnd.oci.image.index.v
 inline constexpr std::string_view oci_manifest = "application/vnd.oci.image.manifest.v1+json";
 inline constexpr std::string_view oci_config = "application/vnd.oci.image.config.v1+json";
 inline constexpr std::string_view oci_layer = "application/vnd.oci.image.layer.v1.tar+gzip";
+inline constexpr std::string_view oci_plain_layer = "application/vnd.oci.image.layer.v1.tar";
 inline constexpr std::string_view docker_list =
     "application/vnd.docker.distribution.manifest.list.v2+json";
 inline constexpr std::string_view docker_manifest =
@@ -53,6 +54,7 @@ struct Manifest {
 struct IndexEntry {
   Descriptor manifest{};
   std::string platform{};  ///< `linux/arm64/v8`; empty when the index does not say
+  std::string name{};      ///< annotation `org.opencontainers.image.ref.name`; empty without one
 };
 
 /// True when `text` is an index (OCI) or a manifest list (Docker).

@@ -1,4 +1,5 @@
 #include "base/text.hpp"
+#include "image/file_reference.hpp"
 #include "image/reference.hpp"
 #include "job/rules.hpp"
 
@@ -46,6 +47,7 @@ private:
   void entry();
   void own_dockerfile();
   void image_name(const char* key, const std::optional<std::string>& value);
+  void base_name(const std::optional<std::string>& value);
 
   const PoolFlags& pool_;
   Problems& problems_;
@@ -57,6 +59,14 @@ void PoolCheck::image_name(const char* key, const std::optional<std::string>& va
   }
   if (const auto reason = image::Reference::fault(*value)) {
     fault(fmt::format("`{}` is no image name for `{}`: {}", printable(*value), key, *reason));
+  }
+}
+
+void PoolCheck::base_name(const std::optional<std::string>& value) {
+  if (!value || !image::names_files(*value)) {
+    image_name("executor-image-uri", value);
+  } else if (const auto reason = image::base_fault(*value)) {
+    fault(*reason);
   }
 }
 
@@ -91,7 +101,7 @@ void PoolCheck::packaged(bool own) {
   if (pool_.container_image_uri) {
     fault("`container-image-uri` and `local-package-path` exclude each other");
   }
-  image_name("executor-image-uri", pool_.executor_image_uri);
+  base_name(pool_.executor_image_uri);
   image_name("output-image-uri", pool_.output_image_uri);
   if (pool_.output_image_uri && pool_.output_image_uri->find("@sha256:") != std::string::npos) {
     fault(fmt::format("`output-image-uri` names a digest, which only a push can tell: `{}`",

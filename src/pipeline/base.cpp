@@ -1,9 +1,15 @@
 #include "pipeline/base.hpp"
 
 #include "base/text.hpp"
+#include "image/file_image.hpp"
+#include "image/programs.hpp"
 #include "pipeline/direct.hpp"
+#include "pipeline/image_source.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
 
 namespace autopack::pipeline {
 
@@ -77,6 +83,91 @@ std::optional<Digest> digest_without_daemon(Services& services,
   }
 }
 
+/// The source, with what is read of it told: a large base takes a while.
+image::Source told(Services& services, image::Source source) {
+  std::uint64_t total = 0;
+  for (const auto& layer : source.manifest.layers) {
+    total += layer.size;
+  }
+  source.open = [&services, open = std::move(source.open), total, name = source.name,
+                 read = std::make_shared<std::uint64_t>(0)](const image::Descriptor& layer) {
+    return [&services, total, name, read, reader = open(layer)](char* buffer, std::size_t size) {
+      services.cancellation->throw_if_requested();
+      const std::size_t count = reader(buffer, size);
+      *read += count;
+      services.reporter->step({.id = name,
+                               .name = "look into " + name,
+                               .state = StepEvent::State::progress,
+                               .current = std::min(*read, total),
+                               .total = total});
+      return count;
+    };
+  };
+  return source;
+}
+
+/// The facts in the cache, else those that its layers tell, all of which are read for it.
+image::BaseFacts look_into(Services& services, image::Source source, const std::string& platform) {
+  if (auto facts = services.base_cache.by_digest(source.digest, platform)) {
+    return named(std::move(*facts), source.name);
+  }
+  const std::string name = source.name;
+  image::check_platform(
+      image::Configuration::parse(source.configuration, "the configuration of `" + name + "`")
+          .platform(),
+      name, platform);
+  const auto facts = image::read_facts(told(services, std::move(source)));
+  services.reporter->step(
+      {.id = name, .name = "look into " + name, .state = StepEvent::State::completed});
+  services.base_cache.store(facts);
+  return facts;
+}
+
+/// The facts of an image of a registry, without any engine.
+image::BaseFacts facts_in_registry(Services& services,
+                                   image::Reference reference,
+                                   const std::string& platform) {
+  const std::shared_ptr<registry::Repository> repository =
+      open_repository(services, reference, registry::Access::pull);
+  if (!reference.digest) {
+    const auto found = repository->head_manifest(reference.tag.empty() ? "latest" : reference.tag);
+    if (!found) {
+      throw Error(ErrorKind::remote, fmt::format("the registry has no image `{}`", reference.text));
+    }
+    reference.digest = found->digest;
+  }
+  if (auto facts = services.base_cache.by_digest(*reference.digest, platform)) {
+    return named(std::move(*facts), reference.text);
+  }
+  return look_into(services, registry_image(services, repository, reference, platform), platform);
+}
+
+/// Runs `with_daemon`; where no engine can be had, the registry is asked instead.
+template <class WithDaemon>
+image::BaseFacts or_registry(Services& services,
+                             const image::Reference& reference,
+                             const std::string& platform,
+                             WithDaemon with_daemon) {
+  try {
+    return with_daemon();
+  } catch (Error& no_engine) {
+    if (no_engine.kind() != ErrorKind::environment) {
+      throw;
+    }
+    services.reporter->detail(no_engine.what());
+    try {
+      return facts_in_registry(services, reference, platform);
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::interrupted) {
+        throw;
+      }
+      no_engine.cause(fmt::format("without an engine its registry was asked for `{}`: {}",
+                                  printable(reference.text), error.what()));
+    }
+    throw;
+  }
+}
+
 image::BaseFacts assumed(const image::Reference& reference, const std::string& platform) {
   image::BaseFacts facts{.reference = reference.text,
                          .digest = reference.digest,
@@ -91,38 +182,56 @@ image::BaseFacts assumed(const image::Reference& reference, const std::string& p
 
 image::BaseFacts base_now(Services& services,
                           const std::string& text,
-                          const std::string& platform) {
+                          const std::string& platform,
+                          Engine engine) {
+  if (const auto files = image::FileReference::parse(text)) {
+    return look_into(services, image::open_files(*files, platform), platform);
+  }
   const auto reference = image::Reference::parse(text);
-  auto digest = digest_without_daemon(services, reference, platform);
-  if (!digest) {
-    digest = digest_now(services.docker(), reference);
+  if (engine == Engine::direct) {
+    return facts_in_registry(services, reference, platform);
   }
-  if (digest) {
-    if (auto facts = services.base_cache.by_digest(*digest, platform)) {
-      services.reporter->detail(fmt::format("`{}` is {}, known", text, digest->str()));
-      return named(std::move(*facts), text);
+  const auto with_daemon = [&] {
+    auto digest = digest_without_daemon(services, reference, platform);
+    if (!digest) {
+      digest = digest_now(services.docker(), reference);
     }
-  }
-  return probe(services, reference, platform);
+    if (digest) {
+      if (auto facts = services.base_cache.by_digest(*digest, platform)) {
+        services.reporter->detail(fmt::format("`{}` is {}, known", text, digest->str()));
+        return named(std::move(*facts), text);
+      }
+    }
+    return probe(services, reference, platform);
+  };
+  return engine == Engine::docker ? with_daemon()
+                                  : or_registry(services, reference, platform, with_daemon);
 }
 
 image::BaseFacts base_as_seen(Services& services,
                               const std::string& text,
                               const std::string& platform,
                               const std::optional<image::BaseFacts>& recorded) {
-  const auto reference = image::Reference::parse(text);
   if (recorded && recorded->reference == text && recorded->platform == platform) {
     return *recorded;
   }
+  if (const auto files = image::FileReference::parse(text)) {
+    return look_into(services, image::open_files(*files, platform), platform);
+  }
+  const auto reference = image::Reference::parse(text);
   if (auto facts = cached(services, reference, platform)) {
     return *facts;
   }
-  return probe(services, reference, platform);
+  return or_registry(services, reference, platform,
+                     [&] { return probe(services, reference, platform); });
 }
 
 image::BaseFacts base_or_assumed(Services& services,
                                  const std::string& text,
                                  const std::string& platform) {
+  if (const auto files = image::FileReference::parse(text)) {
+    return look_into(services, image::open_files(*files, platform), platform);
+  }
   const auto reference = image::Reference::parse(text);
   if (auto facts = cached(services, reference, platform)) {
     return *facts;

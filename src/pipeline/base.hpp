@@ -1,7 +1,7 @@
 #pragma once
 
 #include "image/facts.hpp"
-#include "pipeline/services.hpp"
+#include "pipeline/package.hpp"
 
 #include <optional>
 #include <string>
@@ -9,10 +9,12 @@
 namespace autopack::pipeline {
 
 /// The facts of `reference` as its registry (or, for an image without one, the daemon) has it now:
-/// from the cache when the digest is known there, else found by the engine.
+/// from the cache when the digest is known there, else found by the engine. Without an engine, with
+/// Engine::direct and for an image in files they are read from the image's layers.
 image::BaseFacts base_now(Services& services,
                           const std::string& reference,
-                          const std::string& platform);
+                          const std::string& platform,
+                          Engine engine);
 
 /// The facts of `reference` as last seen, good for printing a Dockerfile: `recorded` (of a
 /// committed Dockerfile) when it is about the same base, else the cache, else the engine.

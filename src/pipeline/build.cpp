@@ -1,4 +1,5 @@
 #include "base/text.hpp"
+#include "image/file_reference.hpp"
 #include "pipeline/reasons.hpp"
 #include "project/pip_settings.hpp"
 
@@ -119,7 +120,8 @@ engine::BuildResult run_build(Services& services,
 std::map<std::string, std::string> labels_of(const plan::Plan& plan) {
   std::map<std::string, std::string> labels{{key_label, plan.image_key},
                                             {"autopack.dependency-key", plan.dependency_key}};
-  if (!plan.base.reference.empty()) {
+  // A path of this machine says nothing elsewhere.
+  if (!plan.base.reference.empty() && !image::names_files(plan.base.reference)) {
     labels["org.opencontainers.image.base.name"] = plan.base.reference;
   }
   if (plan.base.digest) {

@@ -1,9 +1,10 @@
 #include "pipeline/direct.hpp"
 
 #include "base/text.hpp"
-#include "engine/build_context.hpp"
 #include "engine/direct.hpp"
-#include "image/tar.hpp"
+#include "image/file_image.hpp"
+#include "pipeline/assembly.hpp"
+#include "pipeline/image_source.hpp"
 #include "pipeline/reasons.hpp"
 #include "pipeline/reuse.hpp"
 
@@ -15,111 +16,25 @@ namespace autopack::pipeline {
 
 namespace {
 
-/// Where the layers below the code are.
-struct ParentSource {
-  image::Reference reference{};  ///< by digest
-  registry::Repository* repository{nullptr};
+/// The image below the code, and where it is when a registry has it.
+struct Parent {
+  image::Source image{};
+  std::optional<image::Reference> reference{};
 };
 
-/// A layer of this size is made in memory: its digest is known before anything is sent.
-constexpr std::uint64_t in_memory{16'000'000};
-
-/// One layer on its way: its facts are known from the cache, from making it, or after sending it.
-struct Outgoing {
-  const engine::LayerRecipe* recipe{nullptr};
-  std::shared_ptr<std::optional<image::LayerFacts>> facts{
-      std::make_shared<std::optional<image::LayerFacts>>()};
-  bool from_cache{false};
-  registry::Blob blob{};
-};
-
-/// Compresses the layer while it is read, and keeps its facts.
-registry::BlobSource streamed(const engine::LayerRecipe& recipe,
-                              std::shared_ptr<std::optional<image::LayerFacts>> facts) {
-  return [&recipe, facts = std::move(facts)] {
-    auto pipe = std::make_shared<engine::BytePipe>(
-        [&recipe, facts](const std::function<void(std::string_view)>& out) {
-          image::LayerWriter writer{out};
-          recipe.write_tar([&](std::string_view bytes) { writer.write(bytes); });
-          *facts = writer.finish();
-        });
-    return [pipe](char* buffer, std::size_t size) { return pipe->read(buffer, size); };
-  };
-}
-
-image::Descriptor descriptor_of(const image::LayerFacts& facts) {
-  return {.digest = facts.digest, .size = facts.size};
-}
-
-Outgoing prepare(const engine::LayerRecipe& recipe, const state::LayerCache& cache) {
-  Outgoing layer{.recipe = &recipe};
-  if (const auto known = cache.get(recipe.key)) {
-    *layer.facts = known;
-    layer.from_cache = true;
-    layer.blob = {.known = descriptor_of(*known), .open = streamed(recipe, layer.facts)};
-  } else if (recipe.size <= in_memory) {
-    std::string bytes;
-    image::LayerWriter writer{[&](std::string_view piece) { bytes += piece; }};
-    recipe.write_tar([&](std::string_view piece) { writer.write(piece); });
-    *layer.facts = writer.finish();
-    layer.blob = {.known = descriptor_of(**layer.facts),
-                  .open = registry::source_of(std::move(bytes))};
-  } else {
-    layer.blob = {.open = streamed(recipe, layer.facts)};
-  }
-  return layer;
-}
-
-/// The manifest of `source`, from the cache when it is named by digest.
-std::string manifest_text(Services& services,
-                          const ParentSource& source,
-                          const std::string& platform) {
-  const auto& reference = source.reference;
-  if (reference.digest) {
-    if (auto text = services.blob_cache.get(*reference.digest); text && !image::is_index(*text)) {
-      return *text;
+/// What has to be in the target besides the configuration: all but what its own repository has.
+std::vector<const Assembly::Layer*> layers_to_send(const Assembly& assembly,
+                                                   const Parent& parent,
+                                                   const ImageName& name) {
+  const bool same_repository = parent.reference && parent.reference->host == name.reference.host &&
+                               parent.reference->path == name.reference.path;
+  std::vector<const Assembly::Layer*> layers;
+  for (const auto& layer : assembly.layers()) {
+    if (!layer.is_parents || !same_repository) {
+      layers.push_back(&layer);
     }
   }
-  const auto found = source.repository->image_manifest(
-      reference.digest ? reference.digest->str() : reference.tag, platform);
-  if (!found) {
-    throw Error(ErrorKind::remote, fmt::format("the registry has no `{}`", reference.text));
-  }
-  services.blob_cache.put(found->text);
-  return found->text;
-}
-
-engine::Parent read_parent(Services& services,
-                           const ParentSource& source,
-                           const std::string& platform) {
-  const std::string& name = source.reference.text;
-  const image::Manifest manifest = image::parse_manifest(manifest_text(services, source, platform),
-                                                         fmt::format("the manifest of `{}`", name));
-  auto text = services.blob_cache.get(manifest.config.digest);
-  if (!text) {
-    text = source.repository->read_blob(manifest.config);
-    services.blob_cache.put(*text);
-  }
-  return {.manifest = manifest,
-          .configuration =
-              image::Configuration::parse(*text, fmt::format("the configuration of `{}`", name))};
-}
-
-/// The parent's layers, which the target has, takes over from the same registry, or is sent.
-std::vector<registry::Blob> parent_blobs(const engine::Parent& parent,
-                                         const ParentSource& source,
-                                         const ImageName& name) {
-  std::vector<registry::Blob> blobs;
-  const bool same_registry = source.reference.host == name.reference.host;
-  if (same_registry && source.reference.path == name.reference.path) {
-    return blobs;
-  }
-  for (const auto& layer : parent.manifest.layers) {
-    blobs.push_back({.known = layer,
-                     .open = registry::blob_source(*source.repository, layer),
-                     .mount_from = same_registry ? source.reference.path : ""});
-  }
-  return blobs;
+  return layers;
 }
 
 class PushProgress {
@@ -148,42 +63,28 @@ private:
   std::vector<StepEvent> steps_;
 };
 
-StepEvent step_of(const std::string& name, const registry::Blob& blob) {
-  const std::uint64_t size = blob.known ? blob.known->size : 0;
-  return {.id = name, .name = name, .total = size};
-}
-
-/// Sends what the target does not have; the results in the order of `parents`, then `layers`.
+/// Sends what the target does not have; the results in the order of `layers`. The parent's are
+/// taken over from the same registry when it has them.
 std::vector<registry::PushedBlob> push_all(Services& services,
                                            registry::Repository& target,
-                                           std::vector<registry::Blob> parents,
-                                           const std::vector<Outgoing>& layers) {
+                                           const std::vector<const Assembly::Layer*>& layers,
+                                           const std::string& mount_from) {
   std::vector<StepEvent> steps;
-  steps.reserve(parents.size() + layers.size());
-  for (const auto& blob : parents) {
-    steps.push_back(step_of("layer " + blob.known->digest.hex().substr(0, 12), blob));
-  }
-  for (const auto& layer : layers) {
-    parents.push_back(layer.blob);
-    steps.push_back(step_of(layer.recipe->name, layer.blob));
+  std::vector<registry::Blob> blobs;
+  for (const auto* layer : layers) {
+    steps.push_back({.id = layer->name,
+                     .name = layer->name,
+                     .total = layer->blob.known ? layer->blob.known->size : 0});
+    blobs.push_back(layer->blob);
+    if (layer->is_parents) {
+      blobs.back().mount_from = mount_from;
+    }
   }
   PushProgress progress{*services.reporter, std::move(steps)};
   auto pushed = registry::push_blobs(
-      target, parents, [&](std::size_t index, std::uint64_t bytes) { progress(index, bytes); });
+      target, blobs, [&](std::size_t index, std::uint64_t bytes) { progress(index, bytes); });
   progress.end(pushed);
   return pushed;
-}
-
-std::vector<image::LayerFacts> facts_of(const std::vector<Outgoing>& layers,
-                                        const state::LayerCache& cache) {
-  std::vector<image::LayerFacts> facts;
-  for (const auto& layer : layers) {
-    facts.push_back(layer.facts->value());
-    if (!layer.from_cache) {
-      cache.put(layer.recipe->key, facts.back());
-    }
-  }
-  return facts;
 }
 
 /// The user's own tag moves last, when everything it names is there.
@@ -206,30 +107,24 @@ Image append(Services& services,
              const plan::Plan& plan,
              const ImageName& name,
              registry::Repository& target,
-             const ParentSource& source,
+             const Parent& parent,
              const Image& planned) {
-  const std::int64_t time = image::file_time(services.environment);
-  const auto recipes = engine::recipes(plan, time);
-  std::vector<Outgoing> layers;
-  layers.reserve(recipes.size());
-  for (const auto& recipe : recipes) {
-    layers.push_back(prepare(recipe, services.layer_cache));
-  }
-  const engine::Parent parent = read_parent(services, source, plan.platform);
-  auto parents = parent_blobs(parent, source, name);
-  const std::size_t first = parents.size();
-  auto pushed = push_all(services, target, std::move(parents), layers);
-  const auto assembled = engine::assemble(
-      parent, plan, recipes, facts_of(layers, services.layer_cache), labels_of(plan), time);
-  pushed.push_back(target.push_blob(
+  const Assembly assembly{services, plan, parent.image};
+  const auto layers = layers_to_send(assembly, parent, name);
+  const bool same_registry = parent.reference && parent.reference->host == name.reference.host;
+  const auto pushed =
+      push_all(services, target, layers, same_registry ? parent.reference->path : "");
+  const auto assembled = assembly.finish();
+  const auto config = target.push_blob(
       {.known = assembled.manifest.config, .open = registry::source_of(assembled.configuration)},
-      [](std::uint64_t) {}));
+      [](std::uint64_t) {});
   Image image = planned;
   image.image_id = assembled.manifest.config.digest.str();
   image.digest = put_tags(target, assembled.manifest, image.tag, name.reference.tag).digest;
+  image.bytes_uploaded = config.uploaded ? config.size : 0;
   for (std::size_t i = 0; i < pushed.size(); ++i) {
     image.bytes_uploaded += pushed[i].uploaded ? pushed[i].size : 0;
-    if (i >= first && i + 1 < pushed.size()) {
+    if (!layers[i]->is_parents) {
       image.layers.push_back(
           {.id = pushed[i].digest.str(), .size = pushed[i].size, .uploaded = pushed[i].uploaded});
     }
@@ -270,6 +165,19 @@ Image planned_image(const PackageRequest& request,
         request, reasons, fmt::format("the registry has no {}", dependency_tag(plan)));
   }
   return image;
+}
+
+/// The executor image itself, in files or in its registry.
+Parent base_of(Services& services, const plan::Plan& plan) {
+  if (const auto files = image::FileReference::parse(plan.base.reference)) {
+    return {.image = image::open_files(*files, plan.platform)};
+  }
+  auto reference = image::Reference::parse(plan.base.reference);
+  reference.digest = plan.base.digest;
+  return {.image =
+              registry_image(services, open_repository(services, reference, registry::Access::pull),
+                             reference, plan.platform),
+          .reference = reference};
 }
 
 std::string time_text(std::chrono::steady_clock::time_point start) {
@@ -316,7 +224,8 @@ Image package_directly(Services& services,
                        const Reasons& reasons,
                        const ImageName& name) {
   const auto start = std::chrono::steady_clock::now();
-  const auto target = open_repository(services, name.reference, registry::Access::push);
+  const std::shared_ptr<registry::Repository> target =
+      open_repository(services, name.reference, registry::Access::push);
   const Found found = request.no_cache ? Found{} : find_in(*target, plan, name);
   if (auto image = reuse(*target, plan, reasons, name, found)) {
     services.reporter->done("Reused", fmt::format("{}: {}", image->uri(), image->outcome.reason));
@@ -324,19 +233,17 @@ Image package_directly(Services& services,
   }
   const Image planned = planned_image(request, plan, reasons, name, found);
   tell_planned(services, planned);
-  ParentSource source{.reference = name.reference, .repository = target.get()};
-  std::unique_ptr<registry::Repository> base;
+  Parent parent;
   if (engine::needs_no_dependency_image(plan)) {
-    source.reference = image::Reference::parse(plan.base.reference);
-    source.reference.digest = plan.base.digest;
-    base = open_repository(services, source.reference, registry::Access::pull);
-    source.repository = base.get();
+    parent = base_of(services, plan);
   } else {
-    source.reference.digest = found.dependencies
-                                  ? found.dependencies->digest
-                                  : build_dependency_image(services, request, scanned, plan, name);
+    parent.reference = name.reference;
+    parent.reference->digest = found.dependencies
+                                   ? found.dependencies->digest
+                                   : build_dependency_image(services, request, scanned, plan, name);
+    parent.image = registry_image(services, target, *parent.reference, plan.platform);
   }
-  Image image = append(services, plan, name, *target, source, planned);
+  Image image = append(services, plan, name, *target, parent, planned);
   services.reporter->done("Pushed",
                           fmt::format("{} in {}, {} uploaded", image.uri(), time_text(start),
                                       human_size(image.bytes_uploaded)));

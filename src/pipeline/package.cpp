@@ -117,7 +117,7 @@ Image package(Services& services,
   const image::BaseFacts base =
       request.executor_image.empty()
           ? image::BaseFacts{.platform = request.options.platform}
-          : base_now(services, request.executor_image, request.options.platform);
+          : base_now(services, request.executor_image, request.options.platform, request.engine);
   const plan::Plan plan = decide(services, request, scanned, base);
   Image image =
       make(services, request, scanned, plan, name, push_it == Push::yes && name.has_registry);

@@ -1,6 +1,7 @@
 #include "pipeline/submission.hpp"
 
 #include "base/json.hpp"
+#include "image/file_reference.hpp"
 #include "pipeline/base.hpp"
 
 namespace autopack::pipeline {
@@ -69,7 +70,12 @@ Checked check(const SubmissionRequest& request, const submit::Submitter* submitt
           checked.job.display_name.empty() ? job_name : checked.job.display_name, request.location);
     });
     if (!request.package->executor_image.empty()) {
-      findings.run([&] { image::Reference::parse(request.package->executor_image); });
+      findings.run([&] {
+        const auto& base = request.package->executor_image;
+        if (!image::FileReference::parse(base)) {
+          image::Reference::parse(base);
+        }
+      });
     }
   }
   findings.throw_if_any();

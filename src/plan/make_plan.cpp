@@ -1,6 +1,6 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
-#include "image/reference.hpp"
+#include "image/file_reference.hpp"
 #include "plan/copies.hpp"
 #include "plan/gather.hpp"
 #include "plan/keys.hpp"
@@ -203,7 +203,7 @@ void refuse_unfit_texts(const Plan& plan, Problems& problems) {
           {.message = fmt::format("`{}` is an option of pip, not a requirement", requirement)});
     }
   }
-  if (const auto fault = image::Reference::fault(plan.base.reference)) {
+  if (const auto fault = image::base_fault(plan.base.reference)) {
     problems.push_back({.message = fmt::format("`{}` is no image name: {}",
                                                printable(plan.base.reference), *fault)});
   }

@@ -1,4 +1,5 @@
 #include "base/text.hpp"
+#include "image/file_reference.hpp"
 #include "plan/plan.hpp"
 #include "plan/templates.hpp"
 #include "plan/words.hpp"
@@ -179,7 +180,7 @@ void add_package(mustache::data& values,
 
 void add_dialect(mustache::data& values, const Plan& plan, const Dialect& dialect) {
   values.set("buildkit", dialect.buildkit);
-  values.set("base", dialect.base.empty() ? plan.base.reference : dialect.base);
+  values.set("base", dialect.base.empty() ? image::build_name(plan.base) : dialect.base);
   values.set("pip_settings_target", std::string{pip_settings_target});
   if (dialect.pip_settings.empty()) {
     values.set("pip_settings", false);

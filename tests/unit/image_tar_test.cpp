@@ -120,6 +120,12 @@ TEST_CASE("a file past 8 GiB keeps its size") {
   tar.finish();
   CHECK(head.find("size=8589934595\n") != std::string::npos);
   CHECK(total == 3 * 512 + size + (512 - 3) + 1024);
+  const std::unique_ptr<archive, int (*)(archive*)> reader{archive_read_new(), archive_read_free};
+  archive_read_support_format_tar(reader.get());
+  REQUIRE(archive_read_open_memory(reader.get(), head.data(), head.size()) == ARCHIVE_OK);
+  archive_entry* entry = nullptr;
+  REQUIRE(archive_read_next_header(reader.get(), &entry) == ARCHIVE_OK);
+  CHECK(archive_entry_size(entry) == static_cast<std::int64_t>(size));
 }
 
 TEST_CASE("a file that changes while it is read is told") {

@@ -1,0 +1,155 @@
+#include "image/archive_reader.hpp"
+
+#include "base/error.hpp"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <exception>
+#include <memory>
+#include <utility>
+
+namespace autopack::image {
+
+namespace {
+
+constexpr std::size_t piece_size{std::size_t{1} << 18U};
+
+/// What libarchive calls back to read; an exception waits here until its C code has returned.
+struct Input {
+  Reader reader{};
+  std::string buffer = std::string(piece_size, '\0');
+  std::exception_ptr failure{};
+};
+
+la_ssize_t read_more(archive* handle, void* data, const void** bytes) {
+  Input& input = *static_cast<Input*>(data);
+  try {
+    *bytes = input.buffer.data();
+    return static_cast<la_ssize_t>(input.reader(input.buffer.data(), input.buffer.size()));
+  } catch (...) {
+    input.failure = std::current_exception();
+    archive_set_error(handle, EIO, "reading failed");
+    return -1;
+  }
+}
+
+ArchiveEntry::Type type_of(archive_entry* entry) {
+  if (archive_entry_hardlink(entry) != nullptr) {
+    return ArchiveEntry::Type::hard_link;
+  }
+  switch (archive_entry_filetype(entry)) {
+    case AE_IFREG: return ArchiveEntry::Type::file;
+    case AE_IFDIR: return ArchiveEntry::Type::directory;
+    case AE_IFLNK: return ArchiveEntry::Type::symlink;
+    default: return ArchiveEntry::Type::other;
+  }
+}
+
+std::string text_of(const char* text) {
+  return text == nullptr ? "" : text;
+}
+
+class TarReader {
+public:
+  TarReader(const Reader& reader, const std::string& what) : TarReader{what} {
+    input_.reader = reader;
+    archive_read_support_filter_gzip(handle_.get());
+    archive_read_support_filter_zstd(handle_.get());
+    archive_read_support_format_empty(handle_.get());
+    check(archive_read_open(handle_.get(), &input_, nullptr, &read_more, nullptr));
+  }
+
+  /// Of a file, which is not read where its entries' contents stand.
+  TarReader(int descriptor, const std::string& what) : TarReader{what} {
+    check(archive_read_open_fd(handle_.get(), descriptor, 10240));
+  }
+
+  bool next(ArchiveEntry& result) {
+    archive_entry* entry = nullptr;
+    const int status = archive_read_next_header(handle_.get(), &entry);
+    if (status == ARCHIVE_EOF) {
+      return false;
+    }
+    check(status);
+    result.path = text_of(archive_entry_pathname(entry));
+    result.type = type_of(entry);
+    result.mode = archive_entry_perm(entry);
+    result.size = static_cast<std::uint64_t>(archive_entry_size(entry));
+    result.link =
+        text_of(result.type == ArchiveEntry::Type::symlink ? archive_entry_symlink(entry)
+                                                           : archive_entry_hardlink(entry));
+    result.data = static_cast<std::uint64_t>(archive_filter_bytes(handle_.get(), 0));
+    return true;
+  }
+
+  /// What stands behind the end of the tar counts for the digest.
+  void drain() {
+    while (input_.reader(input_.buffer.data(), input_.buffer.size()) != 0) {
+    }
+  }
+
+private:
+  explicit TarReader(const std::string& what) : what_{what} {
+    if (handle_ == nullptr) {
+      throw Error(ErrorKind::environment, "no memory to read an archive");
+    }
+    archive_read_support_format_tar(handle_.get());
+    // Names are bytes here, whatever the locale.
+    archive_read_set_format_option(handle_.get(), "tar", "hdrcharset", "BINARY");
+  }
+
+  void check(int status) {
+    if (input_.failure) {
+      std::rethrow_exception(std::exchange(input_.failure, nullptr));
+    }
+    if (status < ARCHIVE_WARN) {
+      const char* why = archive_error_string(handle_.get());
+      throw Error(ErrorKind::environment, fmt::format("{} is no tar that can be read", what_))
+          .cause(why == nullptr ? "it is damaged" : why);
+    }
+  }
+
+  struct Close {
+    void operator()(archive* handle) const { archive_read_free(handle); }
+  };
+
+  Input input_;
+  const std::string& what_;
+  std::unique_ptr<archive, Close> handle_{archive_read_new()};
+};
+
+}  // namespace
+
+void read_archive(const Reader& reader,
+                  const std::string& what,
+                  const std::function<void(const ArchiveEntry&)>& take) {
+  TarReader tar{reader, what};
+  for (ArchiveEntry entry; tar.next(entry);) {
+    take(entry);
+  }
+  tar.drain();
+}
+
+void index_archive(int descriptor,
+                   const std::string& what,
+                   const std::function<void(const ArchiveEntry&)>& take) {
+  TarReader tar{descriptor, what};
+  for (ArchiveEntry entry; tar.next(entry);) {
+    take(entry);
+  }
+}
+
+std::string normal_path(std::string_view path) {
+  while (path.starts_with("./") || path.starts_with('/')) {
+    path.remove_prefix(path.starts_with('/') ? 1 : 2);
+  }
+  while (path.ends_with('/')) {
+    path.remove_suffix(1);
+  }
+  return path == "." ? std::string{} : std::string{path};
+}
+
+}  // namespace autopack::image

@@ -1,0 +1,244 @@
+#include "image/file_output.hpp"
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/json.hpp"
+#include "base/text.hpp"
+#include "image/new_file.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace autopack::image {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+constexpr std::string_view layout_mark{R"({"imageLayoutVersion":"1.0.0"})"};
+constexpr std::string_view blob_directory{"blobs/sha256"};
+/// Annotations of the OCI image specification, and of what loads a layout into containerd.
+constexpr auto* tag_annotation = "org.opencontainers.image.ref.name";
+constexpr auto* name_annotation = "io.containerd.image.name";
+
+fs::path blob_path(const fs::path& directory, const Digest& digest) {
+  return directory / blob_directory / digest.hex();
+}
+
+/// The manifest as a layout holds it, and its place in an index.
+struct Stored {
+  Manifest manifest{};
+  std::string text{};
+  Json entry{};
+};
+
+Stored stored(const Source& image) {
+  Stored result{.manifest = as_oci(image.manifest)};
+  result.text = to_json(result.manifest);
+  const std::string platform =
+      Configuration::parse(image.configuration, "the configuration of the image").platform();
+  const auto parts = split(platform, '/');
+  Json description{{"os", parts.at(0)}, {"architecture", parts.at(1)}};
+  if (parts.size() > 2) {
+    description["variant"] = parts[2];
+  }
+  result.entry = {{"mediaType", media_type::oci_manifest},
+                  {"digest", sha256(result.text).str()},
+                  {"size", result.text.size()},
+                  {"platform", std::move(description)}};
+  return result;
+}
+
+Json index_of(Json entries) {
+  return {{"schemaVersion", 2},
+          {"mediaType", media_type::oci_index},
+          {"manifests", std::move(entries)}};
+}
+
+/// Blobs on their way into a layout: taken back when the image does not get there.
+class NewBlobs {
+public:
+  explicit NewBlobs(fs::path directory) : directory_{std::move(directory)} {}
+
+  ~NewBlobs() {
+    std::error_code ignored;
+    for (const auto& path : written_) {
+      fs::remove(path, ignored);
+    }
+  }
+
+  NewBlobs(const NewBlobs&) = delete;
+  NewBlobs& operator=(const NewBlobs&) = delete;
+
+  void add(const Digest& digest, std::string_view text) {
+    add(digest, text.size(), [&](NewFile& file) { file.write(text); });
+  }
+
+  void add(const Source& image, const Descriptor& layer) {
+    add(layer.digest, layer.size, [&](NewFile& file) {
+      read_all(image.open(layer), [&](std::string_view bytes) { file.write(bytes); });
+    });
+  }
+
+  void keep() { written_.clear(); }
+
+private:
+  template <class Write>
+  void add(const Digest& digest, std::uint64_t size, Write write) {
+    const fs::path path = blob_path(directory_, digest);
+    std::error_code missing;
+    if (fs::file_size(path, missing) == size && !missing) {
+      return;
+    }
+    NewFile file{path};
+    write(file);
+    file.commit();
+    written_.push_back(path);
+  }
+
+  fs::path directory_;
+  std::vector<fs::path> written_;
+};
+
+/// The index of the layout at `directory` with `entry` in place of the one with the same tag.
+Json merged_index(const fs::path& directory, const Json& entry) {
+  const auto text = read_file_if_exists(directory / "index.json");
+  Json entries = Json::array();
+  if (text) {
+    const Json index = parse_json(*text);
+    if (!index.is_object() || !index.contains("manifests")) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("`{}` is no OCI layout: its `index.json` cannot be read",
+                              printable(directory.string())));
+    }
+    const auto tag = [](const Json& item) {
+      return item.value("annotations", Json::object()).value(tag_annotation, std::string{});
+    };
+    for (const auto& old : index.at("manifests")) {
+      if (tag(old) != tag(entry)) {
+        entries.push_back(old);
+      }
+    }
+  }
+  entries.push_back(entry);
+  return index_of(std::move(entries));
+}
+
+void fill_layout(const Source& image, const fs::path& directory, const std::string& tag) {
+  Stored result = stored(image);
+  if (!tag.empty()) {
+    result.entry["annotations"] = {{tag_annotation, tag}};
+  }
+  const Json index = merged_index(directory, result.entry);
+  NewBlobs blobs{directory};
+  for (const Descriptor& layer : result.manifest.layers) {
+    blobs.add(image, layer);
+  }
+  blobs.add(result.manifest.config.digest, image.configuration);
+  blobs.add(sha256(result.text), result.text);
+  write_file(directory / "oci-layout", layout_mark);
+  write_file(directory / "index.json", write_json(index));
+  blobs.keep();
+}
+
+/// A directory that becomes another as a whole, or nothing.
+class NewDirectory {
+public:
+  explicit NewDirectory(const fs::path& path)
+      : path_{path},
+        temporary_{path.parent_path() /
+                   fmt::format(".{}.{}", path.filename().string(), ::getpid())} {}
+
+  ~NewDirectory() {
+    std::error_code ignored;
+    fs::remove_all(temporary_, ignored);
+  }
+
+  NewDirectory(const NewDirectory&) = delete;
+  NewDirectory& operator=(const NewDirectory&) = delete;
+
+  const fs::path& path() const { return temporary_; }
+
+  void commit() {
+    std::error_code failure;
+    fs::rename(temporary_, path_, failure);
+    if (failure) {
+      throw Error(ErrorKind::environment,
+                  fmt::format("cannot make `{}`", printable(path_.string())))
+          .cause(failure.message());
+    }
+  }
+
+private:
+  fs::path path_;
+  fs::path temporary_;
+};
+
+std::string tag_of(const std::string& name) {
+  const auto colon = name.rfind(':');
+  return colon == std::string::npos ? "" : name.substr(colon + 1);
+}
+
+}  // namespace
+
+void write_layout(const Source& image, const fs::path& directory, const std::string& tag) {
+  std::error_code failure;
+  const fs::path path = fs::absolute(directory / "").parent_path();
+  if (fs::exists(path / "oci-layout", failure)) {
+    fill_layout(image, path, tag);
+    return;
+  }
+  if (fs::exists(path, failure) &&
+      !(fs::is_directory(path, failure) && fs::is_empty(path, failure))) {
+    throw Error(ErrorKind::usage, fmt::format("`{}` is there already, and is no OCI layout",
+                                              printable(directory.string())));
+  }
+  NewDirectory fresh{path};
+  fill_layout(image, fresh.path(), tag);
+  fresh.commit();
+}
+
+void write_archive(const Source& image,
+                   const std::vector<std::string>& names,
+                   const std::set<Digest>& left_out,
+                   const TarWriter::Take& out) {
+  const Stored result = stored(image);
+  const auto diff_ids =
+      Configuration::parse(image.configuration, "the configuration of the image").diff_ids();
+  const auto name_of = [](const Digest& digest) {
+    return fmt::format("{}/{}", blob_directory, digest.hex());
+  };
+  TarWriter tar{out};
+  tar.add_directory("blobs");
+  tar.add_directory(blob_directory);
+  Json layers = Json::array();
+  std::set<Digest> written;
+  for (std::size_t i = 0; i < result.manifest.layers.size(); ++i) {
+    const Descriptor& layer = result.manifest.layers[i];
+    layers.push_back(name_of(layer.digest));
+    if (!left_out.contains(diff_ids.at(i)) && written.insert(layer.digest).second) {
+      tar.add_file(name_of(layer.digest), file_mode(false), layer.size,
+                   [&](const TarWriter::Take& take) { read_all(image.open(layer), take); });
+    }
+  }
+  tar.add_file(name_of(result.manifest.config.digest), file_mode(false), image.configuration);
+  tar.add_file(name_of(sha256(result.text)), file_mode(false), result.text);
+  Json entries = Json::array();
+  for (const auto& name : names) {
+    entries.push_back(result.entry);
+    entries.back()["annotations"] = {{name_annotation, name}, {tag_annotation, tag_of(name)}};
+  }
+  tar.add_file("index.json", file_mode(false),
+               write_json(index_of(names.empty() ? Json::array({result.entry}) : entries)));
+  const Json saved{{"Config", name_of(result.manifest.config.digest)},
+                   {"RepoTags", names},
+                   {"Layers", std::move(layers)}};
+  tar.add_file("manifest.json", file_mode(false), write_json(Json::array({saved})));
+  tar.add_file("oci-layout", file_mode(false), layout_mark);
+  tar.finish();
+}
+
+}  // namespace autopack::image

@@ -1,0 +1,145 @@
+#include "image/layer_tree.hpp"
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "image/archive_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace autopack::image {
+
+namespace {
+
+/// OCI image specification, layer.md: names of whiteouts.
+constexpr std::string_view whiteout{".wh."};
+constexpr std::string_view opaque{".wh..wh..opq"};
+
+/// As many links as Linux follows.
+constexpr int most_links{40};
+
+using Nodes = std::map<std::string, std::string>;
+
+void erase_below(Nodes& nodes, const std::string& path) {
+  const std::string prefix = path.empty() ? "" : path + "/";
+  auto first = nodes.lower_bound(prefix);
+  auto last = first;
+  while (last != nodes.end() && last->first.starts_with(prefix)) {
+    ++last;
+  }
+  nodes.erase(first, last);
+}
+
+/// Makes sure that `path` and what is above it can be directories.
+void erase_above(Nodes& nodes, const std::string& path) {
+  for (auto slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1)) {
+    nodes.erase(path.substr(0, slash));
+  }
+}
+
+bool tells_of_programs(const ArchiveEntry& entry, const std::string& path) {
+  return entry.type == ArchiveEntry::Type::symlink || (entry.mode & 0111U) != 0 ||
+         path.ends_with("/pip/__init__.py") || path.ends_with("/pyvenv.cfg") ||
+         path == "pyvenv.cfg";
+}
+
+}  // namespace
+
+/// One layer's changes: deletions come before additions, wherever they stand in the tar.
+class LayerTree::Changes {
+public:
+  explicit Changes(Nodes& lower) : lower_{lower} {}
+
+  void take(const ArchiveEntry& entry) {
+    const std::string path = normal_path(entry.path);
+    if (path.empty()) {
+      return;
+    }
+    const auto slash = path.rfind('/');
+    const std::string parent = slash == std::string::npos ? "" : path.substr(0, slash);
+    const std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
+    if (parent != last_parent_) {
+      erase_above(lower_, path);
+      last_parent_ = parent;
+    }
+    if (name == opaque) {
+      erase_below(lower_, parent);
+    } else if (name.starts_with(whiteout)) {
+      replace(parent.empty() ? name.substr(whiteout.size())
+                             : parent + "/" + name.substr(whiteout.size()));
+    } else if (entry.type == ArchiveEntry::Type::directory) {
+      lower_.erase(path);
+    } else {
+      replace(path);
+      added_.erase(path);
+      if (tells_of_programs(entry, path)) {
+        added_[path] = entry.type == ArchiveEntry::Type::symlink ? entry.link : "";
+      }
+    }
+  }
+
+  void finish() { lower_.merge(added_); }
+
+private:
+  void replace(const std::string& path) {
+    lower_.erase(path);
+    erase_below(lower_, path);
+  }
+
+  Nodes& lower_;
+  Nodes added_;
+  std::string last_parent_;
+};
+
+void LayerTree::add(const Reader& layer, const std::string& what) {
+  Changes changes{nodes_};
+  read_archive(layer, what, [&](const ArchiveEntry& entry) { changes.take(entry); });
+  changes.finish();
+}
+
+/// `path` with the links on its way followed, the link at its end only with `last`; a path that
+/// leads in circles stays as it is.
+std::string LayerTree::resolve(const std::string& path, bool last) const {
+  std::vector<std::string> rest = split(path, '/');
+  std::reverse(rest.begin(), rest.end());
+  std::string done;
+  int links = 0;
+  while (!rest.empty()) {
+    const std::string name = std::move(rest.back());
+    rest.pop_back();
+    if (name.empty() || name == ".") {
+      continue;
+    }
+    if (name == "..") {
+      done.resize(done.rfind('/') == std::string::npos ? 0 : done.rfind('/'));
+      continue;
+    }
+    const std::string next = done.empty() ? name : done + "/" + name;
+    const auto node = nodes_.find(next);
+    const bool follow = node != nodes_.end() && !node->second.empty() && (last || !rest.empty());
+    if (!follow || ++links > most_links) {
+      done = next;
+      continue;
+    }
+    if (node->second.starts_with('/')) {
+      done.clear();
+    }
+    const auto target = split(node->second, '/');
+    rest.insert(rest.end(), target.rbegin(), target.rend());
+  }
+  return done;
+}
+
+std::map<std::string, std::string> LayerTree::look(const std::vector<std::string>& paths) const {
+  std::map<std::string, std::string> found;
+  for (const auto& path : paths) {
+    const auto node = nodes_.find(resolve(path, false));
+    if (node != nodes_.end()) {
+      found[path] = node->second.empty() ? "" : "/" + resolve(path, true);
+    }
+  }
+  return found;
+}
+
+}  // namespace autopack::image

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "base/descriptor.hpp"
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace autopack::image {
+
+/// A file that comes into being as a whole: written beside its place, moved there by commit(), and
+/// gone when it was not committed. Missing parent directories are made. Throws Error(environment).
+class NewFile {
+public:
+  explicit NewFile(std::filesystem::path path);
+  ~NewFile();
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+
+  void write(std::string_view bytes);
+  void commit();
+
+private:
+  std::filesystem::path path_;
+  std::string temporary_;
+  autopack::Descriptor file_{-1};
+};
+
+}  // namespace autopack::image

@@ -1,0 +1,182 @@
+#include "image/programs.hpp"
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "image/layer_tree.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <string_view>
+
+namespace autopack::image {
+
+namespace {
+
+/// What a container's PATH is when its image sets none.
+constexpr std::string_view default_path{
+    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"};
+constexpr int oldest_minor = 5;
+constexpr int newest_minor = 20;
+
+using Found = std::map<std::string, std::string>;
+
+std::string variable(const std::vector<std::string>& environment, std::string_view name) {
+  std::string value;
+  for (const auto& entry : environment) {
+    if (entry.starts_with(name) && entry.size() > name.size() && entry[name.size()] == '=') {
+      value = entry.substr(name.size() + 1);
+    }
+  }
+  return value;
+}
+
+std::string parent(const std::string& path) {
+  return path.substr(0, path.rfind('/'));
+}
+
+/// An interpreter on PATH: where it was found, and the file behind the links.
+struct Interpreter {
+  std::string name{};  ///< `python3` or `python`
+  std::string path{};
+  std::string file{};
+};
+
+/// The first of PATH's directories that holds `name`, links followed to a file that exists.
+std::optional<Interpreter> find_interpreter(const std::string& name,
+                                            const std::vector<std::string>& directories,
+                                            const Found& found,
+                                            const Found& targets) {
+  for (const auto& directory : directories) {
+    const std::string path = directory + "/" + name;
+    const auto at = found.find(path);
+    if (at == found.end()) {
+      continue;
+    }
+    const std::string file = at->second.empty() ? path : at->second;
+    if (at->second.empty() || targets.contains(file)) {
+      return Interpreter{.name = name, .path = path, .file = file};
+    }
+  }
+  return std::nullopt;
+}
+
+/// Where pip's module stands for an interpreter, whatever its layout.
+std::vector<std::string> pip_paths(const Interpreter& interpreter, bool is_virtual) {
+  std::vector<std::string> prefixes{parent(parent(interpreter.path))};
+  if (!is_virtual) {
+    prefixes.push_back(parent(parent(interpreter.file)));
+  }
+  std::vector<std::string> versions;
+  const std::string base = interpreter.file.substr(interpreter.file.rfind('/') + 1);
+  if (base.starts_with("python3.")) {
+    versions.push_back(base);
+  } else {
+    for (int minor = oldest_minor; minor <= newest_minor; ++minor) {
+      versions.push_back(fmt::format("python3.{}", minor));
+    }
+  }
+  versions.emplace_back("python3");
+  std::vector<std::string> paths;
+  for (const auto& prefix : prefixes) {
+    for (const auto& version : versions) {
+      for (const char* kind : {"lib/{}/site-packages", "lib/{}/dist-packages",
+                               "local/lib/{}/dist-packages", "lib64/{}/site-packages"}) {
+        paths.push_back(prefix + "/" + fmt::format(fmt::runtime(kind), version) +
+                        "/pip/__init__.py");
+      }
+    }
+  }
+  return paths;
+}
+
+std::vector<std::string> path_directories(const std::vector<std::string>& environment) {
+  const std::string path = variable(environment, "PATH");
+  std::vector<std::string> directories;
+  for (auto directory : split(path.empty() ? default_path : std::string_view{path}, ':')) {
+    while (directory.size() > 1 && directory.ends_with('/')) {
+      directory.pop_back();
+    }
+    if (directory.starts_with('/')) {
+      directories.push_back(std::move(directory));
+    }
+  }
+  return directories;
+}
+
+/// Links' targets that exist. A link's own target may be told, or the file behind it.
+Found follow(const Look& look, const Found& found) {
+  std::vector<std::string> links;
+  for (const auto& [path, target] : found) {
+    if (!target.empty()) {
+      links.push_back(target);
+    }
+  }
+  return links.empty() ? Found{} : look(links);
+}
+
+bool has_pip(const Look& look, const Interpreter& interpreter) {
+  const std::string marker = parent(parent(interpreter.path)) + "/pyvenv.cfg";
+  const bool is_virtual = look({marker}).contains(marker);
+  return !look(pip_paths(interpreter, is_virtual)).empty();
+}
+
+}  // namespace
+
+bool platform_fits(const std::string& have, const std::string& wanted) {
+  return wanted.empty() || have == wanted || have.starts_with(wanted + "/") ||
+         wanted.starts_with(have + "/");
+}
+
+void check_platform(const std::string& have,
+                    const std::string& reference,
+                    const std::string& wanted) {
+  if (!platform_fits(have, wanted)) {
+    throw Error(ErrorKind::usage, fmt::format("base image `{}` is for {}, not {}",
+                                              printable(reference), have, wanted))
+        .hint(fmt::format("--platform {}", have));
+  }
+}
+
+void find_programs(BaseFacts& facts, const Look& look) {
+  const auto directories = path_directories(facts.environment);
+  std::vector<std::string> paths{"/usr/bin/apt-get"};
+  for (const auto& directory : directories) {
+    paths.push_back(directory + "/python3");
+    paths.push_back(directory + "/python");
+  }
+  const Found found = look(paths);
+  const Found targets = follow(look, found);
+  auto interpreter = find_interpreter("python3", directories, found, targets);
+  if (!interpreter) {
+    interpreter = find_interpreter("python", directories, found, targets);
+  }
+  facts.apt = found.contains("/usr/bin/apt-get");
+  facts.cuda_version = variable(facts.environment, "CUDA_VERSION");
+  if (interpreter) {
+    facts.python = interpreter->name;
+    facts.pip = has_pip(look, *interpreter);
+  }
+}
+
+BaseFacts read_facts(const Source& source) {
+  const std::string what = fmt::format("`{}`", printable(source.name));
+  const auto configuration =
+      Configuration::parse(source.configuration, "the configuration of " + what);
+  BaseFacts facts{.reference = source.name,
+                  .digest = source.digest,
+                  .image_id = source.manifest.config.digest.str(),
+                  .platform = configuration.platform(),
+                  .user = configuration.user(),
+                  .entrypoint = configuration.entrypoint(),
+                  .environment = configuration.environment(),
+                  .vertex_prebuilt = is_vertex_prebuilt(source.name)};
+  LayerTree tree;
+  for (const Descriptor& layer : source.manifest.layers) {
+    tree.add(source.open(layer), fmt::format("layer `{}` of {}", layer.digest.str(), what));
+  }
+  find_programs(facts, [&](const std::vector<std::string>& paths) { return tree.look(paths); });
+  return facts;
+}
+
+}  // namespace autopack::image

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "image/facts.hpp"
+#include "image/source.hpp"
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace autopack::image {
+
+/// Tells which of some absolute paths exist in an image, with the target of symbolic links.
+using Look = std::function<std::map<std::string, std::string>(const std::vector<std::string>&)>;
+
+/// Finds the interpreter, its pip, apt-get and CUDA's version; `facts` must hold the environment.
+void find_programs(BaseFacts& facts, const Look& look);
+
+/// The facts of an image, from its configuration and the tar headers of its layers: all of it is
+/// read once, nothing is kept.
+BaseFacts read_facts(const Source& source);
+
+/// True when an image of platform `have` serves for `wanted`: variants are compared when both say.
+bool platform_fits(const std::string& have, const std::string& wanted);
+
+/// Throws Error(usage) when the image `reference` is for another platform than `wanted`.
+void check_platform(const std::string& have,
+                    const std::string& reference,
+                    const std::string& wanted);
+
+}  // namespace autopack::image

@@ -1,0 +1,86 @@
+#include "image/source.hpp"
+
+#include "base/error.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <memory>
+#include <utility>
+
+namespace autopack::image {
+
+namespace {
+
+constexpr std::size_t piece_size{65536};
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> oci_types{{
+    {media_type::docker_manifest, media_type::oci_manifest},
+    {media_type::docker_config, media_type::oci_config},
+    {media_type::docker_layer, media_type::oci_layer},
+    {"application/vnd.docker.image.rootfs.diff.tar", media_type::oci_plain_layer},
+    {"application/vnd.docker.image.rootfs.diff.tar.zstd",
+     "application/vnd.oci.image.layer.v1.tar+zstd"},
+    {"application/vnd.docker.image.rootfs.foreign.diff.tar.gzip",
+     "application/vnd.oci.image.layer.nondistributable.v1.tar+gzip"},
+}};
+
+std::string oci_type(const std::string& type) {
+  for (const auto& [docker, oci] : oci_types) {
+    if (type == docker) {
+      return std::string{oci};
+    }
+  }
+  return type;
+}
+
+}  // namespace
+
+Reader verified(Reader reader, const Descriptor& blob, std::string where) {
+  struct State {
+    Sha256 hash{};
+    std::uint64_t size{0};
+    bool ended{false};
+  };
+
+  return [reader = std::move(reader), blob, where = std::move(where),
+          state = std::make_shared<State>()](char* buffer, std::size_t size) {
+    if (state->ended) {
+      return std::size_t{0};
+    }
+    const std::size_t count = reader(buffer, size);
+    state->ended = count == 0;
+    state->hash.update({buffer, count});
+    state->size += count;
+    if (count == 0 && (state->size != blob.size || state->hash.finish() != blob.digest)) {
+      throw Error(ErrorKind::environment,
+                  fmt::format("blob `{}` of {} is damaged", blob.digest.str(), where))
+          .cause(state->size == blob.size
+                     ? std::string{"its content has another digest"}
+                     : fmt::format("it has {} bytes instead of {}", state->size, blob.size));
+    }
+    return count;
+  };
+}
+
+void read_all(const Reader& reader, const std::function<void(std::string_view)>& take) {
+  std::string buffer(piece_size, '\0');
+  while (const std::size_t count = reader(buffer.data(), buffer.size())) {
+    take({buffer.data(), count});
+  }
+}
+
+Manifest as_oci(Manifest manifest) {
+  manifest.media_type = media_type::oci_manifest;
+  manifest.config.media_type = media_type::oci_config;
+  for (Descriptor& layer : manifest.layers) {
+    layer.media_type = oci_type(layer.media_type);
+  }
+  return manifest;
+}
+
+bool is_plain_tar(const Descriptor& layer) {
+  return oci_type(layer.media_type) == media_type::oci_plain_layer;
+}
+
+}  // namespace autopack::image

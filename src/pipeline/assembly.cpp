@@ -1,0 +1,143 @@
+#include "pipeline/assembly.hpp"
+
+#include "engine/build_context.hpp"
+#include "image/tar.hpp"
+#include "pipeline/package.hpp"
+
+#include <fmt/format.h>
+
+namespace autopack::pipeline {
+
+namespace {
+
+/// A layer of this size is made in memory: its digest is known before anything is sent.
+constexpr std::uint64_t in_memory{16'000'000};
+
+using Facts = std::shared_ptr<std::optional<image::LayerFacts>>;
+using Recipe = std::shared_ptr<const engine::LayerRecipe>;
+
+/// Compresses the layer while it is read, and keeps its facts.
+registry::BlobSource streamed(const Recipe& recipe, const Facts& facts) {
+  return [recipe, facts] {
+    auto pipe = std::make_shared<engine::BytePipe>(
+        [recipe, facts](const std::function<void(std::string_view)>& out) {
+          image::LayerWriter writer{out};
+          recipe->write_tar([&](std::string_view bytes) { writer.write(bytes); });
+          *facts = writer.finish();
+        });
+    return [pipe](char* buffer, std::size_t size) { return pipe->read(buffer, size); };
+  };
+}
+
+image::Descriptor descriptor_of(const image::LayerFacts& facts) {
+  return {.media_type = std::string{image::media_type::oci_layer},
+          .digest = facts.digest,
+          .size = facts.size};
+}
+
+std::string short_name(const image::Descriptor& layer) {
+  return "layer " + layer.digest.hex().substr(0, 12);
+}
+
+/// A layer that its parent holds uncompressed, as one that is compressed here.
+engine::LayerRecipe compressed(const image::Source& parent, const image::Descriptor& layer) {
+  return {
+      .name = short_name(layer),
+      .key = sha256("compressed " + layer.digest.str()).hex(),
+      .size = layer.size,
+      .write_tar = [open = parent.open, layer](const std::function<void(std::string_view)>& out) {
+        image::read_all(open(layer), out);
+      }};
+}
+
+}  // namespace
+
+Assembly::Assembly(Services& services, const plan::Plan& plan, image::Source parent)
+    : services_{services},
+      plan_{plan},
+      parent_{std::move(parent)},
+      time_{image::file_time(services.environment)} {
+  add_parents();
+  for (auto& recipe : engine::recipes(plan_, time_)) {
+    add_recipe(std::move(recipe));
+  }
+}
+
+void Assembly::add_parents() {
+  for (const auto& layer : parent_.manifest.layers) {
+    if (image::is_plain_tar(layer)) {
+      add_recipe(compressed(parent_, layer));
+      continue;
+    }
+    layers_.push_back(
+        {.name = short_name(layer),
+         .is_parents = true,
+         .blob = {.known = layer, .open = [open = parent_.open, layer] { return open(layer); }}});
+  }
+}
+
+void Assembly::add_recipe(engine::LayerRecipe made) {
+  Layer layer{.name = made.name,
+              .recipe = std::make_shared<const engine::LayerRecipe>(std::move(made)),
+              .facts = std::make_shared<std::optional<image::LayerFacts>>()};
+  const auto& recipe = *layer.recipe;
+  if (const auto known = services_.layer_cache.get(recipe.key)) {
+    *layer.facts = known;
+    layer.from_cache = true;
+    layer.blob = {.known = descriptor_of(*known), .open = streamed(layer.recipe, layer.facts)};
+  } else if (recipe.size <= in_memory) {
+    std::string bytes;
+    image::LayerWriter writer{[&](std::string_view piece) { bytes += piece; }};
+    recipe.write_tar([&](std::string_view piece) { writer.write(piece); });
+    *layer.facts = writer.finish();
+    layer.blob = {.known = descriptor_of(**layer.facts),
+                  .open = registry::source_of(std::move(bytes))};
+  } else {
+    layer.blob = {.open = streamed(layer.recipe, layer.facts)};
+  }
+  layers_.push_back(std::move(layer));
+}
+
+engine::Assembled Assembly::finish() const {
+  engine::Parent parent{.manifest = parent_.manifest,
+                        .configuration = image::Configuration::parse(
+                            parent_.configuration, "the configuration of `" + parent_.name + "`")};
+  std::vector<engine::LayerRecipe> recipes;
+  std::vector<image::LayerFacts> facts;
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    const Layer& layer = layers_[i];
+    if (layer.recipe && !layer.from_cache) {
+      services_.layer_cache.put(layer.recipe->key, layer.facts->value());
+    }
+    if (i >= parent.manifest.layers.size()) {
+      recipes.push_back(*layer.recipe);
+      facts.push_back(layer.facts->value());
+    } else if (layer.recipe) {
+      parent.manifest.layers[i] = descriptor_of(layer.facts->value());
+    }
+  }
+  return engine::assemble(parent, plan_, recipes, facts, labels_of(plan_), time_);
+}
+
+image::Source Assembly::source() {
+  for (Layer& layer : layers_) {
+    if (!layer.blob.known) {
+      image::read_all(layer.blob.open(), [](std::string_view) {});
+      layer.blob.known = descriptor_of(layer.facts->value());
+    }
+  }
+  const auto made = finish();
+  std::map<Digest, registry::BlobSource> openers;
+  for (const Layer& layer : layers_) {
+    openers[layer.blob.known->digest] = layer.blob.open;
+  }
+  return {.name = parent_.name,
+          .digest = sha256(image::to_json(made.manifest)),
+          .manifest = made.manifest,
+          .configuration = made.configuration,
+          .open = [openers = std::move(openers)](const image::Descriptor& layer) {
+            return openers.at(layer.digest)();
+          }};
+}
+
+}  // namespace autopack::pipeline

@@ -1,0 +1,53 @@
+#pragma once
+
+#include "engine/direct.hpp"
+#include "image/source.hpp"
+#include "pipeline/services.hpp"
+#include "plan/plan.hpp"
+#include "registry/client.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace autopack::pipeline {
+
+/// An image that the direct engine puts together: its parent's layers, then those of a plan. `plan`
+/// must outlive it.
+class Assembly {
+public:
+  struct Layer {
+    std::string name{};
+    bool is_parents{false};  ///< as its parent has it, byte for byte
+    registry::Blob blob{};   ///< digest and size are known, or found while it is read
+    std::shared_ptr<const engine::LayerRecipe> recipe{};  ///< none for the parent's own
+    /// Known from the cache, from making it, or once it was read to its end.
+    std::shared_ptr<std::optional<image::LayerFacts>> facts{};
+    bool from_cache{false};
+  };
+
+  Assembly(Services& services, const plan::Plan& plan, image::Source parent);
+
+  /// In the order of the manifest.
+  const std::vector<Layer>& layers() const { return layers_; }
+
+  /// Manifest and configuration; every layer must have been read, or be known.
+  engine::Assembled finish() const;
+
+  /// The image as something to read from, layers compressed as often as they are read. Makes those
+  /// that are not known once, for their digests.
+  image::Source source();
+
+private:
+  void add_parents();
+  void add_recipe(engine::LayerRecipe recipe);
+
+  Services& services_;
+  const plan::Plan& plan_;
+  image::Source parent_;
+  std::int64_t time_;
+  std::vector<Layer> layers_;
+};
+
+}  // namespace autopack::pipeline

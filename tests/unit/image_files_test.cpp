@@ -1,0 +1,233 @@
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "image/file_image.hpp"
+#include "image/file_output.hpp"
+#include "image/layer.hpp"
+#include "image/tar.hpp"
+#include "support/temporary_directory.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <fstream>
+
+using namespace autopack;
+namespace fs = std::filesystem;
+using image::FileReference;
+using image::TarWriter;
+
+namespace {
+
+image::Reader reader_of(std::string bytes) {
+  return [bytes = std::move(bytes), at = std::size_t{0}](char* buffer, std::size_t size) mutable {
+    const std::size_t count = bytes.copy(buffer, size, at);
+    at += count;
+    return count;
+  };
+}
+
+std::string layer_tar(const std::string& text) {
+  std::string bytes;
+  TarWriter tar{[&](std::string_view piece) { bytes += piece; }};
+  tar.add_file("file", 0644, text);
+  tar.finish();
+  return bytes;
+}
+
+/// An image of one layer in memory, as a registry with Docker's media types has it.
+image::Source small_image(const std::string& text) {
+  std::string bytes;
+  image::LayerWriter writer{[&](std::string_view piece) { bytes += piece; }};
+  writer.write(layer_tar(text));
+  const auto facts = writer.finish();
+  image::Source source{.name = "memory"};
+  source.configuration =
+      R"({"architecture":"amd64","config":{},"os":"linux","rootfs":{"diff_ids":[")" +
+      facts.diff_id.str() + R"("],"type":"layers"}})";
+  source.manifest = {.media_type = std::string{image::media_type::docker_manifest},
+                     .config = {.media_type = std::string{image::media_type::docker_config},
+                                .digest = sha256(source.configuration),
+                                .size = source.configuration.size()},
+                     .layers = {{.media_type = std::string{image::media_type::docker_layer},
+                                 .digest = facts.digest,
+                                 .size = facts.size}}};
+  source.open = [bytes](const image::Descriptor&) { return reader_of(bytes); };
+  return source;
+}
+
+image::Source open(const std::string& text) {
+  return image::open_files(FileReference::parse(text).value(), "linux/amd64");
+}
+
+std::string content(const image::Source& source) {
+  std::string bytes;
+  image::read_all(source.open(source.manifest.layers.front()),
+                  [&](std::string_view piece) { bytes += piece; });
+  return bytes;
+}
+
+void save(const fs::path& path, const std::string& bytes) {
+  std::ofstream{path, std::ios::binary} << bytes;
+}
+
+std::size_t files_below(const fs::path& path) {
+  return static_cast<std::size_t>(
+      std::distance(fs::recursive_directory_iterator{path}, fs::recursive_directory_iterator{}));
+}
+
+std::string archive_of(const image::Source& source, const std::set<Digest>& left_out = {}) {
+  std::string bytes;
+  image::write_archive(source, {"team/app:1"}, left_out,
+                       [&](std::string_view piece) { bytes += piece; });
+  return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("names of images in files") {
+  struct Row {
+    const char* text;
+    const char* path;
+    const char* tag;
+  };
+
+  for (const auto& row : std::vector<Row>{{"oci:dir", "dir", ""},
+                                          {"oci:/a/b:1.2", "/a/b", "1.2"},
+                                          {"oci:/a:b/c", "/a:b/c", ""},
+                                          {"tar:/x/y:z.tar", "/x/y:z.tar", ""}}) {
+    CAPTURE(row.text);
+    const auto reference = FileReference::parse(row.text);
+    REQUIRE(reference);
+    CHECK(reference->path == row.path);
+    CHECK(reference->tag == row.tag);
+  }
+  const auto digest = sha256("x");
+  CHECK(FileReference::parse("oci:dir@" + digest.str())->digest == digest);
+  CHECK_FALSE(FileReference::parse("python:3.11"));
+  CHECK_THROWS_AS(FileReference::parse("oci:"), Error);
+  CHECK_THROWS_AS(FileReference::parse("oci:dir@sha256:12"), Error);
+  CHECK(image::base_fault("tar:").has_value());
+  CHECK(image::build_name({.reference = "oci:x", .image_id = "sha256:0123456789abcdef01"}) ==
+        "autopack/base:0123456789abcdef");
+  CHECK(image::build_name({.reference = "python:3"}) == "python:3");
+}
+
+TEST_CASE("a layout gives back what was put into it") {
+  const TemporaryDirectory scratch;
+  const auto layout = scratch.path() / "layout";
+  const auto one = small_image("one");
+  const auto two = small_image("two");
+  image::write_layout(one, layout, "");
+  CHECK(files_below(scratch.path()) == 8);  // directories, mark, index and three blobs
+  const auto back = open("oci:" + layout.string());
+  CHECK(back.configuration == one.configuration);
+  CHECK(back.manifest.is_oci());
+  CHECK(back.manifest.layers.front().media_type == image::media_type::oci_layer);
+  CHECK(content(back) == content(one));
+
+  image::write_layout(two, layout, "two");
+  CHECK(open("oci:" + layout.string() + ":two").configuration == two.configuration);
+  CHECK_THROWS_AS(open("oci:" + layout.string()), Error);
+  CHECK_THROWS_AS(open("oci:" + layout.string() + ":three"), Error);
+  CHECK(open("oci:" + layout.string() + "@" + back.digest.str()).digest == back.digest);
+
+  image::write_layout(one, layout, "two");
+  CHECK(open("oci:" + layout.string() + ":two").configuration == one.configuration);
+}
+
+TEST_CASE("a layout that cannot be written leaves nothing") {
+  const TemporaryDirectory scratch;
+  auto broken = small_image("broken");
+  broken.open = [](const image::Descriptor&) -> image::Reader {
+    return
+        [](char*, std::size_t) -> std::size_t { throw Error(ErrorKind::remote, "the line broke"); };
+  };
+  CHECK_THROWS_WITH(image::write_layout(broken, scratch.path() / "new", ""), "the line broke");
+  CHECK(files_below(scratch.path()) == 0);
+
+  const auto layout = scratch.path() / "old";
+  image::write_layout(small_image("one"), layout, "");
+  const auto before = files_below(layout);
+  const auto index = read_file(layout / "index.json");
+  CHECK_THROWS_AS(image::write_layout(broken, layout, ""), Error);
+  CHECK(files_below(layout) == before);
+  CHECK(read_file(layout / "index.json") == index);
+
+  fs::create_directory(scratch.path() / "mine");
+  save(scratch.path() / "mine" / "thesis.txt", "precious");
+  CHECK_THROWS_AS(image::write_layout(small_image("x"), scratch.path() / "mine", ""), Error);
+  CHECK(files_below(scratch.path() / "mine") == 1);
+}
+
+TEST_CASE("damage in a layout is found") {
+  const TemporaryDirectory scratch;
+  const auto layout = scratch.path() / "layout";
+  const auto source = small_image("one");
+  image::write_layout(source, layout, "");
+  const auto blobs = layout / "blobs" / "sha256";
+  const auto name = "oci:" + layout.string();
+  SUBCASE("a layer") {
+    const auto& layer = source.manifest.layers.front();
+    std::string bytes = content(source);
+    bytes[20] = static_cast<char>(bytes[20] ^ 1);
+    save(blobs / layer.digest.hex(), bytes);
+    CHECK_THROWS_AS(content(open(name)), Error);
+    save(blobs / layer.digest.hex(), bytes.substr(0, 10));
+    CHECK_THROWS_AS(content(open(name)), Error);
+    fs::remove(blobs / layer.digest.hex());
+    CHECK_THROWS_AS(content(open(name)), Error);
+  }
+  SUBCASE("the configuration") {
+    save(blobs / source.manifest.config.digest.hex(), "{}");
+    CHECK_THROWS_AS(open(name), Error);
+  }
+  SUBCASE("the index") {
+    save(layout / "index.json", "[]");
+    CHECK_THROWS_AS(open(name), Error);
+    fs::remove(layout / "index.json");
+    CHECK_THROWS_AS(open(name), Error);
+  }
+}
+
+TEST_CASE("an archive gives back what was put into it") {
+  const TemporaryDirectory scratch;
+  const auto file = scratch.path() / "image.tar";
+  const auto source = small_image("one");
+  save(file, archive_of(source));
+  const auto back = open("tar:" + file.string());
+  CHECK(back.configuration == source.configuration);
+  CHECK(content(back) == content(source));
+  const auto diff_id = sha256(layer_tar("one"));
+  CHECK(archive_of(source, {diff_id}).size() < archive_of(source).size());
+}
+
+TEST_CASE("what docker save writes is read") {
+  const TemporaryDirectory scratch;
+  const auto file = scratch.path() / "image.tar";
+  const std::string layer = layer_tar("one");
+  const std::string config = R"({"architecture":"amd64","config":{},"os":"linux","rootfs":{)"
+                             R"("diff_ids":[")" +
+                             sha256(layer).str() + "\",\"" + sha256(layer).str() +
+                             R"("],"type":"layers"}})";
+  std::string bytes;
+  TarWriter tar{[&](std::string_view piece) { bytes += piece; }};
+  tar.add_file("aaa/layer.tar", 0644, layer);
+  tar.add_symlink("bbb/layer.tar", "../aaa/layer.tar");
+  tar.add_file("config.json", 0644, config);
+  tar.add_file("manifest.json", 0644,
+               R"([{"Config":"config.json","Layers":["aaa/layer.tar","bbb/layer.tar"]}])");
+  tar.finish();
+  save(file, bytes);
+  const auto source = open("tar:" + file.string());
+  CHECK(source.manifest.layers.size() == 2);
+  CHECK(source.manifest.layers[0] == source.manifest.layers[1]);
+  CHECK(image::is_plain_tar(source.manifest.layers[0]));
+  CHECK(content(source) == layer);
+  CHECK(source.manifest.config.digest == sha256(config));
+
+  save(file, "this is no archive, but a text that is long enough");
+  CHECK_THROWS_AS(open("tar:" + file.string()), Error);
+  save(file, layer);
+  CHECK_THROWS_AS(open("tar:" + file.string()), Error);
+  CHECK_THROWS_AS(open("tar:" + (scratch.path() / "none").string()), Error);
+}

@@ -1,0 +1,185 @@
+#include "base/error.hpp"
+#include "image/layer.hpp"
+#include "image/layer_tree.hpp"
+#include "image/programs.hpp"
+#include "image/tar.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <functional>
+
+using namespace autopack;
+using image::LayerTree;
+using image::TarWriter;
+
+namespace {
+
+using Fill = std::function<void(TarWriter& tar)>;
+
+std::string tar_of(const Fill& fill) {
+  std::string bytes;
+  TarWriter tar{[&](std::string_view piece) { bytes += piece; }};
+  fill(tar);
+  tar.finish();
+  return bytes;
+}
+
+std::string gzip_of(const std::string& tar) {
+  std::string bytes;
+  image::LayerWriter writer{[&](std::string_view piece) { bytes += piece; }};
+  writer.write(tar);
+  writer.finish();
+  return bytes;
+}
+
+image::Reader reader_of(std::string bytes) {
+  return [bytes = std::move(bytes), at = std::size_t{0}](char* buffer, std::size_t size) mutable {
+    const std::size_t count = bytes.copy(buffer, size, at);
+    at += count;
+    return count;
+  };
+}
+
+LayerTree tree_of(const std::vector<Fill>& layers) {
+  LayerTree tree;
+  for (const auto& fill : layers) {
+    tree.add(reader_of(tar_of(fill)), "a layer");
+  }
+  return tree;
+}
+
+void program(TarWriter& tar, const char* path) {
+  tar.add_file(path, 0755, "x");
+}
+
+using Found = std::map<std::string, std::string>;
+
+}  // namespace
+
+TEST_CASE("a tree tells files and where links end") {
+  const auto tree = tree_of({[](TarWriter& tar) {
+    tar.add_symlink("bin", "usr/bin");
+    program(tar, "./usr/bin/python3.11");
+    tar.add_symlink("usr/bin/python3", "python3.11");
+    tar.add_symlink("usr/bin/python", "/etc/alternatives/python");
+    tar.add_symlink("etc/alternatives/python", "../../bin/python3");
+    tar.add_symlink("usr/bin/gone", "nowhere");
+    tar.add_symlink("round", "round");
+    tar.add_file("usr/bin/data", 0644, "not a program");
+  }});
+  CHECK(tree.look({"/usr/bin/python3.11", "/bin/python3", "/usr/bin/python", "/usr/bin/gone",
+                   "/usr/bin/data", "/usr/bin", "/none"}) ==
+        Found{{"/usr/bin/python3.11", ""},
+              {"/bin/python3", "/usr/bin/python3.11"},
+              {"/usr/bin/python", "/usr/bin/python3.11"},
+              {"/usr/bin/gone", "/usr/bin/nowhere"}});
+  CHECK(tree.look({"/round/x"}).empty());
+}
+
+TEST_CASE("layers take away what lower ones have") {
+  const Fill base = [](TarWriter& tar) {
+    program(tar, "opt/a/python3");
+    program(tar, "opt/b/python3");
+    program(tar, "opt/c/deep/python3");
+    program(tar, "opt/bc");
+    tar.add_symlink("opt/link", "a");
+  };
+  const auto left = [&](const Fill& upper) {
+    const std::vector<std::string> paths{"/opt/a/python3", "/opt/b/python3", "/opt/c/deep/python3",
+                                         "/opt/bc",        "/opt/link",      "/opt/link/python3"};
+    std::string names;
+    for (const auto& [path, target] : tree_of({base, upper}).look(paths)) {
+      names += path.substr(4) + " ";
+    }
+    return names;
+  };
+  CHECK(left([](TarWriter&) {}) ==
+        "/a/python3 /b/python3 /bc /c/deep/python3 /link /link/python3 ");
+  SUBCASE("a whiteout takes a file") {
+    CHECK(left([](TarWriter& tar) { tar.add_file("opt/.wh.bc", 0644, ""); }) ==
+          "/a/python3 /b/python3 /c/deep/python3 /link /link/python3 ");
+  }
+  SUBCASE("a whiteout takes a directory, not what begins alike") {
+    CHECK(left([](TarWriter& tar) { tar.add_file("opt/.wh.b", 0644, ""); }) ==
+          "/a/python3 /bc /c/deep/python3 /link /link/python3 ");
+  }
+  SUBCASE("a whiteout spares its own layer, in any order") {
+    CHECK(left([](TarWriter& tar) {
+            program(tar, "opt/b/python3");
+            tar.add_file("opt/.wh.b", 0644, "");
+          }) == "/a/python3 /b/python3 /bc /c/deep/python3 /link /link/python3 ");
+  }
+  SUBCASE("an opaque directory hides all below, in any order") {
+    CHECK(left([](TarWriter& tar) {
+            program(tar, "opt/c/deep/python3");
+            tar.add_file("opt/.wh..wh..opq", 0644, "");
+          }) == "/c/deep/python3 ");
+  }
+  SUBCASE("a file in place of a directory") {
+    CHECK(left([](TarWriter& tar) { tar.add_file("opt/c", 0644, ""); }) ==
+          "/a/python3 /b/python3 /bc /link /link/python3 ");
+  }
+  SUBCASE("a directory in place of a link") {
+    CHECK(left([](TarWriter& tar) { tar.add_directory("opt/link"); }) ==
+          "/a/python3 /b/python3 /bc /c/deep/python3 ");
+    CHECK(left([](TarWriter& tar) { program(tar, "opt/link/tool"); }) ==
+          "/a/python3 /b/python3 /bc /c/deep/python3 ");
+  }
+}
+
+TEST_CASE("layers are read plain and compressed, others are refused") {
+  const std::string tar = tar_of([](TarWriter& out) { program(out, "usr/bin/python3"); });
+  const std::string zstd{"\x28\xb5\x2f\xfd\x24\x00\x01\x00\x00\x99\xe9\xd8\x51",
+                         13};  // RFC 8878: an empty frame
+  LayerTree tree;
+  tree.add(reader_of(gzip_of(tar)), "a layer");
+  CHECK(tree.look({"/usr/bin/python3"}).size() == 1);
+  tree.add(reader_of(zstd), "a layer");
+  CHECK_THROWS_AS(tree.add(reader_of(std::string(2000, 'x')), "a layer"), Error);
+  CHECK_THROWS_AS(tree.add(reader_of(gzip_of(tar).substr(0, 60)), "a layer"), Error);
+}
+
+TEST_CASE("an error of the reader passes through") {
+  const image::Reader broken = [](char*, std::size_t) -> std::size_t {
+    throw Error(ErrorKind::remote, "the line broke");
+  };
+  LayerTree tree;
+  CHECK_THROWS_WITH(tree.add(broken, "a layer"), "the line broke");
+}
+
+TEST_CASE("facts come from configuration and layers") {
+  const std::string layer = gzip_of(tar_of([](TarWriter& tar) {
+    program(tar, "usr/bin/apt-get");
+    program(tar, "opt/venv/bin/python3.12");
+    tar.add_symlink("opt/venv/bin/python3", "python3.12");
+    tar.add_file("opt/venv/lib/python3.12/site-packages/pip/__init__.py", 0644, "");
+  }));
+  const std::string upper = gzip_of(tar_of([](TarWriter& tar) {
+    tar.add_file("opt/venv/lib/python3.12/site-packages/.wh.pip", 0644, "");
+  }));
+  image::Source source{.name = "example/base:1", .digest = sha256("manifest")};
+  source.configuration =
+      R"({"os":"linux","architecture":"arm64","variant":"v8","rootfs":{"type":"layers"},"config":)"
+      R"({"User":"me","Env":["PATH=/opt/venv/bin:/usr/bin","CUDA_VERSION=12.1"],"Entrypoint":["x"]}})";
+  const auto add = [&](const std::string& bytes) {
+    source.manifest.layers.push_back({.digest = sha256(bytes), .size = bytes.size()});
+  };
+  add(layer);
+  source.open = [&](const image::Descriptor& blob) {
+    return image::verified(reader_of(blob.digest == sha256(layer) ? layer : upper), blob, "here");
+  };
+  const auto facts = image::read_facts(source);
+  CHECK(facts.python == "python3");
+  CHECK(facts.pip);
+  CHECK(facts.apt);
+  CHECK(facts.platform == "linux/arm64/v8");
+  CHECK(facts.user == "me");
+  CHECK(facts.cuda_version == "12.1");
+  CHECK(facts.entrypoint == std::vector<std::string>{"x"});
+  CHECK(facts.digest == source.digest);
+  add(upper);
+  CHECK_FALSE(image::read_facts(source).pip);
+  source.manifest.layers.back().size += 1;
+  CHECK_THROWS_AS(image::read_facts(source), Error);
+}
