@@ -125,6 +125,14 @@ int run_command(const Reading& reading, const Surroundings& surroundings, Consol
     }
     return *client;
   };
+  std::unique_ptr<http::Client> uninterrupted;
+  services.uninterrupted_client = [&]() -> http::Client& {
+    if (!uninterrupted) {
+      uninterrupted = surroundings.make_client(
+          {.user_agent = "autopack/" AUTOPACK_VERSION, .reporter = &console});
+    }
+    return *uninterrupted;
+  };
   services.docker = [&]() -> engine::Docker& {
     if (!docker) {
       docker =

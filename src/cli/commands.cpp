@@ -7,7 +7,7 @@ namespace autopack::cli {
 
 namespace {
 
-const std::array<CommandEntry, 5> table{{
+const std::array<CommandEntry, 6> table{{
     {.name = "submit",
      .summary = "package, build, push, and create a custom job",
      .usage = "--worker-pool-spec=KEY=VALUE,... [--worker-pool-spec=...] [FLAGS]",
@@ -44,6 +44,17 @@ const std::array<CommandEntry, 5> table{{
      .usage = "--executor-image-uri=IMAGE --script=FILE | --python-module=MODULE [FLAGS]",
      .example = "  autopack explain --executor-image-uri=python:3.11 --script=train.py\n",
      .make = make_explain_command},
+    {.name = "jobs",
+     .summary = "list, describe, cancel and follow custom jobs, tuning jobs and pipelines",
+     .usage = "list | describe NAME | cancel NAME | stream-logs NAME  [FLAGS]",
+     .example =
+         "  autopack jobs list --region=us-central1 --state=running --limit=10\n"
+         "  autopack jobs stream-logs projects/p/locations/us-central1/customJobs/123\n\n"
+         "NAME is a resource name, or an id with --region and --project. `stream-logs` ends\n"
+         "with the job; its status is 0 when the job succeeded.\n",
+     .make = make_jobs_command,
+     .most_arguments = 2,
+     .first_argument = "list|describe|cancel|stream-logs"},
 }};
 
 }  // namespace

@@ -29,7 +29,8 @@ struct Streams {
 enum class Progress { live, plain, none };
 
 struct ConsoleOptions {
-  bool color{false};
+  bool color{false};         ///< on standard error
+  bool color_output{false};  ///< on standard output
   Progress progress{Progress::plain};
   int verbosity{0};  ///< -1 with `--quiet`, 1 with `-v`, 2 with `-vv`
 };
@@ -59,6 +60,13 @@ public:
   void program_errors(std::string_view bytes);
 
   const Streams& streams() const { return streams_; }
+
+  Paint error_paint() const { return paint_; }
+
+  Paint output_paint() const { return Paint{options_.color_output}; }
+
+  /// True when running steps are drawn and drawn over.
+  bool is_live() const { return options_.progress == Progress::live && options_.verbosity >= 0; }
 
 private:
   void write_lines(const std::string& text);

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 namespace autopack::cli {
 
 namespace {
@@ -47,6 +49,11 @@ std::string Paint::wrap(std::string_view code, std::string_view text) const {
   return color_ ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : std::string{text};
 }
 
+std::string Paint::one_of_many(std::size_t number, std::string_view text) const {
+  static constexpr std::array codes{"36", "33", "32", "35", "34", "31"};
+  return wrap(codes[number % codes.size()], text);
+}
+
 std::string error_text(const Error& error, const Paint& paint, std::string_view told) {
   if (!error.problems().empty()) {
     return findings_text(error.problems(), paint);
@@ -76,12 +83,15 @@ std::string warning_text(const Problem& problem, const Paint& paint) {
   return problem_text(problem, paint.yellow("warning:"), paint);
 }
 
+nlohmann::json error_object(const Error& error) {
+  return {{"kind", to_string(error.kind())},
+          {"message", error.message()},
+          {"causes", error.causes()},
+          {"hints", error.hints()}};
+}
+
 std::string error_json(const Error& error) {
-  const nlohmann::json object{{"kind", to_string(error.kind())},
-                              {"message", error.message()},
-                              {"causes", error.causes()},
-                              {"hints", error.hints()}};
-  const nlohmann::json whole{{"error", object}};
+  const nlohmann::json whole{{"error", error_object(error)}};
   return print_json(whole, 2) + "\n";
 }
 

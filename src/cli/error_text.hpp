@@ -2,6 +2,8 @@
 
 #include "base/error.hpp"
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <string>
 #include <string_view>
 
@@ -13,6 +15,9 @@ public:
   explicit Paint(bool color) : color_{color} {}
 
   std::string red(std::string_view text) const { return wrap("1;31", text); }
+
+  /// A colour of its own for each of the first few numbers.
+  std::string one_of_many(std::size_t number, std::string_view text) const;
 
   std::string yellow(std::string_view text) const { return wrap("1;33", text); }
 
@@ -35,6 +40,9 @@ std::string error_text(const Error& error, const Paint& paint, std::string_view 
 
 /// The same for a warning.
 std::string warning_text(const Problem& problem, const Paint& paint);
+
+/// Kind, message, causes and hints, as they stand at `error` in `--format=json`.
+nlohmann::json error_object(const Error& error);
 
 /// The object of `--format=json`, with a line feed.
 std::string error_json(const Error& error);

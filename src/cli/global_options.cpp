@@ -57,8 +57,12 @@ ConsoleOptions console_options(const GlobalOptions& options,
   const bool terminal = streams.errors_are_terminal && !dumb;
   ConsoleOptions result;
   result.verbosity = verbosity_of(options);
-  result.color = options.color == "always" ||
-                 (options.color == "auto" && terminal && !environment.get("NO_COLOR"));
+  const auto wants_color = [&](bool on_terminal) {
+    return options.color == "always" ||
+           (options.color == "auto" && on_terminal && !dumb && !environment.get("NO_COLOR"));
+  };
+  result.color = wants_color(streams.errors_are_terminal);
+  result.color_output = wants_color(streams.output_is_terminal);
   if (options.progress == "none") {
     result.progress = Progress::none;
   } else if (options.progress == "tty" ||

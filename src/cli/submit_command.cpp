@@ -3,9 +3,10 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
+#include "cli/following.hpp"
 #include "cli/job_options.hpp"
 #include "cli/packaging_options.hpp"
-#include "google/project.hpp"
+#include "cli/submission_result.hpp"
 #include "pipeline/submission.hpp"
 
 #include <fmt/format.h>
@@ -21,11 +22,13 @@ class SubmitCommand : public Command {
 public:
   void add_flags(FlagSet& flags) override {
     add_job_flags(flags, job_);
+    add_polling_flag(flags, follow_);
     flags.section("Submitting");
     flags.text("--submitter", "vertex|local|none", submitter_,
                "where it runs; none: stop at the push");
     flags.toggle("--dry-run", dry_run_, "print the request; nothing is built or sent");
     flags.toggle("--skip-checks", skip_checks_, "leave out tables of what the service offers");
+    add_follow_flags(flags, follow_);
     add_build_flags(flags, build_);
   }
 
@@ -33,14 +36,19 @@ public:
     check_build_options(build_);
     refuse_ineffective(session.global);
     const auto request = read_request(session);
-    std::string started;
-    const auto submitter = make_submitter(session, request.location, started);
+    if (follow_.any() && submitter_ == "none") {
+      throw Error(ErrorKind::usage, "`--submitter=none` makes no job that could be waited for");
+    }
+    static_cast<void>(longest_wait(follow_.polling_interval));
+    GoogleServices google{session};
+    SubmissionResult result{session};
+    const auto submitter = make_submitter(session, request.location, google, result);
     const auto checked = pipeline::check(request, submitter.get());
     for (const auto& warning : checked.job.warnings) {
       session.console.warn(warning);
     }
     return dry_run_ ? print_request(session, request, checked, *submitter)
-                    : submit(session, request, checked, submitter.get(), started);
+                    : submit(session, request, checked, submitter.get(), google, result);
   }
 
 private:
@@ -82,12 +90,19 @@ private:
 
   std::unique_ptr<submit::Submitter> make_submitter(Session& session,
                                                     const job::Location& location,
-                                                    std::string& started) const {
+                                                    GoogleServices& google,
+                                                    SubmissionResult& result) const {
     if (submitter_ == "vertex") {
-      return vertex(session, location);
+      return submit::make_vertex_submitter(
+          {.location = location,
+           .endpoint_override = google.aiplatform_override(),
+           .service = &google.service(),
+           .uninterrupted = session.services.uninterrupted_client,
+           .reporter = &session.console,
+           .created = [&](const submit::SubmittedJob& job) { result.created("Submitted", job); }});
     }
     if (submitter_ == "local") {
-      return local(session, started);
+      return local(session, result);
     }
     if (dry_run_) {
       throw Error(ErrorKind::usage, "`--dry-run` with `--submitter=none` has no request to show");
@@ -95,34 +110,13 @@ private:
     return nullptr;
   }
 
-  static std::unique_ptr<submit::Submitter> vertex(Session& session,
-                                                   const job::Location& location) {
-    const auto& environment = session.services.environment;
-    const auto configuration =
-        google::read_gcloud_configuration(environment, session.global.configuration);
-    auto& services = session.services;
-    return submit::make_vertex_submitter(
-        {.location = location,
-         .endpoint_override = google::find_endpoint("aiplatform", environment, configuration).value,
-         .credentials = services.google,
-         .client = &services.client()});
-  }
-
-  static std::unique_ptr<submit::Submitter> local(Session& session, std::string& started) {
+  static std::unique_ptr<submit::Submitter> local(Session& session, SubmissionResult& result) {
     return submit::make_local_submitter(
         {.docker = session.services.docker,
          .reporter = session.services.reporter,
          .has_gpu = std::filesystem::exists("/dev/nvidiactl"),
          .log = [&](std::string_view bytes) { session.console.program_errors(bytes); },
-         .started =
-             [&](const std::string& name) {
-               started = name;
-               session.console.done("Started", name);
-               if (session.format.kind != OutputFormat::Kind::json) {
-                 session.console.result(
-                     render(session.format, nlohmann::json{{"name", name}}, name));
-               }
-             }});
+         .started = [&](const std::string& name) { result.created("Started", {.name = name}); }});
   }
 
   static int print_request(Session& session,
@@ -148,24 +142,34 @@ private:
              const pipeline::SubmissionRequest& request,
              const pipeline::Checked& checked,
              submit::Submitter* submitter,
-             const std::string& started) const {
-    const auto done = pipeline::submit(session.services, request, checked, submitter);
-    nlohmann::json result{{"image", done.image ? pipeline::to_json(*done.image) : nlohmann::json{}},
-                          {"job", done.job.answer ? *done.job.answer : nlohmann::json{}}};
-    if (submitter_ == "vertex") {
-      session.console.done("Submitted", done.job.name);
+             GoogleServices& google,
+             SubmissionResult& result) const {
+    try {
+      const auto done = pipeline::submit(
+          session.services, request, checked, submitter, [&](const pipeline::Image& image) {
+            result.image(std::make_shared<const nlohmann::json>(pipeline::to_json(image)),
+                         image.uri());
+          });
+      if (done.job.answer) {
+        result.job(done.job.answer);
+      }
+      if (follow_.any() && submitter_ == "vertex") {
+        result.job(follow(session, google, done.job.name, follow_));
+        throw_unless_succeeded(result.job());
+      }
+      result.print();
+      return done.job.status;
+    } catch (const Error& error) {
+      if (!result.has_job()) {
+        throw;
+      }
+      return result.fail(error);
     }
-    const bool printed = !started.empty() && session.format.kind != OutputFormat::Kind::json;
-    if (!printed) {
-      const std::string text =
-          submitter == nullptr && done.image ? done.image->uri() : done.job.name;
-      session.console.result(render(session.format, result, text));
-    }
-    return done.job.status;
   }
 
   JobOptions job_;
   BuildOptions build_;
+  FollowFlags follow_{};
   std::string submitter_{"vertex"};
   bool dry_run_{false};
   bool skip_checks_{false};

@@ -23,6 +23,8 @@ struct Services {
   const Cancellation* cancellation{nullptr};
   std::function<engine::Docker&()> docker{};
   std::function<http::Client&()> client{};
+  /// A client that Ctrl-C does not stop, for what must be known before the end.
+  std::function<http::Client&()> uninterrupted_client{};
   registry::CredentialSource credentials{};  ///< of registries
   /// Google's tokens by flags, environment and gcloud's configuration, one source for all of a
   /// run. Throws as google::find_credentials does.

@@ -104,13 +104,15 @@ DryRun dry_run(Services& services,
 Submitted submit(Services& services,
                  const SubmissionRequest& request,
                  const Checked& checked,
-                 submit::Submitter* submitter) {
+                 submit::Submitter* submitter,
+                 const std::function<void(const Image& image)>& packaged) {
   Submitted result;
   if (submitter != nullptr) {
     submitter->make_ready();
   }
   if (checked.scanned) {
     result.image = package(services, *request.package, *checked.scanned, checked.name, Push::yes);
+    packaged(*result.image);
   }
   if (submitter != nullptr) {
     services.cancellation->throw_if_requested();

@@ -51,9 +51,11 @@ DryRun dry_run(Services& services,
                const submit::Submitter& submitter);
 
 /// Package, then send: the body holds the digest. Without a submitter it ends after the push.
+/// `packaged` is told the image before the job is sent.
 Submitted submit(Services& services,
                  const SubmissionRequest& request,
                  const Checked& checked,
-                 submit::Submitter* submitter);
+                 submit::Submitter* submitter,
+                 const std::function<void(const Image& image)>& packaged);
 
 }  // namespace autopack::pipeline

@@ -3,8 +3,7 @@
 #include "base/environment.hpp"
 #include "base/report.hpp"
 #include "engine/docker.hpp"
-#include "google/credentials.hpp"
-#include "http/client.hpp"
+#include "google/service.hpp"
 #include "job/job.hpp"
 
 #include <nlohmann/json_fwd.hpp>
@@ -45,12 +44,15 @@ public:
 struct VertexOptions {
   job::Location location{};
   std::string endpoint_override{};  ///< CLOUDSDK_API_ENDPOINT_OVERRIDES_AIPLATFORM, used as it is
-  /// Called when first needed, so that a dry run needs no credentials.
-  std::function<google::TokenSource&()> credentials{};
-  http::Client* client{nullptr};
+  google::Service* service{nullptr};
+  /// See Creation.
+  std::function<http::Client&()> uninterrupted{};
+  Reporter* reporter{nullptr};
+  /// Told the job as soon as it is known to exist, also when submit() then ends in an error.
+  std::function<void(const SubmittedJob& job)> created{};
 };
 
-/// Creates jobs by Vertex AI's REST API.
+/// Creates jobs by Vertex AI's REST API, each exactly once (see create_once).
 std::unique_ptr<Submitter> make_vertex_submitter(VertexOptions options);
 
 struct LocalOptions {

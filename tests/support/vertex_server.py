@@ -1,26 +1,31 @@
 #!/usr/bin/env python3
-"""A stand-in for the Google APIs that autopack calls, on loopback: Vertex AI's jobs and a token endpoint.
+"""A stand-in for the Google APIs that autopack calls, on loopback: Vertex AI's jobs, logs, a token endpoint.
 
     vertex_server.py [--port 0] [--record FILE] [--fail 503,401,400,drop] [--states PENDING,RUNNING,SUCCEEDED]
-                     [--public-key PEM] [--oracle DIRECTORY]
+                     [--control FILE] [--public-key PEM] [--oracle DIRECTORY]
 
 prints its port, then serves until it is ended. Point autopack at it:
 
     export CLOUDSDK_API_ENDPOINT_OVERRIDES_AIPLATFORM=http://127.0.0.1:PORT/
 
-Jobs: create, get, list and cancel of customJobs. A created job takes the next state at each get. Every body is held
-against the table of job fields (src/job/tables/schema.txt) and, where the folder is there, against the API's
-discovery document (ORACLE/validate.py; the variable AUTOPACK_ORACLE names it too).
+Jobs: create, get, list and cancel of customJobs, hyperparameterTuningJobs and trainingPipelines (job_service.py).
+A created job takes the next state of --states at each get and keeps the last; `RUNNING*3` stands for three gets;
+--control names a file whose state it takes instead, as long as the file is there. Every body is held against the table
+of job fields (src/job/tables/schema.txt) and, where the folder is there, against the API's discovery document
+(ORACLE/validate.py; the variable AUTOPACK_ORACLE names it too).
+Logs: POST /v2/entries:list (log_service.py); CLOUDSDK_API_ENDPOINT_OVERRIDES_LOGGING=http://127.0.0.1:PORT/. Started
+by hand, the stand-in writes an entry for each state that a job enters.
 Tokens: POST /token gives one for a refresh token or a signed assertion; `token_uri` of a key file or
 CLOUDSDK_AUTH_TOKEN_HOST may name http://127.0.0.1:PORT/token.
---fail: what the next requests get instead of an answer: a status, `drop` (the job is made, the connection breaks) or
-`lost` (the job is made, the answer is 503); for tokens `token-STATUS` or `invalid_rapt`.
+--fail: what the next creates get instead of an answer: a status, `drop` (the job is made, the connection breaks),
+`lost` (the job is made, the answer is 503), `garbled` (the job is made, the answer is no JSON), `hang` (the job is
+made, no answer comes) or `cut` (no job is made, the connection breaks). The same for other calls with their name in
+front: `get-503`, `list-drop`, `cancel-400`, `logs-429`. For tokens `token-STATUS` or `invalid_rapt`.
 --record: one JSON object per request and line. Tokens that this server did not give are not recorded.
 """
 
 import argparse
 import base64
-import datetime
 import http.server
 import json
 import os
@@ -34,9 +39,11 @@ import urllib.parse
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from check_job_schema import read_table  # noqa: E402
+from job_service import KINDS, JobService  # noqa: E402
+from log_service import LogService  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-COLLECTION = re.compile(r'/v1/projects/([^/]+)/locations/([^/]+)/customJobs')
+COLLECTION = re.compile(r'/v1/projects/([^/]+)/locations/([^/]+)/(' + '|'.join(KINDS) + ')')
 STATUS = {400: 'INVALID_ARGUMENT', 401: 'UNAUTHENTICATED', 403: 'PERMISSION_DENIED', 404: 'NOT_FOUND',
           409: 'ALREADY_EXISTS', 429: 'RESOURCE_EXHAUSTED', 500: 'INTERNAL', 503: 'UNAVAILABLE'}
 AUDIENCE = 'https://oauth2.googleapis.com/token'
@@ -53,71 +60,8 @@ class Drop(Exception):
     """The connection is to break."""
 
 
-def scalar_fault(kind, value, values):
-    good = {
-        'string': isinstance(value, str),
-        'bool': isinstance(value, bool),
-        'int32': isinstance(value, int) and not isinstance(value, bool),
-        'int64': isinstance(value, str) and re.fullmatch(r'-?\d+', value) is not None,
-        'duration': isinstance(value, str) and re.fullmatch(r'\d{1,12}(\.\d{1,9})?s', value) is not None,
-        'map': isinstance(value, dict) and all(isinstance(item, str) for item in value.values()),
-        'enumeration': isinstance(value, str) and value in values,
-    }
-    return None if good[kind] else f'{json.dumps(value)} is no {kind}'
-
-
-def schema_faults(value, message, table, path):
-    """What the table of fields has against `value`, as (path, words)."""
-    if not isinstance(value, dict):
-        yield path, f'{json.dumps(value)} is no {message}'
-        return
-    for name, (kind, values, is_list, is_required) in table[message].items():
-        if is_required and name not in value:
-            yield f'{path}.{name}'.lstrip('.'), 'Required field is missing.'
-    for name, item in value.items():
-        where = f'{path}.{name}'.lstrip('.')
-        kind, values, is_list, _ = table[message].get(name, ('output', (), False, False))
-        if kind == 'output':
-            yield where, 'Cannot find field.'
-            continue
-        if is_list and not isinstance(item, list):
-            yield where, f'{json.dumps(item)} is no list'
-            continue
-        for index, element in enumerate(item if is_list else [item]):
-            at = f'{where}[{index}]' if is_list else where
-            if kind in table:
-                yield from schema_faults(element, kind, table, at) if element or kind != 'WorkerPoolSpec' else ()
-            elif fault := scalar_fault(kind, element, values):
-                yield at, fault
-
-
-def pool_faults(body):
-    pools = body.get('jobSpec', {}).get('workerPoolSpecs', [])
-    for index, pool in enumerate(pools):
-        where = f'job_spec.worker_pool_specs[{index}]'
-        if not pool and index > 0:
-            continue
-        if ('containerSpec' in pool) == ('pythonPackageSpec' in pool):
-            yield where, 'Exactly one of `container_spec` and `python_package_spec` should be specified.'
-        machine = pool.get('machineSpec', {})
-        if ('acceleratorType' in machine) != ('acceleratorCount' in machine):
-            yield (f'{where}.machine_spec.accelerator_type',
-                   'Both `accelerator_type` and `accelerator_count` should be specified or none.')
-        if index == 0 and pool.get('replicaCount', '1') != '1':
-            yield f'{where}.replica_count', 'The primary pool has exactly one replica.'
-
-
-def oracle_faults(body, oracle):
-    document = next(oracle.glob('discovery/aiplatform-v1-pruned*.json'))
-    answer = subprocess.run(
-        [sys.executable, oracle / 'validate.py', '--require', '--strict-int64', '--no-output-only', '--json', '--oneofs',
-         oracle / 'discovery/aiplatform-v1-oneofs.json', document, 'GoogleCloudAiplatformV1CustomJob', '-'],
-        input=json.dumps(body).encode(), capture_output=True, check=False)
-    if not answer.stdout:
-        yield '$', answer.stderr.decode()
-        return
-    for error in json.loads(answer.stdout)['errors']:
-        yield error['path'], error['message']
+class Garbled(Exception):
+    """The answer is to be no JSON."""
 
 
 def decode(part):
@@ -138,14 +82,18 @@ class VertexServer:
     """The server, running in a thread of its own until close()."""
 
     def __init__(self, port=0, record=None, fail=(), states=('PENDING', 'RUNNING', 'SUCCEEDED'), public_key=None,
-                 oracle=None):
+                 oracle=None, control=None, narrate=False):
         oracle = oracle or os.environ.get('AUTOPACK_ORACLE') or ROOT.parent / 'shared' / 'oracle'
         self.oracle = pathlib.Path(oracle) if pathlib.Path(oracle, 'validate.py').is_file() else None
-        self.table = read_table(ROOT / 'src/job/tables/schema.txt')
-        self.record, self.public_key, self.states = record, public_key, list(states)
+        self.record, self.public_key = record, public_key
+        self.service = JobService(Refusal, read_table(ROOT / 'src/job/tables/schema.txt'), self.oracle, states, control)
+        self.logs = LogService(Refusal, self.oracle)
+        if narrate:
+            self.service.changed = lambda name, state: self.logs.add(name, f'the job is {state.lower()}', task='service')
+        # Held back until a test sets it: what `hang` waits for.
+        self.released = threading.Event()
         self.fail = list(fail)
         self.requests = []
-        self.jobs = {}
         self.tokens = []
         self._lock = threading.RLock()
         self._server = http.server.ThreadingHTTPServer(('127.0.0.1', port), self._handler())
@@ -155,7 +103,12 @@ class VertexServer:
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
         self._thread.start()
 
+    @property
+    def jobs(self):
+        return self.service.jobs
+
     def close(self):
+        self.released.set()
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
@@ -181,7 +134,9 @@ class VertexServer:
                 except Drop:
                     self.close_connection = True
                     return
-                text = json.dumps(result).encode()
+                except Garbled:
+                    status, result = 200, '<html>busy</html>'
+                text = result.encode() if isinstance(result, str) else json.dumps(result).encode()
                 self.send_response(status)
                 self.send_header('Content-Type', 'application/json; charset=UTF-8')
                 self.send_header('Content-Length', str(len(text)))
@@ -203,13 +158,41 @@ class VertexServer:
                       quota_project=headers.get('x-goog-user-project', ''))
             if not re.fullmatch(r'Bearer \S+', headers.get('Authorization', '')):
                 raise Refusal(401, 'Request is missing required authentication credential.')
-            collection = COLLECTION.fullmatch(url.path)
-            if collection and method == 'POST':
-                return self.create(*collection.groups(), content)
-            if collection and method == 'GET':
-                return self.list(url.path, query)
-            name, _, verb = url.path.removeprefix('/v1/').partition(':')
-            return self.one_job(method, name, verb)
+            return self.serve(method, url.path, query, content)
+
+    def serve(self, method, path, query, content):
+        if method == 'POST' and path == '/v2/entries:list':
+            return self.misbehave('logs', lambda: self.logs.list(content))
+        collection = COLLECTION.fullmatch(path)
+        if collection and method == 'POST':
+            return self.misbehave('create', lambda: self.service.create(*collection.groups(), content))
+        if collection and method == 'GET':
+            return self.misbehave('list', lambda: self.service.list(*collection.groups(), query))
+        name, _, verb = path.removeprefix('/v1/').partition(':')
+        if method == 'POST' and verb == 'cancel':
+            return self.misbehave('cancel', lambda: self.service.cancel(name))
+        if method != 'GET' or verb:
+            raise Refusal(404, 'The method is not found.')
+        return self.misbehave('get', lambda: self.service.get(name))
+
+    def misbehave(self, call, action):
+        """Runs `action`, unless the next failure of `call` says otherwise."""
+        failure = self.next_failure(call)
+        if failure in (None, 'drop', 'lost', 'garbled', 'hang'):
+            result = action()
+        if failure == 'lost':
+            raise Refusal(503, 'The service is currently unavailable.')
+        if failure == 'hang':
+            self._lock.release()
+            self.released.wait()
+            self._lock.acquire()
+        if failure in ('drop', 'cut', 'hang'):
+            raise Drop
+        if failure == 'garbled':
+            raise Garbled
+        if failure:
+            raise Refusal(int(failure), 'The request cannot be served.')
+        return result
 
     @staticmethod
     def parse(body):
@@ -228,63 +211,19 @@ class VertexServer:
             with open(self.record, 'a', encoding='utf-8') as file:
                 file.write(json.dumps(entry, sort_keys=True) + '\n')
 
-    def next_failure(self, is_token):
+    def next_failure(self, call):
+        """The next failure that is meant for `call`, without its name; None when there is none."""
         for index, failure in enumerate(self.fail):
-            if (failure.startswith('token-') or failure == 'invalid_rapt') == is_token:
-                return self.fail.pop(index)
+            owner, _, what = failure.rpartition('-')
+            if failure == 'invalid_rapt':
+                owner, what = 'token', failure
+            if (owner or 'create') == call:
+                del self.fail[index]
+                return what
         return None
 
-    def create(self, project, region, body):
-        failure = self.next_failure(is_token=False)
-        if failure not in (None, 'drop', 'lost'):
-            raise Refusal(int(failure), 'The request cannot be served.')
-        faults = [*schema_faults(body, 'CustomJob', self.table, ''), *pool_faults(body)]
-        if self.oracle and not faults:
-            faults = list(oracle_faults(body, self.oracle))
-        if faults:
-            raise Refusal(400, 'List of found errors:' + ''.join(
-                f'\t{number}.Field: {path}; Message: {words}\t' for number, (path, words) in enumerate(faults, 1)))
-        now = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec='microseconds').replace('+00:00', 'Z')
-        name = f'projects/{project}/locations/{region}/customJobs/{4_000_000_000_000_000_000 + len(self.jobs)}'
-        self.jobs[name] = {'job': {**body, 'name': name, 'state': 'JOB_STATE_PENDING', 'createTime': now,
-                                   'updateTime': now}, 'states': [f'JOB_STATE_{state}' for state in self.states]}
-        if failure == 'drop':
-            raise Drop
-        if failure == 'lost':
-            raise Refusal(503, 'The service is currently unavailable.')
-        return self.jobs[name]['job']
-
-    def list(self, path, query):
-        """Newest first. Filters: `display_name="x"`, `state="x"`, `labels.k="x"`, joined by AND."""
-        parent = path.removeprefix('/v1/') + '/'
-        jobs = [entry['job'] for name, entry in reversed(self.jobs.items()) if name.startswith(parent)]
-        for field, value in re.findall(r'([\w.-]+)\s*=\s*"?([^"\s]+)"?', query.get('filter', '')):
-            jobs = [job for job in jobs if self.filter_value(job, field) == value]
-        start, size = int(query.get('pageToken') or 0), int(query.get('pageSize') or 100)
-        result = {'customJobs': jobs[start:start + size]} if jobs else {}
-        return result | ({'nextPageToken': str(start + size)} if len(jobs) > start + size else {})
-
-    @staticmethod
-    def filter_value(job, field):
-        if field.startswith('labels.'):
-            return job.get('labels', {}).get(field.removeprefix('labels.'))
-        return job.get({'display_name': 'displayName'}.get(field, field))
-
-    def one_job(self, method, name, verb):
-        if name not in self.jobs:
-            raise Refusal(404, f'The resource "{name}" is not found.')
-        entry = self.jobs[name]
-        if method == 'POST' and verb == 'cancel':
-            entry['states'] = ['JOB_STATE_CANCELLING', 'JOB_STATE_CANCELLED']
-            return {}
-        if method != 'GET' or verb:
-            raise Refusal(404, 'The method is not found.')
-        if entry['states']:
-            entry['job']['state'] = entry['states'].pop(0)
-        return entry['job']
-
     def give_token(self, form):
-        failure = self.next_failure(is_token=True)
+        failure = self.next_failure('token')
         grant = form.get('grant_type', '')
         claims = None
         if grant.endswith(':jwt-bearer'):
@@ -296,7 +235,7 @@ class VertexServer:
             raise Refusal(400, 'rapt', error='invalid_grant', error_subtype='invalid_rapt',
                           error_description='reauth related error (invalid_rapt)')
         if failure:
-            raise Refusal(int(failure.removeprefix('token-')), 'The token endpoint is busy.')
+            raise Refusal(int(failure), 'The token endpoint is busy.')
         self.tokens.append(f'ya29.stand-in-{len(self.tokens) + 1}')
         return {'access_token': self.tokens[-1], 'expires_in': 3599, 'token_type': 'Bearer'}
 
@@ -321,9 +260,10 @@ def main():
     parser.add_argument('--record')
     parser.add_argument('--fail', type=lambda text: text.split(','), default=[])
     parser.add_argument('--states', type=lambda text: text.split(','), default=['PENDING', 'RUNNING', 'SUCCEEDED'])
+    parser.add_argument('--control')
     parser.add_argument('--public-key')
     parser.add_argument('--oracle')
-    server = VertexServer(**vars(parser.parse_args()))
+    server = VertexServer(narrate=True, **vars(parser.parse_args()))
     print(server.port, flush=True)
     try:
         server.wait()

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "cli/command.hpp"
+#include "google/jobs.hpp"
+
+#include <string>
+
+namespace autopack::cli {
+
+/// Google's APIs as a command reaches them: its credentials, endpoints and client.
+class GoogleServices {
+public:
+  /// Finds no credentials yet. Throws Error(usage) as read_gcloud_configuration does.
+  explicit GoogleServices(Session& session);
+  GoogleServices(const GoogleServices&) = delete;
+  GoogleServices& operator=(const GoogleServices&) = delete;
+  GoogleServices(GoogleServices&&) = delete;
+  GoogleServices& operator=(GoogleServices&&) = delete;
+  ~GoogleServices() = default;
+
+  google::Service& service() { return service_; }
+
+  google::Jobs jobs() { return {service_, aiplatform_}; }
+
+  /// `CLOUDSDK_API_ENDPOINT_OVERRIDES_...`, or gcloud's property; empty = the API's own address.
+  const std::string& aiplatform_override() const { return aiplatform_; }
+
+  const std::string& logging_override() const { return logging_; }
+
+private:
+  google::Service service_;
+  std::string aiplatform_;
+  std::string logging_;
+};
+
+}  // namespace autopack::cli

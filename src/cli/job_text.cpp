@@ -1,0 +1,102 @@
+#include "cli/job_text.hpp"
+
+#include "base/json.hpp"
+#include "base/text.hpp"
+#include "google/fields.hpp"
+#include "google/job_name.hpp"
+#include "google/timestamp.hpp"
+#include "submit/job_state.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace autopack::cli {
+
+using nlohmann::json;
+
+namespace {
+
+std::string shown(const json& job, const char* key) {
+  return printable(google::text_at(job, key));
+}
+
+std::vector<std::string> row(const json& job) {
+  const auto name = shown(job, "name");
+  const auto parsed = google::JobName::parse(name);
+  const auto created = google::Timestamp::parse(shown(job, "createTime"));
+  return {parsed ? parsed->id : name, parsed ? std::string{google::words_of(parsed->kind)} : "",
+          submit::state_of(job).word, created ? created->readable().substr(0, 19) : "",
+          shown(job, "displayName")};
+}
+
+/// A word as it is; quoted where YAML would read something else.
+std::string scalar(const json& value) {
+  if (!value.is_string()) {
+    return print_json(value);
+  }
+  const auto text = value.get<std::string>();
+  const bool plain = !text.empty() && printable(text) == text &&
+                     text.find_first_of(" \t:#'\"{}[],&*!|>%@`") == std::string::npos;
+  return plain ? text : print_json(value);
+}
+
+void write(const json& value, std::size_t indentation, std::string& into);
+
+void write_field(const std::string& head,
+                 const json& value,
+                 std::size_t indentation,
+                 std::string& into) {
+  into += std::string(indentation, ' ') + head;
+  if ((value.is_object() || value.is_array()) && !value.empty()) {
+    into += "\n";
+    write(value, indentation + 2, into);
+  } else {
+    into += " " + scalar(value) + "\n";
+  }
+}
+
+void write(const json& value, std::size_t indentation, std::string& into) {
+  if (value.is_object()) {
+    for (const auto& [key, item] : value.items()) {
+      write_field(printable(key) + ":", item, indentation, into);
+    }
+    return;
+  }
+  for (const auto& item : value) {
+    write_field("-", item, indentation, into);
+  }
+}
+
+}  // namespace
+
+std::string job_table(const std::vector<json>& jobs) {
+  if (jobs.empty()) {
+    return {};
+  }
+  std::vector<std::vector<std::string>> rows{{"ID", "KIND", "STATE", "CREATED", "NAME"}};
+  std::transform(jobs.begin(), jobs.end(), std::back_inserter(rows), row);
+  std::vector<std::size_t> widths(rows.front().size(), 0);
+  for (const auto& cells : rows) {
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      widths[i] = std::max(widths[i], cells[i].size());
+    }
+  }
+  std::string text;
+  for (const auto& cells : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      line += i + 1 == cells.size() ? cells[i] : fmt::format("{:<{}}  ", cells[i], widths[i]);
+    }
+    text += line + "\n";
+  }
+  return text;
+}
+
+std::string job_details(const json& job) {
+  std::string text;
+  write(job, 0, text);
+  return text;
+}
+
+}  // namespace autopack::cli

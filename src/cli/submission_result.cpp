@@ -1,0 +1,44 @@
+#include "cli/submission_result.hpp"
+
+#include "base/json.hpp"
+#include "cli/error_text.hpp"
+
+namespace autopack::cli {
+
+using nlohmann::json;
+
+void SubmissionResult::created(const char* verb, const submit::SubmittedJob& job) {
+  name_ = job.name;
+  job_ = job.answer ? job.answer : std::make_shared<const json>(json{{"name", name_}});
+  session_.console.done(verb, name_);
+  if (session_.format.kind != OutputFormat::Kind::json) {
+    session_.console.result(render(session_.format, object(), name_));
+  }
+}
+
+void SubmissionResult::image(std::shared_ptr<const json> image, std::string uri) {
+  image_ = std::move(image);
+  image_uri_ = std::move(uri);
+}
+
+json SubmissionResult::object() const {
+  return {{"image", image_ ? *image_ : json{}}, {"job", job_ ? *job_ : json{}}};
+}
+
+void SubmissionResult::print() const {
+  if (!has_job() || session_.format.kind == OutputFormat::Kind::json) {
+    session_.console.result(render(session_.format, object(), image_uri_));
+  }
+}
+
+int SubmissionResult::fail(const Error& error) const {
+  session_.console.error(error);
+  if (session_.format.kind == OutputFormat::Kind::json) {
+    auto whole = object();
+    whole["error"] = error_object(error);
+    session_.console.result(print_json(whole, 2) + "\n");
+  }
+  return exit_status(error.kind());
+}
+
+}  // namespace autopack::cli

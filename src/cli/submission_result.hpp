@@ -1,0 +1,46 @@
+#pragma once
+
+#include "cli/command.hpp"
+#include "submit/submitter.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <memory>
+#include <string>
+
+namespace autopack::cli {
+
+/// What a command that creates a job puts on standard output: the job's name as soon as there is a
+/// job, or with `--format=json` one object at the end, whatever happens in between.
+class SubmissionResult {
+public:
+  explicit SubmissionResult(Session& session) : session_{session} {}
+
+  /// There is a job: tells its name with `verb` (`Submitted`).
+  void created(const char* verb, const submit::SubmittedJob& job);
+  /// What the JSON object says of the image; `uri` stands for the result when there is no job.
+  void image(std::shared_ptr<const nlohmann::json> image, std::string uri);
+
+  /// The job as it is now.
+  void job(std::shared_ptr<const nlohmann::json> answer) { job_ = std::move(answer); }
+
+  const std::shared_ptr<const nlohmann::json>& job() const { return job_; }
+
+  bool has_job() const { return !name_.empty(); }
+
+  /// Prints what is not printed yet.
+  void print() const;
+  /// Tells an error that came after the job was created. The exit status.
+  int fail(const Error& error) const;
+
+private:
+  nlohmann::json object() const;
+
+  Session& session_;
+  std::string name_{};
+  std::string image_uri_{};
+  std::shared_ptr<const nlohmann::json> job_{};
+  std::shared_ptr<const nlohmann::json> image_{};
+};
+
+}  // namespace autopack::cli

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace autopack::google {
+
+/// A text that services and jobs are known to fail with (the rows of vertex.md section 7), what it
+/// means, and what mends it.
+struct KnownFailure {
+  std::string_view fragment{};
+  std::string_view and_also{};  ///< must stand in the text too; may be empty
+  std::string_view why{};
+  std::string_view command{};  ///< PROJECT, REGION, IMAGE, ... stand for the failure's own
+};
+
+/// The known failures; the first whose fragments are in a text is its own.
+std::span<const KnownFailure> known_failures();
+
+/// Where a failure happened; parts may be empty.
+struct Place {
+  std::string project{};
+  std::string region{};
+};
+
+/// A failure in words.
+struct Explanation {
+  std::string why{};
+  std::string command{};
+};
+
+/// What `text` means and what mends it; none when it is no known failure. Names of images,
+/// repositories and accounts are taken from the text.
+std::optional<Explanation> explain(std::string_view text, const Place& place = {});
+
+}  // namespace autopack::google

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace autopack::google {
+
+/// A point in time as Google's APIs write it (RFC 3339), to the nanosecond.
+struct Timestamp {
+  std::int64_t seconds{0};  ///< since 1970-01-01 UTC
+  std::int32_t nanoseconds{0};
+
+  auto operator<=>(const Timestamp&) const = default;
+
+  /// None when `text` is no such time: `2026-01-02T03:04:05[.123456789]Z`, or with `+01:00` for
+  /// `Z`.
+  static std::optional<Timestamp> parse(std::string_view text);
+
+  /// `2026-01-02T03:04:05.000000006Z`.
+  std::string text() const;
+  /// `2026-01-02 03:04:05 +0000`, as gcloud shows times.
+  std::string readable() const;
+};
+
+}  // namespace autopack::google

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "base/error.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace autopack::submit {
+
+/// `error` with the commands that follow and cancel `job`.
+Error with_follow_up(Error error, const nlohmann::json& job);
+
+}  // namespace autopack::submit

@@ -1,0 +1,109 @@
+#include "submit/log_reader.hpp"
+
+#include <fmt/format.h>
+
+namespace autopack::submit {
+
+namespace {
+
+/// Failures in a row after which a log is given up, when the job goes on without it.
+constexpr int most_failures = 8;
+
+}  // namespace
+
+bool LogReader::read(const std::string& job_id) {
+  bool news = false;
+  while (!has_given_up_ && !job_id.empty() && trouble_.is_over() && quota_.admits(options_.now())) {
+    if (pages_ == 0) {
+      query_ = {.project = options_.name.project,
+                .job_id = job_id,
+                .task = options_.logs->task,
+                .since = cursor_.since()};
+      news_ = false;
+    }
+    const auto page = read_page();
+    if (!page) {
+      break;
+    }
+    ++pages_;
+    news_ = take(*page) || news_;
+    news = news || news_;
+    // The same token again would be the same page again.
+    const bool is_last = page->next_page.empty() || page->next_page == next_page_;
+    next_page_ = is_last ? "" : page->next_page;
+    if (is_last) {
+      quiet_readings_ = news_ ? 0 : quiet_readings_ + 1;
+      cursor_.read_pages(pages_);
+      pages_ = 0;
+      break;
+    }
+  }
+  return news;
+}
+
+std::optional<google::LogPage> LogReader::read_page() {
+  const auto call = google::entries_call(query_, next_page_, options_.logs->endpoint_override);
+  try {
+    const auto response = options_.jobs->service().send(call);
+    if (response.ok()) {
+      auto page = google::read_log_page(call, response);
+      trouble_.ended();
+      return page;
+    }
+    const auto error = google::refusal("could not " + call.what, call, response);
+    const bool was_later_page = !next_page_.empty();
+    if (was_later_page && response.status == 400) {
+      // The page is no longer kept for us: begin this reading anew.
+      pages_ = 0;
+      next_page_.clear();
+    }
+    if (was_later_page || google::is_passing(response.status)) {
+      fail(error, response.header("retry-after").value_or(""));
+    } else {
+      give_up(error);
+    }
+  } catch (const http::TransportError& error) {
+    fail(error, "");
+  }
+  return std::nullopt;
+}
+
+bool LogReader::take(const google::LogPage& page) {
+  if (page.unreadable > 0 && !told_unreadable_) {
+    told_unreadable_ = true;
+    options_.reporter->warn({.severity = Problem::Severity::warning,
+                             .message = "the log holds entries that cannot be read; they are left "
+                                        "out"});
+  }
+  bool news = false;
+  for (const auto& entry : page.entries) {
+    if (cursor_.take(entry)) {
+      news = true;
+      ++entries_;
+      options_.logged(entry);
+    }
+  }
+  return news;
+}
+
+void LogReader::fail(const Error& error, const std::string& retry_after) {
+  if (trouble_.happened(retry_after)) {
+    options_.reporter->detail(fmt::format("{}: trying again", error.message()));
+  }
+  if (trouble_.lasts_too_long() ||
+      (!options_.logs->required && trouble_.failures() > most_failures)) {
+    give_up(error);
+  }
+}
+
+void LogReader::give_up(const Error& error) {
+  if (options_.logs->required) {
+    throw error;
+  }
+  has_given_up_ = true;
+  options_.reporter->warn({.severity = Problem::Severity::warning,
+                           .message = error.message() + "; the job is watched without them",
+                           .hints = error.hints()});
+}
+
+}  // namespace autopack::submit

@@ -1,0 +1,250 @@
+#include "submit/once.hpp"
+
+#include "base/json.hpp"
+#include "base/text.hpp"
+#include "google/fields.hpp"
+#include "submit/follow_up.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <random>
+#include <span>
+
+namespace autopack::submit {
+
+using google::Job;
+using nlohmann::json;
+using namespace std::chrono_literals;
+using std::chrono::milliseconds;
+
+namespace {
+
+constexpr int most_creates = 4;
+/// A job may appear in the list a little after it was made. Waits before each look.
+constexpr std::array looks{0ms, 1000ms, 3000ms};
+constexpr std::size_t hurried_looks = 2;
+
+std::string label_of(const json& job) {
+  const auto labels = job.find("labels");
+  return labels == job.end() ? "" : google::text_at(*labels, submission_label);
+}
+
+std::string display_name(const Creation& creation) {
+  return printable(google::text_at(*creation.body, "displayName"));
+}
+
+std::string label_filter(const Creation& creation) {
+  return fmt::format("labels.{}=\"{}\"", submission_label, label_of(*creation.body));
+}
+
+/// The jobs with the label. A collection that cannot filter by label is asked by name.
+std::vector<Job> labelled_jobs(const google::Jobs& jobs, const Creation& creation) {
+  std::vector<Job> found;
+  const auto search = [&](const std::string& filter) {
+    auto query = creation.where;
+    query.filter = filter;
+    jobs.list(query, [&](const Job& job) {
+      if (label_of(*job) == label_of(*creation.body)) {
+        found.push_back(job);
+      }
+      return true;
+    });
+  };
+  try {
+    search(label_filter(creation));
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::remote || creation.where.kind != google::JobKind::pipeline) {
+      throw;
+    }
+    search("display_name=" + json(google::text_at(*creation.body, "displayName")).dump());
+  }
+  return found;
+}
+
+Job look(const google::Jobs& jobs, const Creation& creation, std::span<const milliseconds> waits) {
+  for (const auto wait : waits) {
+    if (wait > 0ms) {
+      jobs.service().options().sleep(wait);
+    }
+    if (const auto found = labelled_jobs(jobs, creation); !found.empty()) {
+      return found.front();
+    }
+  }
+  return nullptr;
+}
+
+std::string list_command(const Creation& creation) {
+  return fmt::format("autopack jobs list --project={} --region={} --filter={}",
+                     shell_quote(creation.where.project), shell_quote(creation.where.region),
+                     shell_quote(label_filter(creation)));
+}
+
+Error unclear(const Creation& creation, const std::vector<std::string>& causes) {
+  Error error{ErrorKind::remote,
+              fmt::format("it is not known whether job `{}` was created", display_name(creation))};
+  for (const auto& cause : causes) {
+    error.cause(cause);
+  }
+  return error.hint("look before you submit again: " + list_command(creation));
+}
+
+/// How one create ended when it made no job that we know of.
+struct Trouble {
+  bool may_have_made_one{false};
+  std::vector<std::string> causes{};
+};
+
+Trouble trouble_of(const http::TransportError& error) {
+  using Reason = http::TransportError::Reason;
+  if (error.reason() == Reason::tls) {
+    throw error;
+  }
+  Trouble trouble{
+      .may_have_made_one = error.reason() != Reason::connect && error.reason() != Reason::resolve,
+      .causes = {error.message()}};
+  trouble.causes.insert(trouble.causes.end(), error.causes().begin(), error.causes().end());
+  return trouble;
+}
+
+/// An answer that may come from a proxy in front of a service that has created the job.
+bool is_unclear(int status) {
+  return status == 408 || status >= 500;
+}
+
+/// One create: the job, or what went wrong. Throws what is surely a refusal.
+Job try_create(const Creation& creation, Trouble& trouble) {
+  const auto call = creation.jobs->create_call(creation.where, write_json(*creation.body));
+  try {
+    const auto response = creation.jobs->service().send(call);
+    if (response.ok()) {
+      try {
+        return google::read_job(call, response);
+      } catch (const Error& error) {
+        trouble = {.may_have_made_one = true, .causes = error.causes()};
+        return nullptr;
+      }
+    }
+    auto refused = google::refusal("Vertex AI refused the job", call, response);
+    if (!is_unclear(response.status)) {
+      throw refused;
+    }
+    trouble = {.may_have_made_one = true, .causes = refused.causes()};
+  } catch (const http::TransportError& error) {
+    trouble = trouble_of(error);
+  }
+  return nullptr;
+}
+
+/// An earlier try may take effect long after its answer was lost: what it made is cancelled.
+void cancel_twins(const Creation& creation, const Job& job) {
+  const auto own = google::JobName::parse(google::text_at(*job, "name"));
+  for (const auto& other : labelled_jobs(*creation.jobs, creation)) {
+    const auto name = google::JobName::parse(google::text_at(*other, "name"));
+    if (!own || !name || name->id == own->id) {
+      continue;
+    }
+    creation.jobs->cancel(*name);
+    creation.reporter->warn(
+        {.severity = Problem::Severity::warning,
+         .message =
+             fmt::format("an earlier try had made `{}` after all: it is cancelled", name->text())});
+  }
+}
+
+/// The job is there, so that trouble is a warning.
+void try_cancel_twins(const Creation& creation, const Job& job) {
+  try {
+    cancel_twins(creation, job);
+  } catch (const Error& error) {
+    creation.reporter->warn(
+        {.severity = Problem::Severity::warning,
+         .message = fmt::format("{}: an earlier try may have made a second job", error.message()),
+         .hints = {"look: " + list_command(creation)}});
+  }
+}
+
+Job create(const Creation& creation) {
+  bool may_have_twins = false;
+  for (int tries = 1;; ++tries) {
+    Trouble trouble;
+    if (auto job = try_create(creation, trouble)) {
+      if (may_have_twins) {
+        try_cancel_twins(creation, job);
+      }
+      return job;
+    }
+    may_have_twins = may_have_twins || trouble.may_have_made_one;
+    if (trouble.may_have_made_one) {
+      creation.reporter->detail("the create's answer is unclear: looking for the job by its label");
+      Job found;
+      try {
+        found = look(*creation.jobs, creation, looks);
+      } catch (const Error& error) {
+        if (error.kind() == ErrorKind::interrupted) {
+          throw;
+        }
+        throw unclear(creation, trouble.causes).cause(error.message());
+      }
+      if (found) {
+        return found;
+      }
+    }
+    if (tries == most_creates) {
+      Error error{ErrorKind::remote,
+                  fmt::format("job `{}` could not be created", display_name(creation))};
+      for (const auto& cause : trouble.causes) {
+        error.cause(cause);
+      }
+      throw error;
+    }
+    creation.jobs->service().options().sleep(milliseconds{500 * tries});
+  }
+}
+
+/// The interruption's own error: says what became of the job.
+Error interrupted(const Creation& creation) {
+  creation.reporter->warn({.severity = Problem::Severity::warning,
+                           .message = "interrupted while the job was being created: asking whether "
+                                      "it exists (interrupt again to leave at once)"});
+  try {
+    auto service = creation.jobs->service().over(creation.uninterrupted());
+    const auto found =
+        look(creation.jobs->over(service), creation, std::span{looks}.first(hurried_looks));
+    if (found) {
+      creation.created(found);
+      return with_follow_up(
+          Error(ErrorKind::interrupted, "interrupted; the job was created and goes on"), *found);
+    }
+    return {ErrorKind::interrupted, "interrupted; the job was not created"};
+  } catch (const Error& error) {
+    const auto because = unclear(creation, {error.message()});
+    return Error(ErrorKind::interrupted, "interrupted; " + because.message())
+        .cause(error.message())
+        .hint(because.hints().front());
+  }
+}
+
+}  // namespace
+
+std::string new_submission_id() {
+  std::random_device random;
+  return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
+}
+
+Job create_once(const Creation& creation) {
+  // Before anything is sent an interruption leaves nothing to ask about.
+  creation.jobs->service().fetch_token();
+  try {
+    auto job = create(creation);
+    creation.created(job);
+    return job;
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::interrupted) {
+      throw;
+    }
+    throw interrupted(creation);
+  }
+}
+
+}  // namespace autopack::submit

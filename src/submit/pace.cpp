@@ -1,0 +1,39 @@
+#include "submit/pace.hpp"
+
+#include <algorithm>
+
+namespace autopack::submit {
+
+using namespace std::chrono_literals;
+using std::chrono::milliseconds;
+
+namespace {
+
+constexpr milliseconds shortest = 250ms;
+constexpr milliseconds after_news = 2s;
+constexpr std::size_t most_readings = 50;
+
+}  // namespace
+
+milliseconds Pace::next(bool news) {
+  const auto grown = wait_ == 0ms ? shortest : wait_ * 2;
+  wait_ = std::min({grown, longest_, news ? std::max(after_news, shortest) : longest_});
+  return wait_;
+}
+
+milliseconds Pace::last_entries() const {
+  return std::min(longest_, after_news);
+}
+
+bool ReadQuota::admits(milliseconds now) {
+  while (!readings_.empty() && now - readings_.front() >= 1min) {
+    readings_.pop_front();
+  }
+  if (readings_.size() >= most_readings) {
+    return false;
+  }
+  readings_.push_back(now);
+  return true;
+}
+
+}  // namespace autopack::submit

@@ -1,0 +1,42 @@
+#include "submit/trouble.hpp"
+
+#include "registry/retry.hpp"
+
+#include <ctime>
+#include <limits>
+
+namespace autopack::submit {
+
+using namespace std::chrono_literals;
+using std::chrono::milliseconds;
+
+namespace {
+
+constexpr milliseconds patience = 30min;
+constexpr registry::RetryLimits limits{
+    .attempts = std::numeric_limits<int>::max(), .first = 1s, .longest = 30s, .patience = 600s};
+
+}  // namespace
+
+bool Trouble::happened(const std::string& retry_after) {
+  if (failures_++ == 0) {
+    began_ = now_();
+  }
+  const auto delay =
+      registry::retry_delay({.number = failures_, .status = 503, .retry_after = retry_after}, 0.5,
+                            std::time(nullptr), limits);
+  ask_at_ = now_() + delay.value_or(limits.patience);
+  return failures_ == 1;
+}
+
+bool Trouble::ended() {
+  const bool was = failures_ > 0;
+  failures_ = 0;
+  return was;
+}
+
+bool Trouble::lasts_too_long() const {
+  return failures_ > 0 && now_() - began_ >= patience;
+}
+
+}  // namespace autopack::submit

@@ -1,0 +1,148 @@
+#include "submit/watch.hpp"
+
+#include "base/json.hpp"
+#include "google/fields.hpp"
+#include "submit/follow_up.hpp"
+#include "submit/job_state.hpp"
+#include "submit/log_reader.hpp"
+#include "submit/pace.hpp"
+#include "submit/trouble.hpp"
+
+#include <fmt/format.h>
+
+#include <ctime>
+
+namespace autopack::submit {
+
+using google::Job;
+using google::Timestamp;
+using std::chrono::milliseconds;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// Readings without a new entry that show an ended job's log to be whole.
+constexpr int quiet_readings = 3;
+/// After this many seconds no entry is still on its way.
+constexpr std::int64_t settled = 60;
+
+class Watcher {
+public:
+  explicit Watcher(WatchOptions options)
+      : options_{std::move(options)}, pace_{options_.longest_wait}, job_trouble_{options_.now} {
+    if (options_.logs) {
+      logs_.emplace(options_);
+    }
+  }
+
+  Job run() {
+    for (;;) {
+      bool news = look_at_job();
+      if (logs_ && job_) {
+        news = logs_->read(logging_job_id(*job_)) || news;
+      }
+      const bool ended = job_ && state_of(*job_).ended;
+      if (ended && is_log_whole()) {
+        tell_missing_logs();
+        return job_;
+      }
+      sleep(ended ? pace_.last_entries() : pace_.next(news));
+    }
+  }
+
+private:
+  void sleep(milliseconds time) { options_.jobs->service().options().sleep(time); }
+
+  /// True when the state is another than before.
+  bool look_at_job() {
+    if (!job_trouble_.is_over() || (job_ && state_of(*job_).ended)) {
+      return false;
+    }
+    const auto call = options_.jobs->get_call(options_.name);
+    try {
+      const auto response = options_.jobs->service().send(call);
+      if (google::is_passing(response.status)) {
+        lost_sight(google::refusal("could not " + call.what, call, response),
+                   response.header("retry-after").value_or(""));
+        return false;
+      }
+      if (!response.ok()) {
+        throw google::refusal("could not " + call.what, call, response);
+      }
+      const auto before = job_ ? state_of(*job_).word : "";
+      job_ = google::read_job(call, response);
+      if (job_trouble_.ended()) {
+        options_.reporter->detail("the service answers again");
+      }
+      if (state_of(*job_).word == before) {
+        return false;
+      }
+      options_.changed(job_);
+      return true;
+    } catch (const http::TransportError& error) {
+      lost_sight(error, "");
+      return false;
+    }
+  }
+
+  void lost_sight(const Error& error, const std::string& retry_after) {
+    if (job_trouble_.happened(retry_after)) {
+      options_.reporter->warn(
+          {.severity = Problem::Severity::warning,
+           .message = fmt::format("{}: trying again (the job is not affected)", error.message())});
+    }
+    if (job_trouble_.lasts_too_long()) {
+      throw error;
+    }
+  }
+
+  bool is_log_whole() const {
+    if (!logs_ || logs_->has_given_up()) {
+      return true;
+    }
+    const auto ended = Timestamp::parse(google::text_at(*job_, "endTime"));
+    const bool long_ago = ended && options_.date() - ended->seconds > settled;
+    return logs_->quiet_readings() >= (long_ago ? 1 : quiet_readings) ||
+           logging_job_id(*job_).empty();
+  }
+
+  void tell_missing_logs() const {
+    if (logs_ && logs_->entries() == 0 && !logs_->has_given_up()) {
+      options_.reporter->warn(
+          {.severity = Problem::Severity::warning,
+           .message = "the job left no log entry",
+           .hints = {"may its account write logs? gcloud projects add-iam-policy-binding " +
+                     options_.name.project +
+                     " --member=serviceAccount:ACCOUNT --role=roles/logging.logWriter"}});
+    }
+  }
+
+  WatchOptions options_;
+  Pace pace_;
+  Trouble job_trouble_;
+  std::optional<LogReader> logs_{};
+  Job job_{};
+};
+
+milliseconds steady_now() {
+  return std::chrono::duration_cast<milliseconds>(
+      std::chrono::steady_clock::now().time_since_epoch());
+}
+
+}  // namespace
+
+Job watch(WatchOptions options) {
+  options.now = options.now ? options.now : steady_now;
+  options.date = options.date ? options.date : [] { return std::int64_t{std::time(nullptr)}; };
+  const auto name = options.name.text();
+  try {
+    return Watcher{std::move(options)}.run();
+  } catch (const Error& error) {
+    auto told = error.kind() == ErrorKind::interrupted
+                    ? Error(ErrorKind::interrupted, "interrupted; the job goes on")
+                    : error;
+    throw with_follow_up(told, nlohmann::json{{"name", name}});
+  }
+}
+
+}  // namespace autopack::submit

@@ -1,0 +1,201 @@
+"""Vertex AI's jobs as the stand-in keeps them: three collections, with a life cycle, filters and pages."""
+
+import datetime
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+from list_filter import BadFilter, Parser
+
+# Collection -> message of the schemas, prefix of its states.
+KINDS = {
+    'customJobs': ('CustomJob', 'JOB_STATE_'),
+    'hyperparameterTuningJobs': ('HyperparameterTuningJob', 'JOB_STATE_'),
+    'trainingPipelines': ('TrainingPipeline', 'PIPELINE_STATE_'),
+}
+ENDS = ('SUCCEEDED', 'FAILED', 'CANCELLED', 'EXPIRED', 'PARTIALLY_SUCCEEDED')
+FIELDS = {'display_name': 'displayName', 'create_time': 'createTime', 'state': 'state',
+          'training_task_definition': 'trainingTaskDefinition'}
+FIRST_ID = 4_000_000_000_000_000_000
+
+
+def now():
+    time = datetime.datetime.now(datetime.timezone.utc)
+    return time.isoformat(timespec='microseconds').replace('+00:00', 'Z')
+
+
+def scalar_fault(kind, value, values):
+    good = {
+        'string': isinstance(value, str),
+        'bool': isinstance(value, bool),
+        'int32': isinstance(value, int) and not isinstance(value, bool),
+        'int64': isinstance(value, str) and re.fullmatch(r'-?\d+', value) is not None,
+        'duration': isinstance(value, str) and re.fullmatch(r'\d{1,12}(\.\d{1,9})?s', value) is not None,
+        'map': isinstance(value, dict) and all(isinstance(item, str) for item in value.values()),
+        'enumeration': isinstance(value, str) and value in values,
+    }
+    return None if good.get(kind, True) else f'{json.dumps(value)} is no {kind}'
+
+
+def schema_faults(value, message, table, path):
+    """What the table of fields has against `value`, as (path, words)."""
+    if not isinstance(value, dict):
+        yield path, f'{json.dumps(value)} is no {message}'
+        return
+    for name, (kind, values, is_list, is_required) in table[message].items():
+        if is_required and name not in value:
+            yield f'{path}.{name}'.lstrip('.'), 'Required field is missing.'
+    for name, item in value.items():
+        where = f'{path}.{name}'.lstrip('.')
+        kind, values, is_list, _ = table[message].get(name, ('output', (), False, False))
+        if kind == 'output':
+            yield where, 'Cannot find field.'
+            continue
+        if is_list and not isinstance(item, list):
+            yield where, f'{json.dumps(item)} is no list'
+            continue
+        for index, element in enumerate(item if is_list else [item]):
+            at = f'{where}[{index}]' if is_list else where
+            if kind in table:
+                yield from schema_faults(element, kind, table, at) if element or kind != 'WorkerPoolSpec' else ()
+            elif fault := scalar_fault(kind, element, values):
+                yield at, fault
+
+
+def pool_faults(body):
+    """Rules that the schemas do not carry, of a CustomJob or the job inside another resource."""
+    spec = body.get('jobSpec') or body.get('trialJobSpec') or body.get('trainingTaskInputs') or {}
+    for index, pool in enumerate(spec.get('workerPoolSpecs', [])):
+        where = f'job_spec.worker_pool_specs[{index}]'
+        if not pool and index > 0:
+            continue
+        if ('containerSpec' in pool) == ('pythonPackageSpec' in pool):
+            yield where, 'Exactly one of `container_spec` and `python_package_spec` should be specified.'
+        machine = pool.get('machineSpec', {})
+        if ('acceleratorType' in machine) != ('acceleratorCount' in machine):
+            yield (f'{where}.machine_spec.accelerator_type',
+                   'Both `accelerator_type` and `accelerator_count` should be specified or none.')
+        if index == 0 and pool.get('replicaCount', '1') != '1':
+            yield f'{where}.replica_count', 'The primary pool has exactly one replica.'
+
+
+def oracle_faults(body, schema, oracle, document='aiplatform-v1-pruned', options=()):
+    """What the API's discovery document has against `body`, as (path, words)."""
+    file = next(pathlib.Path(oracle).glob(f'discovery/{document}*.json'))
+    answer = subprocess.run(
+        [sys.executable, pathlib.Path(oracle, 'validate.py'), '--require', '--strict-int64', '--no-output-only', '--json',
+         *options, file, schema, '-'],
+        input=json.dumps(body).encode(), capture_output=True, check=False)
+    if not answer.stdout:
+        yield '$', answer.stderr.decode()
+        return
+    for error in json.loads(answer.stdout)['errors']:
+        yield error['path'], error['message']
+
+
+def label_or_field(job, field):
+    if field.startswith('labels.'):
+        return job.get('labels', {}).get(field.removeprefix('labels.'))
+    if field not in FIELDS:
+        raise BadFilter(f'unknown field {field}')
+    return job.get(FIELDS[field])
+
+
+class JobService:
+    """Jobs by resource name. `refuse(status, message)` makes the exception that a caller sees.
+
+    A job takes the next state of its script at each get, and keeps the last. `control` may name a file: the state in
+    it is the one that jobs take next, as long as the file is there.
+    """
+
+    def __init__(self, refuse, table, oracle, states, control=None):
+        self.refuse, self.table, self.oracle, self.control = refuse, table, oracle, control
+        self.states = list(states)
+        self.error = {'code': 13, 'message': 'Internal error occurred for the current attempt.'}
+        self.end_time = None
+        self.pipelines_know_labels = True
+        self.changed = lambda name, state: None
+        self.jobs = {}
+
+    def faults(self, collection, body):
+        message = KINDS[collection][0]
+        faults = list(pool_faults(body))
+        if message in self.table:
+            faults += schema_faults(body, message, self.table, '')
+        if self.oracle and not faults:
+            faults += oracle_faults(body, f'GoogleCloudAiplatformV1{message}', self.oracle, options=[
+                '--oneofs', self.oracle / 'discovery/aiplatform-v1-oneofs.json'])
+        return faults
+
+    def create(self, project, region, collection, body):
+        faults = self.faults(collection, body)
+        if faults:
+            raise self.refuse(400, 'List of found errors:' + ''.join(
+                f'\t{number}.Field: {path}; Message: {words}\t' for number, (path, words) in enumerate(faults, 1)))
+        name = f'projects/{project}/locations/{region}/{collection}/{FIRST_ID + len(self.jobs)}'
+        script = [state for word in self.states for state in repeated(word)]
+        self.jobs[name] = {'job': {**body, 'name': name, 'createTime': now()}, 'states': script}
+        self.enter(name, script[0] if script[:1] == ['QUEUED'] else 'PENDING')
+        return self.jobs[name]['job']
+
+    def enter(self, name, state):
+        job, collection = self.jobs[name]['job'], name.split('/')[4]
+        if job.get('state', '').endswith('_' + state):
+            return
+        job['state'], job['updateTime'] = KINDS[collection][1] + state, now()
+        if state == 'RUNNING':
+            job['startTime'] = now()
+        if state == 'RUNNING' and collection == 'trainingPipelines':
+            backing = name.replace(collection, 'customJobs') + '0'
+            job['trainingTaskMetadata'] = {'backingCustomJob': backing}
+        if state in ENDS:
+            job['endTime'] = self.end_time or now()
+        if state == 'FAILED':
+            job['error'] = self.error
+        self.changed(name, state)
+
+    def get(self, name):
+        if name not in self.jobs:
+            raise self.refuse(404, f'The resource "{name}" is not found.')
+        script = self.jobs[name]['states']
+        if self.control and pathlib.Path(self.control).is_file():
+            script[:] = pathlib.Path(self.control).read_text(encoding='utf-8').split()
+        if script:
+            self.enter(name, script.pop(0))
+        return self.jobs[name]['job']
+
+    def cancel(self, name):
+        if name not in self.jobs:
+            raise self.refuse(404, f'The resource "{name}" is not found.')
+        if self.jobs[name]['job']['state'].split('_', 2)[2] in ENDS:
+            raise self.refuse(400, 'The job has ended, so it cannot be cancelled.')
+        self.jobs[name]['states'][:] = ['CANCELLING', 'CANCELLED']
+        return {}
+
+    def list(self, project, region, collection, query):
+        """Newest first, as the service does."""
+        text = query.get('filter', '')
+        prefix = KINDS[collection][1]
+        for state in re.findall(r'state\s*!?=\s*"?(\w+)', text):
+            if not state.startswith(prefix):
+                raise self.refuse(400, f'{state} is no state of {collection}.')
+        if collection == 'trainingPipelines' and 'labels.' in text and not self.pipelines_know_labels:
+            raise self.refuse(400, 'Unsupported field in the filter: labels.')
+        parent = f'projects/{project}/locations/{region}/{collection}/'
+        try:
+            wanted = Parser(text, label_or_field).parse()
+            jobs = [entry['job'] for name, entry in reversed(self.jobs.items())
+                    if name.startswith(parent) and wanted(entry['job'])]
+        except BadFilter as fault:
+            raise self.refuse(400, f'The filter cannot be read: {fault}') from None
+        start, size = int(query.get('pageToken') or 0), int(query.get('pageSize') or 100)
+        result = {collection: jobs[start:start + size]} if jobs else {}
+        return result | ({'nextPageToken': str(start + size)} if len(jobs) > start + size else {})
+
+
+def repeated(word):
+    """`RUNNING*3` as three states."""
+    state, _, count = word.partition('*')
+    return [state] * int(count or 1)

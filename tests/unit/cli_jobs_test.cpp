@@ -1,0 +1,163 @@
+#include "base/json.hpp"
+#include "cli/job_text.hpp"
+#include "cli/log_text.hpp"
+#include "support/cli_run.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace autopack;
+using autopack::testing::CliRun;
+using nlohmann::json;
+
+namespace {
+
+struct Case {
+  std::vector<std::string> arguments{};
+  std::string told{};
+  std::map<std::string, std::string> variables{};
+};
+
+const std::string name = "projects/p/locations/us-central1/customJobs/7";
+
+google::LogEntry entry(std::string task, std::string message, std::string severity = "INFO") {
+  return {.time = google::Timestamp::parse("2026-01-02T03:04:05.6Z"),
+          .severity = std::move(severity),
+          .task = std::move(task),
+          .message = std::move(message)};
+}
+
+}  // namespace
+
+TEST_CASE("a jobs command that cannot be right is refused before anything is asked") {
+  for (const auto& [arguments, told, variables] : std::vector<Case>{
+           {{"jobs"}, "`autopack jobs` needs to know what to do"},
+           {{"jobs", "lst"}, "`autopack jobs` has no `lst`"},
+           {{"jobs", "describe"}, "`autopack jobs describe` needs the job's name"},
+           {{"jobs", "cancel", ""}, "`autopack jobs cancel` needs the job's name"},
+           {{"jobs", "stream-logs"}, "`autopack jobs stream-logs` needs the job's name"},
+           {{"jobs", "describe", name, "other"}, "unexpected argument `other`"},
+           {{"jobs", "list", name}, "unexpected argument `" + name + "`"},
+           {{"jobs", "describe", "projects/p/customJobs/7"}, "is no name of a job"},
+           {{"jobs", "describe", "projects/p/locations/r/models/7"}, "is no name of a job"},
+           {{"jobs", "cancel", name + "/x"}, "is no name of a job"},
+           {{"jobs", "cancel", "../7"}, "`../7` is no name of a job"},
+           {{"jobs", "describe", "7?x=1"}, "`7?x=1` is no name of a job"},
+           {{"jobs", "describe", "7\x1b[2J"}, "`7\\x1b[2J` is no name of a job"},
+           {{"jobs", "describe", "local/1795170393174"},
+            "ran on this machine, which keeps no jobs"},
+           {{"jobs", "describe", name, "--region=europe-west4"},
+            "`--region=europe-west4` differs from `us-central1` in the job's name"},
+           {{"jobs", "cancel", name, "--project=q"}, "`--project=q` differs from `p`"},
+           {{"jobs", "describe", name, "--kind=tuning"}, "`--kind` says tuning job"},
+           {{"jobs", "describe", name, "--kind=model"}, "`model`"},
+           {{"jobs", "describe", "7"}, "no Google Cloud project is set"},
+           {{"jobs", "describe", "7", "--project=p"}, "no region is set"},
+           {{"jobs", "list", "--project=p"}, "no region is set"},
+           {{"jobs", "list", "--project=p/../q", "--region=r"}, "`p/../q` is no project"},
+           {{"jobs", "list", "--project=p", "--region=r/x"}, "`r/x` is no region"},
+           {{"jobs", "list", "--limit=0"}, "`--limit` is 0"},
+           {{"jobs", "list", "--limit=ten"}, "`ten` of `--limit` is not a whole number"},
+           {{"jobs", "list", "--page-size=5000"}, "`--page-size` is 5000"},
+           {{"jobs", "list", "--state=run\"ning"}, "of `--state` is no state"},
+           {{"jobs", "list", "--format=table"}, "`table` is no value of `--format`"},
+           {{"jobs", "describe", name, "--filter=x"}, "`--filter` is for `autopack jobs list`"},
+           {{"jobs", "cancel", name, "--task-name=x"},
+            "`--task-name` is for `autopack jobs stream-logs`"},
+           {{"jobs", "stream-logs", name, "--polling-interval=0"}, "`--polling-interval` is 0"},
+           {{"jobs", "stream-logs", name, "--polling-interval=5000"},
+            "`--polling-interval` is 5000"},
+           {{"submit", "--wait", "--submitter=none",
+             "--worker-pool-spec=machine-type=n1-standard-4,container-image-uri=gcr.io/p/i"},
+            "`--submitter=none` makes no job that could be waited for"},
+       }) {
+    CAPTURE(told);
+    CliRun cli;
+    for (const auto& [variable, value] : variables) {
+      cli.set(variable, value);
+    }
+    CHECK(cli.run(arguments) == 2);
+    CAPTURE(cli.errors);
+    CHECK(cli.out.empty());
+    CHECK(cli.errors.starts_with("error: "));
+    CHECK(cli.errors.find(told) != std::string::npos);
+  }
+}
+
+TEST_CASE("the help of the jobs commands fits a screen and has an example") {
+  CliRun cli;
+  CHECK(cli.run({"jobs", "--help"}) == 0);
+  CHECK(std::count(cli.out.begin(), cli.out.end(), '\n') <= 40);
+  CHECK(cli.out.find("autopack jobs list --region=us-central1") != std::string::npos);
+}
+
+TEST_CASE("jobs stand in a table") {
+  const auto job = [](const char* collection, const char* state) {
+    return json{{"name", std::string{"projects/p/locations/r/"} + collection + "/12"},
+                {"state", state},
+                {"createTime", "2026-01-02T03:04:05.678Z"},
+                {"displayName", "my job"}};
+  };
+  CHECK(cli::job_table({job("customJobs", "JOB_STATE_RUNNING"),
+                        job("trainingPipelines", "PIPELINE_STATE_FAILED")}) ==
+        "ID  KIND               STATE    CREATED              NAME\n"
+        "12  custom job         running  2026-01-02 03:04:05  my job\n"
+        "12  training pipeline  failed   2026-01-02 03:04:05  my job\n");
+  CHECK(cli::job_table({}).empty());
+  CHECK(cli::job_table({json{{"name", "odd\x1b[2J"}, {"createTime", 7}}}) ==
+        "ID          KIND  STATE    CREATED  NAME\n"
+        "odd\\x1b[2J        unknown           \n");
+}
+
+TEST_CASE("a job's fields are written one per line") {
+  const json job{
+      {"name", "projects/p"},
+      {"labels", {{"a", "b c"}, {"empty", ""}}},
+      {"jobSpec", {{"pools", {{{"count", "1"}, {"args", {"--x", "a: b"}}}, json::object()}}}},
+      {"done", true}};
+  CHECK(cli::job_details(job) ==
+        "done: true\n"
+        "jobSpec:\n"
+        "  pools:\n"
+        "    -\n"
+        "      args:\n"
+        "        - --x\n"
+        "        - \"a: b\"\n"
+        "      count: 1\n"
+        "    - {}\n"
+        "labels:\n"
+        "  a: \"b c\"\n"
+        "  empty: \"\"\n"
+        "name: projects/p\n");
+}
+
+TEST_CASE("a log entry is written line by line, as gcloud does") {
+  cli::LogText plain{{}, cli::Paint{false}, false};
+  CHECK(plain.render(entry("workerpool0-0", "one\ntwo\n")) ==
+        "INFO\t2026-01-02 03:04:05 +0000\tworkerpool0-0\tone\n"
+        "INFO\t2026-01-02 03:04:05 +0000\tworkerpool0-0\ttwo\n");
+  CHECK(plain.render({.message = ""}) == "DEFAULT\t-\tunknown_task\t\n");
+  CHECK(plain.render(entry("a", "10%\r20%\r30%\x1b[2J")) ==
+        "INFO\t2026-01-02 03:04:05 +0000\ta\t30%\\x1b[2J\n");
+  cli::LogText together{{}, cli::Paint{false}, true};
+  CHECK(together.render(entry("a", "one\ntwo")) ==
+        "INFO\t2026-01-02 03:04:05 +0000\ta\tone\ntwo\n");
+  cli::LogText values{cli::OutputFormat::parse("value(task_name,message)"), cli::Paint{false},
+                      false};
+  CHECK(values.render(entry("a", "one")) == "a\tone\n");
+  cli::LogText objects{cli::OutputFormat::parse("json"), cli::Paint{false}, false};
+  CHECK(autopack::parse_json(objects.render(entry("a", "one\ntwo"))) ==
+        json{{"message", "one\ntwo"},
+             {"severity", "INFO"},
+             {"task_name", "a"},
+             {"timestamp", "2026-01-02T03:04:05.600000000Z"}});
+}
+
+TEST_CASE("each replica keeps a colour of its own") {
+  cli::LogText text{{}, cli::Paint{true}, false};
+  const auto first = text.render(entry("workerpool0-0", "x"));
+  const auto second = text.render(entry("workerpool1-0", "x"));
+  CHECK(first.find("\x1b[36mworkerpool0-0\x1b[0m") != std::string::npos);
+  CHECK(second.find("\x1b[33mworkerpool1-0\x1b[0m") != std::string::npos);
+  CHECK(text.render(entry("workerpool0-0", "x")) == first);
+  CHECK(text.render(entry("a", "x", "ERROR")).starts_with("\x1b[1;31mERROR\x1b[0m"));
+}
