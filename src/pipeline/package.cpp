@@ -5,6 +5,7 @@
 #include "pipeline/base.hpp"
 #include "pipeline/direct.hpp"
 #include "pipeline/reasons.hpp"
+#include "pipeline/secrets.hpp"
 
 #include <fmt/format.h>
 
@@ -119,6 +120,7 @@ Image package(Services& services,
           ? image::BaseFacts{.platform = request.options.platform}
           : base_now(services, request.executor_image, request.options.platform, request.engine);
   const plan::Plan plan = decide(services, request, scanned, base);
+  refuse_secrets(services, plan);
   Image image =
       make(services, request, scanned, plan, name, push_it == Push::yes && name.has_registry);
   remember(services, request, scanned, plan);

@@ -3,6 +3,7 @@
 #include "base/json.hpp"
 #include "image/file_reference.hpp"
 #include "pipeline/base.hpp"
+#include "pipeline/secrets.hpp"
 
 namespace autopack::pipeline {
 
@@ -94,6 +95,7 @@ DryRun dry_run(Services& services,
             ? image::BaseFacts{.platform = package.options.platform}
             : base_or_assumed(services, package.executor_image, package.options.platform);
     const plan::Plan plan = decide(services, package, *checked.scanned, base);
+    refuse_secrets(services, plan);
     const auto& own = checked.name.reference;
     result.image = own.tag.empty() ? checked.name.keyed(plan).tagged() : own.tagged();
   }

@@ -99,8 +99,9 @@ void Gatherer::add_parents(const std::string& path) {
 void Gatherer::keep(const source::Entry& entry) {
   std::string fault;
   if (entry.type == source::EntryType::other) {
-    fault =
-        fmt::format("`{}` is a {}, which no image can hold", printable(entry.path), entry.other);
+    fault = entry.remedy.empty() ? fmt::format("`{}` is a {}, which no image can hold",
+                                               printable(entry.path), entry.other)
+                                 : fmt::format("`{}` is {}", printable(entry.path), entry.other);
   } else if (base_name(entry.path).starts_with(".wh.")) {
     fault = fmt::format("`{}` has a name that marks a deletion in an image layer",
                         printable(entry.path));
@@ -111,8 +112,9 @@ void Gatherer::keep(const source::Entry& entry) {
   if (fault.empty()) {
     entries_.push_back({.path = prefix_ + entry.path, .entry = entry, .tree = index_});
   } else if (refused_.insert(entry.path).second) {
-    problems_.push_back(
-        {.message = std::move(fault), .hints = {"remove it, or add it to `.dockerignore`"}});
+    problems_.push_back({.message = std::move(fault),
+                         .hints = {entry.remedy.empty() ? "remove it, or add it to `.dockerignore`"
+                                                        : std::string{entry.remedy}}});
   }
 }
 
@@ -153,11 +155,14 @@ void fill_contents(std::vector<ContextEntry>& entries,
     const auto same = std::lower_bound(known.begin(), known.end(), entry, by_path);
     if (same != known.end() && same->path == entry.path && same->tree == entry.tree) {
       entry.content = same->content;
+      entry.cleared = same->cleared;
       continue;
     }
     const source::Tree& tree = *trees[entry.tree];
-    if (hashes != nullptr && entry.tree == 0) {
-      entry.content = hashes->of(tree, entry.entry);
+    if (hashes != nullptr) {
+      const auto facts = hashes->of(tree, entry.entry);
+      entry.content = facts.digest;
+      entry.cleared = facts.cleared;
       continue;
     }
     tree.stream(entry.entry.path, [&](std::string_view bytes) { hash.update(bytes); });

@@ -42,7 +42,7 @@ private:
 };
 
 /// Reads what `entries` name and fills in their digests; those in `known` (sorted by path) are not
-/// read again, nor those of the working directory that `hashes` remembers (null: none).
+/// read again, nor those that `hashes` remembers (null: none).
 void fill_contents(std::vector<ContextEntry>& entries,
                    const std::vector<ContextEntry>& known,
                    const std::vector<std::shared_ptr<const source::Tree>>& trees,

@@ -23,7 +23,7 @@ struct Options {
   std::filesystem::path templates{};  ///< files here stand in for the embedded ones of their name
   /// False: no file is read, digests and keys stay empty; enough for the text.
   bool contents{true};
-  state::FileHashes* hashes{nullptr};  ///< of the working directory's files; null: none remembered
+  state::FileHashes* hashes{nullptr};  ///< of files read before; null: none remembered
 };
 
 /// Context directory of what the user named outside the working directory.
@@ -39,6 +39,7 @@ struct ContextEntry {
   source::Entry entry{};            ///< `entry.path` is relative to `tree`
   std::size_t tree{0};              ///< index into Plan::trees
   std::optional<Digest> content{};  ///< of a file's bytes or a link's target
+  bool cleared{false};              ///< its bytes were looked at, and hold no secret
 };
 
 /// `COPY [source, destination]`.

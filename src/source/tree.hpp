@@ -23,8 +23,10 @@ struct Entry {
   std::string link_target{};  ///< verbatim; empty unless a symlink
   std::uint64_t inode{0};     ///< for caches, with both times; 0 when the tree has none
   std::int64_t ctime_ns{0};
-  std::int64_t mtime_ns{0};  ///< for caches only, never for an image
-  std::string_view other{};  ///< "fifo", "socket", "device"; empty unless other
+  std::int64_t mtime_ns{0};   ///< for caches only, never for an image
+  std::string_view other{};   ///< "fifo", "socket", "device"; empty unless other
+  std::string_view remedy{};  ///< what to do when an `other` is needed; empty: leave it out
+  std::string identity{};     ///< same identity, same contents, whatever the path; empty: not known
 };
 
 /// A read-only tree of files: a working directory, git's index, a commit. Untrusted: symbolic links

@@ -3,6 +3,7 @@
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "source/secrets.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -21,7 +22,7 @@ namespace {
 constexpr std::int64_t race_ns = 2'000'000'000;
 /// The last characters are the version of the format.
 constexpr std::array<char, 16> magic{'a', 'u', 't', 'o', 'p', 'a', 'c', 'k',
-                                     '-', 'h', 'a', 's', 'h', '-', '0', '1'};
+                                     '-', 'h', 'a', 's', 'h', '-', '0', '2'};
 
 using Bytes32 = std::array<char, 32>;
 
@@ -45,10 +46,15 @@ Digest to_digest(const Bytes32& bytes) {
   return *Digest::parse(text);
 }
 
-Digest hash(const source::Tree& tree, const source::Entry& entry) {
+/// Reads the file once for both.
+FileFacts read(const source::Tree& tree, const source::Entry& entry) {
   Sha256 sha;
-  tree.stream(entry.path, [&](std::string_view bytes) { sha.update(bytes); });
-  return sha.finish();
+  source::SecretScan scan{entry.path, source::SecretScan::Detail::whether};
+  tree.stream(entry.path, [&](std::string_view bytes) {
+    sha.update(bytes);
+    scan.feed(bytes);
+  });
+  return {.digest = sha.finish(), .cleared = scan.finish().empty()};
 }
 
 }  // namespace
@@ -61,6 +67,7 @@ struct FileHashes::Record {
   std::int64_t mtime_ns{0};
   std::int64_t ctime_ns{0};
   std::uint64_t inode{0};
+  std::uint64_t cleared{0};  ///< source::secret_rules_version that found nothing; 0: none did
 
   bool same_state(const Record& other) const {
     return size == other.size && mtime_ns == other.mtime_ns && ctime_ns == other.ctime_ns &&
@@ -127,27 +134,35 @@ FileHashes::FileHashes(std::filesystem::path file)
 
 FileHashes::~FileHashes() = default;
 
-Digest FileHashes::of(const source::Tree& tree, const source::Entry& entry) {
-  if (entry.inode == 0) {
-    return hash(tree, entry);
+bool FileHashes::may_be_kept(const source::Entry& entry) const {
+  return !entry.identity.empty() || std::max(entry.mtime_ns, entry.ctime_ns) + race_ns < now_ns_;
+}
+
+FileFacts FileHashes::of(const source::Tree& tree, const source::Entry& entry) {
+  if (entry.inode == 0 && entry.identity.empty()) {
+    return read(tree, entry);
   }
-  Record record{.path = to_bytes(sha256(tree.describe() + '\0' + entry.path)),
+  const std::string& where = entry.identity.empty() ? tree.describe() : entry.identity;
+  Record record{.path = to_bytes(sha256(where + '\0' + entry.path)),
                 .size = entry.size,
                 .mtime_ns = entry.mtime_ns,
                 .ctime_ns = entry.ctime_ns,
                 .inode = entry.inode};
-  if (const Record* known = old_->find(record.path);
-      known != nullptr && known->same_state(record)) {
+  const Record* known = old_->find(record.path);
+  if (known != nullptr && known->same_state(record) &&
+      (known->cleared == source::secret_rules_version || known->cleared == 0)) {
     fresh_.push_back(*known);
-    return to_digest(known->content);
+    return {.digest = to_digest(known->content),
+            .cleared = known->cleared == source::secret_rules_version};
   }
-  Digest digest = hash(tree, entry);
+  FileFacts facts = read(tree, entry);
   changed_ = true;
-  if (std::max(record.mtime_ns, record.ctime_ns) + race_ns < now_ns_) {
-    record.content = to_bytes(digest);
+  if (may_be_kept(entry)) {
+    record.content = to_bytes(facts.digest);
+    record.cleared = facts.cleared ? source::secret_rules_version : 0;
     fresh_.push_back(record);
   }
-  return digest;
+  return facts;
 }
 
 void FileHashes::save() {

@@ -10,9 +10,15 @@
 
 namespace autopack::state {
 
-/// Digests of files that did not change since they were last hashed, told by size, times and inode
-/// as git's index does. One file for each working directory, mapped and read without a lock,
-/// replaced as a whole; a damaged or foreign file counts as empty.
+/// What is remembered of a file's contents.
+struct FileFacts {
+  Digest digest;
+  bool cleared{false};  ///< source::SecretScan found nothing
+};
+
+/// Facts of files that did not change since they were last read, told by size, times and inode as
+/// git's index does, or by their identity in git. One file for each working directory, mapped and
+/// read without a lock, replaced as a whole; a damaged or foreign file counts as empty.
 ///
 /// The race rule: a file changed in the instant of its hashing can keep its time stamp, so a digest
 /// is remembered only when both times are at least two seconds older than the moment it was asked
@@ -25,8 +31,8 @@ public:
   FileHashes(const FileHashes&) = delete;
   FileHashes& operator=(const FileHashes&) = delete;
 
-  /// The digest of the contents of `entry`, a file of `tree`, from the table or by reading it.
-  Digest of(const source::Tree& tree, const source::Entry& entry);
+  /// The facts of `entry`, a file of `tree`, from the table or by reading it once.
+  FileFacts of(const source::Tree& tree, const source::Entry& entry);
   /// Writes the table when it changed: the files asked for since the object was made. A failure is
   /// no error, the next run hashes again.
   void save();
@@ -34,6 +40,8 @@ public:
 private:
   struct Record;
   class Table;
+
+  bool may_be_kept(const source::Entry& entry) const;
 
   std::filesystem::path file_;
   std::unique_ptr<Table> old_;

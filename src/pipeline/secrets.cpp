@@ -1,0 +1,90 @@
+#include "pipeline/secrets.hpp"
+
+#include "base/text.hpp"
+#include "source/allowed_secrets.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace autopack::pipeline {
+
+namespace {
+
+using source::AllowedSecret;
+using source::FoundSecret;
+
+std::vector<FoundSecret> secrets_of(const plan::Plan& plan) {
+  std::vector<FoundSecret> all;
+  for (const plan::ContextEntry* entry : plan::context(plan)) {
+    if (entry->entry.type != source::EntryType::file || entry->cleared) {
+      continue;
+    }
+    for (FoundSecret& secret :
+         source::find_secrets(*plan.trees.at(entry->tree), entry->entry.path)) {
+      secret.path = entry->path;
+      all.push_back(std::move(secret));
+    }
+  }
+  return all;
+}
+
+std::vector<AllowedSecret> allowed_by(const source::Tree& tree) {
+  const std::string file{source::allowed_secrets_file};
+  const auto entry = tree.find(file);
+  return entry && entry->type == source::EntryType::file
+             ? source::read_allowed_secrets(tree.read(file))
+             : std::vector<AllowedSecret>{};
+}
+
+Problem problem_of(const FoundSecret& secret) {
+  const std::string where = secret.line == 0 ? "" : fmt::format(" line {}", secret.line);
+  return {
+      .message = fmt::format("`{}`{} holds {}, which would be in the image", printable(secret.path),
+                             where, source::secret_in_words(secret.kind)),
+      .hints = {
+          fmt::format("echo {} >> .dockerignore", shell_quote(printable(secret.path))),
+          fmt::format("if it may be seen: echo {} >> {}",
+                      shell_quote(source::allowing_line(secret)), source::allowed_secrets_file)}};
+}
+
+Problem stale(const AllowedSecret& allowed) {
+  return {.severity = Problem::Severity::warning,
+          .message = fmt::format("`{}` allows a secret in `{}` that is not there",
+                                 source::allowed_secrets_file, allowed.path),
+          .origin = fmt::format("{}:{}", source::allowed_secrets_file, allowed.line),
+          .hints = {"remove the line"}};
+}
+
+}  // namespace
+
+Problems find_secrets(const plan::Plan& plan) {
+  Problems problems;
+  const auto found = secrets_of(plan);
+  const auto allowed = allowed_by(*plan.trees.front());
+  for (const FoundSecret& secret : found) {
+    if (std::none_of(allowed.begin(), allowed.end(),
+                     [&](const auto& entry) { return allows(entry, secret); })) {
+      problems.push_back(problem_of(secret));
+    }
+  }
+  for (const AllowedSecret& entry : allowed) {
+    if (std::none_of(found.begin(), found.end(),
+                     [&](const auto& secret) { return allows(entry, secret); })) {
+      problems.push_back(stale(entry));
+    }
+  }
+  return problems;
+}
+
+void refuse_secrets(Services& services, const plan::Plan& plan) {
+  const Problems problems = find_secrets(plan);
+  for (const Problem& problem : problems) {
+    if (problem.severity == Problem::Severity::warning) {
+      services.reporter->warn(problem);
+    }
+  }
+  throw_if_errors(problems, ErrorKind::project);
+}
+
+}  // namespace autopack::pipeline

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace autopack::source {
+
+/// How far a rule may look before and behind its anchor.
+inline constexpr std::size_t secret_window{4096};
+
+/// A secret at a place of a text.
+struct SecretMatch {
+  std::string_view kind{};
+  std::string_view value{};  ///< a part of the text
+};
+
+/// A text that stands in a secret or beside it, and what makes sure of it.
+struct SecretRule {
+  std::string_view anchor{};
+  /// Looks at `text` around the anchor that begins at `at`.
+  std::optional<SecretMatch> (*match)(std::string_view text, std::size_t at){nullptr};
+};
+
+/// Finds the anchors of all rules in one pass.
+class SecretAnchors {
+public:
+  /// Over the rules that autopack knows.
+  static const SecretAnchors& known();
+
+  /// The first anchor that begins in `[from, end)` of `text`, which may go on behind `end`; npos
+  /// when there is none. `rule` is set to its rule.
+  std::size_t find(std::string_view text,
+                   std::size_t from,
+                   std::size_t end,
+                   const SecretRule*& rule) const;
+
+private:
+  explicit SecretAnchors(const std::vector<SecretRule>& rules);
+
+  std::vector<unsigned char> shifts_;
+  std::vector<std::vector<SecretRule>> buckets_;
+};
+
+/// The rules, one for each anchor.
+const std::vector<SecretRule>& secret_rules();
+
+/// True for what documentation writes in a secret's place: `xxxx`, `<TOKEN>`, `${TOKEN}`,
+/// `changeme`, `...EXAMPLE`.
+bool is_placeholder(std::string_view value);
+
+/// A secret in a file that is known by its name, by the number of the byte where it stands.
+struct NamedSecret {
+  std::string_view kind{};
+  std::size_t at{0};
+};
+
+/// True when files of this name are looked at as a whole.
+bool is_secret_file(std::string_view path);
+/// The secrets in such a file.
+std::vector<NamedSecret> secrets_in_file(std::string_view path, std::string_view text);
+
+}  // namespace autopack::source

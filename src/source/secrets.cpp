@@ -1,0 +1,149 @@
+#include "source/secrets.hpp"
+
+#include "base/digest.hpp"
+#include "source/secret_rules.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace autopack::source {
+
+namespace {
+
+/// Of a file that is known by its name only this much is looked at as a whole.
+constexpr std::size_t largest_named{std::size_t{4} << 20U};
+/// Where git, too, looks for a zero byte.
+constexpr std::size_t binary_prefix{8000};
+
+int lines_in(std::string_view text) {
+  return static_cast<int>(std::count(text.begin(), text.end(), '\n'));
+}
+
+std::string fingerprint(std::string_view kind, std::string_view value) {
+  Sha256 hash;
+  hash.update(kind);
+  hash.update(std::string_view{"\0", 1});
+  hash.update(value);
+  return hash.finish().hex().substr(0, 12);
+}
+
+}  // namespace
+
+std::string secret_in_words(std::string_view kind) {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 26> words{{
+      {"aws-access-key", "an AWS access key"},
+      {"aws-secret-key", "an AWS secret key"},
+      {"azure-key", "an Azure account key"},
+      {"docker-login", "a registry login"},
+      {"docker-token", "a Docker Hub token"},
+      {"environment-file", "variables of an environment file"},
+      {"git-login", "a git login"},
+      {"github-token", "a GitHub token"},
+      {"gitlab-token", "a GitLab token"},
+      {"google-api-key", "a Google API key"},
+      {"google-client-secret", "a Google OAuth client secret"},
+      {"google-token", "a Google OAuth token"},
+      {"google-user-credentials", "Google user credentials"},
+      {"hugging-face-token", "a Hugging Face token"},
+      {"index-login", "a package index login"},
+      {"key-store", "a PKCS #12 key store"},
+      {"kube-credentials", "Kubernetes credentials"},
+      {"model-api-key", "an API key of a model service"},
+      {"netrc-login", "a netrc login"},
+      {"npm-token", "an npm token"},
+      {"private-key", "a private key"},
+      {"pypi-login", "a package index login"},
+      {"pypi-token", "a PyPI token"},
+      {"service-account-key", "a service account key"},
+      {"slack-token", "a Slack token"},
+      {"stripe-key", "a Stripe key"},
+  }};
+  const auto* const found = std::find_if(words.begin(), words.end(),
+                                         [&](const auto& entry) { return entry.first == kind; });
+  return std::string{found == words.end() ? kind : found->second};
+}
+
+SecretScan::SecretScan(std::string_view path, Detail detail)
+    : path_{path}, detail_{detail}, named_{is_secret_file(path)} {}
+
+void SecretScan::feed(std::string_view bytes) {
+  if (is_done()) {
+    return;
+  }
+  if (!started_) {
+    started_ = true;
+    binary_ = bytes.substr(0, binary_prefix).find('\0') != std::string_view::npos;
+  }
+  if (named_ && whole_.size() < largest_named) {
+    whole_ += bytes.substr(0, largest_named - whole_.size());
+  }
+  std::string_view text = bytes;
+  if (!carry_.empty()) {
+    carry_ += bytes;
+    text = carry_;
+  }
+  // A rule sees a whole window before and behind its anchor, wherever the pieces end.
+  const std::size_t end = text.size() > secret_window ? text.size() - secret_window : 0;
+  if (end > looked_) {
+    look(text, end);
+    looked_ = end;
+  }
+  const std::size_t drop = looked_ > secret_window ? looked_ - secret_window : 0;
+  if (detail_ == Detail::all) {
+    lines_ += lines_in(text.substr(0, drop));
+  }
+  looked_ -= drop;
+  carry_ = std::string{text.substr(drop)};
+}
+
+std::vector<FoundSecret> SecretScan::finish() {
+  if (!is_done()) {
+    look(carry_, carry_.size());
+  }
+  if (named_ && !is_done()) {
+    lines_ = 1;
+    for (const NamedSecret& secret : secrets_in_file(path_, whole_)) {
+      // Over the whole file: a password alone could be guessed from its hash.
+      note(whole_, secret.at, secret.kind, whole_);
+    }
+  }
+  std::stable_sort(found_.begin(), found_.end(),
+                   [](const auto& a, const auto& b) { return a.line < b.line; });
+  found_.erase(std::unique(found_.begin(), found_.end()), found_.end());
+  return std::move(found_);
+}
+
+void SecretScan::look(std::string_view text, std::size_t end) {
+  const SecretAnchors& anchors = SecretAnchors::known();
+  const SecretRule* rule = nullptr;
+  for (std::size_t at = anchors.find(text, looked_, end, rule); at < end;
+       at = anchors.find(text, at + 1, end, rule)) {
+    if (const auto match = rule->match(text, at)) {
+      const auto place = static_cast<std::size_t>(match->value.data() - text.data());
+      note(text, place, match->kind, match->value);
+      if (is_done()) {
+        return;
+      }
+    }
+  }
+}
+
+void SecretScan::note(std::string_view text,
+                      std::size_t at,
+                      std::string_view kind,
+                      std::string_view value) {
+  const bool wants_line = detail_ == Detail::all && !binary_;
+  found_.push_back({.path = path_,
+                    .line = wants_line ? lines_ + lines_in(text.substr(0, at)) : 0,
+                    .kind = std::string{kind},
+                    .fingerprint = fingerprint(kind, value)});
+}
+
+std::vector<FoundSecret> find_secrets(const Tree& tree, const std::string& path) {
+  SecretScan scan{path, SecretScan::Detail::all};
+  tree.stream(path, [&](std::string_view bytes) { scan.feed(bytes); });
+  return scan.finish();
+}
+
+}  // namespace autopack::source

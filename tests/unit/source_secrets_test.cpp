@@ -1,0 +1,237 @@
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "source/allowed_secrets.hpp"
+#include "source/secrets.hpp"
+#include "support/memory_tree.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+using namespace autopack;
+using source::FoundSecret;
+using source::SecretScan;
+
+namespace {
+
+/// `size` characters that look random; made here so that no text of this file is a secret.
+std::string noise(std::size_t size,
+                  const std::string& alphabet =
+                      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789") {
+  std::string text;
+  for (std::uint32_t state = 1; text.size() < size;) {
+    state = state * 1103515245U + 12345U;
+    text += alphabet[(state >> 16U) % alphabet.size()];
+  }
+  return text;
+}
+
+const std::string upper = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+
+std::string pem(const std::string& name, const std::string& line_end) {
+  std::string text = "-----BEGIN " + name + "-----" + line_end;
+  for (int i = 0; i < 3; ++i) {
+    text += noise(64) + line_end;
+  }
+  return text + "-----END " + name + "-----" + line_end;
+}
+
+const std::string key_name = "RSA PRIVATE " + std::string{"KEY"};
+
+std::vector<FoundSecret> scan(const std::string& path, const std::string& text) {
+  return source::find_secrets(source::MemoryTree{{path, text}}, path);
+}
+
+/// Kinds with their lines: `private-key:1 netrc-login:3`.
+std::string found(const std::string& path, const std::string& text) {
+  std::vector<std::string> all;
+  for (const auto& secret : scan(path, text)) {
+    all.push_back(secret.kind + ":" + std::to_string(secret.line));
+  }
+  return join(all, " ");
+}
+
+std::string found(const std::string& text) {
+  return found("a.py", text);
+}
+
+}  // namespace
+
+TEST_CASE("tokens are found by their kind, with the line") {
+  const struct {
+    const char* kind;
+    std::string secret;
+  } cases[]{
+      {"github-token", "ghp" + ("_" + noise(36))},
+      {"github-token", "github" + ("_pat_" + noise(82))},
+      {"gitlab-token", "glpat" + ("-" + noise(20))},
+      {"pypi-token", "pypi" + ("-AgEIcHlwaS5vcmc" + noise(80))},
+      {"npm-token", "npm" + ("_" + noise(36))},
+      {"docker-token", "dckr" + ("_pat_" + noise(27))},
+      {"slack-token", "xoxb" + ("-1234567890-" + noise(24))},
+      {"hugging-face-token", "hf" + ("_" + noise(34))},
+      {"model-api-key", "sk-ant" + ("-api03-" + noise(80))},
+      {"model-api-key", "sk-" + noise(20) + "T3Blbk" + "FJ" + noise(20)},
+      {"stripe-key", "sk" + ("_live_" + noise(24))},
+      {"google-api-key", "AI" + ("za" + noise(35))},
+      {"google-client-secret", "GOC" + ("SPX-" + noise(28))},
+      {"google-token", "ya2" + ("9." + noise(60))},
+      {"google-token", "1/" + ("/0" + noise(60))},
+      {"aws-access-key", "AK" + ("IA" + noise(16, upper))},
+      {"aws-secret-key", "aws_secret_access_key = " + noise(40)},
+      {"aws-secret-key", "export AWS_SECRET_ACCESS_KEY='" + noise(40) + "'"},
+      {"aws-secret-key", R"("SecretAccessKey": ")" + noise(40) + "\""},
+      {"azure-key", "AccountKey=" + noise(86) + "=="},
+      {"docker-login", R"("auth": ")" + base64_encode("me:" + noise(9)) + "\""},
+      {"kube-credentials", "client-key-data: " + noise(120)},
+      {"private-key", pem(key_name, "\n")},
+      {"private-key", pem("PRIVATE " + std::string{"KEY"}, "\\n")},
+      {"private-key", pem("OPENSSH PRIVATE " + std::string{"KEY"}, "\r\n")},
+      {"private-key", pem("PGP PRIVATE " + std::string{"KEY BLOCK"}, "\n")},
+  };
+
+  for (const auto& [kind, secret] : cases) {
+    CAPTURE(kind);
+    const std::string expected = std::string{kind} + ":2";
+    CHECK(found("first = 1\nx = \"" + secret + "\"\n") == expected);
+    CHECK(found("first\n" + secret) == expected);
+    CHECK(source::secret_in_words(kind) != kind);
+  }
+}
+
+TEST_CASE("what only looks like a token is none") {
+  const std::string quiet[]{
+      "ghp_" + noise(20),                                // too short
+      "xghp_" + noise(36),                               // in the middle of a word
+      "npm_" + noise(50),                                // too long
+      "ghp_" + std::string(36, 'x'),                     // documentation's
+      "AKIA" + std::string("IOSFODNN7EXAMPLE"),          // AWS's own
+      "AKIA" + noise(16, "abcdefghijklm"),               // lower case
+      "AIza" + noise(60),                                // base64 that goes on
+      "hf_" + std::string("hub_download_of_something"),  // a name
+      "aws_secret_access_key = os.environ['AWS_SECRET_ACCESS_KEY']",
+      "aws_secret_access_key=" + std::string(40, '*'),
+      R"("auth": "basic")",
+      R"("auth": "")",
+      "client-key-data: ${KEY}",
+      "-----BEGIN " + key_name + "-----",
+      "if text.startswith('-----BEGIN " + key_name + "-----'):\n  raise ValueError(text)",
+      "-----BEGIN " + key_name + "-----\n...\n-----END " + key_name + "-----",
+      "-----BEGIN " + key_name + "----- and then the words of a long sentence follow it",
+      "-----BEGIN CERTIFICATE-----\n" + noise(64) + "\n" + noise(64),
+      "-----BEGIN PUBLIC KEY-----\n" + noise(64),
+      R"("refresh_token": ")" + noise(60) + "\"",  // without its client's secret
+      noise(100000, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"),
+  };
+  for (const auto& text : quiet) {
+    CAPTURE(text.substr(0, 120));
+    CHECK(found(text) == "");
+  }
+}
+
+TEST_CASE("credentials of Google are told apart") {
+  const std::string key = pem("PRIVATE " + std::string{"KEY"}, "\\n");
+  CHECK(found("k.json", "{\n\"type\": \"service_account\",\n\"private_key\": \"" + key + "\"\n}") ==
+        "service-account-key:3");
+  CHECK(found("k.json", "{\"private_key\": \"" + key + "\", \"type\": \"service_account\"}") ==
+        "service-account-key:1");
+  CHECK(found("k.json", "{\n\"key\": \"" + key + "\"\n}") == "private-key:2");
+  CHECK(found("adc.json", R"({"client_secret": "d-)" + noise(20) + R"(", "refresh_token": "r-)" +
+                              noise(40) + "\"}") == "google-user-credentials:1");
+}
+
+TEST_CASE("files known by their names are looked at as a whole") {
+  CHECK(found(".env", "# local\nMODE=fast\nA=b\n") == "environment-file:2");
+  CHECK(found("a/.env.local", "export TOKEN=abc\n") == "environment-file:1");
+  CHECK(found(".env", "# nothing\nEMPTY=\nOTHER=${HOST}\n") == "");
+  CHECK(found(".env.example", "TOKEN=abc\n") == "");
+  CHECK(found("env", "TOKEN=abc\n") == "");
+  CHECK(found(".netrc", "machine a\nlogin b\npassword c\n") == "netrc-login:3");
+  CHECK(found(".netrc", "machine a login b\n") == "");
+  CHECK(found(".pypirc", "[pypi]\nusername = me\npassword = geheim\n") == "pypi-login:3");
+  CHECK(found(".pypirc", "[distutils]\nindex-servers = pypi\n") == "");
+  CHECK(found("pip.conf", "[global]\nindex-url = https://me:geheim@host/simple\n") ==
+        "index-login:2");
+  CHECK(found("pip.conf", "[global]\nindex-url = https://host/simple\n") == "");
+  CHECK(found(".git-credentials", "https://me:geheim@host\n") == "git-login:1");
+  CHECK(found(".npmrc", "//host/:_authToken=geheim\n") == "npm-token:1");
+  CHECK(found(".npmrc", "//host/:_authToken=${NPM_TOKEN}\n") == "");
+  CHECK(found(".kube/config", "users:\n- user:\n    token: geheim\n") == "kube-credentials:3");
+  CHECK(found("x/.docker/config.json", "{\n\"auths\": {\"h\": {\n\"auth\": \"\"}}}") == "");
+  CHECK(found(".dockercfg", "{\"h\": {\n\"auth\": \"" + base64_encode("me:geheim") + "\"}}") ==
+        "docker-login:2");
+  CHECK(found("a.p12", std::string{"\x30\x82\x01\x00\x00", 5}) == "key-store:0");
+  CHECK(found("a.p12", "text") == "");
+}
+
+TEST_CASE("a secret is found wherever the pieces end, and in a file of any size") {
+  const std::string secret = pem(key_name, "\n");
+  const std::string token = "ghp" + ("_" + noise(36));
+  std::string text;
+  for (int line = 1; line < 3000; ++line) {
+    text += "a line of text\n";
+  }
+  text += secret + token + "\n";
+  for (const std::size_t piece : {std::size_t{7}, std::size_t{1000}, std::size_t{4096},
+                                  std::size_t{4097}, std::size_t{44990}, text.size()}) {
+    CAPTURE(piece);
+    SecretScan all{"a", SecretScan::Detail::all};
+    SecretScan whether{"a", SecretScan::Detail::whether};
+    for (std::size_t at = 0; at < text.size(); at += piece) {
+      all.feed(std::string_view{text}.substr(at, piece));
+      whether.feed(std::string_view{text}.substr(at, piece));
+    }
+    const auto secrets = all.finish();
+    REQUIRE(secrets.size() == 2);
+    CHECK(secrets[0].kind == "private-key");
+    CHECK(secrets[0].line == 3000);
+    CHECK(secrets[1].kind == "github-token");
+    CHECK(secrets[1].line == 3005);
+    CHECK(secrets == scan("a", text));
+    CHECK(whether.finish().size() == 1);
+  }
+}
+
+TEST_CASE("a binary file is looked at too, and has no lines") {
+  const std::string text = std::string(5, '\0') + "\n" + "ghp" + ("_" + noise(36)) + '\0';
+  CHECK(found("model.bin", text) == "github-token:0");
+}
+
+TEST_CASE("the fingerprint tells values apart and does not hold them") {
+  const std::string one = "ghp" + ("_" + noise(36));
+  const std::string other = "ghp" + ("_" + noise(35) + "0");
+  CHECK(scan("a", one)[0].fingerprint == scan("b", "x\n" + one)[0].fingerprint);
+  CHECK(scan("a", one)[0].fingerprint != scan("a", other)[0].fingerprint);
+  CHECK(scan("a", one)[0].fingerprint.size() == 12);
+  CHECK(one.find(scan("a", one)[0].fingerprint) == std::string::npos);
+  // Of a file known by its name it covers the whole: a password alone could be guessed from it.
+  CHECK(scan(".netrc", "password a\n#1")[0].fingerprint !=
+        scan(".netrc", "password a\n#2")[0].fingerprint);
+}
+
+TEST_CASE("allowed is one secret in one file") {
+  const auto secret = scan("my dir/a\xff.py", "ghp" + ("_" + noise(36)))[0];
+  const std::string line = source::allowing_line(secret);
+  const auto allowed = source::read_allowed_secrets("# reviewed\n\n  " + line + "\r\n");
+  REQUIRE(allowed.size() == 1);
+  CHECK(allowed[0].line == 3);
+  CHECK(source::allows(allowed[0], secret));
+  for (auto change : {&FoundSecret::path, &FoundSecret::kind, &FoundSecret::fingerprint}) {
+    auto changed = secret;
+    changed.*change += "0";
+    CHECK_FALSE(source::allows(allowed[0], changed));
+  }
+}
+
+TEST_CASE("lines that allow nothing are refused, all at once") {
+  try {
+    source::read_allowed_secrets("x y z\n0123456789ab private-key\n0123456789ab private-key a b\n");
+    FAIL("no error");
+  } catch (const Error& error) {
+    CHECK(exit_status(error.kind()) == 2);
+    REQUIRE(error.problems().size() == 2);
+    CHECK(error.problems()[0].origin == ".autopack-allow-secrets:1");
+    CHECK(error.problems()[1].origin == ".autopack-allow-secrets:2");
+  }
+}
