@@ -133,6 +133,10 @@ int run_command(const Reading& reading, const Surroundings& surroundings, Consol
     }
     return *uninterrupted;
   };
+  services.new_client = [&](const Cancellation& stop) {
+    return surroundings.make_client(
+        {.user_agent = "autopack/" AUTOPACK_VERSION, .reporter = &console, .cancellation = &stop});
+  };
   services.docker = [&]() -> engine::Docker& {
     if (!docker) {
       docker =

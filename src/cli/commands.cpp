@@ -2,6 +2,7 @@
 #include "google/project.hpp"
 
 #include <array>
+#include <thread>
 
 namespace autopack::cli {
 
@@ -57,6 +58,19 @@ const std::array<CommandEntry, 6> table{{
      .first_argument = "list|describe|cancel|stream-logs"},
 }};
 
+/// A wait that ends with Error(interrupted) when `cancellation` asks for it.
+std::function<void(std::chrono::milliseconds)> interruptible_sleep(
+    const Cancellation* cancellation) {
+  return [cancellation](std::chrono::milliseconds time) {
+    static constexpr std::chrono::milliseconds slice{20};
+    const auto end = std::chrono::steady_clock::now() + time;
+    while (std::chrono::steady_clock::now() < end) {
+      cancellation->throw_if_requested();
+      std::this_thread::sleep_for(slice);
+    }
+  };
+}
+
 }  // namespace
 
 std::span<const CommandEntry> commands() {
@@ -79,6 +93,7 @@ std::unique_ptr<google::TokenSource> find_google_credentials(const GlobalOptions
                .value,
        .environment = &environment,
        .client = &services.client(),
+       .sleep = interruptible_sleep(services.cancellation),
        .billing_project = global.billing_project});
 }
 

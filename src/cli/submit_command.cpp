@@ -6,7 +6,9 @@
 #include "cli/following.hpp"
 #include "cli/job_options.hpp"
 #include "cli/packaging_options.hpp"
+#include "cli/preflight.hpp"
 #include "cli/submission_result.hpp"
+#include "google/project.hpp"
 #include "pipeline/submission.hpp"
 
 #include <fmt/format.h>
@@ -27,7 +29,7 @@ public:
     flags.text("--submitter", "vertex|local|none", submitter_,
                "where it runs; none: stop at the push");
     flags.toggle("--dry-run", dry_run_, "print the request; nothing is built or sent");
-    flags.toggle("--skip-checks", skip_checks_, "leave out tables of what the service offers");
+    flags.toggle("--skip-checks", skip_checks_, "ask no service and no table of what it offers");
     add_follow_flags(flags, follow_);
     add_build_flags(flags, build_);
   }
@@ -46,6 +48,9 @@ public:
     const auto checked = pipeline::check(request, submitter.get());
     for (const auto& warning : checked.job.warnings) {
       session.console.warn(warning);
+    }
+    if (submitter_ == "vertex") {
+      preflight_or_throw(session, request, checked, !dry_run_);
     }
     return dry_run_ ? print_request(session, request, checked, *submitter)
                     : submit(session, request, checked, submitter.get(), google, result);

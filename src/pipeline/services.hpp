@@ -12,6 +12,7 @@
 #include "state/build_record.hpp"
 
 #include <functional>
+#include <memory>
 
 namespace autopack::pipeline {
 
@@ -25,6 +26,8 @@ struct Services {
   std::function<http::Client&()> client{};
   /// A client that Ctrl-C does not stop, for what must be known before the end.
   std::function<http::Client&()> uninterrupted_client{};
+  /// A further client, for requests that another cancellation ends.
+  std::function<std::unique_ptr<http::Client>(const Cancellation& stop)> new_client{};
   registry::CredentialSource credentials{};  ///< of registries
   /// Google's tokens by flags, environment and gcloud's configuration, one source for all of a
   /// run. Throws as google::find_credentials does.

@@ -3,6 +3,7 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
+#include "registry/artifact_name.hpp"
 
 #include <fmt/format.h>
 
@@ -49,32 +50,6 @@ Said read_body(const std::string& body) {
                  (code.empty() || message.empty() ? "" : ": ") + shortened(message);
   }
   return said;
-}
-
-/// A name in Artifact Registry taken apart.
-struct ArtifactName {
-  std::string location{};
-  std::string project{};
-  std::string repository{};
-};
-
-std::optional<ArtifactName> artifact_name(const std::string& host, const std::string& path) {
-  ArtifactName name;
-  if (host.ends_with("-docker.pkg.dev")) {
-    name.location = host.substr(0, host.size() - std::string_view{"-docker.pkg.dev"}.size());
-  } else if (host.starts_with("docker.") && host.ends_with(".rep.pkg.dev")) {
-    name.location = split(host, '.').at(1);
-  } else {
-    return std::nullopt;
-  }
-  auto parts = split(path, '/');
-  if (parts.at(0).find('.') != std::string::npos && parts.size() > 1) {
-    parts[0] += ":" + parts[1];  // a project of a domain is written as two components
-    parts.erase(parts.begin() + 1);
-  }
-  name.project = parts[0];
-  name.repository = parts.size() > 1 ? parts[1] : "";
-  return name;
 }
 
 bool is_google(const std::string& host) {
@@ -136,7 +111,7 @@ Refused refused(const Refusal& refusal) {
                 "could not " + refusal.what};
   error.cause(fmt::format("{} {}: {}{}", refusal.method, redact_url(refusal.url), status,
                           said.text.empty() ? "" : " " + said.text));
-  const auto artifact = artifact_name(refusal.host, refusal.path);
+  const auto artifact = parse_artifact_name(refusal.host, refusal.path);
   if (artifact) {
     for (auto& hint : artifact_hints(*artifact, refusal, said)) {
       error.hint(std::move(hint));

@@ -1,0 +1,122 @@
+#include "cli/preflight.hpp"
+
+#include "base/json.hpp"
+#include "google/project.hpp"
+#include "pipeline/direct.hpp"
+
+#include <fmt/format.h>
+
+namespace autopack::cli {
+
+namespace {
+
+constexpr std::uint64_t largest_source = 1'000'000;  // bytes
+
+preflight::GoogleApisOptions api_options(const Session& session,
+                                         const job::Location& location,
+                                         const pipeline::Services& services) {
+  const auto configuration =
+      google::read_gcloud_configuration(services.environment, session.global.configuration);
+  return {.endpoints = preflight::Endpoints{services.environment, configuration, location.region},
+          .client = &services.client(),
+          .credentials = [&global = session.global, &services] {
+            return find_google_credentials(global, services);
+          }};
+}
+
+pipeline::Services services_over(const pipeline::Services& services,
+                                 http::Client& client,
+                                 const Cancellation& stop) {
+  auto own = services;
+  own.client = [&client]() -> http::Client& { return client; };
+  own.cancellation = &stop;
+  return own;
+}
+
+/// Row 16 of vertex.md section 7.
+preflight::Findings worker_findings(const pipeline::Scanned& scanned) {
+  preflight::Findings findings;
+  const auto& ignore = scanned.project.ignore;
+  const auto is_kept = [&](const source::Entry& entry) {
+    return !ignore.excludes(entry.path, entry.type == source::EntryType::directory);
+  };
+  source::walk(*scanned.tree, "", is_kept, [&](const source::Entry& entry) {
+    if (!findings.empty() || entry.type != source::EntryType::file ||
+        !entry.path.ends_with(".py") || entry.size > largest_source || !is_kept(entry) ||
+        !preflight::uses_data_workers(scanned.tree->read(entry.path))) {
+      return;
+    }
+    findings.push_back(preflight::warning(
+        "data-workers", fmt::format("`{}` loads data in worker processes", entry.path),
+        "they share memory, of which a replica has little: `Bus error` tells that it ran out",
+        {"torch.multiprocessing.set_sharing_strategy('file_system'), or num_workers=0"}));
+  });
+  return findings;
+}
+
+}  // namespace
+
+PreflightSources::PreflightSources(Session& session, const job::Location& location)
+    : client_{session.services.new_client(stop_)},
+      services_{services_over(session.services, *client_, stop_)},
+      apis_{api_options(session, location, services_)},
+      project_{apis_, location.project},
+      sources_{.apis = &apis_,
+               .project = &project_,
+               .repository = [this](const image::Reference& image, registry::Access access) {
+                 return pipeline::open_repository(services_, image, access);
+               }} {}
+
+preflight::PlannedJob planned_job(const pipeline::SubmissionRequest& request,
+                                  const pipeline::Checked& checked) {
+  auto job = preflight::read_resource(*checked.job.body, request.location);
+  if (checked.scanned && checked.name.has_registry) {
+    job.packaged = preflight::PlannedImage{.target = checked.name.reference,
+                                           .is_default_name = checked.name.is_default,
+                                           .executor = request.package->executor_image,
+                                           .platform = request.package->options.platform};
+  }
+  return job;
+}
+
+preflight::Findings offline_findings(const preflight::PlannedJob& job,
+                                     const pipeline::Checked& checked,
+                                     bool tables) {
+  auto findings = preflight::check_offline(job, tables);
+  if (checked.scanned) {
+    const auto more = worker_findings(*checked.scanned);
+    findings.insert(findings.end(), more.begin(), more.end());
+  }
+  return findings;
+}
+
+void preflight_or_throw(Session& session,
+                        const pipeline::SubmissionRequest& request,
+                        const pipeline::Checked& checked,
+                        bool ask) {
+  const bool tables = !request.checks.skip_tables;
+  const auto job = planned_job(request, checked);
+  auto findings = offline_findings(job, checked, tables);
+  const auto kind = preflight::has_errors(findings) ? ErrorKind::usage : ErrorKind::remote;
+  if (ask && tables) {
+    PreflightSources asked{session, request.location};
+    const auto more = preflight::run_checks(preflight::online_checks(job, asked.sources()),
+                                            asked.stop(), *session.services.cancellation);
+    findings.insert(findings.end(), more.begin(), more.end());
+  }
+  findings = preflight::in_order(std::move(findings));
+  for (const auto& finding : findings) {
+    if (finding.outcome == preflight::Outcome::unknown) {
+      session.console.detail(fmt::format("not checked: {}: {}", finding.what, finding.why));
+    }
+  }
+  const auto problems = preflight::to_problems(findings);
+  for (const auto& problem : problems) {
+    if (problem.severity == Problem::Severity::warning) {
+      session.console.warn(problem);
+    }
+  }
+  throw_if_errors(problems, kind);
+}
+
+}  // namespace autopack::cli

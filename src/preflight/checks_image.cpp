@@ -1,0 +1,80 @@
+#include "base/text.hpp"
+#include "image/manifest.hpp"
+#include "preflight/checks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace autopack::preflight {
+
+namespace {
+
+constexpr std::string_view usual_platform = "linux/amd64";
+
+/// The platforms of an index, and the manifest of the one that Vertex AI runs (else of the first).
+std::optional<registry::StoredManifest> settle(registry::Repository& repository,
+                                               const registry::StoredManifest& found,
+                                               ImageFacts& facts) {
+  const auto entries = image::parse_index(found.text, "`" + facts.name + "`");
+  const image::IndexEntry* chosen = nullptr;
+  for (const auto& entry : entries) {
+    if (entry.platform.empty() || entry.platform.starts_with("unknown")) {
+      continue;  // attestations
+    }
+    facts.platforms.push_back(entry.platform);
+    chosen = chosen == nullptr || entry.platform == usual_platform ? &entry : chosen;
+  }
+  return chosen == nullptr ? std::nullopt : repository.manifest(chosen->manifest.digest.str());
+}
+
+std::optional<ImageFacts> read_facts(registry::Repository& repository,
+                                     const image::Reference& image) {
+  ImageFacts facts{.name = image.text};
+  auto found = repository.manifest(image.digest        ? image.digest->str()
+                                   : image.tag.empty() ? "latest"
+                                                       : image.tag);
+  if (!found) {
+    return std::nullopt;
+  }
+  if (image::is_index(found->text)) {
+    found = settle(repository, *found, facts);
+    if (!found) {
+      return facts;
+    }
+  }
+  const auto manifest = image::parse_manifest(found->text, "`" + image.text + "`");
+  for (const auto& layer : manifest.layers) {
+    facts.compressed_bytes += layer.size;
+  }
+  const auto configuration =
+      image::Configuration::parse(repository.read_blob(manifest.config), "`" + image.text + "`");
+  if (facts.platforms.empty()) {
+    facts.platforms = {configuration.platform()};
+  }
+  facts.cuda_version =
+      find_cuda_version(configuration.environment(), configuration.labels(), image.text);
+  return facts;
+}
+
+}  // namespace
+
+Findings check_remote_image(const image::Reference& image,
+                            const std::vector<const PlannedPool*>& pools,
+                            const Sources& sources) {
+  const auto facts = read_facts(*sources.repository(image, registry::Access::pull), image);
+  if (!facts) {
+    return {failing("image", fmt::format("there is no image `{}`", printable(image.text)),
+                    "its registry does not have it, so no replica could start",
+                    {fmt::format("docker push {}", image.tagged()),
+                     fmt::format("gcloud artifacts docker tags list {}", image.repository())})};
+  }
+  auto findings = check_image(*facts, pools);
+  if (!has_errors(findings)) {
+    findings.push_back(ok("image", fmt::format("image `{}` is there", image.text),
+                          facts->compressed_bytes == 0 ? "" : human_size(facts->compressed_bytes)));
+  }
+  return findings;
+}
+
+}  // namespace autopack::preflight

@@ -1,0 +1,162 @@
+#include "base/json.hpp"
+#include "base/text.hpp"
+#include "base/url.hpp"
+#include "job/rules.hpp"
+#include "preflight/checks.hpp"
+#include "registry/artifact_name.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace autopack::preflight {
+
+using job::text_of;
+using nlohmann::json;
+
+namespace {
+
+bool uses_artifact_registry(const PlannedJob& job) {
+  const auto is_there = [](const image::Reference& image) {
+    return registry::parse_artifact_name(image.host, image.path).has_value();
+  };
+  return job.packaged && is_there(job.packaged->target);
+}
+
+}  // namespace
+
+std::string url_path(const std::string& name) {
+  std::string path;
+  for (const auto& part : split(name, '/')) {
+    path += (path.empty() ? "" : "/") + percent_encode(part);
+  }
+  return path;
+}
+
+std::string agent_member(const std::string& project_number) {
+  return fmt::format("serviceAccount:service-{}@gcp-sa-aiplatform-cc.iam.gserviceaccount.com",
+                     project_number);
+}
+
+const ApiAnswer& ProjectFacts::answer() {
+  const std::lock_guard lock{mutex_};
+  if (!answer_) {
+    answer_ = apis_->get(Service::cloudresourcemanager, "/v1/projects/" + percent_encode(project_));
+  }
+  return *answer_;
+}
+
+std::string ProjectFacts::number() {
+  const auto number = text_of(*answer().body, "projectNumber");
+  if (!answer().ok() || number.empty()) {
+    throw Error(ErrorKind::remote,
+                fmt::format("the number of project `{}` is not known", project_));
+  }
+  return number;
+}
+
+std::string ProjectFacts::id() {
+  const auto id = text_of(*answer().body, "projectId");
+  if (!answer().ok() || id.empty()) {
+    throw Error(ErrorKind::remote, fmt::format("the id of project `{}` is not known", project_));
+  }
+  return id;
+}
+
+Findings check_project(const PlannedJob& job, const Sources& sources) {
+  const auto& project = job.location.project;
+  const auto& answer = sources.project->answer();
+  const std::vector<std::string> remedies{"gcloud projects list", "gcloud config set project ID"};
+  if (answer.status == 404) {
+    return {failing("project", fmt::format("there is no project `{}`", project),
+                    "a project's id is meant, not its display name", remedies)};
+  }
+  if (!answer.ok()) {
+    return {refused("project", fmt::format("project `{}`", project), Service::cloudresourcemanager,
+                    answer, project)};
+  }
+  const auto state = text_of(*answer.body, "lifecycleState");
+  if (!state.empty() && state != "ACTIVE") {
+    return {failing("project", fmt::format("project `{}` is `{}`", project, printable(state)),
+                    "it takes no jobs", remedies)};
+  }
+  return {ok("project", fmt::format("project `{}` is there, number {}", project,
+                                    printable(text_of(*answer.body, "projectNumber"))))};
+}
+
+Findings check_services(const PlannedJob& job, const Sources& sources) {
+  const auto& project = job.location.project;
+  std::vector<std::string> hosts{host_of(Service::aiplatform), "logging.googleapis.com"};
+  if (uses_artifact_registry(job)) {
+    hosts.push_back(host_of(Service::artifactregistry));
+  }
+  const auto parent = "projects/" + percent_encode(project);
+  std::string path = fmt::format("/v1/{}/services:batchGet", parent);
+  for (const auto& host : hosts) {
+    path +=
+        fmt::format("{}names={}/services/{}", path.ends_with("batchGet") ? "?" : "&", parent, host);
+  }
+  const auto answer = sources.apis->get(Service::serviceusage, path);
+  if (!answer.ok()) {
+    return {refused("api", "whether the APIs are on", Service::serviceusage, answer, project)};
+  }
+  Findings findings;
+  for (const auto& host : hosts) {
+    std::string state;
+    for (const auto& service : answer.body->value("services", json::array())) {
+      state = text_of(service, "name").ends_with("/" + host) ? text_of(service, "state") : state;
+    }
+    const std::vector<std::string> remedies{
+        fmt::format("gcloud services enable {} --project={}", host, project)};
+    if (state == "ENABLED") {
+      findings.push_back(ok("api", fmt::format("the API `{}` is on", host)));
+    } else if (state.empty()) {
+      findings.push_back(unknown("api", fmt::format("whether the API `{}` is on", host),
+                                 "the answer of the Service Usage API does not tell"));
+    } else if (host.starts_with("logging")) {
+      findings.push_back(warning("api", fmt::format("the API `{}` is off", host),
+                                 "the job's logs could not be read", remedies));
+    } else {
+      findings.push_back(failing("api", fmt::format("the API `{}` is off", host),
+                                 "it would refuse every request (SERVICE_DISABLED)", remedies));
+    }
+  }
+  return findings;
+}
+
+Findings check_permissions(const PlannedJob& job, const Sources& sources) {
+  const auto& project = job.location.project;
+  const auto answer =
+      sources.apis->post(Service::cloudresourcemanager,
+                         fmt::format("/v1/projects/{}:testIamPermissions", percent_encode(project)),
+                         {{"permissions", json::array({job.create_permission})}});
+  if (!answer.ok()) {
+    return {refused("permission", fmt::format("whether you may create jobs in `{}`", project),
+                    Service::cloudresourcemanager, answer, project)};
+  }
+  const auto granted = answer.body->value("permissions", json::array());
+  if (std::find(granted.begin(), granted.end(), job.create_permission) == granted.end()) {
+    return {failing("permission", fmt::format("you may not create jobs in project `{}`", project),
+                    fmt::format("the permission `{}` is missing", job.create_permission),
+                    {fmt::format("gcloud projects add-iam-policy-binding {} --member=user:YOU "
+                                 "--role=roles/aiplatform.user",
+                                 project)})};
+  }
+  return {ok("permission", fmt::format("you may create jobs in project `{}`", project))};
+}
+
+Findings check_quota(const QuotaNeed& need, const PlannedJob& job, const Sources& sources) {
+  const auto answer = sources.apis->get(
+      Service::serviceusage,
+      fmt::format("/v1beta1/projects/{}/services/aiplatform.googleapis.com/consumerQuotaMetrics/"
+                  "aiplatform.googleapis.com%2F{}",
+                  percent_encode(job.location.project), need.metric));
+  if (!answer.ok()) {
+    return {refused("quota", fmt::format("quota `{}` in `{}`", need.metric, job.location.region),
+                    Service::serviceusage, answer, job.location.project)};
+  }
+  return {judge_quota(need, *answer.body, job.location)};
+}
+
+}  // namespace autopack::preflight

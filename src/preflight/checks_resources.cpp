@@ -1,0 +1,200 @@
+#include "base/json.hpp"
+#include "base/text.hpp"
+#include "base/url.hpp"
+#include "job/rules.hpp"
+#include "preflight/checks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace autopack::preflight {
+
+using job::text_of;
+using nlohmann::json;
+
+namespace {
+
+constexpr std::array storage_roles{std::string_view{"roles/storage.objectUser"},
+                                   std::string_view{"roles/storage.objectAdmin"},
+                                   std::string_view{"roles/storage.admin"},
+                                   std::string_view{"roles/aiplatform.customCodeServiceAgent"},
+                                   std::string_view{"roles/aiplatform.serviceAgent"},
+                                   std::string_view{"roles/editor"},
+                                   std::string_view{"roles/owner"}};
+
+/// A resource that the job names is there.
+struct Named {
+  std::string check{};
+  std::string what{};  ///< "TensorBoard `projects/...`"
+  Service service{Service::aiplatform};
+  std::string path{};
+  std::vector<std::string> remedies{};
+};
+
+/// A finding when it is not there or not told; then `answer` is of no use.
+std::optional<Finding> missing(const Named& named, const ApiAnswer& answer, const PlannedJob& job) {
+  if (answer.status == 404) {
+    return failing(named.check, "there is no " + named.what, "the service would refuse the job",
+                   named.remedies);
+  }
+  if (!answer.ok()) {
+    return refused(named.check, named.what, named.service, answer, job.location.project);
+  }
+  return std::nullopt;
+}
+
+Findings check_bucket_place(const std::string& bucket, const json& body, const PlannedJob& job) {
+  const auto location = to_lower(text_of(body, "location"));
+  const auto& region = job.location.region;
+  if (text_of(body, "locationType") != "region" || location.empty() || location == region) {
+    return {};
+  }
+  return {warning("bucket-location",
+                  fmt::format("bucket `{}` is in `{}`, the job runs in `{}`", bucket,
+                              printable(location), region),
+                  "reading and writing would be slow, and paid for",
+                  {fmt::format("gcloud storage buckets create gs://NAME --location={}", region),
+                   "--region=" + printable(location)})};
+}
+
+/// Who reads and writes the bucket is the job's account, else the service agent.
+Findings check_bucket_access(const std::string& bucket,
+                             const std::string& owner,
+                             const PlannedJob& job,
+                             const Sources& sources) {
+  const bool is_own = owner == sources.project->number();
+  if (job.service_account.empty() && is_own) {
+    return {};  // the agent's own role covers the buckets of its project
+  }
+  const auto member = job.service_account.empty() ? agent_member(sources.project->number())
+                                                  : "serviceAccount:" + job.service_account;
+  const auto what = fmt::format("whether `{}` may use bucket `{}`", printable(member), bucket);
+  auto answer =
+      sources.apis->get(Service::storage, fmt::format("/b/{}/iam", percent_encode(bucket)));
+  if (!answer.ok()) {
+    return {refused("bucket", what, Service::storage, answer, job.location.project)};
+  }
+  auto grant = grant_of(*answer.body, member, storage_roles);
+  if (grant == Grant::no) {
+    answer = sources.apis->post(Service::cloudresourcemanager,
+                                fmt::format("/v1/projects/{}:getIamPolicy", percent_encode(owner)),
+                                json::object());
+    if (!answer.ok()) {
+      return {refused("bucket", what, Service::cloudresourcemanager, answer, owner)};
+    }
+    grant = grant_of(*answer.body, member, storage_roles);
+  }
+  if (grant == Grant::yes) {
+    return {};
+  }
+  if (grant == Grant::perhaps) {
+    return {unknown("bucket", what, "it depends on a custom role or a group")};
+  }
+  return {warning("bucket", fmt::format("`{}` may not use bucket `{}`", printable(member), bucket),
+                  "the job runs as that account, and could not write its output there",
+                  {fmt::format("gcloud storage buckets add-iam-policy-binding gs://{} --member={} "
+                               "--role=roles/storage.objectUser",
+                               bucket, shell_quote(member))})};
+}
+
+}  // namespace
+
+Findings check_bucket(const std::string& bucket, const PlannedJob& job, const Sources& sources) {
+  const Named named{
+      .check = "bucket",
+      .what = fmt::format("bucket `{}`", printable(bucket)),
+      .service = Service::storage,
+      .remedies = {fmt::format("gcloud storage buckets create gs://{} --project={} "
+                               "--location={}",
+                               printable(bucket), job.location.project, job.location.region)}};
+  const auto answer = sources.apis->get(Service::storage, "/b/" + percent_encode(bucket));
+  if (const auto finding = missing(named, answer, job)) {
+    return {*finding};
+  }
+  auto findings = check_bucket_place(bucket, *answer.body, job);
+  findings.push_back(ok("bucket", named.what + " is there"));
+  if (const auto owner = text_of(*answer.body, "projectNumber"); !owner.empty()) {
+    auto more = check_bucket_access(bucket, owner, job, sources);
+    std::move(more.begin(), more.end(), std::back_inserter(findings));
+  }
+  return findings;
+}
+
+Findings check_tensorboard(const PlannedJob& job, const Sources& sources) {
+  const Named named{.check = "tensorboard",
+                    .what = fmt::format("TensorBoard `{}`", printable(job.tensorboard)),
+                    .service = Service::aiplatform,
+                    .remedies = {fmt::format("gcloud ai tensorboards list --project={} --region={}",
+                                             job.location.project, job.location.region)}};
+  const auto answer = sources.apis->get(named.service, "/v1/" + url_path(job.tensorboard));
+  const auto finding = missing(named, answer, job);
+  return {finding ? *finding : ok(named.check, named.what + " is there")};
+}
+
+Findings check_network(const PlannedJob& job, const Sources& sources) {
+  const auto name = job.network.substr(job.network.rfind('/') + 1);
+  const auto project = split(job.network + "///", '/').at(1);
+  const Named named{
+      .check = "network",
+      .what = fmt::format("network `{}`", printable(job.network)),
+      .service = Service::compute,
+      .remedies = {fmt::format("gcloud compute networks list --project={}", printable(project))}};
+  const auto answer = sources.apis->get(named.service, "/" + url_path(job.network));
+  if (const auto finding = missing(named, answer, job)) {
+    return {*finding};
+  }
+  for (const auto& peering : answer.body->value("peerings", json::array())) {
+    if (text_of(peering, "name") == "servicenetworking-googleapis-com" &&
+        text_of(peering, "state") == "ACTIVE") {
+      return {ok(named.check, named.what + " is peered with Google's services")};
+    }
+  }
+  return {failing(named.check, named.what + " is not peered with Google's services",
+                  "the service would refuse the job",
+                  {fmt::format("gcloud services vpc-peerings connect --network={} --project={} "
+                               "--service=servicenetworking.googleapis.com --ranges=RANGE",
+                               printable(name), printable(project))})};
+}
+
+Findings check_persistent_resource(const PlannedJob& job, const Sources& sources) {
+  const Named named{
+      .check = "persistent-resource",
+      .what = fmt::format("persistent resource `{}` in `{}`", printable(job.persistent_resource),
+                          job.location.region),
+      .service = Service::aiplatform,
+      .remedies = {fmt::format("gcloud ai persistent-resources list --project={} --region={}",
+                               job.location.project, job.location.region)}};
+  const auto answer = sources.apis->get(
+      named.service,
+      fmt::format("/v1/projects/{}/locations/{}/persistentResources/{}",
+                  percent_encode(job.location.project), percent_encode(job.location.region),
+                  percent_encode(job.persistent_resource)));
+  if (const auto finding = missing(named, answer, job)) {
+    return {*finding};
+  }
+  const auto state = text_of(*answer.body, "state");
+  if (state == "ERROR" || state == "STOPPING") {
+    return {failing(named.check, fmt::format("{} is `{}`", named.what, state), "it takes no jobs",
+                    named.remedies)};
+  }
+  std::vector<std::string> machines;
+  for (const auto& pool : answer.body->value("resourcePools", json::array())) {
+    const auto spec = pool.is_object() ? pool.value("machineSpec", json{}) : json{};
+    machines.push_back(text_of(spec, "machineType"));
+  }
+  for (const auto& pool : job.pools) {
+    if (!machines.empty() &&
+        std::find(machines.begin(), machines.end(), pool.machine_type) == machines.end()) {
+      return {failing(
+          named.check,
+          fmt::format("{} has no machines of type `{}`", named.what, printable(pool.machine_type)),
+          "the job would wait for ever",
+          {fmt::format("machine-type={}", printable(machines.front()))})};
+    }
+  }
+  return {ok(named.check, named.what + " is there")};
+}
+
+}  // namespace autopack::preflight

@@ -1,0 +1,77 @@
+#include "preflight/run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+namespace autopack::preflight {
+
+namespace {
+
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
+
+/// A signal handler can wake no condition variable.
+constexpr milliseconds look_at_user{50};
+
+std::string text_of(const Error& error) {
+  return error.causes().empty() ? error.message()
+                                : fmt::format("{}: {}", error.message(), error.causes().front());
+}
+
+Findings outcome_of(const Check& check, milliseconds limit) {
+  try {
+    return check.run();
+  } catch (const Error& error) {
+    const bool is_late = error.kind() == ErrorKind::interrupted;
+    return {unknown(
+        check.name, check.what,
+        is_late ? fmt::format("no answer within {} s", std::chrono::duration<double>{limit}.count())
+                : text_of(error),
+        is_late ? std::vector<std::string>{} : error.hints())};
+  } catch (const std::exception& error) {
+    return {unknown(check.name, check.what, error.what())};
+  }
+}
+
+}  // namespace
+
+Findings run_checks(const std::vector<Check>& checks,
+                    Cancellation& stop,
+                    const Cancellation& user,
+                    milliseconds limit) {
+  std::mutex mutex;
+  std::condition_variable ended;
+  std::size_t left = checks.size();
+  std::vector<Findings> found(checks.size());
+  std::vector<std::jthread> threads;
+  for (std::size_t i = 0; i < checks.size(); ++i) {
+    threads.emplace_back([&, i] {
+      auto findings = outcome_of(checks[i], limit);
+      const std::lock_guard lock{mutex};
+      found[i] = std::move(findings);
+      --left;
+      ended.notify_all();
+    });
+  }
+  const auto end = Clock::now() + limit;
+  {
+    std::unique_lock lock{mutex};
+    while (left > 0 && !user.requested && Clock::now() < end) {
+      ended.wait_until(lock, std::min(end, Clock::now() + look_at_user));
+    }
+    stop.requested = left > 0;
+  }
+  threads.clear();
+  user.throw_if_requested();
+  Findings all;
+  for (auto& findings : found) {
+    std::move(findings.begin(), findings.end(), std::back_inserter(all));
+  }
+  return all;
+}
+
+}  // namespace autopack::preflight

@@ -1,0 +1,258 @@
+#include "base/json.hpp"
+#include "base/text.hpp"
+#include "preflight/rows.hpp"
+#include "preflight/rules.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+
+using namespace autopack;
+using namespace autopack::preflight;
+using nlohmann::json;
+
+namespace {
+
+PlannedJob job_with(PlannedPool pool) {
+  return {.location = {.project = "p", .region = "us-central1"}, .pools = {std::move(pool)}};
+}
+
+PlannedJob packaged(const std::string& target, PlannedPool pool = {}) {
+  auto job = job_with(std::move(pool));
+  job.packaged = PlannedImage{.target = image::Reference::parse(target)};
+  return job;
+}
+
+/// `check outcome` of each finding, joined.
+std::string outcomes(const Findings& findings) {
+  std::vector<std::string> words;
+  for (const auto& finding : findings) {
+    words.push_back(finding.check + " " + std::string{to_string(finding.outcome)});
+    CHECK_FALSE(finding.what.empty());
+    const bool is_bad = finding.outcome == Outcome::error || finding.outcome == Outcome::warning;
+    CHECK((!is_bad || !finding.why.empty()));
+  }
+  return join(words, ", ");
+}
+
+json metric(const std::string& buckets) {
+  return json::parse(R"({"consumerQuotaLimits": [{"quotaBuckets": )" + buckets + "}]}");
+}
+
+const job::Location here{.project = "p", .region = "us-central1"};
+
+}  // namespace
+
+TEST_CASE("each of the 32 late failures has its finder") {
+  REQUIRE(rows().size() == 32);
+  int number = 0;
+  for (const auto& row : rows()) {
+    CAPTURE(row.number);
+    CHECK(row.number == ++number);
+    CHECK_FALSE(row.symptom.empty());
+    CHECK_FALSE(row.where.empty());
+  }
+}
+
+TEST_CASE("a job's body tells what its checks must know") {
+  const json body = json::parse(R"({"jobSpec": {
+    "serviceAccount": "a@b.c", "network": "projects/1/global/networks/n",
+    "tensorboard": "projects/p/locations/r/tensorboards/1", "persistentResourceId": "pr",
+    "scheduling": {"strategy": "SPOT"}, "baseOutputDirectory": {"outputUriPrefix": "gs://out/x"},
+    "workerPoolSpecs": [
+      {"machineSpec": {"machineType": "n1-standard-4", "acceleratorType": "NVIDIA_TESLA_T4",
+                       "acceleratorCount": 2},
+       "replicaCount": "1", "diskSpec": {"bootDiskSizeGb": 200},
+       "containerSpec": {"imageUri": "i", "command": ["a", "b"]}},
+      {},
+      {"machineSpec": {"machineType": "n1-standard-8"}, "replicaCount": "3",
+       "pythonPackageSpec": {"executorImageUri": "e", "packageUris": ["gs://code/a", "gs://out/b"]}}
+    ]}})");
+  const auto job = read_resource(body, here);
+  REQUIRE(job.pools.size() == 2);
+  CHECK(job.pools[0].accelerators == 2);
+  CHECK(job.pools[0].boot_disk_gb == 200);
+  CHECK(job.pools[0].command == std::vector<std::string>{"a", "b"});
+  CHECK(job.pools[1].replicas == 3);
+  CHECK(job.pools[1].boot_disk_gb == 100);
+  CHECK(job.ready_images() == std::vector<std::string>{"i", "e"});
+  CHECK(job.buckets == std::vector<std::string>{"out", "code"});
+  CHECK(job.preemptible);
+  CHECK(job.service_account == "a@b.c");
+  CHECK(job.create_permission == "aiplatform.customJobs.create");
+
+  const auto study =
+      read_resource({{"trialJobSpec", body["jobSpec"]}, {"parallelTrialCount", 4}}, here);
+  CHECK(study.parallel_trials == 4);
+  CHECK(study.pools.size() == 2);
+  CHECK(study.create_permission == "aiplatform.hyperparameterTuningJobs.create");
+  const auto pipeline = read_resource({{"trainingTaskInputs", body["jobSpec"]}}, here);
+  CHECK(pipeline.pools.size() == 2);
+  CHECK(pipeline.create_permission == "aiplatform.trainingPipelines.create");
+  CHECK(read_resource({{"labels", json::object()}}, here).pools.empty());
+}
+
+TEST_CASE("image names that Artifact Registry cannot take") {
+  CHECK(outcomes(check_image_names(packaged("us-docker.pkg.dev/p/r/i"), true)).empty());
+  CHECK(outcomes(check_image_names(packaged("127.0.0.1:5000/i"), true)).empty());
+  CHECK(outcomes(check_image_names(packaged("us-docker.pkg.dev/p/r"), true)) == "image-name error");
+  CHECK(outcomes(check_image_names(packaged("us-docker.pkg.dev/example.com/p/r"), true)) ==
+        "image-name error");
+  CHECK(outcomes(check_image_names(packaged("us-docker.pkg.dev/example.com/p/r/i"), true)).empty());
+  CHECK(outcomes(check_image_names(packaged("gcr.io/p"), true)) == "image-name error");
+  CHECK(outcomes(check_image_names(packaged("gcr.io/p/i"), true)).empty());
+  const auto typo = check_image_names(packaged("us-centrall-docker.pkg.dev/p/r/i"), true);
+  CHECK(outcomes(typo) == "image-name error");
+  CHECK(typo[0].what.find("did you mean") != std::string::npos);
+  CHECK(check_image_names(packaged("us-centrall-docker.pkg.dev/p/r/i"), false).empty());
+  CHECK(outcomes(check_image_names(job_with({.image = "UPPER:x:y"}), true)) == "image-name error");
+}
+
+TEST_CASE("prebuilt images are there under one tag") {
+  const std::string name = "us-docker.pkg.dev/vertex-ai/training/tf-gpu.2-17.py310";
+  CHECK(outcomes(check_image_names(job_with({.image = name}), true)) == "image-name warning");
+  CHECK(outcomes(check_image_names(job_with({.image = name + ":v1"}), true)) ==
+        "image-name warning");
+  CHECK(check_image_names(job_with({.image = name + ":latest"}), true).empty());
+  CHECK(check_image_names(job_with({.image = name}), false).empty());
+  const std::string cpu = "us-docker.pkg.dev/vertex-ai/training/tf-cpu.2-17.py310:latest";
+  CHECK(outcomes(check_prebuilt_accelerators(job_with(
+            {.image = cpu, .accelerator_type = "NVIDIA_L4"}))) == "prebuilt-image warning");
+  CHECK(check_prebuilt_accelerators(job_with({.image = cpu})).empty());
+}
+
+TEST_CASE("the platform that is built for is the machine's") {
+  auto job = packaged("gcr.io/p/i", {.machine_type = "n1-standard-4"});
+  CHECK(check_platform(job).empty());
+  job.packaged->platform = "linux/arm64/v8";
+  CHECK(outcomes(check_platform(job)) == "architecture error");
+  job.pools[0].machine_type = "a4x-highgpu-4g";
+  CHECK(check_platform(job).empty());
+}
+
+TEST_CASE("a command's first word is a program") {
+  for (const auto* word : {"trainer.task", "train.py", "a.b.c"}) {
+    CAPTURE(word);
+    CHECK(outcomes(check_commands(job_with({.command = {word}}))) == "command warning");
+  }
+  for (const auto* word :
+       {"python3", "/usr/bin/train.py", "./run.py", "run.sh", "python3.11", ""}) {
+    CAPTURE(word);
+    CHECK(check_commands(job_with({.command = {word}})).empty());
+  }
+  CHECK(check_commands(job_with({.command = {std::string(100'000, 'a') + ".b"}})).empty());
+}
+
+TEST_CASE("an image for another architecture is found") {
+  const PlannedPool pool{.machine_type = "n1-standard-4"};
+  CHECK(outcomes(check_image({.name = "i", .platforms = {"linux/arm64"}}, {&pool})) ==
+        "architecture error");
+  CHECK(check_image({.name = "i", .platforms = {"linux/arm64", "linux/amd64"}}, {&pool}).empty());
+  CHECK(check_image({.name = "i"}, {&pool}).empty());
+}
+
+TEST_CASE("accelerators of the last generations need CUDA 11") {
+  const PlannedPool new_pool{.accelerator_type = "NVIDIA_TESLA_A100"};
+  const PlannedPool old_pool{.accelerator_type = "NVIDIA_TESLA_V100"};
+  const PlannedPool tpu_pool{.accelerator_type = "TPU_V3"};
+  CHECK(outcomes(check_image({.name = "i", .cuda_version = "10.2"}, {&new_pool})) == "cuda error");
+  CHECK(check_image({.name = "i", .cuda_version = "11.0.3"}, {&new_pool}).empty());
+  CHECK(check_image({.name = "i", .cuda_version = "10.2"}, {&old_pool, &tpu_pool}).empty());
+  CHECK(check_image({.name = "i", .cuda_version = "odd"}, {&new_pool}).empty());
+  CHECK(outcomes(check_offline(
+            job_with({.image = "nvidia/cuda:10.2-base", .accelerator_type = "NVIDIA_L4"}), true)) ==
+        "cuda error");
+}
+
+TEST_CASE("an image tells its CUDA by variable, label or name") {
+  CHECK(find_cuda_version({"A=1", "CUDA_VERSION=12.1.0"}, {{"com.nvidia.cuda.version", "9"}},
+                          "cuda:10") == "12.1.0");
+  CHECK(find_cuda_version({}, {{"com.nvidia.cuda.version", "9.2"}}, "cuda:10") == "9.2");
+  CHECK(find_cuda_version({}, {}, "nvidia/cuda:10.2-cudnn7") == "10.2");
+  CHECK(find_cuda_version({}, {}, "p/torch:1.4-cu101") == "10.1");
+  CHECK(find_cuda_version({}, {}, "p/torchcu118") == "");
+  CHECK(find_cuda_version({}, {}, "p/torch:x-cu118") == "11.8");
+  CHECK(find_cuda_version({}, {}, "p/cuda-tools:1") == "");
+  CHECK(find_cuda_version({}, {}, std::string(100'000, 'c')) == "");
+}
+
+TEST_CASE("an image that the boot disk cannot hold is told") {
+  const PlannedPool pool{.boot_disk_gb = 100};
+  CHECK(outcomes(check_image({.name = "i", .compressed_bytes = 40'000'000'000}, {&pool})) ==
+        "boot-disk warning");
+  const auto found = check_image({.name = "i", .compressed_bytes = 40'000'000'000}, {&pool});
+  CHECK(found[0].remedies == std::vector<std::string>{"--boot-disk-size=200"});
+  CHECK(check_image({.name = "i", .compressed_bytes = 30'000'000'000}, {&pool}).empty());
+}
+
+TEST_CASE("a job's quotas are counted over pools, replicas and trials") {
+  auto job = job_with(
+      {.machine_type = "n1-standard-8", .accelerator_type = "NVIDIA_TESLA_T4", .accelerators = 2});
+  job.pools.push_back({.machine_type = "e2-standard-4", .replicas = 3});
+  job.pools.push_back({.machine_type = "c2-standard-8"});
+  job.parallel_trials = 2;
+  auto needs = quota_needs(job);
+  REQUIRE(needs.size() == 2);
+  CHECK(needs[0].metric == "custom_model_training_cpus");
+  CHECK(needs[0].amount == 2 * (8 + 3 * 4));
+  CHECK(needs[1].metric == "custom_model_training_nvidia_t4_gpus");
+  CHECK(needs[1].amount == 4);
+  job.preemptible = true;
+  CHECK(quota_needs(job)[1].metric == "custom_model_training_preemptible_nvidia_t4_gpus");
+  job.persistent_resource = "mine";
+  CHECK(quota_needs(job).empty());
+}
+
+TEST_CASE("a quota is judged by its region's limit") {
+  const QuotaNeed need{.metric = "m", .amount = 2};
+  const std::string region = R"({"effectiveLimit": "1", "dimensions": {"region": "us-central1"}})";
+  const std::string other = R"({"effectiveLimit": "8", "dimensions": {"region": "us-east1"}})";
+  const auto short_of = judge_quota(need, metric("[" + region + "," + other + "]"), here);
+  CHECK(short_of.outcome == Outcome::error);
+  CHECK(short_of.remedies.front() == "--region=us-east1");
+  CHECK(judge_quota(need, metric(R"([{"effectiveLimit": "2"}])"), here).outcome == Outcome::ok);
+  CHECK(judge_quota(need, metric(R"([{"effectiveLimit": "-1"}])"), here).outcome == Outcome::ok);
+  CHECK(judge_quota(need, metric(R"([{}])"), here).outcome == Outcome::error);
+  CHECK(judge_quota(need, metric(R"([{"effectiveLimit": 5}])"), here).outcome == Outcome::ok);
+  CHECK(judge_quota(need, metric(R"([{"effectiveLimit": "many"}])"), here).outcome ==
+        Outcome::error);
+  CHECK(judge_quota(need, metric("[" + other + "]"), here).outcome == Outcome::unknown);
+  CHECK(judge_quota(need, metric("[7]"), here).outcome == Outcome::unknown);
+  CHECK(judge_quota(need, json::object(), here).outcome == Outcome::unknown);
+}
+
+TEST_CASE("a policy grants, perhaps grants, or does not") {
+  constexpr std::array roles{std::string_view{"roles/reader"}};
+  const auto grant = [&](const std::string& role, const std::string& member) {
+    return grant_of({{"bindings", {{{"role", role}, {"members", {member}}}}}}, "user:me", roles);
+  };
+  CHECK(grant("roles/reader", "user:me") == Grant::yes);
+  CHECK(grant("roles/reader", "allUsers") == Grant::yes);
+  CHECK(grant("roles/other", "user:me") == Grant::no);
+  CHECK(grant("roles/reader", "user:you") == Grant::no);
+  CHECK(grant("roles/reader", "group:us") == Grant::perhaps);
+  CHECK(grant("projects/p/roles/own", "user:me") == Grant::perhaps);
+  CHECK(grant_of(json::object(), "user:me", roles) == Grant::no);
+  CHECK(grant_of({{"bindings", {7, {{"role", 3}}}}}, "user:me", roles) == Grant::no);
+}
+
+TEST_CASE("worker processes of a data loader are seen") {
+  CHECK(uses_data_workers("import torch\nloader = DataLoader(data, num_workers=4)\n"));
+  CHECK(
+      uses_data_workers("from torch.utils.data import DataLoader\nDataLoader(d, num_workers = 2)"));
+  CHECK_FALSE(uses_data_workers("import torch\nDataLoader(data, num_workers=0)\n"));
+  CHECK_FALSE(uses_data_workers("import torchish\nDataLoader(data, num_workers=4)\n"));
+  CHECK_FALSE(uses_data_workers("import torch\n# num_workers=4\n"));
+  CHECK_FALSE(uses_data_workers(""));
+}
+
+TEST_CASE("findings are told once, errors first") {
+  const auto findings =
+      in_order({ok("a", "fine"), warning("b", "w", "why"), failing("c", "e", "why"),
+                failing("d", "e", "another why"), unknown("e", "u", "why")});
+  CHECK(outcomes(findings) == "c error, b warning, e unknown, a ok");
+  const auto problems = to_problems(findings);
+  REQUIRE(problems.size() == 2);
+  CHECK(problems[0].message == "e: why");
+  CHECK(problems[1].severity == Problem::Severity::warning);
+}
