@@ -11,6 +11,7 @@ public:
   void add_flags(FlagSet& flags) override {
     add_packaging_flags(flags, packaging_);
     add_build_flags(flags, build_);
+    add_output_flag(flags, build_);
     flags.toggle("--no-push", no_push_, "leave the image in the daemon");
   }
 
@@ -24,8 +25,10 @@ public:
                                      : packaging_.display_name;
     const auto name =
         pipeline::name_image(packaging_.output_image, job_name, find_location(session));
+    // A default name is no wish for a registry when the image goes elsewhere.
+    const bool push = !no_push_ && (build_.outputs.empty() || !packaging_.output_image.empty());
     const auto image = pipeline::package(session.services, request, scanned, name,
-                                         no_push_ ? pipeline::Push::no : pipeline::Push::yes);
+                                         push ? pipeline::Push::yes : pipeline::Push::no);
     session.console.result(render(session.format, pipeline::to_json(image), image.uri()));
     return 0;
   }

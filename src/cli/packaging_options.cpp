@@ -33,12 +33,16 @@ std::vector<std::string> elements(const std::vector<std::string>& values,
 pipeline::PackageRequest base_request(const std::string& directory,
                                       const BuildOptions& build,
                                       const Environment& environment) {
-  return {
+  pipeline::PackageRequest request{
       .project = {.directory = expand_home(directory, environment), .dockerfile = build.dockerfile},
       .options = {.platform = build.platform, .templates = build.templates},
       .build_network = build.build_network,
       .no_cache = build.no_cache,
       .engine = engines.at(build.engine)};
+  for (const auto& output : build.outputs) {
+    request.outputs.push_back(pipeline::Output::parse(output));
+  }
+  return request;
 }
 
 }  // namespace
@@ -60,6 +64,11 @@ void add_build_flags(FlagSet& flags, BuildOptions& options) {
   flags.text("--build-network", "MODE", options.build_network,
              "network of build steps: host, none");
   flags.toggle("--no-cache", options.no_cache, "build every step anew");
+}
+
+void add_output_flag(FlagSet& flags, BuildOptions& options) {
+  flags.list("--output", "WHERE", options.outputs,
+             "oci:DIR, tar:FILE or docker; no registry is needed then");
 }
 
 void add_packaging_flags(FlagSet& flags, PackagingOptions& options) {

@@ -18,6 +18,7 @@ struct BuildOptions {
   std::string platform{"linux/amd64"};
   std::string build_network{};
   bool no_cache{false};
+  std::vector<std::string> outputs{};
   bool pin{false};
 };
 
@@ -38,6 +39,8 @@ struct PackagingOptions {
 };
 
 void add_build_flags(FlagSet& flags, BuildOptions& options);
+/// `--output`, of the commands whose image goes somewhere.
+void add_output_flag(FlagSet& flags, BuildOptions& options);
 void add_packaging_flags(FlagSet& flags, PackagingOptions& options);
 
 /// Throws Error(usage) for values that autopack cannot act on.

@@ -32,6 +32,7 @@ public:
     flags.toggle("--skip-checks", skip_checks_, "ask no service and no table of what it offers");
     add_follow_flags(flags, follow_);
     add_build_flags(flags, build_);
+    add_output_flag(flags, build_);
   }
 
   int run(Session& session) override {
@@ -73,9 +74,28 @@ private:
       request.package = package_request(*packaged, build_, session.services.environment);
       request.output_image = packaged->output_image_uri.value_or("");
       directory = request.package->project.directory;
+      settle_outputs(request);
     }
     request.flags.fallback_display_name = directory_name(directory);
     return request;
+  }
+
+  /// An image that goes elsewhere is pushed when a registry was named, or the job needs it there.
+  void settle_outputs(pipeline::SubmissionRequest& request) const {
+    const auto& outputs = request.package->outputs;
+    if (outputs.empty() || submitter_ == "vertex" || !request.output_image.empty()) {
+      return;
+    }
+    request.push = pipeline::Push::no;
+    const bool in_daemon = std::any_of(outputs.begin(), outputs.end(), [](const auto& output) {
+      return output.kind == pipeline::Output::Kind::docker;
+    });
+    if (submitter_ == "local" && !in_daemon) {
+      request.earlier.push_back(
+          {.message = "a local job runs an image of the daemon or of a registry, and `--output` "
+                      "names neither",
+           .hints = {"add `--output=docker`"}});
+    }
   }
 
   void require_location(pipeline::SubmissionRequest& request) const {

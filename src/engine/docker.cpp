@@ -40,6 +40,14 @@ public:
     engine::remove_image(api_, reference);
   }
 
+  void save(const std::string& name, const std::function<void(std::string_view)>& sink) override {
+    save_image(api_, name, sink);
+  }
+
+  void load(const std::function<std::size_t(char*, std::size_t)>& read) override {
+    load_images(api_, read);
+  }
+
   std::map<std::string, std::string> probe(const std::string& image,
                                            const std::string& platform,
                                            const std::vector<std::string>& paths) override {

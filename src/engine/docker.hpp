@@ -50,6 +50,7 @@ struct LocalImage {
   std::vector<std::string> entrypoint{};
   std::vector<std::string> environment{};
   std::map<std::string, std::string> labels{};
+  std::vector<std::string> layers{};  ///< diffIDs, from the base upwards
 };
 
 /// A file of the context that is in no tree: pip.conf, the Dockerfile. Its text never reaches a
@@ -141,6 +142,10 @@ public:
   virtual PushResult push(const image::Reference& name) = 0;
   /// Removes a name (or an image); no error when it is gone already.
   virtual void remove_image(const std::string& reference) = 0;
+  /// Hands over the image `name` as the tar of `docker save`.
+  virtual void save(const std::string& name, const std::function<void(std::string_view)>& sink) = 0;
+  /// Takes in the images of a tar as `docker load` does: `read` fills a buffer, 0 at the end.
+  virtual void load(const std::function<std::size_t(char* buffer, std::size_t size)>& read) = 0;
   /// What stands at `paths` in the image, by making a container that is never started: the paths
   /// that exist, with the target for symbolic links.
   virtual std::map<std::string, std::string> probe(const std::string& image,
@@ -173,7 +178,8 @@ image::BaseFacts probe_image_facts(Docker& docker,
                                    const LocalImage& image,
                                    const std::string& platform);
 
-/// What stands after FROM so that exactly the image of some base facts is built on.
+/// What stands after FROM so that exactly the image of some base facts is built on. An image in
+/// files must have been loaded under image::build_name before.
 class BuildBase {
 public:
   /// Pulls the image when the daemon does not have it (any more).

@@ -47,6 +47,9 @@ LocalImage image_of(const json& document) {
   if (const std::string variant = text_at(document, "Variant"); !variant.empty()) {
     image.platform += "/" + variant;
   }
+  if (const auto tree = document.find("RootFS"); tree != document.end()) {
+    image.layers = texts_at(*tree, "Layers");
+  }
   const auto config = document.find("Config");
   if (config == document.end() || !config->is_object()) {
     return image;
@@ -211,6 +214,35 @@ PushResult push_image(Api& api, const image::Reference& name) {
     result.bytes_uploaded += layer.uploaded ? layer.size : 0;
   }
   return result;
+}
+
+void save_image(Api& api,
+                const std::string& name,
+                const std::function<void(std::string_view)>& sink) {
+  auto request = api.request(fmt::format("take image `{}` out of the engine", name), "GET",
+                             "/images/" + name + "/get");
+  request.on_data = sink;
+  request.timeout = std::chrono::milliseconds{0};
+  api.send_ok(request);
+}
+
+void load_images(Api& api, const std::function<std::size_t(char*, std::size_t)>& read) {
+  std::string complaint;
+  JsonLines lines{[&](const json& message) {
+    if (complaint.empty()) {
+      complaint = complaint_of(message);
+    }
+  }};
+  auto request = api.request("load an image into the engine", "POST", "/images/load?quiet=1");
+  request.headers.push_back({"Content-Type", "application/x-tar"});
+  request.read_body = read;
+  request.timeout = std::chrono::milliseconds{0};
+  request.on_data = [&](std::string_view bytes) { lines.feed(bytes); };
+  api.send_ok(request);
+  lines.finish();
+  if (!complaint.empty()) {
+    throw Error(ErrorKind::remote, "the engine does not take the image").cause(complaint);
+  }
 }
 
 void remove_image(Api& api, const std::string& reference) {

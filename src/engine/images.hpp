@@ -11,6 +11,10 @@ Digest resolve_digest(Api& api, const image::Reference& reference);
 void pull_image(Api& api, const image::Reference& reference, const std::string& platform);
 void tag_image(Api& api, const std::string& image, const image::Reference& name);
 PushResult push_image(Api& api, const image::Reference& name);
+void save_image(Api& api,
+                const std::string& name,
+                const std::function<void(std::string_view)>& sink);
+void load_images(Api& api, const std::function<std::size_t(char*, std::size_t)>& read);
 void remove_image(Api& api, const std::string& reference);
 std::map<std::string, std::string> probe_image(Api& api,
                                                const std::string& image,

@@ -112,8 +112,12 @@ image::BaseFacts probe_base(Docker& docker,
 }
 
 BuildBase::BuildBase(Docker& docker, const image::BaseFacts& facts) : docker_{docker} {
-  const auto reference = image::Reference::parse(image::build_name(facts));
-  if (facts.digest && !image::names_files(facts.reference)) {
+  if (image::names_files(facts.reference)) {
+    from_ = image::build_name(facts);
+    return;
+  }
+  const auto reference = image::Reference::parse(facts.reference);
+  if (facts.digest) {
     from_ = reference.with_digest(*facts.digest);
     have_image(docker, pinned_to(reference, *facts.digest), facts.platform);
     return;

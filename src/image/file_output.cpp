@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
+#include <set>
 
 namespace autopack::image {
 
@@ -203,11 +203,9 @@ void write_layout(const Source& image, const fs::path& directory, const std::str
 
 void write_archive(const Source& image,
                    const std::vector<std::string>& names,
-                   const std::set<Digest>& left_out,
+                   std::size_t left_out,
                    const TarWriter::Take& out) {
   const Stored result = stored(image);
-  const auto diff_ids =
-      Configuration::parse(image.configuration, "the configuration of the image").diff_ids();
   const auto name_of = [](const Digest& digest) {
     return fmt::format("{}/{}", blob_directory, digest.hex());
   };
@@ -219,7 +217,7 @@ void write_archive(const Source& image,
   for (std::size_t i = 0; i < result.manifest.layers.size(); ++i) {
     const Descriptor& layer = result.manifest.layers[i];
     layers.push_back(name_of(layer.digest));
-    if (!left_out.contains(diff_ids.at(i)) && written.insert(layer.digest).second) {
+    if (i >= left_out && written.insert(layer.digest).second) {
       tar.add_file(name_of(layer.digest), file_mode(false), layer.size,
                    [&](const TarWriter::Take& take) { read_all(image.open(layer), take); });
     }

@@ -3,8 +3,8 @@
 #include "image/source.hpp"
 #include "image/tar.hpp"
 
+#include <cstddef>
 #include <filesystem>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -19,10 +19,10 @@ void write_layout(const Source& image,
                   const std::string& tag);
 
 /// Writes `image` as a tar that is an OCI layout and what `docker load` takes; `names` are given to
-/// it there. Layers in `left_out` (diffIDs) are not in it: an engine that has them does without.
+/// it there. The first `left_out` layers are not in it: an engine that has them does without.
 void write_archive(const Source& image,
                    const std::vector<std::string>& names,
-                   const std::set<Digest>& left_out,
+                   std::size_t left_out,
                    const TarWriter::Take& out);
 
 }  // namespace autopack::image

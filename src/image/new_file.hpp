@@ -17,6 +17,9 @@ public:
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
 
+  /// Where it stands until it is committed.
+  const std::string& path() const { return temporary_; }
+
   void write(std::string_view bytes);
   void commit();
 

@@ -52,13 +52,17 @@ engine::LayerRecipe compressed(const image::Source& parent, const image::Descrip
 
 }  // namespace
 
-Assembly::Assembly(Services& services, const plan::Plan& plan, image::Source parent)
+Assembly::Assembly(Services& services, image::Source image)
     : services_{services},
-      plan_{plan},
-      parent_{std::move(parent)},
+      parent_{std::move(image)},
       time_{image::file_time(services.environment)} {
   add_parents();
-  for (auto& recipe : engine::recipes(plan_, time_)) {
+}
+
+Assembly::Assembly(Services& services, const plan::Plan& plan, image::Source parent)
+    : Assembly{services, std::move(parent)} {
+  plan_ = &plan;
+  for (auto& recipe : engine::recipes(plan, time_)) {
     add_recipe(std::move(recipe));
   }
 }
@@ -116,7 +120,10 @@ engine::Assembled Assembly::finish() const {
       parent.manifest.layers[i] = descriptor_of(layer.facts->value());
     }
   }
-  return engine::assemble(parent, plan_, recipes, facts, labels_of(plan_), time_);
+  if (plan_ == nullptr) {
+    return {.manifest = std::move(parent.manifest), .configuration = parent_.configuration};
+  }
+  return engine::assemble(parent, *plan_, recipes, facts, labels_of(*plan_), time_);
 }
 
 image::Source Assembly::source() {

@@ -13,8 +13,8 @@
 
 namespace autopack::pipeline {
 
-/// An image that the direct engine puts together: its parent's layers, then those of a plan. `plan`
-/// must outlive it.
+/// An image that the direct engine puts together: its parent's layers, then those of a plan. Layers
+/// that the parent has uncompressed are compressed here.
 class Assembly {
 public:
   struct Layer {
@@ -27,7 +27,10 @@ public:
     bool from_cache{false};
   };
 
+  /// `plan` must outlive it.
   Assembly(Services& services, const plan::Plan& plan, image::Source parent);
+  /// The image itself, nothing on top.
+  Assembly(Services& services, image::Source image);
 
   /// In the order of the manifest.
   const std::vector<Layer>& layers() const { return layers_; }
@@ -44,7 +47,7 @@ private:
   void add_recipe(engine::LayerRecipe recipe);
 
   Services& services_;
-  const plan::Plan& plan_;
+  const plan::Plan* plan_{nullptr};
   image::Source parent_;
   std::int64_t time_;
   std::vector<Layer> layers_;

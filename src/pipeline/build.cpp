@@ -1,5 +1,6 @@
 #include "base/text.hpp"
 #include "image/file_reference.hpp"
+#include "pipeline/files.hpp"
 #include "pipeline/reasons.hpp"
 #include "project/pip_settings.hpp"
 
@@ -104,6 +105,7 @@ engine::BuildResult run_build(Services& services,
     build.files = pip_files(services, scanned.project, docker.info());
   }
   build.root = project_directory;
+  load_base(services, plan);
   const engine::BuildBase base{docker, plan.base};
   build.dockerfile =
       plan::render_dockerfile(plan,

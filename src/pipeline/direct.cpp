@@ -2,7 +2,6 @@
 
 #include "base/text.hpp"
 #include "engine/direct.hpp"
-#include "image/file_image.hpp"
 #include "pipeline/assembly.hpp"
 #include "pipeline/image_source.hpp"
 #include "pipeline/reasons.hpp"
@@ -15,12 +14,6 @@
 namespace autopack::pipeline {
 
 namespace {
-
-/// The image below the code, and where it is when a registry has it.
-struct Parent {
-  image::Source image{};
-  std::optional<image::Reference> reference{};
-};
 
 /// What has to be in the target besides the configuration: all but what its own repository has.
 std::vector<const Assembly::Layer*> layers_to_send(const Assembly& assembly,
@@ -167,19 +160,6 @@ Image planned_image(const PackageRequest& request,
   return image;
 }
 
-/// The executor image itself, in files or in its registry.
-Parent base_of(Services& services, const plan::Plan& plan) {
-  if (const auto files = image::FileReference::parse(plan.base.reference)) {
-    return {.image = image::open_files(*files, plan.platform)};
-  }
-  auto reference = image::Reference::parse(plan.base.reference);
-  reference.digest = plan.base.digest;
-  return {.image =
-              registry_image(services, open_repository(services, reference, registry::Access::pull),
-                             reference, plan.platform),
-          .reference = reference};
-}
-
 std::string time_text(std::chrono::steady_clock::time_point start) {
   return fmt::format(
       "{:.2f} s", std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
@@ -202,7 +182,7 @@ std::optional<std::string> obstacle_to_direct(const PackageRequest& request,
   if (request.engine == Engine::docker) {
     return "`--engine=docker`";
   }
-  if (!pushed) {
+  if (!pushed && request.outputs.empty()) {
     return "the image is not pushed to a registry";
   }
   if (!request.options.templates.empty()) {
@@ -235,7 +215,7 @@ Image package_directly(Services& services,
   tell_planned(services, planned);
   Parent parent;
   if (engine::needs_no_dependency_image(plan)) {
-    parent = base_of(services, plan);
+    parent = base_image(services, plan);
   } else {
     parent.reference = name.reference;
     parent.reference->digest = found.dependencies

@@ -1,5 +1,8 @@
 #include "pipeline/image_source.hpp"
 
+#include "image/file_image.hpp"
+#include "pipeline/direct.hpp"
+
 #include <fmt/format.h>
 
 namespace autopack::pipeline {
@@ -22,6 +25,18 @@ std::string manifest_text(Services& services,
 }
 
 }  // namespace
+
+Parent base_image(Services& services, const plan::Plan& plan) {
+  if (const auto files = image::FileReference::parse(plan.base.reference)) {
+    return {.image = image::open_files(*files, plan.platform)};
+  }
+  auto reference = image::Reference::parse(plan.base.reference);
+  reference.digest = plan.base.digest;
+  return {.image =
+              registry_image(services, open_repository(services, reference, registry::Access::pull),
+                             reference, plan.platform),
+          .reference = reference};
+}
 
 image::Source registry_image(Services& services,
                              std::shared_ptr<registry::Repository> repository,

@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "pipeline/base.hpp"
 #include "pipeline/direct.hpp"
+#include "pipeline/files.hpp"
 #include "pipeline/reasons.hpp"
 #include "pipeline/secrets.hpp"
 
@@ -89,6 +90,9 @@ Image make(Services& services,
            const ImageName& name,
            bool pushed) {
   const Reasons why = reasons(services, request, scanned, plan);
+  if (!pushed && !request.outputs.empty()) {
+    return package_to_files(services, request, scanned, plan, why, name);
+  }
   if (const auto obstacle = obstacle_to_direct(request, plan, pushed); !obstacle) {
     return package_directly(services, request, scanned, plan, why, name);
   } else if (request.engine == Engine::direct) {
@@ -121,8 +125,11 @@ Image package(Services& services,
           : base_now(services, request.executor_image, request.options.platform, request.engine);
   const plan::Plan plan = decide(services, request, scanned, base);
   refuse_secrets(services, plan);
-  Image image =
-      make(services, request, scanned, plan, name, push_it == Push::yes && name.has_registry);
+  const bool pushed = push_it == Push::yes && name.has_registry;
+  Image image = make(services, request, scanned, plan, name, pushed);
+  if (pushed && !request.outputs.empty()) {
+    write_pushed(services, request, plan, name, image);
+  }
   remember(services, request, scanned, plan);
   return image;
 }

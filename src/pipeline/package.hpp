@@ -2,6 +2,7 @@
 
 #include "image/facts.hpp"
 #include "pipeline/image_name.hpp"
+#include "pipeline/output.hpp"
 #include "pipeline/services.hpp"
 #include "plan/changes.hpp"
 #include "plan/plan.hpp"
@@ -29,6 +30,7 @@ struct PackageRequest {
   std::string build_network{};
   bool no_cache{false};
   Engine engine{Engine::automatic};
+  std::vector<Output> outputs{};  ///< besides a registry, or instead of one
 };
 
 /// The project's facts and the files they were found in.
@@ -107,7 +109,7 @@ std::map<std::string, std::string> labels_of(const plan::Plan& plan);
 void push(Services& services, const ImageName& name, Image& image);
 
 /// The whole way: base, plan, image in the registry (or in the daemon when `name` has none, or with
-/// `Push::no`).
+/// `Push::no`), and in the outputs asked for; these alone when nothing is pushed.
 enum class Push { yes, no };
 Image package(Services& services,
               const PackageRequest& request,

@@ -113,7 +113,8 @@ Submitted submit(Services& services,
     submitter->make_ready();
   }
   if (checked.scanned) {
-    result.image = package(services, *request.package, *checked.scanned, checked.name, Push::yes);
+    result.image =
+        package(services, *request.package, *checked.scanned, checked.name, request.push);
     packaged(*result.image);
   }
   if (submitter != nullptr) {

@@ -21,6 +21,7 @@ struct SubmissionRequest {
   std::string output_image{};
   /// The packaging, when a pool asks for one.
   std::optional<PackageRequest> package{};
+  Push push{Push::yes};  ///< of the packaged image
 };
 
 /// A job that passed every check that can be made offline.

@@ -63,6 +63,19 @@ public:
     images.erase(reference);
   }
 
+  void save(const std::string& name, const std::function<void(std::string_view)>& sink) override {
+    calls.push_back("save " + name);
+    sink(saved);
+  }
+
+  void load(const std::function<std::size_t(char*, std::size_t)>& read) override {
+    calls.emplace_back("load");
+    std::string buffer(65536, '\0');
+    while (const std::size_t count = read(buffer.data(), buffer.size())) {
+      loaded.append(buffer, 0, count);
+    }
+  }
+
   std::map<std::string, std::string> probe(const std::string& image,
                                            const std::string& /*platform*/,
                                            const std::vector<std::string>& paths) override {
@@ -91,6 +104,8 @@ public:
   std::string built_id{"sha256:built"};
   std::optional<Error> build_failure{};
   int run_status{0};
+  std::string saved{};   ///< what `save` hands over
+  std::string loaded{};  ///< what `load` was given
 
   std::vector<std::string> calls{};
   engine::BuildRequest built{};

@@ -57,6 +57,11 @@ public:
     calls.push_back("remove " + reference);
   }
 
+  void save(const std::string& /*name*/,
+            const std::function<void(std::string_view)>& /*sink*/) override {}
+
+  void load(const std::function<std::size_t(char*, std::size_t)>& /*read*/) override {}
+
   std::map<std::string, std::string> probe(const std::string& /*image*/,
                                            const std::string& /*platform*/,
                                            const std::vector<std::string>& paths) override {

@@ -75,7 +75,7 @@ std::size_t files_below(const fs::path& path) {
       std::distance(fs::recursive_directory_iterator{path}, fs::recursive_directory_iterator{}));
 }
 
-std::string archive_of(const image::Source& source, const std::set<Digest>& left_out = {}) {
+std::string archive_of(const image::Source& source, std::size_t left_out = 0) {
   std::string bytes;
   image::write_archive(source, {"team/app:1"}, left_out,
                        [&](std::string_view piece) { bytes += piece; });
@@ -197,8 +197,7 @@ TEST_CASE("an archive gives back what was put into it") {
   const auto back = open("tar:" + file.string());
   CHECK(back.configuration == source.configuration);
   CHECK(content(back) == content(source));
-  const auto diff_id = sha256(layer_tar("one"));
-  CHECK(archive_of(source, {diff_id}).size() < archive_of(source).size());
+  CHECK(archive_of(source, 1).size() < archive_of(source).size());
 }
 
 TEST_CASE("what docker save writes is read") {
