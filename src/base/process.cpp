@@ -1,6 +1,7 @@
 #include "base/process.hpp"
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -9,10 +10,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
 
 namespace autopack {
 
@@ -67,19 +70,35 @@ void take(Pipe& pipe, std::string& text) {
   }
 }
 
-void exchange(
-    Pipe& input, Pipe& output, Pipe& errors, std::string_view rest, ProcessResult& result) {
+/// Milliseconds for poll(); -1 without a limit.
+int left_until(std::chrono::steady_clock::time_point end) {
+  if (end == std::chrono::steady_clock::time_point::max()) {
+    return -1;
+  }
+  const auto left =
+      std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+  return static_cast<int>(std::max<std::int64_t>(left.count(), 0));
+}
+
+/// False when `end` came first.
+bool exchange(Pipe& input,
+              Pipe& output,
+              Pipe& errors,
+              std::string_view rest,
+              std::chrono::steady_clock::time_point end,
+              ProcessResult& result) {
   if (rest.empty()) {
     input.close_end(1);
   }
   while (output.ends[0] >= 0 || errors.ends[0] >= 0 || input.ends[1] >= 0) {
     std::array<pollfd, 3> fds{pollfd{input.ends[1], POLLOUT, 0}, pollfd{output.ends[0], POLLIN, 0},
                               pollfd{errors.ends[0], POLLIN, 0}};
-    if (::poll(fds.data(), fds.size(), -1) < 0) {
-      if (errno == EINTR) {
-        continue;
-      }
-      break;
+    const int ready = ::poll(fds.data(), fds.size(), left_until(end));
+    if (ready < 0 && errno == EINTR) {
+      continue;
+    }
+    if (ready <= 0) {
+      return ready < 0;
     }
     if (fds[0].revents != 0) {
       const ssize_t count =
@@ -98,6 +117,7 @@ void exchange(
       take(errors, result.errors);
     }
   }
+  return true;
 }
 
 }  // namespace
@@ -105,7 +125,8 @@ void exchange(
 std::optional<ProcessResult> run_process(
     const std::vector<std::string>& argv,
     const std::string& input,
-    const std::map<std::string, std::string>& extra_environment) {
+    const std::map<std::string, std::string>& extra_environment,
+    std::chrono::milliseconds timeout) {
   std::vector<char*> arguments;
   for (const auto& word : argv) {
     arguments.push_back(const_cast<char*>(word.c_str()));  // posix_spawn does not write to them
@@ -150,15 +171,37 @@ std::optional<ProcessResult> run_process(
   out.close_end(1);
   err.close_end(1);
   ProcessResult result;
+  const auto end = timeout.count() > 0 ? std::chrono::steady_clock::now() + timeout
+                                       : std::chrono::steady_clock::time_point::max();
+  bool ended = true;
   {
     const IgnoreBrokenPipe guard;
-    exchange(in, out, err, input, result);
+    ended = exchange(in, out, err, input, end, result);
+  }
+  if (!ended) {
+    ::kill(pid, SIGKILL);
   }
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
+  if (!ended) {
+    throw Error(ErrorKind::environment,
+                fmt::format("`{}` has not ended within {} ms", argv[0], timeout.count()));
+  }
   result.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   return result;
+}
+
+std::optional<std::string> find_program(const std::string& name, const std::string& path) {
+  for (const auto& directory : split(path, ':')) {
+    const std::filesystem::path program = std::filesystem::path{directory} / name;
+    std::error_code code;
+    if (!directory.empty() && std::filesystem::is_regular_file(program, code) &&
+        ::access(program.c_str(), X_OK) == 0) {
+      return program.string();
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace autopack

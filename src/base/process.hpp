@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <optional>
 #include <string>
@@ -14,10 +15,15 @@ struct ProcessResult {
 };
 
 /// Runs `argv` (found through PATH), feeds `input`, waits. None when the program is not there.
-/// Secrets go in through `input`, never through `argv`.
+/// Secrets go in through `input`, never through `argv`. A program that is not at its end after
+/// `timeout` (0 = no limit) is killed: Error(environment).
 std::optional<ProcessResult> run_process(
     const std::vector<std::string>& argv,
     const std::string& input,
-    const std::map<std::string, std::string>& extra_environment = {});
+    const std::map<std::string, std::string>& extra_environment = {},
+    std::chrono::milliseconds timeout = {});
+
+/// The program `name` in the directories of `path` (the variable PATH); none when it is in none.
+std::optional<std::string> find_program(const std::string& name, const std::string& path);
 
 }  // namespace autopack

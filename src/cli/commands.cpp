@@ -87,14 +87,20 @@ std::unique_ptr<google::TokenSource> find_google_credentials(const GlobalOptions
                                                              const pipeline::Services& services) {
   const auto& environment = services.environment;
   const auto configuration = google::read_gcloud_configuration(environment, global.configuration);
+  const auto token_file =
+      google::find_access_token_file(global.access_token_file, environment, configuration);
   return google::find_credentials(
-      {.access_token_file =
-           google::find_access_token_file(global.access_token_file, environment, configuration)
-               .value,
+      {.access_token_file = token_file.value,
        .environment = &environment,
        .client = &services.client(),
        .sleep = interruptible_sleep(services.cancellation),
-       .billing_project = global.billing_project});
+       .billing_project = global.billing_project,
+       .access_token_file_origin = token_file.origin,
+       .account = google::find_account(global.account, environment),
+       .impersonate = google::find_impersonation(global.impersonate, environment, configuration),
+       .configuration = configuration,
+       .token_directory = environment.cache_directory() / "tokens",
+       .reporter = services.reporter});
 }
 
 google::ArtifactRegistryOptions find_artifact_registry(const GlobalOptions& global,

@@ -33,9 +33,9 @@ void add_global_flags(FlagSet& flags, GlobalOptions& options) {
   flags.text("--configuration", "NAME", options.configuration, "gcloud configuration to read");
   flags.text("--access-token-file", "FILE", options.access_token_file, "file with an access token");
   flags.text("--billing-project", "ID", options.billing_project, "project charged for quota");
-  flags.text("--account", "EMAIL", options.account, "refused: see `--access-token-file`");
+  flags.text("--account", "EMAIL", options.account, "account that gcloud has logged in");
   flags.text("--impersonate-service-account", "EMAIL", options.impersonate,
-             "refused: see `--access-token-file`");
+             "act as this service account; delegates before it, with commas");
   flags.section("General", false);
   flags.text("-C,--directory", "DIR", options.directory, "work as if started in DIR");
   flags.text("--format", "FORMAT", options.format, "`json` or `value(KEY)`");
@@ -70,21 +70,6 @@ ConsoleOptions console_options(const GlobalOptions& options,
     result.progress = Progress::live;
   }
   return result;
-}
-
-void refuse_ineffective(const GlobalOptions& options) {
-  for (const auto& [flag, value] :
-       {std::pair{"--account", options.account},
-        std::pair{"--impersonate-service-account", options.impersonate}}) {
-    if (value.empty()) {
-      continue;
-    }
-    throw Error(ErrorKind::usage,
-                fmt::format("`{}` has no effect in this version, so it is refused", flag))
-        .hint(fmt::format("`gcloud auth print-access-token {}={} > FILE` and "
-                          "`--access-token-file FILE` act as that account",
-                          flag, shell_quote(value)));
-  }
 }
 
 }  // namespace autopack::cli

@@ -36,8 +36,4 @@ ConsoleOptions console_options(const GlobalOptions& options,
                                const Environment& environment,
                                const Streams& streams);
 
-/// Throws Error(usage) for flags of gcloud that have no effect yet, so that nobody believes they
-/// act.
-void refuse_ineffective(const GlobalOptions& options);
-
 }  // namespace autopack::cli

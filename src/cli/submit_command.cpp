@@ -37,7 +37,6 @@ public:
 
   int run(Session& session) override {
     check_build_options(build_);
-    refuse_ineffective(session.global);
     const auto request = read_request(session);
     if (follow_.any() && submitter_ == "none") {
       throw Error(ErrorKind::usage, "`--submitter=none` makes no job that could be waited for");

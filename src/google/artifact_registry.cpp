@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "base/url.hpp"
 #include "google/api_error.hpp"
+#include "google/fields.hpp"
 
 #include <fmt/format.h>
 
@@ -25,11 +26,6 @@ constexpr std::chrono::milliseconds longest_operation = 5min;
 
 bool is_worth_another_try(int status) {
   return status == 408 || status == 429 || status >= 500;
-}
-
-std::string text_at(const json& object, const char* key) {
-  const auto found = object.is_object() ? object.find(key) : object.end();
-  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
 bool is_done(const json& operation) {

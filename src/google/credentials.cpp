@@ -3,10 +3,12 @@
 #include "base/file.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "google/token_cache.hpp"
 #include "google/token_source.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <thread>
 
 namespace autopack::google {
@@ -24,69 +26,15 @@ constexpr auto login_hint = "log in: gcloud auth application-default login";
 constexpr auto key_hint =
     "or name a service account's key: export GOOGLE_APPLICATION_CREDENTIALS=KEY.json";
 
-class AccessTokenFile final : public CachingTokenSource {
-public:
-  explicit AccessTokenFile(CredentialOptions options) : CachingTokenSource{std::move(options)} {
-    static_cast<void>(read());
-  }
-
-  std::string describe() const override { return fmt::format("access token file `{}`", path()); }
-
-  std::string project() const override { return {}; }
-
-protected:
-  AccessToken fetch() override { return read(); }
-
-private:
-  std::string path() const { return options().access_token_file.string(); }
-
-  AccessToken read() const {
-    const auto text = read_file_if_exists(options().access_token_file);
-    if (!text) {
-      throw Error(ErrorKind::usage, fmt::format("{} does not exist", describe()))
-          .hint(fmt::format("make it: gcloud auth print-access-token >{}", shell_quote(path())));
-    }
-    const auto token = trim(*text);
-    if (token.empty() || token.find_first_of(" \t\r\n") != std::string_view::npos) {
-      throw Error(ErrorKind::usage,
-                  fmt::format("{} {}", describe(),
-                              token.empty() ? "is empty" : "holds more than one word"));
-    }
-    return {.token = Secret{std::string{token}}};
-  }
-};
-
 /// Parse errors are not told: they quote the file, which holds a secret.
-CredentialsFile load(const fs::path& path) {
-  const auto text = read_file(path);
-  auto content = parse_json(text);
+CredentialsFile load(const fs::path& path, const std::string& origin) {
+  CredentialsFile file{.path = path, .origin = origin};
+  auto content = parse_json(read_file(path));
   if (!content.is_object()) {
-    throw Error(ErrorKind::usage, fmt::format("credentials file `{}` is not JSON", path.string()));
+    throw file.fault("is not JSON");
   }
-  return {.path = path, .content = std::make_shared<const json>(std::move(content))};
-}
-
-std::unique_ptr<TokenSource> from_file(const CredentialOptions& options, const fs::path& path) {
-  auto file = load(path);
-  const auto type = file.optional("type");
-  if (type == "service_account") {
-    return make_service_account(options, std::move(file));
-  }
-  if (type == "authorized_user") {
-    return make_authorized_user(options, std::move(file));
-  }
-  if (type.empty()) {
-    throw Error(ErrorKind::usage,
-                fmt::format("`{}` names no `type`, so it is no credentials file", path.string()))
-        .hint(login_hint);
-  }
-  throw Error(ErrorKind::usage,
-              fmt::format("credentials file `{}` is of type `{}`, which is not supported yet; "
-                          "`service_account` and `authorized_user` are",
-                          path.string(), printable(type.substr(0, 60))))
-      .hint(
-          "gcloud can make a token of it: gcloud auth print-access-token >TOKEN, then "
-          "--access-token-file=TOKEN");
+  file.content = std::make_shared<const json>(std::move(content));
+  return file;
 }
 
 CredentialOptions with_defaults(CredentialOptions options) {
@@ -103,28 +51,75 @@ CredentialOptions with_defaults(CredentialOptions options) {
   return options;
 }
 
-}  // namespace
-
-std::string CredentialsFile::optional(const char* key) const {
-  const auto found = content->find(key);
-  return found != content->end() && found->is_string() ? found->get<std::string>() : "";
+std::unique_ptr<CachingTokenSource> find_source(const CredentialOptions& options) {
+  if (!options.access_token_file.empty()) {
+    return make_access_token_file(options);
+  }
+  if (!options.account.value.empty()) {
+    return make_gcloud_account(options, options.account.value,
+                               "named by " + options.account.origin);
+  }
+  if (const auto named = options.environment->get("GOOGLE_APPLICATION_CREDENTIALS")) {
+    const std::string origin = "named by `GOOGLE_APPLICATION_CREDENTIALS`";
+    if (!fs::exists(*named)) {
+      throw CredentialsFile{.path = *named, .origin = origin}.fault("does not exist");
+    }
+    return make_from_file(options, load(*named, origin));
+  }
+  const auto known =
+      options.environment->gcloud_directory() / "application_default_credentials.json";
+  if (fs::exists(known)) {
+    return make_from_file(options, load(known, "gcloud's application default credentials"));
+  }
+  std::string untried;
+  if (const auto account = options.configuration.get("core/account")) {
+    try {
+      return make_gcloud_account(
+          options, *account,
+          fmt::format("of gcloud's configuration `{}`", options.configuration.name));
+    } catch (const Error& error) {
+      untried = error.message();
+    }
+  }
+  if (auto source = find_metadata_server(options)) {
+    return source;
+  }
+  auto error =
+      Error(ErrorKind::environment, "no Google credentials were found")
+          .cause(fmt::format("`GOOGLE_APPLICATION_CREDENTIALS` is not set, `{}` does not exist, "
+                             "and no metadata server of Google Cloud answers",
+                             known.string()));
+  if (!untried.empty()) {
+    error.cause(untried);
+  }
+  throw error.hint(login_hint).hint(key_hint);
 }
 
-std::string CredentialsFile::required(const char* key) const {
-  auto value = optional(key);
-  if (value.empty()) {
-    throw Error(ErrorKind::usage,
-                fmt::format("credentials file `{}` has no `{}`", path.string(), key));
+/// It becomes a header.
+void check_quota_project(const std::string& project) {
+  if (project.size() > 200 ||
+      !std::all_of(project.begin(), project.end(), [](char c) { return c > ' ' && c < '\x7f'; })) {
+    throw Error(ErrorKind::usage, fmt::format("the quota project `{}` is no project's id",
+                                              printable(project.substr(0, 200))));
   }
-  return value;
+}
+
+}  // namespace
+
+bool CachingTokenSource::lasts(const AccessToken& token) const {
+  return token.expires_at == 0 || token.expires_at - options_.now() >= refresh_before;
 }
 
 AccessToken CachingTokenSource::token() {
   const std::lock_guard lock{mutex_};
-  const bool ends_soon =
-      token_ && token_->expires_at != 0 && token_->expires_at - options_.now() < refresh_before;
-  if (!token_ || ends_soon) {
+  if (token_ && lasts(*token_)) {
+    return *token_;
+  }
+  const TokenCache cache{options_.token_directory};
+  token_ = cache.read(identity());
+  if (!token_ || !lasts(*token_)) {
     token_ = fetch();
+    cache.write(identity(), *token_);
   }
   return *token_;
 }
@@ -132,6 +127,7 @@ AccessToken CachingTokenSource::token() {
 void CachingTokenSource::expire() {
   const std::lock_guard lock{mutex_};
   token_.reset();
+  TokenCache{options_.token_directory}.erase(identity());
 }
 
 std::string CachingTokenSource::quota_project() const {
@@ -140,34 +136,23 @@ std::string CachingTokenSource::quota_project() const {
              : options_.billing_project;
 }
 
-std::unique_ptr<TokenSource> make_access_token_file(CredentialOptions options) {
-  return std::make_unique<AccessTokenFile>(std::move(options));
-}
-
 std::unique_ptr<TokenSource> find_credentials(const CredentialOptions& given) {
   const auto options = with_defaults(given);
-  if (!options.access_token_file.empty()) {
-    return make_access_token_file(options);
+  std::optional<Impersonation> target;
+  if (!options.impersonate.value.empty()) {
+    target = parse_impersonation(options);
   }
-  if (const auto named = options.environment->get("GOOGLE_APPLICATION_CREDENTIALS")) {
-    if (!fs::exists(*named)) {
-      throw Error(ErrorKind::usage,
-                  fmt::format("credentials file `{}`, named by `GOOGLE_APPLICATION_CREDENTIALS`, "
-                              "does not exist",
-                              *named));
-    }
-    return from_file(options, *named);
+  auto source = find_source(options);
+  if (target) {
+    source = make_impersonated(options, std::move(*target), std::move(source));
   }
-  const auto known =
-      options.environment->gcloud_directory() / "application_default_credentials.json";
-  if (fs::exists(known)) {
-    return from_file(options, known);
+  const auto payer = source->quota_project();
+  check_quota_project(payer);
+  if (options.reporter != nullptr) {
+    options.reporter->detail(fmt::format("credentials: {}{}", source->describe(),
+                                         payer.empty() ? "" : ", quota project " + payer));
   }
-  throw Error(ErrorKind::environment, "no Google credentials were found")
-      .cause(fmt::format("`GOOGLE_APPLICATION_CREDENTIALS` is not set, and `{}` does not exist",
-                         known.string()))
-      .hint(login_hint)
-      .hint(key_hint);
+  return source;
 }
 
 }  // namespace autopack::google

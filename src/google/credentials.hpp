@@ -3,6 +3,7 @@
 #include "base/environment.hpp"
 #include "base/report.hpp"
 #include "base/secret.hpp"
+#include "google/project.hpp"
 #include "http/client.hpp"
 
 #include <chrono>
@@ -19,14 +20,15 @@ struct AccessToken {
   std::int64_t expires_at{0};  ///< seconds since the epoch; 0 when not known
 };
 
-/// Gives access tokens for the cloud-platform scope, a new one when the last is about to end.
+/// Gives access tokens for the cloud-platform scope, a new one when the last is about to end. Safe
+/// to use from several threads.
 class TokenSource {
 public:
   virtual ~TokenSource() = default;
   virtual AccessToken token() = 0;
   /// Forgets the token at hand: a service refused it.
   virtual void expire() = 0;
-  /// Where it comes from: "service account key `/path`".
+  /// Where it comes from: "service account key `/path`, named by `GOOGLE_APPLICATION_CREDENTIALS`".
   virtual std::string describe() const = 0;
   /// Project of the credentials; empty when they name none.
   virtual std::string project() const = 0;
@@ -43,12 +45,22 @@ struct CredentialOptions {
   /// Waits between tries of a token endpoint; really sleeps when empty.
   std::function<void(std::chrono::milliseconds)> sleep{};
   std::string billing_project{};  ///< `--billing-project`: x-goog-user-project whatever else is set
+  std::string access_token_file_origin{};
+  Setting account{};      ///< see find_account; empty: Application Default Credentials come first
+  Setting impersonate{};  ///< see find_impersonation: accounts with commas between, the last acts
+  GcloudConfiguration configuration{};
+  /// Where tokens are kept from one run to the next, in files that only the user can read; empty:
+  /// nowhere.
+  std::filesystem::path token_directory{};
+  Reporter* reporter{nullptr};  ///< told which source was taken and why, with -v; may be null
 };
 
-/// Access token file, then Application Default Credentials (vertex.md 3.1): service account keys
-/// and authorized users. Reads files only; the network waits for token(). Error(environment) when
-/// nothing is found, with the commands that make credentials; Error(usage) for a file that is
-/// missing or cannot be used.
+/// The first that is there (vertex.md 3.1): the access token file; the account that `account`
+/// names, by gcloud; GOOGLE_APPLICATION_CREDENTIALS; gcloud's application default credentials; the
+/// account of gcloud's configuration; the metadata server. Then impersonation. Only the search for
+/// a metadata server uses the network; all else waits for token(). Error(environment) when nothing
+/// is found, with the commands that make credentials; Error(usage) for what is named but missing or
+/// cannot be used.
 std::unique_ptr<TokenSource> find_credentials(const CredentialOptions& options);
 
 }  // namespace autopack::google

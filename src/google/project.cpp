@@ -113,6 +113,7 @@ Setting find_project(const std::string& flag,
   return first_of({of_text(flag, "`--project`"),
                    of_environment(environment, "CLOUDSDK_CORE_PROJECT"),
                    of_environment(environment, "GOOGLE_CLOUD_PROJECT"),
+                   of_environment(environment, "GCLOUD_PROJECT"),
                    of_configuration(configuration, "core/project"),
                    of_text(of_credentials, "the credentials")});
 }
@@ -124,23 +125,40 @@ Setting find_region(const std::string& flag,
                    of_configuration(configuration, "ai/region")});
 }
 
+Setting find_property(const std::string& property,
+                      const Environment& environment,
+                      const GcloudConfiguration& configuration) {
+  std::string variable = "CLOUDSDK_";
+  std::transform(property.begin(), property.end(), std::back_inserter(variable), [](char c) {
+    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c == '/' ? '_' : c;
+  });
+  return first_of(
+      {of_environment(environment, variable), of_configuration(configuration, property)});
+}
+
+Setting find_account(const std::string& flag, const Environment& environment) {
+  return first_of(
+      {of_text(flag, "`--account`"), of_environment(environment, "CLOUDSDK_CORE_ACCOUNT")});
+}
+
+Setting find_impersonation(const std::string& flag,
+                           const Environment& environment,
+                           const GcloudConfiguration& configuration) {
+  return first_of({of_text(flag, "`--impersonate-service-account`"),
+                   find_property("auth/impersonate_service_account", environment, configuration)});
+}
+
 Setting find_endpoint(const std::string& api,
                       const Environment& environment,
                       const GcloudConfiguration& configuration) {
-  std::string variable = "CLOUDSDK_API_ENDPOINT_OVERRIDES_";
-  std::transform(api.begin(), api.end(), std::back_inserter(variable), [](char c) {
-    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-  });
-  return first_of({of_environment(environment, variable),
-                   of_configuration(configuration, "api_endpoint_overrides/" + api)});
+  return find_property("api_endpoint_overrides/" + api, environment, configuration);
 }
 
 Setting find_access_token_file(const std::string& flag,
                                const Environment& environment,
                                const GcloudConfiguration& configuration) {
   return first_of({of_text(flag, "`--access-token-file`"),
-                   of_environment(environment, "CLOUDSDK_AUTH_ACCESS_TOKEN_FILE"),
-                   of_configuration(configuration, "auth/access_token_file")});
+                   find_property("auth/access_token_file", environment, configuration)});
 }
 
 }  // namespace autopack::google

@@ -32,8 +32,8 @@ struct Setting {
   std::string origin{};
 };
 
-/// The project: `flag`, CLOUDSDK_CORE_PROJECT, GOOGLE_CLOUD_PROJECT, gcloud's configuration, then
-/// `of_credentials` (the project a key file names).
+/// The project: `flag`, CLOUDSDK_CORE_PROJECT, GOOGLE_CLOUD_PROJECT, GCLOUD_PROJECT, gcloud's
+/// configuration, then `of_credentials` (the project a key file names).
 Setting find_project(const std::string& flag,
                      const Environment& environment,
                      const GcloudConfiguration& configuration,
@@ -43,6 +43,20 @@ Setting find_project(const std::string& flag,
 Setting find_region(const std::string& flag,
                     const Environment& environment,
                     const GcloudConfiguration& configuration);
+
+/// gcloud's property `section/name`: CLOUDSDK_<SECTION>_<NAME>, gcloud's configuration.
+Setting find_property(const std::string& property,
+                      const Environment& environment,
+                      const GcloudConfiguration& configuration);
+
+/// The account that was asked for: `flag`, CLOUDSDK_CORE_ACCOUNT. That of gcloud's configuration
+/// is not among them: it is what gcloud happens to use.
+Setting find_account(const std::string& flag, const Environment& environment);
+
+/// The service account to act as: `flag`, then as a property (`auth/impersonate_service_account`).
+Setting find_impersonation(const std::string& flag,
+                           const Environment& environment,
+                           const GcloudConfiguration& configuration);
 
 /// Where to call `api` (`aiplatform`) instead of Google's own address:
 /// CLOUDSDK_API_ENDPOINT_OVERRIDES_<API>, gcloud's configuration (`api_endpoint_overrides/<api>`).

@@ -11,7 +11,6 @@ using nlohmann::json;
 
 namespace {
 
-constexpr auto scope = "https://www.googleapis.com/auth/cloud-platform";
 /// Whatever the token_uri, the assertion is made out to this name.
 constexpr auto audience = "https://oauth2.googleapis.com/token";
 constexpr auto grant = "urn:ietf:params:oauth:grant-type:jwt-bearer";
@@ -21,63 +20,92 @@ class ServiceAccount final : public CachingTokenSource {
 public:
   ServiceAccount(CredentialOptions options, const CredentialsFile& file)
       : CachingTokenSource{std::move(options)},
-        path_{file.path},
+        place_{file.place()},
         email_{file.required("client_email")},
         key_id_{file.optional("private_key_id")},
         key_{file.required("private_key")},
         token_uri_{file.required("token_uri")},
-        project_{file.optional("project_id")} {
-    require_safe_endpoint(token_uri_, fmt::format("`token_uri` of `{}`", path_.string()));
+        project_{file.optional("project_id")},
+        self_signed_{wants_self_signed(this->options())} {
+    require_google_endpoint(token_uri_, fmt::format("`token_uri` of {}", place_));
     // a key that cannot sign is told before anything is built
     static_cast<void>(sign("probe"));
   }
 
   std::string describe() const override {
-    return fmt::format("service account key `{}`", path_.string());
+    return fmt::format("service account key {}{}", place_,
+                       self_signed_ ? ", which signs the tokens itself" : "");
   }
 
   std::string project() const override { return project_; }
 
+  /// A token that is signed here costs nothing to make again.
+  std::string identity() const override {
+    return self_signed_
+               ? ""
+               : fmt::format("service_account\n{}\n{}\n{}", token_uri_, email_, key_.reveal());
+  }
+
 protected:
   AccessToken fetch() override {
-    return request_token(
-        options(), {.what = fmt::format("get an access token with {}", describe()),
-                    .url = token_uri_,
-                    .form = {{"assertion", assertion(options().now())}, {"grant_type", grant}}});
+    const auto now = options().now();
+    json claims{
+        {"iss", email_}, {"scope", cloud_platform_scope}, {"iat", now}, {"exp", now + lifetime}};
+    if (self_signed_) {
+      claims["sub"] = email_;
+      return {.token = Secret{signed_token(claims)}, .expires_at = now + lifetime};
+    }
+    claims["aud"] = audience;
+    try {
+      return request_token(options(),
+                           {.what = fmt::format("get an access token with {}", describe()),
+                            .url = token_uri_,
+                            .form = {{"assertion", signed_token(claims)}, {"grant_type", grant}}});
+    } catch (const http::TransportError&) {
+      throw;
+    } catch (Error& error) {
+      error.hint("is the key still there? gcloud iam service-accounts keys list --iam-account=" +
+                 shell_quote(email_));
+      throw;
+    }
   }
 
 private:
+  /// As gcloud decides it.
+  static bool wants_self_signed(const CredentialOptions& options) {
+    const auto set = find_property("auth/service_account_use_self_signed_jwt", *options.environment,
+                                   options.configuration);
+    return to_lower(set.value) == "true" || set.value == "1";
+  }
+
   std::string sign(std::string_view message) const {
-    return with_context(fmt::format("could not use {}", describe()),
+    return with_context(fmt::format("could not use service account key {}", place_),
                         [&] { return rs256_sign(key_.reveal(), message); });
   }
 
-  std::string assertion(std::int64_t now) const {
+  std::string signed_token(const json& claims) const {
     json header{{"alg", "RS256"}, {"typ", "JWT"}};
     if (!key_id_.empty()) {
       header["kid"] = key_id_;
     }
-    const json claims{{"iss", email_},
-                      {"aud", audience},
-                      {"scope", scope},
-                      {"iat", now},
-                      {"exp", now + lifetime}};
     const auto message =
         base64url_encode(write_json(header)) + "." + base64url_encode(write_json(claims));
     return message + "." + base64url_encode(sign(message));
   }
 
-  std::filesystem::path path_;
+  std::string place_;
   std::string email_;
   std::string key_id_;
   Secret key_;
   std::string token_uri_;
   std::string project_;
+  bool self_signed_;
 };
 
 }  // namespace
 
-std::unique_ptr<TokenSource> make_service_account(CredentialOptions options, CredentialsFile file) {
+std::unique_ptr<CachingTokenSource> make_service_account(CredentialOptions options,
+                                                         CredentialsFile file) {
   return std::make_unique<ServiceAccount>(std::move(options), file);
 }
 

@@ -1,6 +1,8 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
+#include "google/api_error.hpp"
+#include "google/fields.hpp"
 #include "google/token_source.hpp"
 
 #include <fmt/format.h>
@@ -19,19 +21,18 @@ namespace {
 constexpr int most_tries = 3;
 constexpr std::chrono::milliseconds first_wait = 1s;
 constexpr std::array busy{408, 429, 500, 503, 504};
-
-std::string text_at(const json& object, const char* key) {
-  const auto found = object.is_object() ? object.find(key) : object.end();
-  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
-}
+constexpr std::size_t longest_quote = 300;
+/// Anything shorter is a word that messages may hold.
+constexpr std::size_t shortest_secret = 8;
 
 http::Request as_http(const TokenRequest& request) {
-  http::Request result{.what = request.what, .method = "POST", .url = request.url};
+  http::Request result{
+      .what = request.what, .method = "POST", .url = request.url, .headers = request.headers};
   for (const auto& [key, value] : request.form) {
     result.body += fmt::format("{}{}={}", result.body.empty() ? "" : "&", percent_encode(key),
                                percent_encode(value));
   }
-  result.headers = {{"Content-Type", "application/x-www-form-urlencoded"}};
+  result.headers.push_back({"Content-Type", "application/x-www-form-urlencoded"});
   return result;
 }
 
@@ -52,17 +53,27 @@ std::optional<http::Response> try_once(http::Client& client,
   }
 }
 
+/// RFC 6749's `{"error": "code"}`, or what Google's APIs say.
 Error refusal(const TokenRequest& request, const http::Response& response) {
+  std::vector<std::string> secrets;
+  for (const auto& field : request.form) {
+    secrets.push_back(field.second);
+  }
   const auto body = parse_json(response.body);
-  const auto code = text_at(body, "error");
+  auto code = text_at(body, "error");
+  auto words = text_at(body, "error_description");
+  if (code.empty()) {
+    const auto api = read_api_error(response);
+    code = api.status;
+    words = body.is_object() ? api.message : "";
+  }
   const auto subtype = text_at(body, "error_subtype");
-  const auto words = text_at(body, "error_description");
   auto error = Error(ErrorKind::remote, fmt::format("could not {}", request.what))
                    .cause(fmt::format("POST {}: {}{}{}", redact_url(request.url), response.status,
-                                      code.empty() ? "" : " " + printable(code.substr(0, 100)),
-                                      words.empty() ? "" : ": " + printable(words.substr(0, 300))));
+                                      code.empty() ? "" : " " + quote(code.substr(0, 100), secrets),
+                                      words.empty() ? "" : ": " + quote(words, secrets)));
   if (subtype == "invalid_rapt" || subtype == "rapt_required") {
-    error.cause("the organisation asks for a new login from time to time");
+    error.cause("reauthentication is needed: the organisation asks for it from time to time");
   }
   if (words.find("short-lived token") != std::string::npos) {
     error.hint("compare this machine's clock: date -u");
@@ -75,7 +86,7 @@ AccessToken read_token(const CredentialOptions& options,
                        const http::Response& response) {
   const auto body = parse_json(response.body);
   AccessToken token{.token = Secret{text_at(body, "access_token")}};
-  if (token.token.empty()) {
+  if (token.token.empty() || token.token.reveal().find_first_of(" \t\r\n") != std::string::npos) {
     throw Error(ErrorKind::remote, fmt::format("could not {}", request.what))
         .cause(fmt::format("POST {}: the answer holds no access token", redact_url(request.url)));
   }
@@ -85,36 +96,40 @@ AccessToken read_token(const CredentialOptions& options,
   } else if (const auto text = text_at(body, "expires_in"); !text.empty()) {
     std::from_chars(text.data(), text.data() + text.size(), lifetime);
   }
-  token.expires_at = lifetime > 0 ? options.now() + lifetime : 0;
+  constexpr std::int64_t a_day = 86400;  // no token lasts longer
+  token.expires_at = lifetime > 0 ? options.now() + std::min(lifetime, a_day) : 0;
   return token;
 }
 
 }  // namespace
 
-AccessToken request_token(const CredentialOptions& options, const TokenRequest& request) {
-  const auto http_request = as_http(request);
+http::Response send_patiently(const CredentialOptions& options, const http::Request& request) {
   auto wait = first_wait;
   for (int tries = 1;; ++tries) {
-    const auto response = try_once(*options.client, http_request, tries == most_tries);
-    if (response && response->ok()) {
-      return read_token(options, request, *response);
-    }
-    if (response) {
-      throw refusal(request, *response);
+    if (auto response = try_once(*options.client, request, tries == most_tries)) {
+      return std::move(*response);
     }
     options.sleep(wait);
     wait *= 2;
   }
 }
 
-void require_safe_endpoint(const std::string& url, const std::string& origin) {
-  const auto parsed = Url::parse(url);
-  const bool safe =
-      parsed && (parsed->scheme == "https" || (parsed->scheme == "http" && parsed->is_loopback()));
-  if (!safe) {
-    throw Error(ErrorKind::usage,
-                fmt::format("{} is not an https URL: `{}`", origin, printable(redact_url(url))));
+AccessToken request_token(const CredentialOptions& options, const TokenRequest& request) {
+  const auto response = send_patiently(options, as_http(request));
+  if (!response.ok()) {
+    throw refusal(request, response);
   }
+  return read_token(options, request, response);
+}
+
+std::string quote(std::string_view text, std::span<const std::string> secrets) {
+  std::string result{text};
+  for (const auto& secret : secrets) {
+    if (secret.size() >= shortest_secret) {
+      result = replace_all(std::move(result), secret, "***");
+    }
+  }
+  return printable(trim(std::string_view{result}.substr(0, longest_quote)));
 }
 
 }  // namespace autopack::google

@@ -66,6 +66,13 @@ TransportError::Reason reason_of(CURLcode code, std::string_view text) {
   }
 }
 
+/// Loopback, and the metadata server of a cloud, which answers for the machine that asks: a proxy's
+/// answer would be about the proxy.
+bool is_of_this_machine(const Url& url) {
+  return url.is_loopback() || url.host == "169.254.169.254" ||
+         url.host == "metadata.google.internal";
+}
+
 }  // namespace
 
 Easy make_easy() {
@@ -94,7 +101,7 @@ void set_connection(CURL* handle,
   if (!request.unix_socket.empty()) {
     set_option(handle, CURLOPT_UNIX_SOCKET_PATH, request.unix_socket.c_str());
   }
-  if (!request.unix_socket.empty() || (parsed && parsed->is_loopback())) {
+  if (!request.unix_socket.empty() || (parsed && is_of_this_machine(*parsed))) {
     set_option(handle, CURLOPT_PROXY, "");
   }
   set_option(handle, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(request.connect_timeout.count()));

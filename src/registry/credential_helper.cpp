@@ -22,18 +22,6 @@ constexpr std::string_view not_found = "credentials not found in native keychain
 constexpr std::string_view no_secret = "***";
 constexpr std::size_t message_limit = 400;
 
-std::optional<std::string> find_program(const Environment& environment, const std::string& name) {
-  for (const auto& directory : split(environment.get("PATH").value_or(""), ':')) {
-    const std::filesystem::path path = std::filesystem::path{directory} / name;
-    std::error_code code;
-    if (!directory.empty() && std::filesystem::is_regular_file(path, code) &&
-        ::access(path.c_str(), X_OK) == 0) {
-      return path.string();
-    }
-  }
-  return std::nullopt;
-}
-
 bool is_helper_name(const std::string& name) {
   return !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
@@ -113,7 +101,7 @@ std::optional<Credential> ask_helper(const Environment& environment,
     throw Error(ErrorKind::usage, fmt::format("`{}` is not the name of a credential helper ({})",
                                               printable(name), configured_in));
   }
-  const auto path = find_program(environment, program);
+  const auto path = find_program(program, environment.get("PATH").value_or(""));
   if (!path) {
     throw Error(ErrorKind::environment,
                 fmt::format("the credential helper `{}` is not on PATH", program))

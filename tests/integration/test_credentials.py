@@ -11,6 +11,8 @@ from vertex_server import VertexServer
 READY = ['submit', '--display-name=ready',
          '--worker-pool-spec=machine-type=n1-standard-4,container-image-uri=gcr.io/p/i:v1']
 SECRET = 'a-refresh-token'
+SUBJECT = 'subject-of-another-provider'
+CLOUD_PLATFORM = 'https://www.googleapis.com/auth/cloud-platform'
 
 
 class Credentials(unittest.TestCase):
@@ -24,7 +26,8 @@ class Credentials(unittest.TestCase):
             CLOUDSDK_CORE_PROJECT='test-project', CLOUDSDK_AI_REGION='us-central1',
             CLOUDSDK_API_ENDPOINT_OVERRIDES_AIPLATFORM=api.url, **variables)
         answer = autopack(*READY, *flags, env=environment, status=status)
-        self.assertNotIn(SECRET, answer.out + answer.err)
+        for word in (SECRET, SUBJECT, 'ya29.', 'PRIVATE KEY'):
+            self.assertNotIn(word, answer.out + answer.err)
         return answer
 
     def user_file(self):
@@ -32,16 +35,22 @@ class Credentials(unittest.TestCase):
                    'quota_project_id': 'payer'}
         return testbed.write_tree({'adc.json': json.dumps(content)}) / 'adc.json'
 
-    def test_a_service_account_key_signs_for_a_token(self):
+    def keys(self):
         folder = testbed.new_folder()
         key, public = folder / 'key.pem', folder / 'public.pem'
         subprocess.run(['openssl', 'genpkey', '-algorithm', 'RSA', '-out', key], check=True, capture_output=True)
         subprocess.run(['openssl', 'pkey', '-in', key, '-pubout', '-out', public], check=True, capture_output=True)
-        api = self.start(public_key=str(public))
+        return key, public
+
+    def key_file(self, key, api):
         content = {'type': 'service_account', 'client_email': 'robot@p.iam.gserviceaccount.com', 'private_key_id': '1',
                    'private_key': key.read_text(), 'token_uri': f'{api.url}token', 'project_id': 'p'}
-        (folder / 'sa.json').write_text(json.dumps(content))
-        self.submit(api, GOOGLE_APPLICATION_CREDENTIALS=folder / 'sa.json')
+        return testbed.write_tree({'sa.json': json.dumps(content)}) / 'sa.json'
+
+    def test_a_service_account_key_signs_for_a_token(self):
+        key, public = self.keys()
+        api = self.start(public_key=str(public))
+        self.submit(api, GOOGLE_APPLICATION_CREDENTIALS=self.key_file(key, api))
         token, create = api.requests
         self.assertEqual(token['claims']['iss'], 'robot@p.iam.gserviceaccount.com')
         self.assertEqual(create['authorization'], 'ya29.stand-in-1')
@@ -52,6 +61,110 @@ class Credentials(unittest.TestCase):
         creates = [request for request in api.requests if request['path'] != '/token']
         self.assertEqual([request['authorization'] for request in creates], ['ya29.stand-in-1', 'ya29.stand-in-2'])
         self.assertEqual({request['quota_project'] for request in creates}, {'payer'})
+
+    def test_a_key_signs_its_own_tokens_where_gcloud_would(self):
+        key, public = self.keys()
+        api = self.start(public_key=str(public))
+        self.submit(api, GOOGLE_APPLICATION_CREDENTIALS=self.key_file(key, api),
+                    CLOUDSDK_AUTH_SERVICE_ACCOUNT_USE_SELF_SIGNED_JWT='true')
+        self.assertEqual([request['authorization'] for request in api.requests],
+                         [f'self-signed for {CLOUD_PLATFORM} by robot@p.iam.gserviceaccount.com'])
+
+    def external_file(self, api, source, **more):
+        content = {'type': 'external_account', 'audience': '//iam.googleapis.com/projects/1/locations/global/'
+                   'workloadIdentityPools/p/providers/q', 'subject_token_type': 'urn:ietf:params:oauth:token-type:jwt',
+                   'token_url': f'{api.url}v1/token', 'credential_source': source, **more}
+        return testbed.write_tree({'external.json': json.dumps(content)}) / 'external.json'
+
+    def test_an_external_account_exchanges_a_files_token(self):
+        api = self.start()
+        subject = testbed.write_tree({'subject': SUBJECT + '\n'}) / 'subject'
+        answer = self.submit(api, '-vv', GOOGLE_APPLICATION_CREDENTIALS=self.external_file(api, {'file': str(subject)}))
+        self.assertIn('credentials: external account', answer.err)
+        exchange, create = api.requests
+        self.assertEqual(exchange['form']['scope'], CLOUD_PLATFORM)
+        self.assertEqual(create['authorization'], 'ya29.stand-in-1')
+
+    def test_an_external_account_runs_a_program_and_impersonates(self):
+        api = self.start()
+        reply = json.dumps({'version': 1, 'success': True, 'id_token': SUBJECT,
+                            'token_type': 'urn:ietf:params:oauth:token-type:id_token'})
+        program = testbed.write_tree({'program': f"#!/bin/sh\necho '{reply}'\n"}) / 'program'
+        program.chmod(0o755)
+        file = self.external_file(
+            api, {'executable': {'command': str(program)}}, service_account_impersonation_url=f'{api.url}v1/projects/-/'
+            'serviceAccounts/sa@p.iam.gserviceaccount.com:generateAccessToken')
+        answer = self.submit(api, status=2, GOOGLE_APPLICATION_CREDENTIALS=file)
+        self.assertIn('export GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES=1', answer.err)
+        self.assertEqual(api.requests, [])
+        self.submit(api, GOOGLE_APPLICATION_CREDENTIALS=file, GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES='1')
+        exchange, impersonation, create = api.requests
+        self.assertEqual(exchange['form']['scope'], 'https://www.googleapis.com/auth/iam')
+        self.assertEqual(impersonation['body'], {'delegates': None, 'scope': [CLOUD_PLATFORM], 'lifetime': '3600s'})
+        self.assertEqual([impersonation['authorization'], create['authorization']], ['ya29.stand-in-1', 'ya29.stand-in-2'])
+
+    def test_a_rejected_subject_token_is_not_quoted(self):
+        api = self.start()
+        subject = testbed.write_tree({'subject': SECRET}) / 'subject'
+        answer = self.submit(api, '-vv', status=1,
+                             GOOGLE_APPLICATION_CREDENTIALS=self.external_file(api, {'file': str(subject)}))
+        self.assertIn('The subject token *** is rejected', answer.err)
+
+    def test_a_flag_acts_as_a_service_account(self):
+        api = self.start()
+        chain = 'between@p.iam.gserviceaccount.com,last@p.iam.gserviceaccount.com'
+        user = {'GOOGLE_APPLICATION_CREDENTIALS': self.user_file(), 'CLOUDSDK_AUTH_TOKEN_HOST': f'{api.url}token',
+                'CLOUDSDK_API_ENDPOINT_OVERRIDES_IAMCREDENTIALS': api.url}
+        self.submit(api, f'--impersonate-service-account={chain}', **user)
+        refresh, impersonation, create = api.requests
+        self.assertEqual(impersonation['account'], 'last@p.iam.gserviceaccount.com')
+        self.assertEqual(impersonation['body']['delegates'],
+                         ['projects/-/serviceAccounts/between@p.iam.gserviceaccount.com'])
+        self.assertEqual(create['authorization'], 'ya29.stand-in-2')
+        answer = self.submit(api, '--impersonate-service-account=forbidden@p.iam.gserviceaccount.com', status=1, **user)
+        self.assertIn('roles/iam.serviceAccountTokenCreator', answer.err)
+
+    def test_a_machine_of_googles_needs_no_file(self):
+        api = self.start()
+        machine = {'NO_GCE_CHECK': None, 'GCE_METADATA_HOST': f'127.0.0.1:{api.port}',
+                   'CLOUDSDK_CONFIG': testbed.new_folder('gcloud')}
+        self.submit(api, **machine)
+        self.assertEqual({request['flavor'] for request in api.requests if 'flavor' in request}, {'Google'})
+        self.assertEqual(api.requests[-1]['authorization'], 'ya29.stand-in-1')
+
+    def test_gclouds_account_is_asked_of_gcloud(self):
+        api = self.start()
+        config = testbed.write_tree({'configurations/config_work': '[core]\naccount = me@example.org\n', 'bin/gcloud':
+                                     '#!/bin/sh\necho "$*" >>"$CLOUDSDK_CONFIG/calls"\n'
+                                     f'echo \'{{"credential": {{"access_token": "{SECRET}", '
+                                     '"token_expiry": "2999-01-01T00:00:00Z"}}\'\n'})
+        (config / 'bin/gcloud').chmod(0o755)
+        settings = {'CLOUDSDK_CONFIG': config, 'PATH': f'{config}/bin:{testbed.environment()["PATH"]}',
+                    'XDG_CACHE_HOME': config / 'cache'}
+        answer = self.submit(api, '--configuration=work', '-v', **settings)
+        self.assertIn("credentials: gcloud's account `me@example.org`, of gcloud's configuration `work`", answer.err)
+        self.submit(api, '--account=you@example.org', **settings)
+        # a token that is kept needs no other call
+        self.submit(api, '--account=you@example.org', **settings)
+        calls = (config / 'calls').read_text().splitlines()
+        self.assertEqual([call.split()[-1] for call in calls], ['--account=me@example.org', '--account=you@example.org'])
+        files = [file for file in (config / 'cache/autopack/tokens').iterdir()]
+        self.assertEqual({file.stat().st_mode & 0o7777 for file in files}, {0o600})
+        self.assertEqual(len(files), 2)
+
+    def test_a_token_that_is_kept_and_was_revoked_is_replaced(self):
+        user = self.user_file()
+        api = self.start()
+        variables = {'GOOGLE_APPLICATION_CREDENTIALS': user, 'CLOUDSDK_AUTH_TOKEN_HOST': f'{api.url}token',
+                     'XDG_CACHE_HOME': testbed.new_folder('cache')}
+        self.submit(api, **variables)
+        self.submit(api, **variables)
+        self.assertEqual([request['path'] for request in api.requests].count('/token'), 1)
+        api.fail.append('401')
+        self.submit(api, **variables)
+        self.submit(api, **variables)
+        self.assertEqual([request['path'] for request in api.requests].count('/token'), 2)
+        self.assertEqual(api.requests[-1]['authorization'], 'ya29.stand-in-2')
 
     def test_an_expired_login_names_the_remedy(self):
         api = self.start(fail=['invalid_rapt'])

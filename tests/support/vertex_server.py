@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A stand-in for the Google APIs that autopack calls, on loopback: Vertex AI's jobs, logs, a token endpoint.
+"""A stand-in for the Google APIs that autopack calls, on loopback: Vertex AI's jobs, logs, tokens, repositories.
 
     vertex_server.py [--port 0] [--record FILE] [--fail 503,401,400,drop] [--states PENDING,RUNNING,SUCCEEDED]
                      [--control FILE] [--public-key PEM] [--oracle DIRECTORY]
@@ -15,8 +15,9 @@ of job fields (src/job/tables/schema.txt) and, where the folder is there, agains
 (ORACLE/validate.py; the variable AUTOPACK_ORACLE names it too).
 Logs: POST /v2/entries:list (log_service.py); CLOUDSDK_API_ENDPOINT_OVERRIDES_LOGGING=http://127.0.0.1:PORT/. Started
 by hand, the stand-in writes an entry for each state that a job enters.
-Tokens: POST /token gives one for a refresh token or a signed assertion; `token_uri` of a key file or
-CLOUDSDK_AUTH_TOKEN_HOST may name http://127.0.0.1:PORT/token.
+Tokens and Artifact Registry: see google_server.py. `token_uri` of a key file or CLOUDSDK_AUTH_TOKEN_HOST may name
+http://127.0.0.1:PORT/token, GCE_METADATA_HOST 127.0.0.1:PORT, and CLOUDSDK_API_ENDPOINT_OVERRIDES_IAMCREDENTIALS and
+CLOUDSDK_API_ENDPOINT_OVERRIDES_ARTIFACTREGISTRY http://127.0.0.1:PORT/.
 --fail: what the next creates get instead of an answer: a status, `drop` (the job is made, the connection breaks),
 `lost` (the job is made, the answer is 503), `garbled` (the job is made, the answer is no JSON), `hang` (the job is
 made, no answer comes) or `cut` (no job is made, the connection breaks). The same for other calls with their name in
@@ -25,35 +26,23 @@ front: `get-503`, `list-drop`, `cancel-400`, `logs-429`. For tokens `token-STATU
 """
 
 import argparse
-import base64
 import http.server
 import json
 import os
 import pathlib
 import re
-import subprocess
 import sys
-import tempfile
 import threading
 import urllib.parse
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from check_job_schema import read_table  # noqa: E402
+from google_server import GoogleServices, Refusal  # noqa: E402
 from job_service import KINDS, JobService  # noqa: E402
 from log_service import LogService  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COLLECTION = re.compile(r'/v1/projects/([^/]+)/locations/([^/]+)/(' + '|'.join(KINDS) + ')')
-STATUS = {400: 'INVALID_ARGUMENT', 401: 'UNAUTHENTICATED', 403: 'PERMISSION_DENIED', 404: 'NOT_FOUND',
-          409: 'ALREADY_EXISTS', 429: 'RESOURCE_EXHAUSTED', 500: 'INTERNAL', 503: 'UNAVAILABLE'}
-AUDIENCE = 'https://oauth2.googleapis.com/token'
-
-
-class Refusal(Exception):
-    def __init__(self, status, message, **body):
-        super().__init__(message)
-        self.status = status
-        self.body = body or {'error': {'code': status, 'message': message, 'status': STATUS.get(status, 'UNKNOWN')}}
 
 
 class Drop(Exception):
@@ -64,20 +53,6 @@ class Garbled(Exception):
     """The answer is to be no JSON."""
 
 
-def decode(part):
-    return base64.urlsafe_b64decode(part + '=' * (-len(part) % 4))
-
-
-def verify_signature(message, signature, public_key):
-    with tempfile.NamedTemporaryFile() as file:
-        file.write(signature)
-        file.flush()
-        answer = subprocess.run(['openssl', 'dgst', '-sha256', '-verify', public_key, '-signature', file.name],
-                                input=message, capture_output=True, check=False)
-    if answer.returncode != 0:
-        raise Refusal(400, 'signature', error='invalid_grant', error_description='Invalid JWT Signature.')
-
-
 class VertexServer:
     """The server, running in a thread of its own until close()."""
 
@@ -85,7 +60,7 @@ class VertexServer:
                  oracle=None, control=None, narrate=False):
         oracle = oracle or os.environ.get('AUTOPACK_ORACLE') or ROOT.parent / 'shared' / 'oracle'
         self.oracle = pathlib.Path(oracle) if pathlib.Path(oracle, 'validate.py').is_file() else None
-        self.record, self.public_key = record, public_key
+        self.record = record
         self.service = JobService(Refusal, read_table(ROOT / 'src/job/tables/schema.txt'), self.oracle, states, control)
         self.logs = LogService(Refusal, self.oracle)
         if narrate:
@@ -94,7 +69,7 @@ class VertexServer:
         self.released = threading.Event()
         self.fail = list(fail)
         self.requests = []
-        self.tokens = []
+        self.google = GoogleServices(self.note, lambda: self.next_failure('token'), public_key)
         self._lock = threading.RLock()
         self._server = http.server.ThreadingHTTPServer(('127.0.0.1', port), self._handler())
         self._server.daemon_threads = True
@@ -139,6 +114,8 @@ class VertexServer:
                 text = result.encode() if isinstance(result, str) else json.dumps(result).encode()
                 self.send_response(status)
                 self.send_header('Content-Type', 'application/json; charset=UTF-8')
+                if self.headers.get('Metadata-Flavor'):
+                    self.send_header('Metadata-Flavor', 'Google')
                 self.send_header('Content-Length', str(len(text)))
                 self.end_headers()
                 self.wfile.write(text)
@@ -151,8 +128,9 @@ class VertexServer:
         with self._lock:
             url = urllib.parse.urlsplit(target)
             query = dict(urllib.parse.parse_qsl(url.query))
-            if method == 'POST' and url.path == '/token':
-                return self.give_token(dict(urllib.parse.parse_qsl(body.decode())))
+            answer = self.google.handle(method, url.path, query, headers, body)
+            if answer is not None:
+                return answer
             content = self.parse(body)
             self.note(method=method, path=target, body=content, authorization=self.known_token(headers),
                       quota_project=headers.get('x-goog-user-project', ''))
@@ -202,8 +180,7 @@ class VertexServer:
             raise Refusal(400, 'Invalid JSON payload received.') from None
 
     def known_token(self, headers):
-        token = headers.get('Authorization', '').removeprefix('Bearer ')
-        return token if token in self.tokens else '***' if token else ''
+        return self.google.token_of(headers) or ('***' if headers.get('Authorization') else '')
 
     def note(self, **entry):
         self.requests.append(entry)
@@ -221,37 +198,6 @@ class VertexServer:
                 del self.fail[index]
                 return what
         return None
-
-    def give_token(self, form):
-        failure = self.next_failure('token')
-        grant = form.get('grant_type', '')
-        claims = None
-        if grant.endswith(':jwt-bearer'):
-            claims = self.check_assertion(form.get('assertion', ''))
-        elif grant != 'refresh_token' or not all(form.get(key) for key in ('client_id', 'client_secret', 'refresh_token')):
-            raise Refusal(400, 'grant', error='unsupported_grant_type', error_description=f'Invalid grant_type: {grant}')
-        self.note(method='POST', path='/token', grant_type=grant, claims=claims)
-        if failure == 'invalid_rapt':
-            raise Refusal(400, 'rapt', error='invalid_grant', error_subtype='invalid_rapt',
-                          error_description='reauth related error (invalid_rapt)')
-        if failure:
-            raise Refusal(int(failure), 'The token endpoint is busy.')
-        self.tokens.append(f'ya29.stand-in-{len(self.tokens) + 1}')
-        return {'access_token': self.tokens[-1], 'expires_in': 3599, 'token_type': 'Bearer'}
-
-    def check_assertion(self, assertion):
-        try:
-            head, body, signature = assertion.split('.')
-            header, claims = json.loads(decode(head)), json.loads(decode(body))
-        except ValueError:
-            raise Refusal(400, 'jwt', error='invalid_grant', error_description='Invalid JWT.') from None
-        lifetime = claims.get('exp', 0) - claims.get('iat', 0)
-        if header.get('alg') != 'RS256' or claims.get('aud') != AUDIENCE or not 0 < lifetime <= 3600:
-            raise Refusal(400, 'jwt', error='invalid_grant', error_description='Invalid JWT: Token must be a short-lived '
-                          'token (60 minutes) and in a reasonable timeframe.')
-        if self.public_key:
-            verify_signature(f'{head}.{body}'.encode(), decode(signature), self.public_key)
-        return claims
 
 
 def main():

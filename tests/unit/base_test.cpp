@@ -113,6 +113,9 @@ TEST_CASE("processes are fed and read") {
   CHECK(result->errors == "y\n");
   CHECK(run_process({"true"}, std::string(1'000'000, 'x'))->status == 0);
   CHECK_FALSE(run_process({"autopack-no-such-program"}, ""));
+  CHECK_THROWS_WITH(
+      static_cast<void>(run_process({"sleep", "600"}, "", {}, std::chrono::milliseconds{20})),
+      "`sleep` has not ended within 20 ms");
 }
 
 TEST_CASE("an error tells all findings of a check") {

@@ -1,100 +1,10 @@
-#include "base/file.hpp"
-#include "base/json.hpp"
-#include "base/process.hpp"
-#include "base/text.hpp"
-#include "base/url.hpp"
-#include "google/credentials.hpp"
-#include "support/fake_http.hpp"
-#include "support/temporary_directory.hpp"
-
-#include <doctest/doctest.h>
+#include "support/credentials_fixture.hpp"
 
 using namespace autopack;
-using autopack::testing::answer;
-using autopack::testing::FakeHttp;
+using namespace autopack::testing;
 using nlohmann::json;
 using Reason = http::TransportError::Reason;
-
-namespace {
-
-constexpr auto secret = "s3cr3t-value";
-
-/// A new RSA key, made by openssl's own program.
-std::string private_key() {
-  static const std::string key = [] {
-    const auto made = run_process(
-        {"openssl", "genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048"}, "");
-    REQUIRE(made);
-    REQUIRE(made->status == 0);
-    return made->output;
-  }();
-  return key;
-}
-
-std::string all_text(const Error& error) {
-  return error.message() + "\n" + join(error.causes(), "\n") + "\n" + join(error.hints(), "\n");
-}
-
-struct Fixture {
-  TemporaryDirectory directory{};
-  std::map<std::string, std::string, std::less<>> variables{{"HOME", directory.path().string()}};
-  std::int64_t now{1'000'000};
-  std::vector<std::chrono::milliseconds> waits{};
-  FakeHttp client;
-  std::string billing_project{};
-
-  explicit Fixture(std::vector<FakeHttp::Answer> answers = {}) : client{std::move(answers)} {}
-
-  std::filesystem::path write(const char* name, const std::string& text) const {
-    write_file(directory.path() / name, text);
-    return directory.path() / name;
-  }
-
-  std::unique_ptr<google::TokenSource> find(const std::filesystem::path& token_file = {}) {
-    environment = Environment{variables};
-    return google::find_credentials({.access_token_file = token_file,
-                                     .environment = &environment,
-                                     .client = &client,
-                                     .now = [this] { return now; },
-                                     .sleep = [this](auto time) { waits.push_back(time); },
-                                     .billing_project = billing_project});
-  }
-
-  std::unique_ptr<google::TokenSource> find_file(const std::string& text) {
-    variables["GOOGLE_APPLICATION_CREDENTIALS"] = write("adc.json", text).string();
-    return find();
-  }
-
-  Environment environment{};
-};
-
-std::string service_account(const std::string& token_uri = "https://oauth2.googleapis.com/token") {
-  return json{{"type", "service_account"},    {"client_email", "robot@p.iam.gserviceaccount.com"},
-              {"private_key_id", "key-1"},    {"private_key", private_key()},
-              {"token_uri", token_uri},       {"project_id", "key-project"},
-              {"quota_project_id", "ignored"}}
-      .dump();
-}
-
-std::string authorized_user() {
-  return json{{"type", "authorized_user"},
-              {"client_id", "id"},
-              {"client_secret", secret},
-              {"refresh_token", secret},
-              {"quota_project_id", "quota"}}
-      .dump();
-}
-
-std::map<std::string, std::string> form_of(const http::Request& request) {
-  std::map<std::string, std::string> form;
-  for (const auto& pair : split(request.body, '&')) {
-    const auto equals = pair.find('=');
-    form[percent_decode(pair.substr(0, equals))] = percent_decode(pair.substr(equals + 1));
-  }
-  return form;
-}
-
-}  // namespace
+using Fixture = CredentialsFixture;
 
 TEST_CASE("an access token file wins and is read anew after a refusal") {
   Fixture fixture;
@@ -146,6 +56,49 @@ TEST_CASE("a service account signs an assertion for a token") {
       parts[0] + "." + parts[1]);
   REQUIRE(verified);
   CHECK(verified->status == 0);
+}
+
+TEST_CASE("a service account signs its own tokens where gcloud would") {
+  Fixture fixture;
+  fixture.variables["CLOUDSDK_AUTH_SERVICE_ACCOUNT_USE_SELF_SIGNED_JWT"] = "True";
+  fixture.token_directory = fixture.directory.path() / "tokens";
+  const auto source = fixture.find_file(service_account());
+  const auto token = source->token();
+  CHECK(fixture.client.requests.empty());
+  CHECK(token.expires_at == 1'003'600);
+  CHECK_FALSE(std::filesystem::exists(fixture.token_directory));
+  const auto parts = split(token.token.reveal(), '.');
+  REQUIRE(parts.size() == 3);
+  CHECK(parse_json(*base64_decode(parts[1])) ==
+        json{{"iss", "robot@p.iam.gserviceaccount.com"},
+             {"sub", "robot@p.iam.gserviceaccount.com"},
+             {"scope", "https://www.googleapis.com/auth/cloud-platform"},
+             {"iat", 1'000'000},
+             {"exp", 1'003'600}});
+  fixture.now += 3600;
+  CHECK(source->token().expires_at == 1'007'200);
+
+  Fixture by_configuration;
+  by_configuration.configuration.properties["auth/service_account_use_self_signed_jwt"] = "1";
+  CHECK_FALSE(by_configuration.find_file(service_account())->token().token.empty());
+}
+
+TEST_CASE("the source that was taken is told, and its token is not") {
+  Fixture fixture{{answer(200, R"({"access_token": "s3cr3t-value", "expires_in": 3600})")}};
+  const auto source = fixture.find_file(authorized_user());
+  static_cast<void>(source->token());
+  REQUIRE(fixture.reporter.details.size() == 1);
+  const auto path = (fixture.directory.path() / "adc.json").string();
+  CHECK(fixture.reporter.details[0] ==
+        "credentials: user credentials `" + path +
+            "`, named by `GOOGLE_APPLICATION_CREDENTIALS`, quota project quota");
+}
+
+TEST_CASE("a quota project that would break a header is refused") {
+  Fixture fixture;
+  fixture.billing_project = "p\r\nX-Evil: 1";
+  static_cast<void>(
+      failure_of([&] { return fixture.find_file(authorized_user()); }, "is no project's id"));
 }
 
 TEST_CASE("an authorized user refreshes, from gcloud's directory too") {
@@ -202,6 +155,20 @@ TEST_CASE("a token endpoint that refuses is quoted without a secret") {
                    R"({"error": "invalid_grant", "error_description": "Token has been revoked."})"),
                "400 invalid_grant: Token has been revoked."},
           Case{answer(401, R"({"error": "invalid_client"})"), "401 invalid_client"},
+          Case{
+              answer(
+                  400,
+                  R"({"error": "invalid_grant", "error_description": "reauth related error", "error_subtype": "rapt_required"})"),
+              "reauthentication is needed"},
+          Case{
+              answer(400,
+                     R"({"error": "bad", "error_description": "what is s3cr3t-value doing here"})"),
+              "400 bad: what is *** doing here"},
+          Case{
+              answer(
+                  403,
+                  R"({"error": {"code": 403, "message": "The caller may not", "status": "PERMISSION_DENIED"}})"),
+              "403 PERMISSION_DENIED: The caller may not"},
           Case{answer(400, "<html>"), "POST https://oauth2.googleapis.com/token: 400"},
           Case{answer(200, "{}"), "the answer holds no access token"},
           Case{answer(200, R"({"access_token": ["x"]})"), "the answer holds no access token"},
@@ -213,14 +180,10 @@ TEST_CASE("a token endpoint that refuses is quoted without a secret") {
       }) {
     Fixture fixture{{response}};
     const auto source = fixture.find_file(authorized_user());
-    try {
-      static_cast<void>(source->token());
-      FAIL("no error");
-    } catch (const Error& error) {
-      CHECK(error.kind() == ErrorKind::remote);
-      CHECK(all_text(error).find(fragment) != std::string::npos);
-      CHECK(all_text(error).find(secret) == std::string::npos);
-    }
+    const auto error = failure_of([&] { return source->token(); }, fragment);
+    CHECK(error.kind() == ErrorKind::remote);
+    CHECK(all_text(error).find("adc.json`, named by `GOOGLE_APPLICATION_CREDENTIALS`") !=
+          std::string::npos);
   }
 }
 
@@ -230,45 +193,38 @@ TEST_CASE("credentials files that cannot be used") {
     std::string fragment{};
   };
 
-  auto without = [](std::string text, const char* key) {
-    auto content = autopack::parse_json(text);
-    content.erase(key);
-    return content.dump();
-  };
-  auto with = [](std::string text, const char* key, const char* value) {
-    auto content = autopack::parse_json(text);
-    content[key] = value;
-    return content.dump();
-  };
   for (const auto& [text, fragment] : {
            Case{"", "is not JSON"},
            Case{std::string{"{\"private_key\": \""} + secret, "is not JSON"},
            Case{"[]", "is not JSON"},
            Case{"{}", "names no `type`"},
-           Case{R"({"type": "external_account"})", "is of type `external_account`"},
-           Case{R"({"type": "impersonated_service_account"})", "`impersonated_service_account`"},
+           Case{R"({"type": "gdch_service_account"})", "is of type `gdch_service_account`"},
+           Case{with(authorized_user(), "universe_domain", "example.cloud"),
+                "is for the universe `example.cloud`"},
            Case{R"({"type": 5})", "names no `type`"},
            Case{without(service_account(), "client_email"), "has no `client_email`"},
            Case{without(service_account(), "private_key"), "has no `private_key`"},
            Case{without(service_account(), "token_uri"), "has no `token_uri`"},
            Case{with(service_account(), "private_key", secret), "not an RSA key"},
            Case{with(service_account(), "token_uri", "http://example.com/token"),
-                "is not an https URL: `http://example.com/token`"},
+                "is not an https URL of Google's: `http://example.com/token`"},
+           Case{with(service_account(), "token_uri", "https://oauth2.googleapis.com.evil.org/t"),
+                "is not an https URL of Google's"},
+           Case{with(service_account(), "token_uri", "https://user:pw@evil.org/t?k=v"),
+                "`https://evil.org/t?k=***`"},
+           Case{with(service_account(), "token_uri", "https://oauth2.googleapis.com/\r\nX: y"),
+                "is not an https URL of Google's"},
            Case{with(service_account(), "token_uri", "ftp://127.0.0.1/"), "is not an https URL"},
+           Case{with(service_account(), "private_key", json::array({secret})),
+                "has no `private_key`"},
            Case{without(authorized_user(), "refresh_token"), "has no `refresh_token`"},
            Case{without(authorized_user(), "client_id"), "has no `client_id`"},
        }) {
-    CAPTURE(fragment);
     Fixture fixture;
-    try {
-      static_cast<void>(fixture.find_file(text));
-      FAIL("no error");
-    } catch (const Error& error) {
-      CHECK(error.kind() == ErrorKind::usage);
-      CHECK(all_text(error).find(fragment) != std::string::npos);
-      CHECK(all_text(error).find("adc.json") != std::string::npos);
-      CHECK(all_text(error).find(secret) == std::string::npos);
-    }
+    const auto error = failure_of([&] { return fixture.find_file(text); }, fragment);
+    CHECK(error.kind() == ErrorKind::usage);
+    CHECK(all_text(error).find("adc.json") != std::string::npos);
+    CHECK(all_text(error).find("`GOOGLE_APPLICATION_CREDENTIALS`") != std::string::npos);
   }
 }
 
@@ -290,19 +246,15 @@ TEST_CASE("credentials that are not there") {
                     "credentials file `/absent.json`, named by `GOOGLE_APPLICATION_CREDENTIALS`, "
                     "does not exist");
   CHECK_THROWS_WITH(static_cast<void>(fixture.find("/absent")),
-                    "access token file `/absent` does not exist");
+                    "access token file `/absent`, named by `--access-token-file`, does not exist");
   const auto empty = fixture.write("empty", " \n");
   CHECK_THROWS_AS(static_cast<void>(fixture.find(empty)), Error);
   const auto two = fixture.write("two", "a b");
   CHECK_THROWS_AS(static_cast<void>(fixture.find(two)), Error);
   fixture.variables.erase("GOOGLE_APPLICATION_CREDENTIALS");
-  try {
-    static_cast<void>(fixture.find());
-    FAIL("no error");
-  } catch (const Error& error) {
-    CHECK(error.kind() == ErrorKind::environment);
-    CHECK(all_text(error).find("gcloud auth application-default login") != std::string::npos);
-  }
+  CHECK(
+      failure_of([&] { return fixture.find(); }, "gcloud auth application-default login").kind() ==
+      ErrorKind::environment);
   fixture.variables["CLOUDSDK_AUTH_TOKEN_HOST"] = "http://example.com/";
   CHECK_THROWS_AS(static_cast<void>(fixture.find_file(authorized_user())), Error);
 }

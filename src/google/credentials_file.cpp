@@ -1,0 +1,73 @@
+#include "base/json.hpp"
+#include "base/text.hpp"
+#include "google/token_source.hpp"
+
+#include <fmt/format.h>
+
+namespace autopack::google {
+
+namespace {
+
+constexpr auto own_universe = "googleapis.com";
+
+/// gcloud speaks every kind that there is.
+Error unknown_type(const CredentialsFile& file, const std::string& type) {
+  return file
+      .fault(fmt::format("is of type `{}`, which is not supported", printable(type.substr(0, 60))))
+      .hint(
+          "gcloud can make a token of it: gcloud auth print-access-token >TOKEN, then "
+          "--access-token-file=TOKEN");
+}
+
+}  // namespace
+
+std::string CredentialsFile::place() const {
+  return fmt::format("`{}`{}", path.string(), origin.empty() ? "" : ", " + origin);
+}
+
+Error CredentialsFile::fault(const std::string& what) const {
+  return Error(ErrorKind::usage,
+               fmt::format("credentials file {}{} {}", place(), origin.empty() ? "" : ",", what));
+}
+
+std::string CredentialsFile::optional(const char* key) const {
+  const auto found = content->find(key);
+  return found != content->end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+std::string CredentialsFile::required(const char* key) const {
+  auto value = optional(key);
+  if (value.empty()) {
+    throw fault(fmt::format("has no `{}`", key));
+  }
+  return value;
+}
+
+std::unique_ptr<CachingTokenSource> make_from_file(const CredentialOptions& options,
+                                                   CredentialsFile file) {
+  const auto type = file.optional("type");
+  if (type.empty()) {
+    throw file.fault("names no `type`, so it is none")
+        .hint("log in: gcloud auth application-default login");
+  }
+  if (const auto universe = file.optional("universe_domain");
+      !universe.empty() && universe != own_universe) {
+    throw file.fault(fmt::format("is for the universe `{}`, and autopack knows `{}` only",
+                                 printable(universe.substr(0, 100)), own_universe));
+  }
+  if (type == "service_account") {
+    return make_service_account(options, std::move(file));
+  }
+  if (type == "authorized_user") {
+    return make_authorized_user(options, std::move(file));
+  }
+  if (type == "external_account") {
+    return make_external_account(options, std::move(file));
+  }
+  if (type == "impersonated_service_account") {
+    return make_impersonated_file(options, std::move(file));
+  }
+  throw unknown_type(file, type);
+}
+
+}  // namespace autopack::google
