@@ -5,6 +5,7 @@
 #include "cli/command.hpp"
 #include "cli/help.hpp"
 #include "cli/packaging_options.hpp"
+#include "cli/settings.hpp"
 #include "job/flags_file.hpp"
 #include "version.hpp"
 
@@ -81,6 +82,62 @@ void check_positional(const Reading& reading,
   }
 }
 
+/// Makes `-C` the working directory.
+void enter(const std::string& directory) {
+  std::error_code failure;
+  if (!directory.empty()) {
+    std::filesystem::current_path(directory, failure);
+  }
+  if (failure) {
+    throw Error(ErrorKind::usage, fmt::format("`-C` names `{}`, which is no directory to work in",
+                                              printable(directory)))
+        .cause(failure.message());
+  }
+}
+
+/// True when nothing of the directory matters.
+bool only_tells(const GlobalOptions& global) {
+  return global.help || global.help_all || global.version || global.manual || global.schema;
+}
+
+/// The `autopack.yaml` that `--config` names, taken out of `tokens`; empty when it names another
+/// file.
+std::string take_settings_file(std::vector<std::string>& tokens, const FlagSet& flags) {
+  const auto& given = flags.given("--config");
+  if (given.empty() ||
+      std::filesystem::path{given.front().values.back()}.filename() != settings_file_name) {
+    return {};
+  }
+  const std::string file = given.front().values.back();
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i] == "--config=" + file) {
+      tokens.erase(tokens.begin() + static_cast<std::ptrdiff_t>(i));
+      return file;
+    }
+    if (tokens[i] == "--config" && i + 1 < tokens.size() && tokens[i + 1] == file) {
+      tokens.erase(tokens.begin() + static_cast<std::ptrdiff_t>(i),
+                   tokens.begin() + static_cast<std::ptrdiff_t>(i) + 2);
+      return file;
+    }
+  }
+  return {};
+}
+
+/// Tells with `-v` where each value came from that is none of the defaults. Lists may hold what is
+/// not for logs: only their origin is told.
+void tell_origins(const FlagSet& flags, Console& console) {
+  for (const auto& flag : flags.help()) {
+    const auto& given = flags.given(flag.long_name);
+    if (given.empty()) {
+      continue;
+    }
+    const bool is_list = flag.kind == FlagKind::list || flag.long_name == "--config";
+    console.detail(fmt::format("{}{} from {}", flag.long_name,
+                               is_list ? "" : " is `" + given.front().values.back() + "`",
+                               given.front().origin));
+  }
+}
+
 /// Fills `reading` as far as it comes, so that an error is already told as the flags ask.
 void read(Reading& reading, const std::vector<std::string>& typed, const Environment& environment) {
   const Arguments arguments = split_arguments(typed);
@@ -104,6 +161,14 @@ void read(Reading& reading, const std::vector<std::string>& typed, const Environ
   }
   tokens = expand_flags_files(tokens, flags_of_file);
   reading.arguments = reading.flags->parse(tokens, environment);
+  enter(reading.global.directory);
+  if (!only_tells(reading.global)) {
+    const auto named = take_settings_file(tokens, *reading.flags);
+    if (const auto settings = find_settings(environment, named);
+        !settings.empty() || !named.empty()) {
+      reading.arguments = reading.flags->parse(tokens, environment, settings);
+    }
+  }
   check_positional(reading, reading.arguments, arguments);
   reading.program_arguments = arguments.program;
 }
@@ -155,6 +220,7 @@ int run_command(const Reading& reading, const Surroundings& surroundings, Consol
     return *google;
   };
   services.artifact_registry = [&] { return find_artifact_registry(reading.global, services); };
+  tell_origins(*reading.flags, console);
   Session session{.global = reading.global,
                   .flags = *reading.flags,
                   .format = OutputFormat::parse(reading.global.format),
@@ -171,14 +237,22 @@ bool tell_about(const Reading& reading, Console& console) {
     console.result("autopack " AUTOPACK_VERSION "\n");
     return true;
   }
-  if (reading.global.help && reading.entry != nullptr) {
-    console.result(command_help_text(*reading.entry, *reading.flags, reading.global.verbose > 0));
+  if (reading.global.manual) {
+    console.result(manual_page());
     return true;
   }
-  if (reading.global.help) {
+  if (reading.global.schema) {
+    console.result(settings_schema());
+    return true;
+  }
+  const bool all = reading.global.help_all || reading.global.verbose > 0;
+  const bool asked = reading.global.help || reading.global.help_all;
+  if (asked && reading.entry != nullptr) {
+    console.result(command_help_text(*reading.entry, *reading.flags, all));
+  } else if (asked) {
     console.result(overview_text());
   }
-  return reading.global.help;
+  return asked;
 }
 
 int run_read(const Reading& reading, const Surroundings& surroundings, Console& console) {
@@ -187,15 +261,6 @@ int run_read(const Reading& reading, const Surroundings& surroundings, Console& 
   }
   if (reading.entry == nullptr) {
     throw Error(ErrorKind::usage, "no command is given").hint("`autopack --help` lists them");
-  }
-  if (!reading.global.directory.empty()) {
-    std::error_code failure;
-    std::filesystem::current_path(reading.global.directory, failure);
-    if (failure) {
-      throw Error(ErrorKind::usage, fmt::format("`-C` names `{}`, which is no directory to work in",
-                                                printable(reading.global.directory)))
-          .cause(failure.message());
-    }
   }
   return run_command(reading, surroundings, console);
 }

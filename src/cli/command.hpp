@@ -59,6 +59,7 @@ std::unique_ptr<Command> make_build_command();
 std::unique_ptr<Command> make_dockerfile_command();
 std::unique_ptr<Command> make_explain_command();
 std::unique_ptr<Command> make_jobs_command();
+std::unique_ptr<Command> make_completion_command();
 
 /// The project directory's own name, for jobs and images that are not named.
 std::string directory_name(const std::filesystem::path& directory);

@@ -1,24 +1,26 @@
 #include "cli/command.hpp"
 #include "google/project.hpp"
 
+#include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <thread>
 
 namespace autopack::cli {
 
 namespace {
 
-const std::array<CommandEntry, 6> table{{
+const auto table = std::to_array<CommandEntry>({
     {.name = "submit",
      .summary = "package, build, push, and create a custom job",
      .usage = "--worker-pool-spec=KEY=VALUE,... [--worker-pool-spec=...] [FLAGS]",
-     .example =
-         "  autopack submit --region=us-central1 --worker-pool-spec=machine-type=n1-standard-4,\\\n"
-         "    executor-image-uri=python:3.11,local-package-path=.,script=train.py\n\n"
-         "keys of a pool: machine-type replica-count accelerator-type accelerator-count\n"
-         "  container-image-uri executor-image-uri local-package-path script python-module\n"
-         "  requirements extra-packages extra-dirs system-packages (split at `;`) "
-         "output-image-uri\n",
+     .example = "  autopack submit --region=us-central1 \\\n"
+                "    --worker-pool-spec=machine-type=n1-standard-4,local-package-path=.,\\\n"
+                "executor-image-uri=python:3.11,script=train.py\n\n"
+                "keys of a pool: machine-type replica-count accelerator-type accelerator-count\n"
+                "  container-image-uri executor-image-uri local-package-path script\n"
+                "  python-module output-image-uri; split at `;`: requirements extra-packages\n"
+                "  extra-dirs system-packages\n",
      .make = make_submit_command},
     {.name = "run",
      .summary = "package, build, and run on this machine",
@@ -37,11 +39,11 @@ const std::array<CommandEntry, 6> table{{
     {.name = "dockerfile",
      .summary = "print the Dockerfile; -o writes it, --check compares it",
      .usage = "--executor-image-uri=IMAGE --script=FILE | --python-module=MODULE [FLAGS]",
-     .example = "  autopack dockerfile --executor-image-uri=python:3.11 --script=train.py "
-                "-o Dockerfile\n",
+     .example = "  autopack dockerfile --executor-image-uri=python:3.11 --script=train.py \\\n"
+                "    -o Dockerfile\n",
      .make = make_dockerfile_command},
     {.name = "explain",
-     .summary = "tell what goes into the image, and what is left out by which rule",
+     .summary = "tell what goes into the image, what is left out, and why",
      .usage = "--executor-image-uri=IMAGE --script=FILE | --python-module=MODULE [FLAGS]",
      .example = "  autopack explain --executor-image-uri=python:3.11 --script=train.py\n",
      .make = make_explain_command},
@@ -56,7 +58,16 @@ const std::array<CommandEntry, 6> table{{
      .make = make_jobs_command,
      .most_arguments = 2,
      .first_argument = "list|describe|cancel|stream-logs"},
-}};
+    {.name = "completion",
+     .summary = "print the completion script of a shell",
+     .usage = "bash|zsh|fish",
+     .example =
+         "  autopack completion bash > ~/.local/share/bash-completion/completions/autopack\n",
+     .make = make_completion_command,
+     .takes_program_arguments = true,
+     .most_arguments = 1,
+     .first_argument = "bash|zsh|fish"},
+});
 
 /// A wait that ends with Error(interrupted) when `cancellation` asks for it.
 std::function<void(std::chrono::milliseconds)> interruptible_sleep(
@@ -120,9 +131,8 @@ job::Location find_location(const Session& session) {
   const auto project = google::find_project(session.global.project, environment, configuration, {});
   const auto region = google::find_region(session.global.region, environment, configuration);
   // A flag's value may come from its variable or from a file.
-  const auto origin = [&](const google::Setting& setting, const char* flag) {
-    const std::string given = session.flags.origin(flag);
-    return given.empty() ? setting.origin : given;
+  const auto origin = [&](const google::Setting& setting, const std::string& name) {
+    return setting.origin == "`" + name + "`" ? session.flags.origin(name) : setting.origin;
   };
   return {.project = project.value,
           .region = region.value,

@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 
@@ -119,6 +120,10 @@ void Console::result(std::string_view text) {
   streams_.out(text);
 }
 
+void Console::result_for_people(std::string_view text) {
+  result(in_locale(std::string{text}));
+}
+
 void Console::error(const Error& error) {
   const std::lock_guard lock{mutex_};
   steps_.forget();
@@ -138,9 +143,22 @@ void Console::program_errors(std::string_view bytes) {
   streams_.errors(bytes);
 }
 
+std::string Console::in_locale(std::string text) const {
+  const auto is_wide = [](char c) { return static_cast<unsigned char>(c) >= 0x80; };
+  if (!options_.ascii || std::none_of(text.begin(), text.end(), is_wide)) {
+    return text;
+  }
+  std::string narrow;
+  for (const char c : text) {
+    narrow +=
+        is_wide(c) ? fmt::format("\\x{:02x}", static_cast<unsigned char>(c)) : std::string(1, c);
+  }
+  return narrow;
+}
+
 void Console::write_lines(const std::string& text) {
   erase_live();
-  streams_.errors(text);
+  streams_.errors(in_locale(text));
   draw_live();
 }
 
@@ -158,7 +176,7 @@ void Console::draw_live() {
   const int columns = streams_.columns ? streams_.columns() : 80;
   std::string text;
   for (const auto& line : steps_.live_lines(Clock::now(), columns, 8)) {
-    text += paint_.dim(line) + "\n";
+    text += paint_.dim(in_locale(line)) + "\n";
     ++live_lines_;
   }
   streams_.errors(text);

@@ -32,7 +32,8 @@ struct ConsoleOptions {
   bool color{false};         ///< on standard error
   bool color_output{false};  ///< on standard output
   Progress progress{Progress::plain};
-  int verbosity{0};  ///< -1 with `--quiet`, 1 with `-v`, 2 with `-vv`
+  bool ascii{false};  ///< the locale's characters are not UTF-8: others are written as `\xNN`
+  int verbosity{0};   ///< -1 with `--quiet`, 1 with `-v`, 2 with `-vv`
 };
 
 /// The only place that prints. Standard output holds the result alone; all else is for people and
@@ -54,6 +55,8 @@ public:
 
   /// The result of the command, on standard output.
   void result(std::string_view text);
+  /// The same for a result that is text for people, which the locale may make narrow.
+  void result_for_people(std::string_view text);
   void error(const Error& error);
   /// Output of a program that autopack runs, byte for byte.
   void program_output(std::string_view bytes);
@@ -69,6 +72,7 @@ public:
   bool is_live() const { return options_.progress == Progress::live && options_.verbosity >= 0; }
 
 private:
+  std::string in_locale(std::string text) const;
   void write_lines(const std::string& text);
   void erase_live();
   void draw_live();

@@ -1,3 +1,4 @@
+#include "base/json.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/packaging_options.hpp"
@@ -21,18 +22,43 @@ public:
     auto& services = session.services;
     const auto request = package_request(packaging_, build_, services.environment);
     const auto scanned = pipeline::scan(request);
-    const auto base = request.executor_image.empty()
-                          ? image::BaseFacts{.platform = request.options.platform}
-                          : pipeline::base_as_seen(services, request.executor_image,
-                                                   request.options.platform, std::nullopt);
+    const auto base =
+        request.executor_image.empty()
+            ? image::BaseFacts{.platform = request.options.platform}
+            : pipeline::base_or_assumed(services, request.executor_image, request.options.platform);
     const auto plan = pipeline::decide(services, request, scanned, base);
-    session.console.result(session.format.kind == OutputFormat::Kind::text
-                               ? pipeline::explain(scanned, plan)
-                               : plan::to_json(plan));
+    const auto name =
+        pipeline::name_image(packaging_.output_image, job_name(request), find_location(session));
+    const auto explanation = pipeline::explain(services, request, scanned, plan, name);
+    for (const auto& warning : explanation.advice) {
+      session.console.warn(warning);
+    }
+    if (session.format.kind == OutputFormat::Kind::text) {
+      session.console.result_for_people(pipeline::to_text(explanation, plan));
+    } else {
+      session.console.result(render(session.format, whole(explanation, plan), ""));
+    }
     return 0;
   }
 
 private:
+  /// The Plan, with what was found out about it.
+  static nlohmann::json whole(const pipeline::Explanation& explanation, const plan::Plan& plan) {
+    auto object = parse_json(plan::to_json(plan));
+    object.update(pipeline::to_json(explanation));
+    for (const auto& warning : explanation.advice) {
+      object["warnings"].push_back({{"message", printable(warning.message)},
+                                    {"origin", printable(warning.origin)},
+                                    {"hints", warning.hints}});
+    }
+    return object;
+  }
+
+  std::string job_name(const pipeline::PackageRequest& request) const {
+    return packaging_.display_name.empty() ? directory_name(request.project.directory)
+                                           : packaging_.display_name;
+  }
+
   PackagingOptions packaging_;
   BuildOptions build_;
 };

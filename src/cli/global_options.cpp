@@ -24,6 +24,17 @@ int verbosity_of(const GlobalOptions& options) {
   return level == levels.end() ? 0 : level->second;
 }
 
+/// Whether the locale's characters are UTF-8, by the variables that setlocale(3) reads.
+bool is_utf8_locale(const Environment& environment) {
+  for (const auto* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    if (const auto locale = environment.get(name)) {
+      const std::string lower = to_lower(*locale);
+      return lower.find("utf-8") != std::string::npos || lower.find("utf8") != std::string::npos;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 void add_global_flags(FlagSet& flags, GlobalOptions& options) {
@@ -46,8 +57,11 @@ void add_global_flags(FlagSet& flags, GlobalOptions& options) {
              "gcloud's levels");
   flags.text("--color", "auto|always|never", options.color, "colours in messages");
   flags.text("--progress", "auto|tty|plain|none", options.progress, "how running steps are told");
-  flags.toggle("-h,--help", options.help, "this text; `--help -v` describes every flag");
+  flags.toggle("-h,--help", options.help, "the flags that are used most");
+  flags.toggle("--help-all", options.help_all, "every flag");
   flags.toggle("--version", options.version, "the version");
+  flags.toggle("--man", options.manual, "the manual page, as roff");
+  flags.toggle("--schema", options.schema, "the JSON schema of `autopack.yaml`");
 }
 
 ConsoleOptions console_options(const GlobalOptions& options,
@@ -55,7 +69,7 @@ ConsoleOptions console_options(const GlobalOptions& options,
                                const Streams& streams) {
   const bool dumb = environment.get("TERM").value_or("") == "dumb";
   const bool terminal = streams.errors_are_terminal && !dumb;
-  ConsoleOptions result;
+  ConsoleOptions result{.ascii = !is_utf8_locale(environment)};
   result.verbosity = verbosity_of(options);
   const auto wants_color = [&](bool on_terminal) {
     return options.color == "always" ||

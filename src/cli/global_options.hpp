@@ -18,6 +18,9 @@ struct GlobalOptions {
   std::string format{};
   std::string flags_file{};
   bool help{false};
+  bool help_all{false};
+  bool manual{false};
+  bool schema{false};
   bool version{false};
   // gcloud's, which not every command can act on.
   std::string project{};

@@ -8,30 +8,30 @@ namespace autopack::cli {
 
 namespace {
 
-constexpr std::size_t columns = 100;
+constexpr std::size_t columns = 80;
+constexpr std::size_t text_column = 32;
+
+/// `text` from `column` on, its further lines below its first.
+std::string wrapped(const std::string& text, std::size_t column) {
+  std::string result;
+  std::size_t at = column;
+  for (const auto& word : split(text, ' ')) {
+    if (at > column && at + word.size() + 1 > columns) {
+      result += "\n" + std::string(column, ' ');
+      at = column;
+    }
+    result += (at > column ? " " : "") + word;
+    at += word.size() + (at > column ? 1 : 0);
+  }
+  return result;
+}
 
 std::string flag_line(const FlagHelp& flag) {
   const std::string name = flag.name + (flag.label.empty() ? "" : " " + flag.label);
-  return name.size() > 32 ? fmt::format("  {}\n{:36}{}\n", name, "", flag.text)
-                          : fmt::format("  {:<33} {}\n", name, flag.text);
-}
-
-/// Names only, wrapped: what a person seldom looks for.
-std::string names_paragraph(const std::vector<FlagHelp>& flags, const std::string& section) {
-  std::string text = section + ":";
-  std::size_t column = text.size();
-  for (const auto& flag : flags) {
-    if (flag.section != section) {
-      continue;
-    }
-    if (column + flag.name.size() + 2 > columns) {
-      text += "\n ";
-      column = 1;
-    }
-    text += " " + flag.name;
-    column += flag.name.size() + 1;
-  }
-  return text + "\n";
+  const std::string gap = name.size() + 3 > text_column
+                              ? fmt::format("\n{:{}}", "", text_column)
+                              : std::string(text_column - name.size() - 2, ' ');
+  return fmt::format("  {}{}{}\n", name, gap, wrapped(flag.text, text_column));
 }
 
 }  // namespace
@@ -45,17 +45,18 @@ std::string overview_text() {
   }
   text +=
       "\nexample:\n"
-      "  autopack submit --region=us-central1 --worker-pool-spec=machine-type=n1-standard-4,\\\n"
-      "    executor-image-uri=python:3.11,local-package-path=.,script=train.py\n\n"
-      "`autopack COMMAND --help` tells a command's flags. Every flag can also stand in the\n"
-      "environment: `--region` is `AUTOPACK_REGION`.\n";
+      "  autopack run --executor-image-uri=python:3.11 --script=train.py -- --epochs=1\n\n"
+      "`autopack COMMAND --help` tells a command's flags. Every flag can also stand in\n"
+      "the environment (`AUTOPACK_REGION`) and in `autopack.yaml` or `pyproject.toml`\n"
+      "(`region: us-central1`). `man autopack` tells all.\n";
   return text;
 }
 
 std::string command_help_text(const CommandEntry& command, const FlagSet& flags, bool all) {
-  std::string text = fmt::format("autopack {}: {}\n\nusage: autopack {} {}\n", command.name,
-                                 command.summary, command.name, command.usage);
-  std::string names;
+  std::string text =
+      fmt::format("autopack {}: {}\n\nusage: autopack {} {}\n", command.name, command.summary,
+                  command.name, wrapped(std::string{command.usage}, 16 + command.name.size() + 1));
+  std::vector<std::string> further;
   std::string section;
   for (const auto& flag : flags.help()) {
     const bool described = flag.brief || all;
@@ -64,17 +65,20 @@ std::string command_help_text(const CommandEntry& command, const FlagSet& flags,
       if (described) {
         text += "\n" + section + ":\n";
       } else {
-        names += names_paragraph(flags.help(), section);
+        further.push_back(section);
       }
     }
     if (described) {
       text += flag_line(flag);
     }
   }
-  text += names.empty() ? "" : "\n" + names;
   text += fmt::format("\nexample:\n{}", command.example);
   if (!all) {
-    text += fmt::format("\n`autopack {} --help -v` describes every flag.\n", command.name);
+    text += "\n" +
+            wrapped(fmt::format("`autopack {} --help-all` describes every flag, also of: {}.",
+                                command.name, join(further, ", ")),
+                    0) +
+            "\n";
   }
   return text;
 }

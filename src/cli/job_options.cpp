@@ -2,7 +2,9 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "cli/settings.hpp"
 #include "job/flag_values.hpp"
+#include "job/pool_flags.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -35,6 +37,25 @@ std::vector<std::pair<std::string, std::string>> pairs(const std::vector<std::st
     all.insert(all.end(), more.begin(), more.end());
   }
   return all;
+}
+
+/// The pools of every place that names some; the first place wins, key by key.
+std::vector<job::PoolFlags> pools_of(const std::vector<FlagSetting>& places, Problems& problems) {
+  std::vector<job::PoolFlags> pools;
+  for (auto place = places.rbegin(); place != places.rend(); ++place) {
+    for (std::size_t i = 0; i < place->values.size(); ++i) {
+      const std::string origin = place->values.size() == 1
+                                     ? place->origin
+                                     : fmt::format("{} number {}", place->origin, i + 1);
+      auto pool = job::parse_pool(place->values[i], origin, problems);
+      if (i < pools.size()) {
+        pools[i] = job::overlaid(std::move(pools[i]), pool);
+      } else {
+        pools.push_back(std::move(pool));
+      }
+    }
+  }
+  return pools;
 }
 
 }  // namespace
@@ -83,12 +104,7 @@ job::JobFlags job_flags(const JobOptions& options, const FlagSet& typed, Problem
     problems.push_back(
         {.message = named + " is empty", .hints = {"leave it out to use the directory's name"}});
   }
-  for (std::size_t i = 0; i < options.pools.size(); ++i) {
-    const std::string origin = options.pools.size() == 1
-                                   ? std::string{"`--worker-pool-spec`"}
-                                   : fmt::format("`--worker-pool-spec` number {}", i + 1);
-    flags.pools.push_back(job::parse_pool(options.pools[i], origin, problems));
-  }
+  flags.pools = pools_of(typed.given("--worker-pool-spec"), problems);
   if (!typed.origin("--args").empty()) {
     flags.args = elements(options.args, "--args", problems);
   }
@@ -109,6 +125,10 @@ std::optional<job::Config> read_config(const std::string& file, Problems& proble
   if (file == "-") {
     const std::string text{std::istreambuf_iterator<char>{std::cin}, {}};
     return job::parse_config(text, file, problems);
+  }
+  // An object of a file of settings, moved down to its line; or typed, as JSON.
+  if (file.find('\n') != std::string::npos || trim(file).starts_with('{')) {
+    return job::parse_config(file, settings_file_name, problems);
   }
   return job::parse_config(read_named_file("--config", file), file, problems);
 }

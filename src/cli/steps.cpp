@@ -53,6 +53,12 @@ std::string amount(std::uint64_t current, std::uint64_t total, Clock::duration e
     text += fmt::format(
         ", {}/s", human_size(static_cast<std::uint64_t>(static_cast<double>(current) / seconds)));
   }
+  if (seconds >= 1 && current > 0 && total > current) {
+    const double left =
+        seconds * static_cast<double>(total - current) / static_cast<double>(current);
+    text += fmt::format(", {} left", elapsed_text(std::chrono::duration_cast<Clock::duration>(
+                                         std::chrono::duration<double>(left))));
+  }
   return text;
 }
 

@@ -8,6 +8,7 @@
 #include "cli/packaging_options.hpp"
 #include "cli/preflight.hpp"
 #include "cli/submission_result.hpp"
+#include "cli/settings.hpp"
 #include "google/project.hpp"
 #include "pipeline/submission.hpp"
 
@@ -30,6 +31,7 @@ public:
                "where it runs; none: stop at the push");
     flags.toggle("--dry-run", dry_run_, "print the request; nothing is built or sent");
     flags.toggle("--skip-checks", skip_checks_, "ask no service and no table of what it offers");
+    flags.toggle("--save", save_, "write these flags into `autopack.yaml`");
     add_follow_flags(flags, follow_);
     add_build_flags(flags, build_);
     add_output_flag(flags, build_);
@@ -51,6 +53,11 @@ public:
     }
     if (submitter_ == "vertex") {
       preflight_or_throw(session, request, checked, !dry_run_);
+    }
+    if (save_) {
+      const auto keys = save_settings(session.flags);
+      session.console.done("Saved", keys.empty() ? std::string{"autopack.yaml: nothing new"}
+                                                 : "autopack.yaml: " + join(keys, ", "));
     }
     return dry_run_ ? print_request(session, request, checked, *submitter)
                     : submit(session, request, checked, submitter.get(), google, result);
@@ -196,6 +203,7 @@ private:
   FollowFlags follow_{};
   std::string submitter_{"vertex"};
   bool dry_run_{false};
+  bool save_{false};
   bool skip_checks_{false};
 };
 

@@ -79,6 +79,20 @@ std::vector<std::string> split_list(std::string_view value,
   return parts;
 }
 
+std::string join_list(const std::vector<std::string>& elements) {
+  for (const std::string delimiter : {",", "|", "#", "~", "@@", "%%", "::::"}) {
+    const bool plain = delimiter == ",";
+    bool held = plain && !elements.empty() && elements.front().starts_with('^');
+    for (const auto& element : elements) {
+      held = held || element.find(delimiter) != std::string::npos;
+    }
+    if (!held || delimiter == "::::") {
+      return (plain ? "" : "^" + delimiter + "^") + join(elements, delimiter);
+    }
+  }
+  return {};
+}
+
 std::vector<std::pair<std::string, std::string>> split_pairs(std::string_view value,
                                                              const std::string& flag,
                                                              Problems& problems) {

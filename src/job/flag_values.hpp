@@ -18,6 +18,10 @@ std::vector<std::string> split_list(std::string_view value,
                                     const std::string& flag,
                                     Problems& problems);
 
+/// The value of a list flag that split_list takes apart into `elements` again: joined by `,`, or by
+/// a delimiter that none of them holds, announced as `^D^`.
+std::string join_list(const std::vector<std::string>& elements);
+
 /// The pairs of a `KEY=VALUE,...` flag in the order typed. Parts without `=`, empty and repeated
 /// keys are added to `problems`, named after `flag` (`--labels`).
 std::vector<std::pair<std::string, std::string>> split_pairs(std::string_view value,

@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "job/flag_values.hpp"
 
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
@@ -16,21 +17,6 @@ constexpr std::string_view pool_flag = "--worker-pool-spec";
 [[noreturn]] void refuse(const YAML::Node& node, const std::string& file, const std::string& what) {
   throw Error(ErrorKind::usage, fmt::format("`--flags-file` `{}` line {}: {}", printable(file),
                                             node.Mark().line + 1, what));
-}
-
-/// `elements` joined by `,`, or by a delimiter that none of them holds, announced as `^D^`.
-std::string joined(const std::vector<std::string>& elements) {
-  for (const std::string delimiter : {",", "|", "#", "~", "@@", "%%", "::::"}) {
-    const bool plain = delimiter == ",";
-    bool held = plain && !elements.empty() && elements.front().starts_with('^');
-    for (const auto& element : elements) {
-      held = held || element.find(delimiter) != std::string::npos;
-    }
-    if (!held || delimiter == "::::") {
-      return (plain ? "" : "^" + delimiter + "^") + join(elements, delimiter);
-    }
-  }
-  return {};
 }
 
 std::string pair_value(const YAML::Node& value, const std::string& file) {
@@ -58,7 +44,7 @@ std::string pairs(const YAML::Node& object, const std::string& file) {
   for (const auto& pair : object) {
     elements.push_back(pair.first.Scalar() + "=" + pair_value(pair.second, file));
   }
-  return joined(elements);
+  return join_list(elements);
 }
 
 void add_flag(std::vector<std::string>& flags,
@@ -77,7 +63,7 @@ void add_flag(std::vector<std::string>& flags,
         refuse(element, file, fmt::format("an element of `{}` is text or an object", flag));
       } else {
         flags.push_back(flag + "=" +
-                        (flag == pool_flag ? element.Scalar() : joined({element.Scalar()})));
+                        (flag == pool_flag ? element.Scalar() : join_list({element.Scalar()})));
       }
     }
   } else if (value.Tag() != "!" && (value.Scalar() == "true" || value.Scalar() == "false")) {

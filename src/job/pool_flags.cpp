@@ -1,6 +1,7 @@
+#include "job/pool_flags.hpp"
+
 #include "base/text.hpp"
 #include "job/flag_values.hpp"
-#include "job/job.hpp"
 #include "job/tables.hpp"
 
 #include <fmt/format.h>
@@ -85,6 +86,28 @@ bool PoolFlags::empty() const {
   return std::none_of(keys.begin(), keys.end(), [&](const Key& key) {
     return std::visit([&](const auto member) { return (this->*member).has_value(); }, key.member);
   });
+}
+
+std::vector<std::string_view> pool_keys() {
+  std::vector<std::string_view> names;
+  for (const auto& key : keys) {
+    names.push_back(key.name);
+  }
+  return names;
+}
+
+PoolFlags overlaid(PoolFlags base, const PoolFlags& top) {
+  for (const auto& key : keys) {
+    std::visit(
+        [&](const auto member) {
+          if ((top.*member).has_value()) {
+            base.*member = top.*member;
+          }
+        },
+        key.member);
+  }
+  base.origin = top.empty() ? base.origin : top.origin;
+  return base;
 }
 
 PoolFlags parse_pool(std::string_view value, const std::string& origin, Problems& problems) {

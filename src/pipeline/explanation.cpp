@@ -1,147 +1,220 @@
 #include "pipeline/explanation.hpp"
 
-#include "base/text.hpp"
+#include "engine/direct.hpp"
+#include "image/layer.hpp"
+#include "image/manifest.hpp"
+#include "image/tar.hpp"
+#include "pipeline/direct.hpp"
+#include "pipeline/reasons.hpp"
+#include "plan/advice.hpp"
 
 #include <fmt/format.h>
-
-#include <algorithm>
-#include <map>
 
 namespace autopack::pipeline {
 
 namespace {
 
-constexpr std::size_t most_rules = 10;
+/// A larger layer is not made only to be looked at.
+constexpr std::uint64_t made_to_look_at{64'000'000};
 
-/// Lines `title  text`, the title only before the first.
-class Table {
+/// The registry of the image, as long as it answers.
+class Target {
 public:
-  void row(const std::string& title, const std::string& text) {
-    text_ += fmt::format("{:<13} {}\n", title == last_ ? "" : title, printable(text));
-    last_ = title;
+  Target(Services& services, const ImageName& name, ExpectedUpload& upload) : upload_{upload} {
+    if (!name.has_registry) {
+      return;
+    }
+    upload.destination = name.reference.repository();
+    repository_ =
+        registry::make_repository(name.reference.host, name.reference.path, registry::Access::pull,
+                                  {.client = &services.client(),
+                                   .credentials = services.credentials,
+                                   .cancellation = services.cancellation,
+                                   .sleep = [](std::chrono::milliseconds) {}});
   }
 
-  const std::string& text() const { return text_; }
+  std::optional<image::Descriptor> manifest(const std::string& tag) {
+    const auto found = ask([&] { return repository_->head_manifest(tag); });
+    return found ? *found : std::nullopt;
+  }
+
+  std::optional<bool> has(const Digest& digest) {
+    return ask([&] { return repository_->has_blob(digest); });
+  }
 
 private:
-  std::string text_;
-  std::string last_;
-};
-
-std::string origin_of(const source::Rule& rule) {
-  return rule.line == 0 ? rule.file : fmt::format("{} line {}", rule.file, rule.line);
-}
-
-struct LeftOut {
-  std::string rule{};
-  std::string example{};
-  std::size_t paths{0};
-};
-
-/// What each rule leaves out, the rule with most paths first; directories count once.
-std::vector<LeftOut> left_out(const Scanned& scanned) {
-  std::map<std::string, LeftOut> rules;
-  const auto note = [&](const source::Entry& entry) {
-    const bool directory = entry.type == source::EntryType::directory;
-    const auto rule = scanned.project.ignore.excludes(entry.path, directory);
-    if (rule) {
-      auto& left = rules[rule->pattern + "\n" + rule->file];
-      left.rule = fmt::format("`{}` of {}", rule->pattern, origin_of(*rule));
-      left.example = left.paths++ == 0 ? entry.path + (directory ? "/" : "") : left.example;
+  template <class Question>
+  auto ask(Question question) -> std::optional<decltype(question())> {
+    if (!repository_) {
+      return std::nullopt;
     }
-    return rule.has_value();
-  };
-  source::walk(
-      *scanned.tree, "",
-      [&](const source::Entry& directory) {
-        return !scanned.project.ignore.excludes(directory.path, true);
-      },
-      [&](const source::Entry& entry) { note(entry); });
-  std::vector<LeftOut> sorted;
-  for (const auto& [key, left] : rules) {
-    sorted.push_back(left);
+    try {
+      return question();
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::interrupted) {
+        throw;
+      }
+      upload_.unknown = error.causes().empty() ? error.message() : error.causes().back();
+      repository_.reset();
+      return std::nullopt;
+    }
   }
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const LeftOut& a, const LeftOut& b) { return a.paths > b.paths; });
-  return sorted;
+
+  ExpectedUpload& upload_;
+  std::unique_ptr<registry::Repository> repository_{};
+};
+
+std::optional<image::LayerFacts> facts_of(const Services& services,
+                                          const engine::LayerRecipe& recipe) {
+  if (auto known = services.layer_cache.get(recipe.key)) {
+    return known;
+  }
+  if (recipe.size > made_to_look_at) {
+    return std::nullopt;
+  }
+  image::LayerWriter writer{[](std::string_view) {}};
+  recipe.write_tar([&](std::string_view bytes) { writer.write(bytes); });
+  const auto facts = writer.finish();
+  services.layer_cache.put(recipe.key, facts);
+  return facts;
 }
 
-bool is_below(const std::string& path, const plan::Copy& copy) {
-  return copy.source.empty() || path == copy.source || path.starts_with(copy.source + "/");
-}
-
-void tell_copies(Table& table, const plan::Plan& plan) {
-  for (const auto& copy : plan.copies) {
-    std::size_t files = 0;
-    std::uint64_t bytes = 0;
-    for (const auto& entry : plan.code) {
-      if (entry.entry.type != source::EntryType::directory && is_below(entry.path, copy)) {
-        ++files;
-        bytes += entry.entry.size;
+/// The base's layers as one line, when its manifest was seen before.
+void add_base(const Services& services,
+              const plan::Plan& plan,
+              const ImageName& name,
+              Target& target,
+              Explanation& explanation) {
+  ExplainedLayer layer{
+      .name = "base " + plan.base.reference, .digest = plan.base.digest, .count = 0};
+  const auto text =
+      plan.base.digest ? services.blob_cache.get(*plan.base.digest) : std::optional<std::string>{};
+  const bool all_there =
+      explanation.upload.image_is_there || explanation.upload.dependencies_are_there;
+  if (all_there || !name.has_registry) {
+    layer.upload = false;
+  }
+  std::uint64_t missing = 0;
+  if (text && !image::is_index(*text)) {
+    const auto manifest = image::parse_manifest(*text, plan.base.reference);
+    layer.count = manifest.layers.size();
+    const auto base = image::Reference::parse(plan.base.reference);
+    const bool taken_over = base.host == name.reference.host;
+    for (const auto& blob : manifest.layers) {
+      layer.size += blob.size;
+      if (!layer.upload && !taken_over && target.has(blob.digest) == false) {
+        missing += blob.size;
       }
     }
-    table.row("copied", fmt::format("{}: {} file{}, {}",
-                                    copy.source.empty() ? "the whole directory" : copy.source,
-                                    files, files == 1 ? "" : "s", human_size(bytes)));
+    if (!layer.upload && explanation.upload.unknown.empty()) {
+      layer.upload = missing > 0;
+    }
+  } else if (!layer.upload) {
+    explanation.upload.exact = false;
+  }
+  explanation.upload.bytes += missing;
+  explanation.layers.push_back(std::move(layer));
+}
+
+void add_dependencies(const plan::Plan& plan, const ImageName& name, Explanation& explanation) {
+  if (engine::needs_no_dependency_image(plan) || !plan.user_dockerfile.empty()) {
+    return;
+  }
+  ExplainedLayer layer{.name = "dependencies apd-" + plan.dependency_key.substr(0, 16)};
+  const auto& upload = explanation.upload;
+  if (upload.image_is_there || upload.dependencies_are_there || !name.has_registry) {
+    layer.upload = false;
+  } else if (upload.unknown.empty()) {
+    layer.upload = true;
+  }
+  explanation.upload.exact = explanation.upload.exact && layer.upload == false;
+  explanation.layers.push_back(std::move(layer));
+}
+
+/// The docker engine makes one layer for each copy, and only a build tells its digest.
+void add_copies(const plan::Plan& plan, const ImageName& name, Explanation& explanation) {
+  auto& upload = explanation.upload;
+  for (const auto& copy : plan.copies) {
+    ExplainedLayer layer{.name = copy.source.empty() ? "the whole directory" : copy.source};
+    for (const auto& entry : plan.code) {
+      const bool is_below = copy.source.empty() || entry.path == copy.source ||
+                            entry.path.starts_with(copy.source + "/");
+      layer.size += is_below ? entry.entry.size : 0;
+    }
+    if (upload.image_is_there || !name.has_registry) {
+      layer.upload = false;
+    } else if (upload.unknown.empty()) {
+      layer.upload = true;
+    }
+    upload.bytes += layer.upload == true ? layer.size : 0;
+    upload.exact = upload.exact && layer.upload == false;
+    explanation.layers.push_back(std::move(layer));
   }
 }
 
-void tell_dependencies(Table& table, const plan::Dependencies& dependencies) {
-  if (dependencies.empty()) {
-    table.row("installed", "nothing");
-  }
-  for (const auto& name : dependencies.apt_packages) {
-    table.row("installed", name + " (apt)");
-  }
-  for (const auto& file : dependencies.requirement_files) {
-    table.row("installed", "what " + file + " names");
-  }
-  for (const auto& requirement : dependencies.requirements) {
-    table.row("installed", requirement);
-  }
-  for (const auto& package : dependencies.packages) {
-    table.row("installed", package);
-  }
-  if (dependencies.install != plan::Install::none) {
-    table.row("installed",
-              dependencies.install == plan::Install::real
-                  ? "the project itself, after the code: " + dependencies.install_reason
-                  : "the project itself, its code taken from " + dependencies.import_path);
-  }
-  for (const auto& input : dependencies.inputs) {
-    if (input.entry.type != source::EntryType::directory) {
-      table.row("read for that", fmt::format("{} ({})", input.path, human_size(input.entry.size)));
+void add_code(Services& services,
+              const plan::Plan& plan,
+              const ImageName& name,
+              Target& target,
+              Explanation& explanation) {
+  auto& upload = explanation.upload;
+  for (const auto& recipe : engine::recipes(plan, image::file_time(services.environment))) {
+    ExplainedLayer layer{.name = recipe.name, .size = recipe.size};
+    if (const auto facts = facts_of(services, recipe)) {
+      layer.digest = facts->digest;
+      layer.size = facts->size;
     }
+    if (upload.image_is_there || !name.has_registry) {
+      layer.upload = false;
+    } else if (layer.digest) {
+      const auto there = target.has(*layer.digest);
+      layer.upload = there ? std::optional{!*there} : std::nullopt;
+    } else if (upload.unknown.empty()) {
+      layer.upload = true;
+    }
+    upload.bytes += layer.upload == true ? layer.size : 0;
+    upload.exact = upload.exact && layer.digest.has_value();
+    explanation.layers.push_back(std::move(layer));
   }
 }
 
 }  // namespace
 
-std::string explain(const Scanned& scanned, const plan::Plan& plan) {
-  Table table;
-  if (plan.user_dockerfile.empty()) {
-    table.row("entry", fmt::format("{} ({})", join(plan.entrypoint, " "), plan.entry.file));
-    table.row("base", plan.base.reference +
-                          (plan.base.digest ? " " + plan.base.digest->str() : std::string{}));
+Explanation explain(Services& services,
+                    const PackageRequest& request,
+                    const Scanned& scanned,
+                    const plan::Plan& plan,
+                    const ImageName& name) {
+  Explanation explanation{.left_out = find_left_out(scanned, plan), .engine = "direct"};
+  if (const auto obstacle = obstacle_to_direct(request, plan, name.has_registry)) {
+    explanation.engine = "docker";
+    explanation.engine_why = *obstacle;
+  }
+  Target target{services, name, explanation.upload};
+  explanation.upload.image_is_there = target.manifest(key_tag(plan.image_key)).has_value();
+  if (!explanation.upload.image_is_there && !engine::needs_no_dependency_image(plan)) {
+    explanation.upload.dependencies_are_there =
+        target.manifest("apd-" + plan.dependency_key.substr(0, 16)).has_value();
+  }
+  add_base(services, plan, name, target, explanation);
+  add_dependencies(plan, name, explanation);
+  if (explanation.engine == "direct") {
+    add_code(services, plan, name, target, explanation);
   } else {
-    table.row("Dockerfile", plan.user_dockerfile);
+    add_copies(plan, name, explanation);
   }
-  table.row("platform", plan.platform);
-  tell_dependencies(table, plan.dependencies);
-  tell_copies(table, plan);
-  const auto rules = left_out(scanned);
-  for (std::size_t i = 0; i < std::min(rules.size(), most_rules); ++i) {
-    const auto& left = rules[i];
-    table.row("left out", left.paths == 1 ? fmt::format("{} by {}", left.example, left.rule)
-                                          : fmt::format("{} and {} more by {}", left.example,
-                                                        left.paths - 1, left.rule));
+  const auto why = reasons(services, request, scanned, plan);
+  explanation.image = expected_image(request, why);
+  explanation.dependencies = expected_dependencies(request, why, plan);
+  if (explanation.upload.image_is_there && !request.no_cache) {
+    explanation.image = {.reused = true, .reason = "the registry has it"};
   }
-  if (rules.size() > most_rules) {
-    table.row("left out", fmt::format("and more by {} further rules", rules.size() - most_rules));
+  if (explanation.dependencies && !request.no_cache &&
+      (explanation.upload.image_is_there || explanation.upload.dependencies_are_there)) {
+    explanation.dependencies = Outcome{.reused = true, .reason = "the registry has them"};
   }
-  table.row("keys", fmt::format("dependencies apd-{}", plan.dependency_key.substr(0, 16)));
-  table.row("keys", "image " + key_tag(plan.image_key));
-  return table.text();
+  explanation.advice = plan::advice(plan, scanned.project);
+  return explanation;
 }
 
 }  // namespace autopack::pipeline

@@ -2,11 +2,69 @@
 
 #include "pipeline/package.hpp"
 
+#include <nlohmann/json_fwd.hpp>
+
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace autopack::pipeline {
 
-/// What goes into the image and what is left out, for people.
-std::string explain(const Scanned& scanned, const plan::Plan& plan);
+/// One layer, or several of the base together.
+struct ExplainedLayer {
+  std::string name{};
+  std::optional<Digest> digest{};  ///< none until it is made
+  std::uint64_t size{0};           ///< as it travels, compressed; of its files when `!digest`
+  std::size_t count{1};            ///< layers that this line stands for
+  std::optional<bool> upload{};    ///< none: not known without the registry
+};
+
+/// What one rule keeps out of the image.
+struct LeftOut {
+  std::string rule{};  ///< as written; empty: no rule, it is just not copied
+  std::string file{};
+  int line{0};  ///< 0 for autopack's own
+  std::size_t count{0};
+  std::vector<std::string> paths{};  ///< the first of them; directories end with a slash
+};
+
+/// What a push would send, as far as it is known.
+struct ExpectedUpload {
+  std::string destination{};  ///< repository; empty when the image stays in the daemon
+  std::string unknown{};      ///< why the registry could not tell; empty when it did
+  bool image_is_there{false};
+  bool dependencies_are_there{false};
+  std::uint64_t bytes{0};  ///< at least
+  bool exact{true};        ///< false: more will come, of a size that only a build tells
+};
+
+struct Explanation {
+  std::vector<ExplainedLayer> layers{};
+  std::vector<LeftOut> left_out{};
+  ExpectedUpload upload{};
+  Outcome image{};
+  std::optional<Outcome> dependencies{};
+  std::string engine{};      ///< `direct`, `docker`
+  std::string engine_why{};  ///< why not the direct one
+  Problems advice{};
+};
+
+/// What packaging would do, without doing it. The registry is asked when `name` has one; when it
+/// does not answer, that is said instead.
+Explanation explain(Services& services,
+                    const PackageRequest& request,
+                    const Scanned& scanned,
+                    const plan::Plan& plan,
+                    const ImageName& name);
+
+/// For a person, at most 80 columns where names allow it.
+std::string to_text(const Explanation& explanation, const plan::Plan& plan);
+
+/// Fields beside those of the Plan.
+nlohmann::json to_json(const Explanation& explanation);
+
+/// What rules keep out, and what is not copied at all; the rule with most paths first.
+std::vector<LeftOut> find_left_out(const Scanned& scanned, const plan::Plan& plan);
 
 }  // namespace autopack::pipeline

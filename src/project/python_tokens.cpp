@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 
+#include <algorithm>
 #include <cctype>
 
 namespace autopack::project {
@@ -26,7 +27,12 @@ private:
   }
 
   void add(Token::Kind kind, std::string text) {
-    tokens_.push_back({kind, std::move(text), false, indented_});
+    const auto from = text_.begin() + static_cast<std::ptrdiff_t>(counted_);
+    line_ +=
+        static_cast<int>(std::count(from, text_.begin() + static_cast<std::ptrdiff_t>(at_), '\n'));
+    counted_ = at_;
+    tokens_.push_back(
+        {.kind = kind, .text = std::move(text), .indented = indented_, .line = line_});
   }
 
   void end_line() {
@@ -147,6 +153,8 @@ private:
   std::size_t at_{0};
   int depth_{0};
   bool indented_{false};
+  std::size_t counted_{0};  ///< bytes whose line ends are in `line_`
+  int line_{1};
   std::vector<Token> tokens_;
 };
 

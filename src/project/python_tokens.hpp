@@ -14,6 +14,7 @@ struct Token {
   std::string text{};    ///< of a string: its value; escapes other than of quotes stay as written
   bool computed{false};  ///< an f-string
   bool indented{false};  ///< stands on a line that is indented
+  int line{0};           ///< 1-based, on which it ends
 
   bool is(std::string_view sign) const { return kind == Kind::sign && text == sign; }
 

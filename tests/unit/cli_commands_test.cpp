@@ -1,4 +1,5 @@
 #include "base/json.hpp"
+#include "base/text.hpp"
 #include "state/base_cache.hpp"
 #include "support/cli_run.hpp"
 
@@ -53,11 +54,14 @@ TEST_CASE("help and version go to standard output and touch nothing") {
   CHECK(cli.out.starts_with("autopack "));
   CHECK(cli.run({"--help"}) == 0);
   CHECK(cli.out.find("submit") != std::string::npos);
-  for (const auto* command : {"submit", "run", "build", "dockerfile", "explain"}) {
+  for (const auto* command : {"submit", "run", "build", "dockerfile", "explain", "completion"}) {
     CHECK(cli.run({command, "--help"}) == 0);
     CHECK(cli.out.find("example:") != std::string::npos);
     CHECK(std::count(cli.out.begin(), cli.out.end(), '\n') <= 40);
-    CHECK(cli.run({command, "-h", "-v"}) == 0);
+    for (const auto& line : split(cli.out, '\n')) {
+      CHECK(line.size() <= 80);
+    }
+    CHECK(cli.run({command, "--help-all"}) == 0);
     CHECK(cli.out.find("--flags-file FILE") != std::string::npos);
   }
   CHECK(cli.errors.empty());
@@ -212,14 +216,35 @@ TEST_CASE("--pin names the base by its digest") {
 
 TEST_CASE("explain tells what goes in and what is left out") {
   Project cli;
+  const Strings arguments{"explain", "--executor-image-uri=python:3",
+                          "--python-module=trainer.task"};
+  Strings json_arguments = arguments;
+  json_arguments.emplace_back("--format=json");
   cli.write(".git/config", "x");
   cli.write("data/rows.csv", "1\n");
-  cli.write(".dockerignore", "data\n");
-  REQUIRE(cli.run(with("explain", {})) == 0);
-  CHECK(cli.out.find("train.py") != std::string::npos);
-  CHECK(cli.out.find("data/ by `data` of .dockerignore line 1") != std::string::npos);
-  REQUIRE(cli.run(with("explain", {"--format=json"})) == 0);
-  CHECK(autopack::parse_json(cli.out).is_object());
+  cli.write("common/__init__.py", "");
+  cli.write("trainer/task.py", "import json\nimport yaml\nimport common\n");
+  cli.write(".dockerignore", "# big\ndata\n");
+  REQUIRE(cli.run(arguments) == 0);
+  CHECK(cli.out.find("task.py") != std::string::npos);
+  CHECK(cli.out.find("  .dockerignore:2 data") != std::string::npos);
+  CHECK(cli.out.find("  default **/.git") != std::string::npos);
+  CHECK(cli.out.find("  not copied") != std::string::npos);
+  CHECK(cli.out.find("nothing: the image stays in the daemon") != std::string::npos);
+  CHECK(cli.errors.find("`trainer/task.py` line 3 imports `common`, which is not in the image") !=
+        std::string::npos);
+  CHECK(cli.errors.find("add `--extra-dirs=common`") != std::string::npos);
+  CHECK(cli.errors.find("`trainer/task.py` line 2 imports `yaml`, which no requirement names") !=
+        std::string::npos);
+  CHECK(cli.errors.find("PyYAML") != std::string::npos);
+  REQUIRE(cli.run(json_arguments) == 0);
+  const auto json = autopack::parse_json(cli.out);
+  CHECK(json["image_key"].get<std::string>().size() == 64);
+  CHECK(json["layers"].back()["name"] == "trainer");
+  CHECK(json["layers"].back()["upload"] == false);
+  CHECK(json["left_out"][0]["line"].is_number());
+  CHECK(json["warnings"].size() == 2);
+  CHECK(json["rebuild"]["image"]["reused"] == false);
 }
 
 TEST_CASE("a dry run prints the request and asks for no credentials") {

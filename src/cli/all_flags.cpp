@@ -1,0 +1,56 @@
+#include "cli/all_flags.hpp"
+
+#include "cli/command.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace autopack::cli {
+
+std::vector<FlagHelp> flags_of_command(std::string_view name) {
+  for (const auto& entry : commands()) {
+    if (entry.name == name) {
+      GlobalOptions global;
+      FlagSet flags{std::string{name}};
+      const auto command = entry.make();
+      command->add_flags(flags);
+      add_global_flags(flags, global);
+      return flags.help();
+    }
+  }
+  return {};
+}
+
+std::vector<FlagHelp> flags_of_program() {
+  GlobalOptions global;
+  FlagSet flags{""};
+  add_global_flags(flags, global);
+  return flags.help();
+}
+
+std::vector<FlagHelp> flags_of_all_commands() {
+  std::vector<FlagHelp> all;
+  for (const auto& entry : commands()) {
+    for (auto& flag : flags_of_command(entry.name)) {
+      const bool is_new = std::none_of(all.begin(), all.end(), [&](const FlagHelp& other) {
+        return other.long_name == flag.long_name;
+      });
+      if (is_new) {
+        all.push_back(std::move(flag));
+      }
+    }
+  }
+  return all;
+}
+
+bool may_stand_in_file(std::string_view flag) {
+  static constexpr std::array typed_only{
+      std::string_view{"--help"},       std::string_view{"--help-all"},
+      std::string_view{"--version"},    std::string_view{"--man"},
+      std::string_view{"--schema"},     std::string_view{"--directory"},
+      std::string_view{"--flags-file"}, std::string_view{"--save"},
+      std::string_view{"--check"},      std::string_view{"--force"}};
+  return std::find(typed_only.begin(), typed_only.end(), flag) == typed_only.end();
+}
+
+}  // namespace autopack::cli

@@ -1,0 +1,125 @@
+#include "base/error.hpp"
+#include "cli/command.hpp"
+#include "cli/completion.hpp"
+
+namespace autopack::cli {
+
+namespace {
+
+constexpr std::string_view bash_script{R"(# Completion of autopack for bash.
+_autopack() {
+  local line=${COMP_LINE:0:COMP_POINT} words=() word part prefix answer=()
+  read -ra words <<<"$line"
+  [[ $line == *[[:space:]] ]] && words+=("")
+  word=${words[${#words[@]}-1]}
+  mapfile -t answer < <(autopack completion bash -- "${words[@]:1}" 2>/dev/null)
+  # bash takes the part behind the last of these as the word.
+  prefix=
+  [[ $COMP_WORDBREAKS == *=* && $word == *=* ]] && prefix=${word%"${word##*=}"}
+  [[ $COMP_WORDBREAKS == *:* && ${word#"$prefix"} == *:* ]] && prefix=${word%"${word##*:}"}
+  COMPREPLY=()
+  local candidate
+  for candidate in "${answer[@]}"; do
+    candidate=${candidate%%$'\t'*}
+    case $candidate in
+      :files | :directories)
+        part=${word##*[=,]}
+        local kind=-f
+        [[ $candidate == :directories ]] && kind=-d
+        local found=()
+        mapfile -t found < <(compgen "$kind" -- "$part")
+        compopt -o filenames
+        local name
+        for name in "${found[@]}"; do
+          candidate=${word%"$part"}$name
+          COMPREPLY+=("${candidate#"$prefix"}")
+        done
+        ;;
+      *)
+        [[ $candidate == *[=,] ]] && compopt -o nospace
+        COMPREPLY+=("${candidate#"$prefix"}")
+        ;;
+    esac
+  done
+}
+complete -F _autopack autopack
+)"};
+
+constexpr std::string_view zsh_script{R"(#compdef autopack
+# Completion of autopack for zsh.
+_autopack() {
+  local -a answer open whole
+  local line
+  answer=("${(@f)$(autopack completion zsh -- "${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  for line in $answer; do
+    case $line in
+      :files) compset -P '*[=,]'; _files ;;
+      :directories) compset -P '*[=,]'; _files -/ ;;
+      *$'='|*$'=\t'*|*,) open+=("${line%%$'\t'*}") ;;
+      ?*) whole+=("${line%%$'\t'*}") ;;
+    esac
+  done
+  (( $#open )) && compadd -S '' -- $open
+  (( $#whole )) && compadd -- $whole
+}
+if [[ $funcstack[1] == _autopack ]]; then
+  _autopack "$@"
+else
+  compdef _autopack autopack
+fi
+)"};
+
+constexpr std::string_view fish_script{R"(# Completion of autopack for fish.
+function __autopack_complete
+    set -l words (commandline -opc) (commandline -ct)
+    for line in (autopack completion fish -- $words[2..-1] 2>/dev/null)
+        switch $line
+            case ':files' ':directories'
+                set -l word (commandline -ct)
+                set -l part (string replace -r '.*[=,]' '' -- $word)
+                set -l before (string sub -l (math (string length -- $word) - (string length -- $part)) -- $word)
+                for name in $part*
+                    test -d $name; and set name $name/
+                    test $line = ':files' -o -d $name; and echo -- $before$name
+                end
+            case '*'
+                echo -- $line
+        end
+    end
+end
+complete -c autopack -f -a '(__autopack_complete)'
+)"};
+
+class CompletionCommand : public Command {
+public:
+  void add_flags(FlagSet& /*flags*/) override {}
+
+  int run(Session& session) override {
+    if (session.arguments.empty()) {
+      throw Error(ErrorKind::usage, "`autopack completion` needs the name of a shell")
+          .hint("`eval \"$(autopack completion bash)\"` in `~/.bashrc`");
+    }
+    if (session.program_arguments.empty()) {
+      session.console.result(completion_script(session.arguments.front()));
+      return 0;
+    }
+    std::string text;
+    for (const auto& candidate : complete(session.program_arguments)) {
+      text += candidate + "\n";
+    }
+    session.console.result(text);
+    return 0;
+  }
+};
+
+}  // namespace
+
+std::string_view completion_script(std::string_view shell) {
+  return shell == "bash" ? bash_script : shell == "zsh" ? zsh_script : fish_script;
+}
+
+std::unique_ptr<Command> make_completion_command() {
+  return std::make_unique<CompletionCommand>();
+}
+
+}  // namespace autopack::cli

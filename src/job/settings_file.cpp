@@ -1,0 +1,206 @@
+#include "job/settings_file.hpp"
+
+#include "base/error.hpp"
+#include "base/json.hpp"
+#include "base/text.hpp"
+#include "job/config_scalar.hpp"
+#include "job/flag_values.hpp"
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+
+namespace autopack::job {
+
+namespace {
+
+constexpr std::string_view pools_key{"worker-pool-spec"};
+constexpr std::string_view config_key{"config"};
+
+[[noreturn]] void refuse(const std::string& file, int line, const std::string& what) {
+  throw Error(ErrorKind::usage, fmt::format("`{}` line {}: {}", printable(file), line, what));
+}
+
+/// Scalars but true, false and nothing stay the text that was written: `3.10` is no number.
+nlohmann::json to_json(const YAML::Node& node) {
+  if (node.IsSequence()) {
+    auto list = nlohmann::json::array();
+    for (const auto& element : node) {
+      list.push_back(to_json(element));
+    }
+    return list;
+  }
+  if (node.IsMap()) {
+    auto object = nlohmann::json::object();
+    for (const auto& pair : node) {
+      object[pair.first.Scalar()] = to_json(pair.second);
+    }
+    return object;
+  }
+  switch (scalar_kind(node)) {
+    case ScalarKind::null: return nullptr;
+    case ScalarKind::boolean: return to_lower(node.Scalar()) == "true";
+    default: return node.Scalar();
+  }
+}
+
+/// The text of `node` on the lines and columns where it stands.
+std::string in_place(std::string_view text, const YAML::Node& node, std::size_t end) {
+  const auto mark = node.Mark();
+  const auto begin = static_cast<std::size_t>(mark.pos);
+  return std::string(static_cast<std::size_t>(mark.line), '\n') +
+         std::string(static_cast<std::size_t>(mark.column), ' ') +
+         std::string{text.substr(begin, std::max(end, begin) - begin)};
+}
+
+std::string scalar_text(const nlohmann::json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+/// `KEY=VALUE,...`, lists in it split by `;`.
+std::string pairs_text(const project::ToolSetting& setting, const nlohmann::json& object) {
+  std::vector<std::string> elements;
+  for (const auto& [key, value] : object.items()) {
+    std::string text;
+    if (value.is_array()) {
+      std::vector<std::string> inner;
+      for (const auto& element : value) {
+        inner.push_back(scalar_text(element));
+      }
+      text = join(inner, ";");
+    } else if (value.is_object()) {
+      refuse(setting.file, setting.line,
+             fmt::format("`{}` of `{}` is text or a list", printable(key), setting.key));
+    } else {
+      text = value.is_null() ? "" : scalar_text(value);
+    }
+    elements.push_back(key + "=" + text);
+  }
+  return join_list(elements);
+}
+
+}  // namespace
+
+std::vector<project::ToolSetting> read_settings_file(std::string_view text,
+                                                     const std::string& file) {
+  YAML::Node root;
+  try {
+    root = YAML::Load(std::string{text});
+  } catch (const YAML::Exception& error) {
+    refuse(file, error.mark.line + 1, "no YAML: " + error.msg);
+  }
+  std::vector<project::ToolSetting> settings;
+  if (!root.IsDefined() || root.IsNull()) {
+    return settings;
+  }
+  if (!root.IsMap()) {
+    refuse(file, root.Mark().line + 1, "settings stand as `flag: value`");
+  }
+  for (auto pair = root.begin(); pair != root.end(); ++pair) {
+    auto value = to_json(pair->second);
+    if (pair->first.Scalar() == config_key && pair->second.IsMap()) {
+      auto next = pair;
+      const std::size_t end =
+          ++next == root.end() ? text.size() : static_cast<std::size_t>(next->first.Mark().pos);
+      value = in_place(text, pair->second, end);
+    }
+    settings.push_back({.key = pair->first.Scalar(),
+                        .value = std::make_shared<nlohmann::json>(std::move(value)),
+                        .file = file,
+                        .line = pair->first.Mark().line + 1});
+  }
+  return settings;
+}
+
+std::vector<std::string> flag_values(const project::ToolSetting& setting) {
+  const auto& value = *setting.value;
+  if (value.is_null()) {
+    refuse(setting.file, setting.line, fmt::format("`{}` has no value", setting.key));
+  }
+  if (setting.key == config_key && value.is_object()) {
+    return {std::string(static_cast<std::size_t>(setting.line - 1), '\n') + value.dump()};
+  }
+  if (value.is_object()) {
+    return {pairs_text(setting, value)};
+  }
+  if (!value.is_array()) {
+    return {scalar_text(value)};
+  }
+  std::vector<std::string> values;
+  for (const auto& element : value) {
+    if (element.is_object()) {
+      values.push_back(pairs_text(setting, element));
+    } else if (element.is_array()) {
+      refuse(setting.file, setting.line,
+             fmt::format("an element of `{}` is text or an object", setting.key));
+    } else {
+      values.push_back(setting.key == pools_key ? scalar_text(element)
+                                                : join_list({scalar_text(element)}));
+    }
+  }
+  return values;
+}
+
+const std::vector<std::string>& packaging_keys() {
+  static const std::vector<std::string> keys{
+      "executor-image-uri", "local-package-path", "script",
+      "python-module",      "requirements",       "extra-packages",
+      "extra-dirs",         "system-packages",    "output-image-uri"};
+  return keys;
+}
+
+std::vector<project::ToolSetting> spread_packaging(std::vector<project::ToolSetting> settings) {
+  const auto find = [&](std::string_view key) {
+    return std::find_if(settings.begin(), settings.end(),
+                        [&](const auto& setting) { return setting.key == key; });
+  };
+  auto packaging = nlohmann::json::object();
+  int line = 0;
+  for (const auto& key : packaging_keys()) {
+    if (const auto found = find(key); found != settings.end()) {
+      packaging[key] = *found->value;
+      line = line == 0 ? found->line : line;
+    }
+  }
+  const auto pools = find(pools_key);
+  if (pools == settings.end()) {
+    const bool has_entry = packaging.contains("script") || packaging.contains("python-module");
+    if (has_entry) {
+      packaging.emplace("local-package-path", ".");
+      settings.push_back(
+          {.key = std::string{pools_key},
+           .value = std::make_shared<nlohmann::json>(nlohmann::json::array({packaging})),
+           .file = settings.front().file,
+           .line = line});
+    }
+    return settings;
+  }
+  auto list = pools->value->is_array() ? *pools->value : nlohmann::json::array({*pools->value});
+  std::vector<project::ToolSetting> of_pool;
+  for (auto& pool : list) {
+    if (!pool.is_object() || pool.contains("container-image-uri")) {
+      continue;
+    }
+    for (const auto& [key, value] : packaging.items()) {
+      pool.emplace(key, value);
+    }
+    if (pool.contains("script") || pool.contains("python-module")) {
+      pool.emplace("local-package-path", ".");
+    }
+    for (const auto& key : packaging_keys()) {
+      if (pool.contains(key) && !packaging.contains(key)) {
+        of_pool.push_back({.key = key,
+                           .value = std::make_shared<nlohmann::json>(pool.at(key)),
+                           .file = pools->file,
+                           .line = pools->line});
+      }
+    }
+    break;
+  }
+  pools->value = std::make_shared<nlohmann::json>(std::move(list));
+  settings.insert(settings.end(), of_pool.begin(), of_pool.end());
+  return settings;
+}
+
+}  // namespace autopack::job

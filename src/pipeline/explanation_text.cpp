@@ -1,0 +1,274 @@
+#include "base/json.hpp"
+#include "base/text.hpp"
+#include "pipeline/explanation.hpp"
+#include "pipeline/reasons.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace autopack::pipeline {
+
+namespace {
+
+constexpr std::size_t most_lines{24};  // of the tree
+constexpr std::size_t most_rules{12};
+constexpr std::size_t most_depth{4};
+
+std::string files_text(std::size_t files) {
+  return fmt::format("{} file{}", files, files == 1 ? "" : "s");
+}
+
+/// Lines `title  text`, the title only before the first.
+class Table {
+public:
+  void row(const std::string& title, const std::string& text) {
+    text_ += fmt::format("{:<10} {}\n", title == last_ ? "" : title, printable(text));
+    last_ = title;
+  }
+
+  const std::string& text() const { return text_; }
+
+private:
+  std::string text_;
+  std::string last_;
+};
+
+/// A directory or file with the size of all in it.
+struct Node {
+  std::uint64_t size{0};
+  std::size_t files{0};
+  bool is_directory{true};
+  std::map<std::string, Node, std::less<>> children{};
+};
+
+void add(Node& root, const plan::ContextEntry& entry) {
+  const bool is_directory = entry.entry.type == source::EntryType::directory;
+  Node* node = &root;
+  std::string_view rest{entry.path};
+  for (std::size_t depth = 0; depth <= most_depth; ++depth) {
+    node->size += entry.entry.size;
+    node->files += is_directory ? 0 : 1;
+    if (rest.empty() || depth == most_depth) {
+      break;
+    }
+    const auto slash = std::min(rest.find('/'), rest.size());
+    auto found = node->children.find(rest.substr(0, slash));
+    if (found == node->children.end()) {
+      found = node->children.emplace(std::string{rest.substr(0, slash)}, Node{}).first;
+    }
+    node = &found->second;
+    rest.remove_prefix(std::min(slash + 1, rest.size()));
+    node->is_directory = !rest.empty() || is_directory;
+  }
+}
+
+/// Children by size, largest first; those that weigh little and come late are summed up.
+void tell_node(const Node& node, std::size_t depth, std::size_t room, std::string& text) {
+  std::vector<const std::pair<const std::string, Node>*> children;
+  for (const auto& child : node.children) {
+    children.push_back(&child);
+  }
+  std::stable_sort(children.begin(), children.end(),
+                   [](const auto* a, const auto* b) { return a->second.size > b->second.size; });
+  const std::size_t shown =
+      children.size() > room ? std::max<std::size_t>(room, 2) - 1 : children.size();
+  for (std::size_t i = 0; i < shown; ++i) {
+    const auto& [name, child] = *children[i];
+    const std::string counted =
+        child.is_directory ? fmt::format("/  {}", files_text(child.files)) : std::string{};
+    text += fmt::format("{:>9}  {:{}}{}{}\n", human_size(child.size), "", 2 * depth,
+                        printable(name), counted);
+    const bool is_heavy = child.size * 10 >= node.size;
+    if (child.is_directory && is_heavy && depth + 1 < most_depth) {
+      tell_node(child, depth + 1, std::max<std::size_t>(room / 2, 3), text);
+    }
+  }
+  if (shown < children.size()) {
+    std::uint64_t size = 0;
+    for (std::size_t i = shown; i < children.size(); ++i) {
+      size += children[i]->second.size;
+    }
+    text += fmt::format("{:>9}  {:{}}and {} more\n", human_size(size), "", 2 * depth,
+                        children.size() - shown);
+  }
+}
+
+std::string tree_text(const plan::Plan& plan) {
+  Node root;
+  for (const auto& entry : plan.code) {
+    add(root, entry);
+  }
+  std::string text =
+      fmt::format("\nGoes in: {}, {}\n", files_text(root.files), human_size(root.size));
+  tell_node(root, 0, most_lines / 2, text);
+  return text;
+}
+
+std::string rule_text(const LeftOut& left) {
+  if (left.rule.empty()) {
+    return "not copied";
+  }
+  return left.line == 0 ? fmt::format("default {}", left.rule)
+                        : fmt::format("{}:{} {}", left.file, left.line, left.rule);
+}
+
+std::string left_out_text(const std::vector<LeftOut>& all) {
+  if (all.empty()) {
+    return {};
+  }
+  std::string text = "\nLeft out\n";
+  const std::size_t shown = std::min(all.size(), most_rules);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const auto& left = all[i];
+    std::string paths = left.paths.front();
+    std::size_t told = 1;
+    for (; told < std::min<std::size_t>(left.paths.size(), 3) &&
+           paths.size() + left.paths[told].size() < 36;
+         ++told) {
+      paths += ", " + left.paths[told];
+    }
+    if (told < left.count) {
+      paths += fmt::format(" and {} more", left.count - told);
+    }
+    text += fmt::format("  {:<30} {}\n", printable(rule_text(left)), printable(paths));
+  }
+  if (shown < all.size()) {
+    text += fmt::format("  and more by {} further rules\n", all.size() - shown);
+  }
+  return text;
+}
+
+std::string upload_word(const ExplainedLayer& layer) {
+  return !layer.upload ? "unknown" : *layer.upload ? "yes" : "no";
+}
+
+std::string layers_text(const Explanation& explanation) {
+  std::string text = "\nLayers      upload   digest\n";
+  for (const auto& layer : explanation.layers) {
+    const bool is_sized = layer.size > 0 || layer.digest;
+    const bool is_base = layer.count != 1;
+    const std::string digest = layer.digest ? layer.digest->str().substr(0, 19) : "not made yet";
+    text += fmt::format("{:>9}  {:<8} {:<20} {}{}\n",
+                        is_sized && layer.count > 0 ? human_size(layer.size) : "?",
+                        upload_word(layer), digest, printable(layer.name),
+                        is_base && layer.count > 0 ? fmt::format(", {} layers", layer.count) : "");
+  }
+  return text;
+}
+
+std::string upload_text(const ExpectedUpload& upload) {
+  if (upload.destination.empty()) {
+    return "nothing: the image stays in the daemon";
+  }
+  if (!upload.unknown.empty()) {
+    return fmt::format("not known: {} does not tell: {}", upload.destination, upload.unknown);
+  }
+  if (upload.image_is_there) {
+    return "nothing: the registry has the image";
+  }
+  return fmt::format("{}{} to {}", upload.exact ? "about " : "more than ", human_size(upload.bytes),
+                     upload.destination);
+}
+
+void tell_installed(Table& table, const plan::Dependencies& dependencies) {
+  if (dependencies.empty()) {
+    table.row("installs", "nothing");
+  }
+  for (const auto& name : dependencies.apt_packages) {
+    table.row("installs", name + " (apt)");
+  }
+  for (const auto& file : dependencies.requirement_files) {
+    table.row("installs", "what " + file + " names");
+  }
+  for (const auto* list : {&dependencies.requirements, &dependencies.packages}) {
+    for (const auto& one : *list) {
+      table.row("installs", one);
+    }
+  }
+  if (dependencies.install != plan::Install::none) {
+    table.row("installs",
+              dependencies.install == plan::Install::real
+                  ? "the project itself, after the code: " + dependencies.install_reason
+                  : "the project itself, its code taken from " + dependencies.import_path);
+  }
+  for (const auto& input : dependencies.inputs) {
+    if (input.entry.type != source::EntryType::directory) {
+      table.row("reads", fmt::format("{} ({})", input.path, human_size(input.entry.size)));
+    }
+  }
+}
+
+std::string outcomes_text(const Explanation& explanation, const plan::Plan& plan) {
+  Table table;
+  if (explanation.dependencies) {
+    table.row("installed", to_text(*explanation.dependencies));
+  }
+  table.row("image", to_text(explanation.image));
+  table.row("upload", upload_text(explanation.upload));
+  table.row("engine", explanation.engine_why.empty()
+                          ? explanation.engine
+                          : explanation.engine + ": " + explanation.engine_why);
+  table.row("keys",
+            fmt::format("apd-{}, {}", plan.dependency_key.substr(0, 16), key_tag(plan.image_key)));
+  return "\n" + table.text();
+}
+
+}  // namespace
+
+std::string to_text(const Explanation& explanation, const plan::Plan& plan) {
+  Table table;
+  if (plan.user_dockerfile.empty()) {
+    table.row("runs", join(plan.entrypoint, " "));
+    table.row("base", plan.base.reference);
+  } else {
+    table.row("builds", plan.user_dockerfile);
+  }
+  table.row("platform", plan.platform);
+  tell_installed(table, plan.dependencies);
+  return table.text() + tree_text(plan) + left_out_text(explanation.left_out) +
+         layers_text(explanation) + outcomes_text(explanation, plan);
+}
+
+nlohmann::json to_json(const Explanation& explanation) {
+  auto layers = nlohmann::json::array();
+  for (const auto& layer : explanation.layers) {
+    layers.push_back(
+        {{"name", printable(layer.name)},
+         {"digest", layer.digest ? nlohmann::json(layer.digest->str()) : nlohmann::json{}},
+         {"size", layer.size},
+         {"layers", layer.count},
+         {"upload", layer.upload ? nlohmann::json(*layer.upload) : nlohmann::json{}}});
+  }
+  auto left_out = nlohmann::json::array();
+  for (const auto& left : explanation.left_out) {
+    auto paths = nlohmann::json::array();
+    for (const auto& path : left.paths) {
+      paths.push_back(printable(path));
+    }
+    left_out.push_back({{"rule", printable(left.rule)},
+                        {"file", printable(left.file)},
+                        {"line", left.line},
+                        {"count", left.count},
+                        {"paths", std::move(paths)}});
+  }
+  const auto outcome = [](const Outcome& one) {
+    return nlohmann::json{{"reused", one.reused}, {"reason", printable(one.reason)}};
+  };
+  const auto& upload = explanation.upload;
+  return {{"layers", std::move(layers)},
+          {"left_out", std::move(left_out)},
+          {"upload",
+           {{"destination", upload.destination},
+            {"unknown", printable(upload.unknown)},
+            {"bytes", upload.bytes},
+            {"exact", upload.exact}}},
+          {"rebuild",
+           {{"image", outcome(explanation.image)},
+            {"dependencies",
+             explanation.dependencies ? outcome(*explanation.dependencies) : nlohmann::json{}}}},
+          {"engine", {{"name", explanation.engine}, {"why", printable(explanation.engine_why)}}}};
+}
+
+}  // namespace autopack::pipeline

@@ -1,0 +1,207 @@
+#include "project/imports.hpp"
+
+#include "base/text.hpp"
+#include "project/findings.hpp"
+#include "project/python_tokens.hpp"
+#include "project/requirement.hpp"
+#include "project/setup_py.hpp"
+
+#include <toml++/toml.h>
+
+#include <algorithm>
+
+namespace autopack::project {
+
+namespace {
+
+using Statement = std::vector<const Token*>;
+
+/// `a.b` from `at` on, which is left behind it.
+std::string dotted_name(const Statement& statement, std::size_t& at) {
+  std::string name;
+  while (at < statement.size() && statement[at]->kind == Token::Kind::name &&
+         !statement[at]->is_name("import") && !statement[at]->is_name("as")) {
+    name += statement[at++]->text;
+    if (at < statement.size() && statement[at]->is(".")) {
+      name += '.';
+      ++at;
+    } else {
+      break;
+    }
+  }
+  return name;
+}
+
+void read_import(const Statement& statement, const Import& pattern, std::vector<Import>& all) {
+  for (std::size_t at = 1; at < statement.size();) {
+    Import one = pattern;
+    one.module = dotted_name(statement, at);
+    if (one.module.empty()) {
+      return;
+    }
+    all.push_back(std::move(one));
+    while (at < statement.size() && !statement[at]->is(",")) {
+      ++at;
+    }
+    ++at;
+  }
+}
+
+void read_from(const Statement& statement, const Import& pattern, std::vector<Import>& all) {
+  Import one = pattern;
+  std::size_t at = 1;
+  for (; at < statement.size() && statement[at]->is("."); ++at) {
+    ++one.level;
+  }
+  one.module = dotted_name(statement, at);
+  if (at >= statement.size() || !statement[at]->is_name("import")) {
+    return;
+  }
+  for (++at; at < statement.size(); ++at) {
+    if (statement[at]->is_name("as")) {
+      ++at;
+    } else if (statement[at]->kind == Token::Kind::name) {
+      one.names.push_back(statement[at]->text);
+    }
+  }
+  all.push_back(std::move(one));
+}
+
+bool may_fail(std::string_view block) {
+  return block == "try" || block == "except" || block == "else" || block == "finally" ||
+         block == "if" || block == "elif";
+}
+
+void add_names(std::vector<std::string>& names, std::string_view requirement) {
+  const auto parsed = parse_requirement(requirement);
+  if (!parsed.name.empty()) {
+    names.push_back(parsed.name);
+  } else if (parsed.kind == Requirement::Kind::path || parsed.kind == Requirement::Kind::url) {
+    const std::string file = base_name(parsed.target.substr(0, parsed.target.find_first_of("#?")));
+    names.push_back(normalise_name(file.substr(0, file.find('-'))));
+  }
+}
+
+void add_toml(std::vector<std::string>& names, const std::string& text) {
+  const toml::table table = toml::parse(text);
+  const auto add_all = [&](const toml::node_view<const toml::node>& list) {
+    if (const auto* array = list.as_array()) {
+      for (const auto& element : *array) {
+        add_names(names, element.value_or(std::string{}));
+      }
+    }
+  };
+  add_all(table["project"]["dependencies"]);
+  if (const auto* extras = table["project"]["optional-dependencies"].as_table()) {
+    for (const auto& [name, list] : *extras) {
+      add_all(toml::node_view<const toml::node>{list});
+    }
+  }
+  if (const auto* poetry = table["tool"]["poetry"]["dependencies"].as_table()) {
+    for (const auto& [name, value] : *poetry) {
+      names.push_back(normalise_name(name.str()));
+    }
+  }
+}
+
+/// What the project in `directory` says it depends on; too much rather than too little.
+void add_metadata(NamedDistributions& named,
+                  const source::Tree& tree,
+                  const std::string& directory) {
+  const auto read = [&](const char* name) {
+    const std::string path = join_path(directory, name);
+    const auto entry = tree.find(path);
+    return entry && entry->type == source::EntryType::file ? tree.read(path) : std::string{};
+  };
+  try {
+    add_toml(named.names, read("pyproject.toml"));
+  } catch (const toml::parse_error&) {
+    named.certain = false;
+  }
+  for (const auto& literal : read_setup_py(read("setup.py")).literals) {
+    if (literal.size() < 80) {
+      add_names(named.names, literal);
+    }
+  }
+  for (const auto& line : split(read("setup.cfg"), '\n')) {
+    if (line.starts_with(' ') || line.starts_with('\t')) {
+      add_names(named.names, trim(line));
+    }
+  }
+  for (const auto& entry : tree.list(directory)) {
+    if (entry.type == source::EntryType::directory && tree.find(entry.path + "/__init__.py")) {
+      named.names.push_back(normalise_name(base_name(entry.path)));
+    }
+  }
+}
+
+}  // namespace
+
+PythonFile read_imports(std::string_view text) {
+  const auto tokens = tokenize_python(text);
+  PythonFile file;
+  Statement statement;
+  std::string block;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const Token& token = tokens[i];
+    file.changes_path =
+        file.changes_path ||
+        (token.is_name("path") && i >= 2 && tokens[i - 1].is(".") && tokens[i - 2].is_name("sys"));
+    if (token.kind != Token::Kind::line_end) {
+      statement.push_back(&token);
+      continue;
+    }
+    if (statement.empty()) {
+      continue;
+    }
+    const Token& first = *statement.front();
+    if (!first.indented) {
+      block = first.text;
+    }
+    const Import pattern{.line = first.line,
+                         .nested = first.indented,
+                         .optional = first.indented && may_fail(block)};
+    if (first.is_name("import")) {
+      read_import(statement, pattern, file.imports);
+    } else if (first.is_name("from")) {
+      read_from(statement, pattern, file.imports);
+    }
+    statement.clear();
+  }
+  return file;
+}
+
+NamedDistributions named_distributions(const source::Tree& tree, const Project& project) {
+  NamedDistributions named;
+  for (const auto& line : project.normalised_requirements) {
+    add_names(named.names, line);
+  }
+  for (const auto& requirement : project.requirements) {
+    add_names(named.names, requirement);
+  }
+  for (const auto& package : project.extra_packages) {
+    add_names(named.names, package);
+  }
+  for (const auto& package : project.outside_packages) {
+    add_names(named.names, package.name);
+  }
+  if (project.package) {
+    add_metadata(named, tree, "");
+  }
+  for (const auto& input : project.requirement_inputs) {
+    const auto entry = tree.find(input);
+    if (entry && entry->type == source::EntryType::directory) {
+      add_metadata(named, tree, input);
+    }
+  }
+  for (const auto& package : project.extra_packages) {
+    const auto entry = tree.find(package);
+    if (entry && entry->type == source::EntryType::directory) {
+      add_metadata(named, tree, package);
+    }
+  }
+  sort_unique(named.names);
+  return named;
+}
+
+}  // namespace autopack::project

@@ -1,0 +1,53 @@
+#include "project/imports.hpp"
+#include "project/python_names.hpp"
+
+#include <doctest/doctest.h>
+
+namespace autopack::project {
+
+TEST_CASE("imports are read with line, level and whether their failure may be meant") {
+  const auto file = read_imports(
+      "\"\"\"import no\n\"\"\"\n"
+      "import os, yaml as y\n"
+      "from . import sibling\n"
+      "from ..up.more import (a,\n  b as c)\n"
+      "try:\n    import fast\nexcept ImportError:\n    fast = None\n"
+      "def f():\n    import late.part\n"
+      "text = 'import not_me'\n");
+  REQUIRE(file.imports.size() == 6);
+  CHECK(file.imports[0].module == "os");
+  CHECK(file.imports[0].line == 3);
+  CHECK(file.imports[1].module == "yaml");
+  CHECK(file.imports[2].level == 1);
+  CHECK(file.imports[2].module.empty());
+  CHECK(file.imports[2].names == std::vector<std::string>{"sibling"});
+  CHECK(file.imports[3].level == 2);
+  CHECK(file.imports[3].module == "up.more");
+  CHECK(file.imports[3].names == std::vector<std::string>{"a", "b"});
+  CHECK(file.imports[4].optional);
+  CHECK(file.imports[4].line == 8);
+  CHECK(file.imports[5].module == "late.part");
+  CHECK(file.imports[5].nested);
+  CHECK_FALSE(file.imports[5].optional);
+  CHECK_FALSE(file.changes_path);
+  CHECK(read_imports("import sys\nsys.path.append('..')\n").changes_path);
+  CHECK(read_imports("import\nfrom x\nfrom . x\nimport a.\n").imports.size() == 1);
+}
+
+TEST_CASE("import names lead to distributions") {
+  CHECK(is_standard_module("json"));
+  CHECK(is_standard_module("os.path"));
+  CHECK(is_standard_module("distutils"));
+  CHECK_FALSE(is_standard_module("yaml"));
+  CHECK(usual_distribution("yaml") == "PyYAML");
+  CHECK(usual_distribution("sklearn.svm") == "scikit-learn");
+  CHECK(usual_distribution("PIL.Image") == "Pillow");
+  CHECK(usual_distribution("google.cloud.storage") == "google-cloud-storage");
+  CHECK(usual_distribution("google.cloud.tasks") == "google-cloud-tasks");
+  CHECK(is_brought_by("cv2", {"opencv-python-headless"}));
+  CHECK(is_brought_by("numpy", {"pandas"}));
+  CHECK(is_brought_by("onnxruntime", {"onnxruntime-gpu"}));
+  CHECK_FALSE(is_brought_by("yaml", {"yamlfix"}));
+}
+
+}  // namespace autopack::project
