@@ -42,7 +42,7 @@ void Gatherer::add(const std::string& path) {
     return;
   }
   const bool is_directory = entry->type == source::EntryType::directory;
-  const auto rule = ignore_.excludes(path, is_directory);
+  const auto rule = ignore_.excludes(path);
   if (rule && !(is_directory && ignore_.may_hold_exceptions(path))) {
     refuse_ignored(path, *rule);
     return;
@@ -62,7 +62,7 @@ void Gatherer::add_directory(const std::string& path) {
   source::walk(
       tree_, path,
       [&](const source::Entry& directory) {
-        if (!ignore_.excludes(directory.path, true)) {
+        if (!ignore_.excludes(directory.path)) {
           return true;
         }
         const bool enter = ignore_.may_hold_exceptions(directory.path);
@@ -70,7 +70,7 @@ void Gatherer::add_directory(const std::string& path) {
         return enter;
       },
       [&](const source::Entry& entry) {
-        if (auto rule = ignore_.excludes(entry.path, entry.type == source::EntryType::directory)) {
+        if (auto rule = ignore_.excludes(entry.path)) {
           last_rule = std::move(rule);
         } else {
           keep(entry);

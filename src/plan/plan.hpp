@@ -29,10 +29,6 @@ struct Options {
 /// Context directory of what the user named outside the working directory.
 inline constexpr std::string_view extras_directory{".autopack/extras"};
 
-/// Where the files of Dialect::pip_settings stand while pip runs. One of them is `environment`, a
-/// shell file (`export PIP_CONFIG_FILE=...`) that is read before each call of pip.
-inline constexpr std::string_view pip_settings_target{"/var/cache/autopack"};
-
 /// One file, directory or symbolic link of the build context.
 struct ContextEntry {
   std::string path{};               ///< in the context, `/`-separated
@@ -130,7 +126,8 @@ struct Dialect {
   bool buildkit{true};
   /// What stands after FROM instead of the base as written: a digest reference. Empty: as written.
   std::string base{};
-  /// Context directory that holds this build's pip settings (see pip_settings_target); empty: none.
+  /// Context directory that holds this build's pip settings (see project::pip_settings_directory);
+  /// empty: none.
   std::string pip_settings{};
   /// Context directory below which the files of the working directory stand, so that a copy of all
   /// of it takes neither the Dockerfile nor the settings along. Empty: the context's root.

@@ -3,6 +3,7 @@
 #include "plan/plan.hpp"
 #include "plan/templates.hpp"
 #include "plan/words.hpp"
+#include "project/pip_settings.hpp"
 
 #include <fmt/core.h>
 #include <kainjow/mustache.hpp>
@@ -181,14 +182,14 @@ void add_package(mustache::data& values,
 void add_dialect(mustache::data& values, const Plan& plan, const Dialect& dialect) {
   values.set("buildkit", dialect.buildkit);
   values.set("base", dialect.base.empty() ? image::build_name(plan.base) : dialect.base);
-  values.set("pip_settings_target", std::string{pip_settings_target});
+  values.set("pip_settings_target", std::string{project::pip_settings_directory});
   if (dialect.pip_settings.empty()) {
     values.set("pip_settings", false);
     return;
   }
   values.set("pip_settings", dialect.pip_settings);
-  values.set("pip_settings_words",
-             copy_words({dialect.pip_settings}, fmt::format("{}/", pip_settings_target)));
+  values.set("pip_settings_words", copy_words({dialect.pip_settings},
+                                              fmt::format("{}/", project::pip_settings_directory)));
 }
 
 bool has_outside_files(const Plan& plan) {

@@ -85,7 +85,7 @@ Entry find_script(Findings& findings, const Request& request) {
   } else if (!place.is_file()) {
     report_missing_script(findings, *path);
   } else {
-    findings.require_included(place.entry.path, false, "the script");
+    findings.require_included(place.entry.path, "the script");
     // Python takes the directory of the file itself, links followed, as the first import path.
     entry.value = place.entry.path;
     entry.file = place.entry.path;
@@ -182,9 +182,9 @@ Entry find_module(Findings& findings, const Request& request, const std::string&
     return entry;
   }
   const Place place = findings.follow(entry.file);
-  findings.require_included(entry.file, false, "the module");
+  findings.require_included(entry.file, "the module");
   for (const auto& link : place.links) {
-    findings.require_included(link, false, "the module");
+    findings.require_included(link, "the module");
   }
   return entry;
 }

@@ -168,7 +168,7 @@ void ExtrasReader::read_package(const std::string& path) {
     check_package(*inside, place.is_directory(),
                   findings_->is_file(*inside + "/setup.py") ||
                       findings_->is_file(*inside + "/pyproject.toml"));
-    findings_->require_included(place.entry.path, place.is_directory(), "an extra package");
+    findings_->require_included(place.entry.path, "an extra package");
     project_->extra_packages.push_back(place.entry.path);
   }
 }
@@ -201,7 +201,7 @@ void ExtrasReader::read_directory(const std::string& path) {
   } else if (!place.is_directory()) {
     report_missing(*inside, key, true);
   } else {
-    findings_->require_included(place.entry.path, true, "an extra directory");
+    findings_->require_included(place.entry.path, "an extra directory");
     project_->extra_dirs.push_back(*inside);
   }
 }

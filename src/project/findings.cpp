@@ -65,12 +65,12 @@ Place Findings::follow(std::string_view path) const {
   return place;
 }
 
-bool Findings::is_ignored(std::string_view path, bool is_directory) const {
-  return !path.empty() && ignore_->excludes(path, is_directory).has_value();
+bool Findings::is_ignored(std::string_view path) const {
+  return !path.empty() && ignore_->excludes(path).has_value();
 }
 
-bool Findings::require_included(std::string_view path, bool is_directory, const std::string& why) {
-  const auto rule = path.empty() ? std::nullopt : ignore_->excludes(path, is_directory);
+bool Findings::require_included(std::string_view path, const std::string& why) {
+  const auto rule = path.empty() ? std::nullopt : ignore_->excludes(path);
   if (!rule) {
     return true;
   }
@@ -79,7 +79,7 @@ bool Findings::require_included(std::string_view path, bool is_directory, const 
   error(fmt::format("`{}`, {}, is ignored by the rule `{}`", path, why, rule->pattern),
         std::move(origin),
         {fmt::format("echo {} >> {}",
-                     shell_quote("!" + std::string{path} + (is_directory ? "/**" : "")),
+                     shell_quote("!" + std::string{path} + (is_directory(path) ? "/**" : "")),
                      shell_quote(file))});
   return false;
 }
@@ -91,7 +91,7 @@ std::vector<std::string> Findings::files_below(std::string_view directory,
       *tree_, directory,
       [&](const source::Entry& entry) {
         return files.size() < limit &&
-               (!is_ignored(entry.path, true) || ignore_->may_hold_exceptions(entry.path));
+               (!is_ignored(entry.path) || ignore_->may_hold_exceptions(entry.path));
       },
       [&](const source::Entry& entry) {
         if (entry.type != EntryType::directory && files.size() < limit && !is_ignored(entry.path)) {

@@ -48,9 +48,9 @@ public:
   bool is_directory(std::string_view path) const { return follow(path).is_directory(); }
 
   /// True when a rule keeps `path` out.
-  bool is_ignored(std::string_view path, bool is_directory = false) const;
+  bool is_ignored(std::string_view path) const;
   /// Finds an error, naming the rule, when `path` is kept out; `why` says who needs it.
-  bool require_included(std::string_view path, bool is_directory, const std::string& why);
+  bool require_included(std::string_view path, const std::string& why);
 
   /// The files below `directory` that are not ignored, sorted; at most `limit`.
   std::vector<std::string> files_below(std::string_view directory, std::size_t limit = 20000) const;

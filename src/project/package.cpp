@@ -17,9 +17,8 @@ void PackageDraft::add_file(std::string_view path, const std::string& origin, bo
   const auto normal = source::normalise(path);
   const Place place = normal ? findings_->follow(*normal) : Place{Place::Kind::leaves, {}, {}};
   if (place.is_file()) {
-    const bool included = required
-                              ? findings_->require_included(*normal, false, "named at " + origin)
-                              : !findings_->is_ignored(*normal);
+    const bool included = required ? findings_->require_included(*normal, "named at " + origin)
+                                   : !findings_->is_ignored(*normal);
     if (included) {
       package.metadata_files.push_back(*normal);
       package.metadata_files.push_back(place.entry.path);
@@ -94,9 +93,7 @@ bool PackageDraft::holds_python(const std::string& directory) const {
   bool found = false;
   source::walk(
       findings_->tree(), directory,
-      [&](const source::Entry& entry) {
-        return !found && !findings_->is_ignored(entry.path, true);
-      },
+      [&](const source::Entry& entry) { return !found && !findings_->is_ignored(entry.path); },
       [&](const source::Entry& entry) { found = found || entry.path.ends_with(".py"); });
   return found;
 }
@@ -135,7 +132,7 @@ std::vector<std::string> PackageDraft::top_level_packages() const {
     const std::string name = base_name(entry.path);
     if (entry.type != EntryType::directory || !is_identifier(name) ||
         (layout.kind == Layout::Kind::automatic && layout.root.empty() && is_reserved(name)) ||
-        (findings_->is_ignored(entry.path, true) &&
+        (findings_->is_ignored(entry.path) &&
          !findings_->ignore().may_hold_exceptions(entry.path))) {
       continue;
     }
@@ -165,7 +162,7 @@ void PackageDraft::add_stubs(const std::string& directory) {
   package.stub_packages.push_back(directory);
   for (const auto& entry : findings_->tree().list(directory)) {
     if (entry.type == EntryType::directory && is_identifier(base_name(entry.path)) &&
-        !findings_->is_ignored(entry.path, true) &&
+        !findings_->is_ignored(entry.path) &&
         (findings_->is_file(entry.path + "/__init__.py") ||
          (layout.namespaces && holds_python(entry.path)))) {
       add_stubs(entry.path);
@@ -206,7 +203,7 @@ void PackageDraft::place_listed() {
           layout.origin, Findings::suggest(*normal, top_level_packages()));
       continue;
     }
-    findings_->require_included(*normal, true, "a package of " + layout.origin);
+    findings_->require_included(*normal, "a package of " + layout.origin);
     package.stub_packages.push_back(*normal);
     package.code.push_back(join_path(layout.root, split(dotted, '.').front()));
   }
@@ -217,7 +214,7 @@ void PackageDraft::place_listed() {
                        layout.origin);
       continue;
     }
-    findings_->require_included(file, false, "a module of " + layout.origin);
+    findings_->require_included(file, "a module of " + layout.origin);
     package.code.push_back(dotted.find('.') == std::string::npos ? file : parent_path(file));
   }
 }
@@ -269,8 +266,7 @@ std::optional<Package> read_package(Findings& findings) {
   }
   draft.package.needs_pyproject = !has_setup_py && !has_pyproject;
   for (const char* const file : {"setup.py", "setup.cfg", "pyproject.toml"}) {
-    if (findings.is_file(file) &&
-        findings.require_included(file, false, "which describes the package")) {
+    if (findings.is_file(file) && findings.require_included(file, "which describes the package")) {
       draft.add_file(file, "", false);
     }
   }

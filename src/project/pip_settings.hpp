@@ -11,7 +11,8 @@
 
 namespace autopack::project {
 
-/// Where the files of PipSettings stand while pip runs in a build step.
+/// Where the files of PipSettings stand while pip runs in a build step. One of them is
+/// `environment`, a shell file (`export PIP_CONFIG_FILE=...`) that is read before each call of pip.
 inline constexpr std::string_view pip_settings_directory{"/var/cache/autopack"};
 
 /// How pip on this machine finds packages, as files for a build step. They hold secrets, so they

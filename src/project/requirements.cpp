@@ -359,9 +359,9 @@ bool RequirementsReader::take(const std::string& path,
   }
   const std::string why =
       origin.empty() ? "which holds the requirements" : fmt::format("named at {}", origin);
-  bool included = findings_->require_included(place.entry.path, place.is_directory(), why);
+  bool included = findings_->require_included(place.entry.path, why);
   for (const auto& link : place.links) {
-    included = findings_->require_included(link, false, why) && included;
+    included = findings_->require_included(link, why) && included;
   }
   auto& inputs = project_->requirement_inputs;
   inputs.insert(inputs.end(), place.links.begin(), place.links.end());

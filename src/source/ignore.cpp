@@ -66,7 +66,7 @@ void IgnoreRules::append(const Rule& rule, std::string_view line) {
   }
 }
 
-std::optional<Rule> IgnoreRules::excludes(std::string_view path, bool /*is_directory*/) const {
+std::optional<Rule> IgnoreRules::excludes(std::string_view path) const {
   // Docker walks down from the root. A pattern that matched a directory holds for all below it,
   // and one that could change nothing at a directory is not asked there.
   std::vector<char> matched(rules_.size());

@@ -32,7 +32,7 @@ public:
   void add_defaults();
 
   /// The rule that excludes `path`; none when it stays in.
-  std::optional<Rule> excludes(std::string_view path, bool is_directory) const;
+  std::optional<Rule> excludes(std::string_view path) const;
   /// False when nothing below the excluded directory `path` can be brought back, so that a walk
   /// need not enter it.
   bool may_hold_exceptions(std::string_view path) const;

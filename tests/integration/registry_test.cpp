@@ -240,7 +240,8 @@ TEST_CASE("the image of a platform is found in an index") {
                             .text = text,
                             .digest = sha256(text)},
                            "multi");
-  CHECK(repository->image_manifest("multi", "linux/amd64")->digest.str() == entries[1]["digest"]);
+  CHECK(repository->image_manifest("multi", "linux/amd64")->digest.str() ==
+        entries[1]["digest"].get<std::string>());
   CHECK(repository->image_manifest("multi", "linux/arm64/v8")->digest.str() ==
         entries[0]["digest"]);
   CHECK_THROWS_AS(repository->image_manifest("multi", "linux/s390x"), Error);

@@ -20,11 +20,11 @@ int main(int count, char** arguments) {
   walk(
       *tree, "",
       [&](const Entry& directory) {
-        return !rules.excludes(directory.path, true) || rules.may_hold_exceptions(directory.path);
+        return !rules.excludes(directory.path) || rules.may_hold_exceptions(directory.path);
       },
       [&](const Entry& entry) {
         const bool directory = entry.type == EntryType::directory;
-        if (!directory && !rules.excludes(entry.path, false)) {
+        if (!directory && !rules.excludes(entry.path)) {
           std::cout << entry.path << "\n";
         }
       });

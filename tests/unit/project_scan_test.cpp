@@ -173,7 +173,7 @@ TEST_CASE("a request that contradicts itself is refused before anything is read"
   CHECK(tree.reads().empty());
   CHECK(findings(tree, {.dockerfile = "Dockerfil"}) == "Dockerfile `Dockerfil` does not exist");
   MemoryTree own{{"my.Dockerfile", "FROM x"}, {"my.Dockerfile.dockerignore", "a"}, {"a", ""}};
-  CHECK(scan(own, {.dockerfile = "my.Dockerfile"}).ignore.excludes("a", false));
+  CHECK(scan(own, {.dockerfile = "my.Dockerfile"}).ignore.excludes("a"));
 }
 
 TEST_CASE("requirements name all that pip reads, relative as pip reads it") {

@@ -18,7 +18,7 @@ std::string excluded(const std::string& text, const std::vector<std::string>& pa
   rules.add(text, ".dockerignore");
   std::string result;
   for (const auto& path : paths) {
-    if (rules.excludes(path, false)) {
+    if (rules.excludes(path)) {
       result += path + " ";
     }
   }
@@ -189,14 +189,14 @@ TEST_CASE("an ignore file is read line by line as docker reads it") {
 TEST_CASE("the rule that decided is told") {
   IgnoreRules rules;
   rules.add("# data\ndata\n\n !data/keep \ndata/keep/big.bin", "Dockerfile.dockerignore");
-  const auto rule = rules.excludes("data/keep/big.bin", false);
+  const auto rule = rules.excludes("data/keep/big.bin");
   REQUIRE(rule);
   CHECK(rule->pattern == "data/keep/big.bin");
   CHECK(rule->file == "Dockerfile.dockerignore");
   CHECK(rule->line == 5);
-  CHECK(rules.excludes("data/x/y", false)->line == 2);
-  CHECK_FALSE(rules.excludes("data/keep/small", false));
-  CHECK_FALSE(rules.excludes("", true));
+  CHECK(rules.excludes("data/x/y")->line == 2);
+  CHECK_FALSE(rules.excludes("data/keep/small"));
+  CHECK_FALSE(rules.excludes(""));
   REQUIRE(rules.rules().size() == 3);
   CHECK(rules.rules()[1].pattern == "!data/keep");
 }
@@ -279,7 +279,7 @@ TEST_CASE("defaults leave out what no job needs, and a user brings it back") {
         "trainer/__pycache__/task.cpython-311.pyc", "old.pyc", ".mypy_cache/x",
         "my_package.egg-info/PKG-INFO", ".env", "conf/.env.local", ".ssh/id_rsa"}) {
     CAPTURE(path);
-    const auto rule = rules.excludes(path, false);
+    const auto rule = rules.excludes(path);
     REQUIRE(rule);
     CHECK(rule->file == "autopack's defaults");
     CHECK(rule->line == 0);
@@ -289,7 +289,7 @@ TEST_CASE("defaults leave out what no job needs, and a user brings it back") {
         "data/train.csv", "cache/store.py", "environment.yml", ".dockerignore", ".gitignore",
         "src/venv.py", "pyc"}) {
     CAPTURE(path);
-    CHECK_FALSE(rules.excludes(path, false));
+    CHECK_FALSE(rules.excludes(path));
   }
 }
 
@@ -309,11 +309,11 @@ TEST_CASE("the text of the rules reads back to the same rules") {
 
 TEST_CASE("the Dockerfile's own ignore file goes before the general one") {
   const MemoryTree tree{{".dockerignore", "general"}, {"ops/Dockerfile.dockerignore", "own"}};
-  CHECK(load_ignore_rules(tree).excludes("general", false));
-  CHECK(load_ignore_rules(tree, "Dockerfile").excludes("general", false));
+  CHECK(load_ignore_rules(tree).excludes("general"));
+  CHECK(load_ignore_rules(tree, "Dockerfile").excludes("general"));
   const auto own = load_ignore_rules(tree, "ops/Dockerfile");
-  CHECK(own.excludes("own", false)->file == "ops/Dockerfile.dockerignore");
-  CHECK_FALSE(own.excludes("general", false));
-  CHECK(own.excludes(".git", true));
-  CHECK_FALSE(load_ignore_rules(MemoryTree{}).excludes("general", false));
+  CHECK(own.excludes("own")->file == "ops/Dockerfile.dockerignore");
+  CHECK_FALSE(own.excludes("general"));
+  CHECK(own.excludes(".git"));
+  CHECK_FALSE(load_ignore_rules(MemoryTree{}).excludes("general"));
 }
