@@ -38,7 +38,7 @@ preflight::Findings worker_findings(const pipeline::Scanned& scanned) {
   preflight::Findings findings;
   const auto& ignore = scanned.project.ignore;
   const auto is_kept = [&](const source::Entry& entry) {
-    return !ignore.excludes(entry.path, entry.type == source::EntryType::directory);
+    return !ignore.excludes(entry.path);
   };
   source::walk(*scanned.tree, "", is_kept, [&](const source::Entry& entry) {
     if (!findings.empty() || entry.type != source::EntryType::file ||

@@ -19,7 +19,7 @@ extern "C" void ask_to_stop(int signal) {
 }
 
 void handle(int signal, void (*handler)(int)) {
-  struct sigaction action {};
+  struct sigaction action = {};
 
   action.sa_handler = handler;
   sigemptyset(&action.sa_mask);

@@ -7,8 +7,8 @@
 #include "cli/job_options.hpp"
 #include "cli/packaging_options.hpp"
 #include "cli/preflight.hpp"
-#include "cli/submission_result.hpp"
 #include "cli/settings.hpp"
+#include "cli/submission_result.hpp"
 #include "google/project.hpp"
 #include "pipeline/submission.hpp"
 

@@ -189,7 +189,7 @@ void Api::check_socket() const {
   }
   const std::string path = socket_path(options_.endpoint);
 
-  struct stat status {};
+  struct stat status = {};
 
   if (::stat(path.c_str(), &status) != 0) {
     Error error = unreachable().cause(fmt::format("`{}`: {}", path, std::strerror(errno)));

@@ -115,8 +115,9 @@ std::string missing_requirement(std::string_view log) {
 std::string distribution(std::string_view requirement) {
   const auto end = requirement.find_first_of("<>=!~;[@( \t#");
   std::string name = to_lower(trim(requirement.substr(0, end)));
-  std::replace_if(
-      name.begin(), name.end(), [](char c) { return c == '_' || c == '.'; }, '-');
+  for (char& c : name) {
+    c = c == '_' || c == '.' ? '-' : c;
+  }
   return name;
 }
 

@@ -16,11 +16,12 @@ namespace {
 
 /// A name becomes part of a path.
 bool is_configuration_name(std::string_view name) {
+  const auto is_allowed = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_';
+  };
   return !name.empty() && name.size() < 100 && name[0] != '-' &&
-         std::all_of(name.begin(), name.end(), [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                  c == '-' || c == '_';
-         });
+         std::all_of(name.begin(), name.end(), is_allowed);
 }
 
 std::map<std::string, std::string, std::less<>> read_properties(std::string_view text) {

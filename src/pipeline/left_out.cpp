@@ -54,15 +54,14 @@ std::vector<LeftOut> find_left_out(const Scanned& scanned, const plan::Plan& pla
         if (is_copied(directory.path)) {
           return true;
         }
-        const auto rule = ignore.excludes(directory.path, true);
+        const auto rule = ignore.excludes(directory.path);
         return rule ? ignore.may_hold_exceptions(directory.path) : takes_part(plan, directory.path);
       },
       [&](const source::Entry& entry) {
         if (is_copied(entry.path)) {
           return;
         }
-        const bool is_directory = entry.type == source::EntryType::directory;
-        if (const auto rule = ignore.excludes(entry.path, is_directory)) {
+        if (const auto rule = ignore.excludes(entry.path)) {
           auto& left = rules[{rule->file + "\n" + rule->pattern, rule->line}];
           left.rule = rule->pattern;
           left.file = rule->file;

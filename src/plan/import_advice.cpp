@@ -236,7 +236,7 @@ private:
                                     printable(there.path));
       problem.hints = {
           fmt::format("`{}` instead of `--script` looks in the whole directory", module_hint)};
-    } else if (const auto rule = project_.ignore.excludes(there.path, is_directory)) {
+    } else if (const auto rule = project_.ignore.excludes(there.path)) {
       problem.message = fmt::format("{}, which the rule `{}` leaves out of the image", where,
                                     printable(rule->pattern));
       problem.origin = rule->line == 0 ? rule->file : fmt::format("{}:{}", rule->file, rule->line);

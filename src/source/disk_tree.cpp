@@ -79,7 +79,7 @@ Entry make_entry(std::string path, const struct stat& status) {
 
 /// The entry `name` of an open directory; none when it is not there (any more).
 std::optional<Entry> entry_at(int directory, const char* name, std::string path) {
-  struct stat status {};
+  struct stat status = {};
 
   if (::fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0) {
     if (is_absence(errno)) {
@@ -101,7 +101,7 @@ public:
 
   std::optional<Entry> find(std::string_view path) const override {
     if (path.empty()) {
-      struct stat status {};
+      struct stat status = {};
 
       if (::fstat(directory_.get(), &status) != 0) {
         throw unreadable(describe(), errno);
@@ -207,7 +207,7 @@ private:
     // O_NONBLOCK: opening a FIFO without a writer would wait for ever.
     Descriptor file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 
-    struct stat status {};
+    struct stat status = {};
 
     if (!file && errno == ELOOP) {
       throw Error(ErrorKind::project,

@@ -81,7 +81,7 @@ public:
   explicit Table(const std::filesystem::path& file) {
     const Descriptor descriptor{::open(file.c_str(), O_RDONLY | O_CLOEXEC)};
 
-    struct stat status {};
+    struct stat status = {};
 
     if (!descriptor || ::fstat(descriptor.get(), &status) != 0 ||
         status.st_size < static_cast<off_t>(magic.size())) {

@@ -26,7 +26,7 @@ int list(const std::string& folder) {
   }
   std::sort(paths.begin(), paths.end());
   for (const auto& path : paths) {
-    struct stat status {};
+    struct stat status = {};
 
     ::lstat(path.c_str(), &status);
     std::cout << std::oct << (status.st_mode & 07777U) << std::dec << ' ' << status.st_uid << ':'

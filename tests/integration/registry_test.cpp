@@ -243,7 +243,7 @@ TEST_CASE("the image of a platform is found in an index") {
   CHECK(repository->image_manifest("multi", "linux/amd64")->digest.str() ==
         entries[1]["digest"].get<std::string>());
   CHECK(repository->image_manifest("multi", "linux/arm64/v8")->digest.str() ==
-        entries[0]["digest"]);
+        entries[0]["digest"].get<std::string>());
   CHECK_THROWS_AS(repository->image_manifest("multi", "linux/s390x"), Error);
   CHECK_FALSE(repository->image_manifest("none", "linux/amd64"));
 }

@@ -27,7 +27,7 @@ inline std::vector<std::string> listed(JobArguments& to, const char* flag, std::
 /// Reads `--flag=value` arguments; others (the command's name) are passed over.
 inline JobArguments read_job_arguments(const std::vector<std::string>& argv) {
   using Setter = std::function<void(JobArguments&, const std::string&)>;
-  const auto text = [](std::string job::JobFlags::*member) {
+  const auto text = [](auto member) {
     return [member](JobArguments& to, const std::string& value) { to.flags.*member = value; };
   };
   const std::map<std::string, Setter, std::less<>> setters{
