@@ -82,6 +82,18 @@ std::function<void(std::chrono::milliseconds)> interruptible_sleep(
   };
 }
 
+/// Empty when there are no credentials, or they name none.
+std::string project_of_credentials(const Session& session) {
+  try {
+    return session.services.google().project();
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::interrupted) {
+      throw;
+    }
+    return {};
+  }
+}
+
 }  // namespace
 
 std::span<const CommandEntry> commands() {
@@ -126,10 +138,16 @@ google::ArtifactRegistryOptions find_artifact_registry(const GlobalOptions& glob
 
 job::Location find_location(const Session& session) {
   const auto& environment = session.services.environment;
+  const auto& flag = session.global.project;
   const auto configuration =
       google::read_gcloud_configuration(environment, session.global.configuration);
-  const auto project = google::find_project(session.global.project, environment, configuration, {});
+  auto project = google::find_project(flag, environment, configuration, {});
   const auto region = google::find_region(session.global.region, environment, configuration);
+  // without a region a project is of no use, and looking for one may take the network
+  if (project.value.empty() && !region.value.empty()) {
+    project =
+        google::find_project(flag, environment, configuration, project_of_credentials(session));
+  }
   // A flag's value may come from its variable or from a file.
   const auto origin = [&](const google::Setting& setting, const std::string& name) {
     return setting.origin == "`" + name + "`" ? session.flags.origin(name) : setting.origin;

@@ -39,7 +39,6 @@ public:
   }
 
   int run(Session& session) override {
-    refuse_ineffective(session.global);
     if (session.arguments.empty()) {
       throw Error(ErrorKind::usage, "`autopack jobs` needs to know what to do")
           .hint("it has `list`, `describe NAME`, `cancel NAME` and `stream-logs NAME`");
