@@ -2,14 +2,27 @@
 # The whole path on this machine, without any account: packages the example in examples/script, builds
 # it with a real Docker Engine, pushes it to a real registry on loopback and runs it from its digest.
 #
-#   examples/quickstart.sh
+#   examples/quickstart.sh [--no-engine] [--binary AUTOPACK]
 #
+# Where no engine can run, or with --no-engine, the base is an OCI layout, the image is put together without an
+# engine and written to another layout, and the program is run in a changed root where that is allowed.
 # On a fresh Debian or Ubuntu machine run it as root: it installs what is missing. What it starts it ends.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(dirname "$here")
 # shellcheck source=support.sh
 . "$here/support.sh"
+
+engine=yes
+binary=
+while [ $# -gt 0 ]; do
+  case $1 in
+    --no-engine) engine=no ;;
+    --binary) binary=$(realpath "$2"); shift ;;
+    *) say "usage: quickstart.sh [--no-engine] [--binary AUTOPACK]"; exit 2 ;;
+  esac
+  shift
+done
 
 step() {
   printf '\n== %s\n' "$*"
@@ -36,19 +49,79 @@ clean_up() {
 trap clean_up EXIT
 
 step 'Install what is missing'
-need_packages "${autopack_build_packages[@]}" "${autopack_engine_packages[@]}"
+[ -n "$binary" ] || need_packages "${autopack_build_packages[@]}"
+need_packages "${autopack_base_packages[@]}"
+if [ "$engine" = yes ] && ! need_packages "${autopack_engine_packages[@]}"; then
+  engine=no
+fi
 
 step 'Build autopack'
-if [ ! -f "$root/build-release/build.ninja" ]; then
-  meson setup "$root/build-release" "$root" --buildtype=release >"$scratch/build.log" ||
-    { cat "$scratch/build.log"; exit 1; }
+if [ -z "$binary" ]; then
+  if [ ! -f "$root/build-release/build.ninja" ]; then
+    meson setup "$root/build-release" "$root" --buildtype=release >"$scratch/build.log" ||
+      { cat "$scratch/build.log"; exit 1; }
+  fi
+  ninja -C "$root/build-release" src/autopack >"$scratch/build.log" || { cat "$scratch/build.log"; exit 1; }
+  binary=$root/build-release/src/autopack
 fi
-ninja -C "$root/build-release" src/autopack >"$scratch/build.log" || { cat "$scratch/build.log"; exit 1; }
-PATH=$root/build-release/src:$PATH
+PATH=$(dirname "$binary"):$PATH
 show autopack --version
 
-step 'Start an engine and a registry where there is none'
-engine_pid=$(start_engine "$scratch/dockerd.log")
+step 'A copy of the project in examples/script, free to be edited'
+cp -r "$here/script" "$scratch/script"
+cd "$scratch/script"
+find . -type f
+
+without_engine() {
+  local base=oci:$scratch/base image=$scratch/image
+  local build=(autopack build --executor-image-uri="$base" --script=trainer/task.py --engine=direct
+    --display-name=quickstart --output="oci:$image")
+
+  step 'Make an executor image with Python and numpy, as an OCI layout'
+  make_executor_layout "$scratch/base"
+  du -sh "$scratch/base"
+
+  step 'Package: the image is put together without an engine and written to an OCI layout'
+  show "${build[@]}" --output="tar:$scratch/image.tar"
+  ls -l "$image" "$scratch/image.tar"
+
+  step 'Run it'
+  run_without_engine "$image"
+
+  step 'Edit one line and do it again: only the code is made and written'
+  sed -i 's/default=200/default=400/' trainer/task.py
+  show "${build[@]}"
+  run_without_engine "$image"
+
+  step 'With a Google project: what would be sent to Vertex AI'
+  show autopack submit --display-name=quickstart --project=my-project --region=us-central1 --dry-run \
+    --worker-pool-spec="machine-type=n1-standard-4,executor-image-uri=$base,local-package-path=.,script=trainer/task.py"
+
+  step 'Done, without an engine'
+  echo 'Not done here: a push. With --output-image-uri=REGISTRY/NAME the same command pushes, without an engine too.'
+}
+
+run_without_engine() {
+  local status=0
+  echo '(its layers unpacked, in a changed root: no container, no limits)'
+  run_layout "$1" "$scratch" || status=$?
+  if [ "$status" = 77 ]; then
+    echo 'NOT RUN: changing the root needs root or user namespaces, and this machine allows neither.'
+  elif [ "$status" != 0 ]; then
+    return "$status"
+  fi
+}
+
+if [ "$engine" = yes ] && ! engine_pid=$(start_engine "$scratch/dockerd.log"); then
+  engine=no
+fi
+if [ "$engine" = no ]; then
+  step 'No engine: the job is done with an OCI layout instead'
+  without_engine
+  exit
+fi
+
+step 'Start a registry'
 port=$(free_port)
 bash "$here/support.sh" run_registry "$scratch/registry" "$port" >"$scratch/registry.log" 2>&1 </dev/null &
 registry_pid=$!
@@ -60,11 +133,6 @@ step 'Make an executor image with Python and numpy'
 executor=autopack-examples/python:1
 make_executor_image "$executor"
 docker images "$executor"
-
-step 'A copy of the project in examples/script, free to be edited'
-cp -r "$here/script" "$scratch/script"
-cd "$scratch/script"
-find . -type f
 
 step 'The Dockerfile that autopack writes for it'
 show autopack dockerfile --executor-image-uri="$executor" --script=trainer/task.py

@@ -8,7 +8,8 @@ autopack_build_packages=(
   libfmt-dev nlohmann-json3-dev libcurl4-openssl-dev libssl-dev libarchive-dev libdeflate-dev libgit2-dev
   libyaml-cpp-dev libtomlplusplus-dev libcli11-dev libkainjow-mustache-dev doctest-dev
 )
-autopack_engine_packages=(docker.io docker-registry mmdebstrap curl)
+autopack_base_packages=(mmdebstrap)
+autopack_engine_packages=(docker.io docker-registry curl "${autopack_base_packages[@]}")
 autopack_test_packages=(
   clang-format-14 shellcheck podman runc apache2-utils openssl iproute2
   python3-build python3-setuptools python3-wheel python3-pip
@@ -129,22 +130,27 @@ apt_sources() {
     'Created-By: Packages' | sed -n 's/|\(Debian\|Ubuntu\)$//p' | sort -u
 }
 
-# Makes IMAGE from packages of this machine's distribution; quick when it was made before.
-make_executor_image() {
-  local image=$1 suite key cache tar proxy
+executor_path=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+
+# What the executor image is made of: suite and packages.
+executor_key() {
+  # shellcheck source=/dev/null
+  printf '%s\n' "$(. /etc/os-release && echo "${VERSION_CODENAME:-}")" "${autopack_executor_packages[@]}" |
+    sha256sum | cut -c1-16
+}
+
+# Makes a root file system from packages of this machine's distribution, and prints the path of its tar;
+# quick when it was made before.
+executor_tar() {
+  local suite cache tar proxy
   local options=()
   # shellcheck source=/dev/null
   suite=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
-  key=$(printf '%s\n' "$suite" "${autopack_executor_packages[@]}" | sha256sum | cut -c1-16)
-  if [ "$(docker image inspect --format '{{index .Config.Labels "executor.key"}}' "$image" \
-    2>/dev/null)" = "$key" ]; then
-    return 0
-  fi
   cache=${XDG_CACHE_HOME:-$HOME/.cache}/autopack-tests
-  tar=$cache/executor-$suite-$key.tar
+  tar=$cache/executor-$suite-$(executor_key).tar
   if [ ! -f "$tar" ]; then
-    if ! as_root; then
-      say "making the executor image needs root once"
+    if ! as_root && ! has_user_namespaces; then
+      say "making the executor image needs root once, or user namespaces"
       return 1
     fi
     mkdir -p "$cache"
@@ -161,8 +167,90 @@ make_executor_image() {
       "$suite" "${tar%.tar}.partial.tar" "$cache/sources.list" >&2 </dev/null
     mv "${tar%.tar}.partial.tar" "$tar"
   fi
-  docker import --change 'ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' \
+  echo "$tar"
+}
+
+# Makes IMAGE in the engine from executor_tar.
+make_executor_image() {
+  local image=$1 key tar
+  key=$(executor_key)
+  if [ "$(docker image inspect --format '{{index .Config.Labels "executor.key"}}' "$image" \
+    2>/dev/null)" = "$key" ]; then
+    return 0
+  fi
+  tar=$(executor_tar) || return 1
+  docker import --change "ENV PATH=$executor_path" \
     --change 'CMD ["python3"]' --change "LABEL executor.key=$key" "$tar" "$image" >/dev/null
+}
+
+# Puts TEXT into the blobs of the OCI layout DIR and prints its descriptor.
+layout_blob() {
+  local dir=$1 type=$2 text=$3 digest
+  digest=$(printf '%s' "$text" | sha256sum | cut -d' ' -f1)
+  printf '%s' "$text" >"$dir/blobs/sha256/$digest"
+  printf '{"mediaType":"%s","digest":"sha256:%s","size":%d}' "$type" "$digest" "${#text}"
+}
+
+# Makes the OCI layout DIR of one layer from executor_tar, with no engine.
+make_executor_layout() {
+  local dir=$1 tar layer type=application/vnd.oci.image config manifest
+  tar=$(executor_tar) || return 1
+  mkdir -p "$dir/blobs/sha256"
+  layer=$(sha256sum "$tar" | cut -d' ' -f1)
+  cp "$tar" "$dir/blobs/sha256/$layer"
+  config='{"architecture":"'$(dpkg --print-architecture)'","os":"linux","config":{"Env":["PATH='$executor_path'"],'
+  config+='"Cmd":["python3"]},"rootfs":{"type":"layers","diff_ids":["sha256:'$layer'"]}}'
+  manifest='{"schemaVersion":2,"mediaType":"'$type.manifest.v1+json'","config":'
+  manifest+=$(layout_blob "$dir" "$type.config.v1+json" "$config")
+  manifest+=',"layers":[{"mediaType":"'$type.layer.v1.tar'","digest":"sha256:'$layer'","size":'
+  manifest+=$(stat -c %s "$tar")'}]}'
+  manifest=$(layout_blob "$dir" "$type.manifest.v1+json" "$manifest")
+  printf '{"schemaVersion":2,"manifests":[%s]}' "$manifest" >"$dir/index.json"
+  printf '{"imageLayoutVersion":"1.0.0"}' >"$dir/oci-layout"
+}
+
+has_user_namespaces() {
+  unshare --user --map-root-user true 2>/dev/null
+}
+
+# Prints what the only image of the OCI layout DIR says: `layers` (their files), `command` (entry point and
+# environment as words of env), `directory`.
+layout_says() {
+  python3 - "$@" <<'PYTHON'
+import json, pathlib, sys
+layout, what = pathlib.Path(sys.argv[1]), sys.argv[2]
+def blob(descriptor):
+    return layout / 'blobs' / descriptor['digest'].replace(':', '/')
+[entry] = json.loads((layout / 'index.json').read_text())['manifests']
+manifest = json.loads(blob(entry).read_text())
+config = json.loads(blob(manifest['config']).read_text())['config']
+lines = {'layers': [str(blob(layer)) for layer in manifest['layers']],
+         'command': config['Env'] + config['Entrypoint'], 'directory': [config['WorkingDir']]}[what]
+print('\n'.join(lines))
+PYTHON
+}
+
+# Runs the image in the OCI layout DIR in a changed root below SCRATCH, with no engine: as root, or in a user
+# namespace. Its layers must take nothing away (no whiteouts), as those of autopack and of
+# make_executor_layout. Status 77: nothing here allows it.
+run_layout() {
+  local dir=$1 root=$2/root layer enter=() command
+  if as_root && chroot / true 2>/dev/null; then
+    enter=(chroot)
+  elif has_user_namespaces; then
+    enter=(unshare --user --map-root-user chroot)
+  else
+    return 77
+  fi
+  rm -rf "$root"
+  mkdir -p "$root"
+  layout_says "$dir" layers | while read -r layer; do
+    tar --extract --file "$layer" --directory "$root" --exclude='./dev/*' --no-same-owner
+  done
+  mapfile -t command < <(layout_says "$dir" command)
+  # shellcheck disable=SC2016  # expanded inside
+  "${enter[@]}" "$root" /bin/sh -c 'cd "$0" && exec /usr/bin/env -i "$@"' \
+    "$(layout_says "$dir" directory)" "${command[@]}"
 }
 
 if [ "${BASH_SOURCE[0]}" = "$0" ]; then
