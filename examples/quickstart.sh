@@ -64,7 +64,9 @@ if [ -z "$binary" ]; then
   ninja -C "$root/build-release" src/autopack >"$scratch/build.log" || { cat "$scratch/build.log"; exit 1; }
   binary=$root/build-release/src/autopack
 fi
-PATH=$(dirname "$binary"):$PATH
+autopack() {
+  "$binary" "$@"
+}
 show autopack --version
 
 step 'A copy of the project in examples/script, free to be edited'
