@@ -203,7 +203,7 @@ make_executor_layout() {
   manifest='{"schemaVersion":2,"mediaType":"'$type.manifest.v1+json'","config":'
   manifest+=$(layout_blob "$dir" "$type.config.v1+json" "$config")
   manifest+=',"layers":[{"mediaType":"'$type.layer.v1.tar'","digest":"sha256:'$layer'","size":'
-  manifest+=$(stat -c %s "$tar")'}]}'
+  manifest+=$(stat -L -c %s "$tar")'}]}'
   manifest=$(layout_blob "$dir" "$type.manifest.v1+json" "$manifest")
   printf '{"schemaVersion":2,"manifests":[%s]}' "$manifest" >"$dir/index.json"
   printf '{"imageLayoutVersion":"1.0.0"}' >"$dir/oci-layout"
