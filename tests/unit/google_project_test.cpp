@@ -47,6 +47,34 @@ TEST_CASE("gcloud's active configuration is read") {
       "`../x` is no name of a gcloud configuration");
 }
 
+TEST_CASE("properties come from their variables before gcloud's configuration") {
+  const google::GcloudConfiguration configuration{
+      .name = "work",
+      .properties = {{"core/account", "c@d.e"},
+                     {"auth/impersonate_service_account", "sa@p.iam"},
+                     {"api_endpoint_overrides/artifactregistry", "https://of-file/"}}};
+  const TemporaryDirectory directory;
+  const auto none = environment(directory);
+  const auto set = environment(
+      directory, {{"CLOUDSDK_CORE_ACCOUNT", "a@b.c"},
+                  {"CLOUDSDK_AUTH_IMPERSONATE_SERVICE_ACCOUNT", "x@p.iam"},
+                  {"CLOUDSDK_API_ENDPOINT_OVERRIDES_ARTIFACTREGISTRY", "http://127.0.0.1:1/"},
+                  {"GCLOUD_PROJECT", "of-gcloud"}});
+  // the configuration's account is no wish of the user's
+  CHECK(google::find_account("", none).value.empty());
+  CHECK(google::find_account("", set).value == "a@b.c");
+  CHECK(google::find_account("f@g.h", set).origin == "`--account`");
+  CHECK(google::find_impersonation("", none, configuration).origin ==
+        "`auth/impersonate_service_account` of gcloud's configuration `work`");
+  CHECK(google::find_impersonation("", set, configuration).value == "x@p.iam");
+  CHECK(google::find_impersonation("y@p.iam", set, configuration).value == "y@p.iam");
+  CHECK(google::find_endpoint("artifactregistry", none, configuration).value == "https://of-file/");
+  CHECK(google::find_endpoint("artifactregistry", set, configuration).value ==
+        "http://127.0.0.1:1/");
+  CHECK(google::find_project("", set, {}, "of-key").value == "of-gcloud");
+  CHECK(google::find_project("", none, {}, "of-key").origin == "the credentials");
+}
+
 TEST_CASE("project and region come from the nearest setting") {
   const google::GcloudConfiguration configuration{
       .name = "work", .properties = {{"core/project", "c"}, {"ai/region", "r"}}};
