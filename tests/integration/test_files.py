@@ -45,9 +45,9 @@ class Base(unittest.TestCase):
 
 class Facts(Base):
     def facts(self, base, env):
-        answer = autopack('explain', '--executor-image-uri', base, '--script=trainer/task.py', '--format=json',
-                          cwd=testbed.example('script'), env=env)
-        facts = answer.json()['base']
+        text = autopack('dockerfile', '--executor-image-uri', base, '--script=trainer/task.py',
+                        cwd=testbed.example('script'), env=env).out
+        facts = json.loads(text.split('# autopack-base: ')[1].split('\n')[0])
         return {name: facts[name] for name in facts if name not in ('reference', 'digest')}
 
     def check(self, base):
