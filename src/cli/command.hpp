@@ -58,6 +58,7 @@ std::unique_ptr<Command> make_run_command();
 std::unique_ptr<Command> make_build_command();
 std::unique_ptr<Command> make_dockerfile_command();
 std::unique_ptr<Command> make_explain_command();
+std::unique_ptr<Command> make_doctor_command();
 std::unique_ptr<Command> make_jobs_command();
 std::unique_ptr<Command> make_completion_command();
 

@@ -47,6 +47,15 @@ const auto table = std::to_array<CommandEntry>({
      .usage = "--executor-image-uri=IMAGE --script=FILE | --python-module=MODULE [FLAGS]",
      .example = "  autopack explain --executor-image-uri=python:3.11 --script=train.py\n",
      .make = make_explain_command},
+    {.name = "doctor",
+     .summary = "tell what would fail, and the command that mends it",
+     .usage = "[FLAGS OF submit]",
+     .example = "  autopack doctor --region=us-central1\n"
+                "  autopack doctor --config=job.yaml --format=json\n\n"
+                "Looks at engine, logins, credentials, APIs and rights, and at the job that the "
+                "flags of\n`submit` describe. Nothing is built or sent. Status 1 when it found an "
+                "error.\n",
+     .make = make_doctor_command},
     {.name = "jobs",
      .summary = "list, describe, cancel and follow custom jobs, tuning jobs and pipelines",
      .usage = "list | describe NAME | cancel NAME | stream-logs NAME  [FLAGS]",

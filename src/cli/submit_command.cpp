@@ -8,6 +8,7 @@
 #include "cli/packaging_options.hpp"
 #include "cli/preflight.hpp"
 #include "cli/settings.hpp"
+#include "cli/submission_request.hpp"
 #include "cli/submission_result.hpp"
 #include "google/project.hpp"
 #include "pipeline/submission.hpp"
@@ -39,7 +40,11 @@ public:
 
   int run(Session& session) override {
     check_build_options(build_);
-    const auto request = read_request(session);
+    auto request = read_submission_request(session, job_, build_, skip_checks_);
+    require_location(request);
+    if (request.package) {
+      settle_outputs(request);
+    }
     if (follow_.any() && submitter_ == "none") {
       throw Error(ErrorKind::usage, "`--submitter=none` makes no job that could be waited for");
     }
@@ -64,28 +69,6 @@ public:
   }
 
 private:
-  pipeline::SubmissionRequest read_request(const Session& session) const {
-    pipeline::SubmissionRequest request{.location = find_location(session),
-                                        .checks = {.skip_tables = skip_checks_, .today = today()}};
-    request.flags = job_flags(job_, session.flags, request.earlier);
-    request.flags.own_dockerfile = !build_.dockerfile.empty();
-    require_location(request);
-    request.config = read_config(job_.config, request.earlier);
-    const auto& pools = request.flags.pools;
-    const auto packaged = std::find_if(pools.begin(), pools.end(), [](const job::PoolFlags& pool) {
-      return pool.local_package_path.has_value();
-    });
-    std::filesystem::path directory = ".";
-    if (packaged != pools.end()) {
-      request.package = package_request(*packaged, build_, session.services.environment);
-      request.output_image = packaged->output_image_uri.value_or("");
-      directory = request.package->project.directory;
-      settle_outputs(request);
-    }
-    request.flags.fallback_display_name = directory_name(directory);
-    return request;
-  }
-
   /// An image that goes elsewhere is pushed when a registry was named, or the job needs it there.
   void settle_outputs(pipeline::SubmissionRequest& request) const {
     const auto& outputs = request.package->outputs;

@@ -61,7 +61,7 @@ Finding unknown(std::string check,
           .remedies = std::move(remedies)};
 }
 
-Findings in_order(Findings findings) {
+Findings without_repeats(Findings findings) {
   Findings result;
   for (auto& finding : findings) {
     const bool is_told = std::any_of(result.begin(), result.end(), [&](const Finding& other) {
@@ -71,6 +71,11 @@ Findings in_order(Findings findings) {
       result.push_back(std::move(finding));
     }
   }
+  return result;
+}
+
+Findings in_order(Findings findings) {
+  auto result = without_repeats(std::move(findings));
   std::stable_sort(result.begin(), result.end(), [](const Finding& a, const Finding& b) {
     return rank(a.outcome) < rank(b.outcome);
   });

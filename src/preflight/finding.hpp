@@ -41,7 +41,10 @@ Finding unknown(std::string check,
                 std::string why,
                 std::vector<std::string> remedies = {});
 
-/// Without those that say the same again, errors first, then warnings, unknowns and the rest; else
+/// Without those that say the same again.
+Findings without_repeats(Findings findings);
+
+/// Without repeats, errors first, then warnings, unknowns and the rest; else
 /// in the order found.
 Findings in_order(Findings findings);
 

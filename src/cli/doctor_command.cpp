@@ -1,0 +1,167 @@
+#include "base/json.hpp"
+#include "base/text.hpp"
+#include "cli/findings_text.hpp"
+#include "cli/job_options.hpp"
+#include "cli/packaging_options.hpp"
+#include "cli/preflight.hpp"
+#include "cli/submission_request.hpp"
+#include "google/project.hpp"
+#include "preflight/surroundings.hpp"
+
+#include <fmt/format.h>
+
+#include <ctime>
+
+namespace autopack::cli {
+
+namespace {
+
+using preflight::Check;
+using preflight::Findings;
+
+void append(Findings& findings, Findings more) {
+  std::move(more.begin(), more.end(), std::back_inserter(findings));
+}
+
+/// The findings of reading and checking a job, which submit would end with.
+Findings findings_of(const Error& error) {
+  if (error.problems().empty()) {
+    return {preflight::failing("job", error.message(), join(error.causes(), "; "), error.hints())};
+  }
+  Findings findings;
+  for (const auto& problem : error.problems()) {
+    findings.push_back(preflight::failing("job", problem.message,
+                                          problem.origin.empty() ? "" : "from " + problem.origin,
+                                          problem.hints));
+  }
+  return findings;
+}
+
+class DoctorCommand : public Command {
+public:
+  void add_flags(FlagSet& flags) override {
+    add_job_flags(flags, job_);
+    flags.section("Checking");
+    flags.toggle("--skip-checks", skip_checks_, "ask no service and no table of what it offers");
+    add_build_flags(flags, build_);
+  }
+
+  int run(Session& session) override {
+    check_build_options(build_);
+    const auto location = find_location(session);
+    auto findings = look_at_settings(session, location);
+    auto planned = look_at_job(session, location, findings);
+    PreflightSources sources{session, location};
+    std::vector<Check> checks;
+    add_machine_checks(session, sources, planned, checks);
+    const bool has_place = !location.project.empty() && !location.region.empty();
+    if (has_place && !skip_checks_) {
+      for (auto& check : preflight::online_checks(planned, sources.sources())) {
+        checks.push_back(std::move(check));
+      }
+    }
+    append(findings, preflight::run_checks(checks, sources.stop(), *session.services.cancellation));
+    return print(session, preflight::without_repeats(std::move(findings)));
+  }
+
+private:
+  static Findings look_at_settings(const Session& session, const job::Location& location) {
+    Findings findings = preflight::judge_sudo(session.services.environment);
+    findings.push_back(
+        preflight::judge_setting("project-setting", "project",
+                                 {.value = location.project, .origin = location.project_origin},
+                                 {"gcloud config set project ID"}));
+    findings.push_back(preflight::judge_setting(
+        "region-setting", "region", {.value = location.region, .origin = location.region_origin},
+        {"gcloud config set ai/region us-central1"}));
+    return findings;
+  }
+
+  bool names_job() const { return !job_.pools.empty() || !job_.config.empty(); }
+
+  /// The job that the flags ask for; without any, what every packaged job needs.
+  preflight::PlannedJob look_at_job(const Session& session,
+                                    const job::Location& location,
+                                    Findings& findings) const {
+    preflight::PlannedJob planned{.location = location};
+    if (!names_job()) {
+      const auto name = pipeline::name_image("", "doctor", location);
+      if (name.has_registry) {
+        planned.packaged =
+            preflight::PlannedImage{.target = name.reference, .is_default_name = true};
+      }
+      return planned;
+    }
+    try {
+      const auto request = read_submission_request(session, job_, build_, skip_checks_);
+      const auto checked = pipeline::check(request, nullptr);
+      for (const auto& problem : checked.job.warnings) {
+        findings.push_back(
+            preflight::warning("job", problem.message, problem.origin, problem.hints));
+      }
+      planned = planned_job(request, checked);
+      append(findings, offline_findings(planned, checked, !skip_checks_));
+    } catch (const Error& error) {
+      append(findings, findings_of(error));
+    }
+    return planned;
+  }
+
+  static void add_machine_checks(Session& session,
+                                 PreflightSources& sources,
+                                 const preflight::PlannedJob& planned,
+                                 std::vector<Check>& checks) {
+    checks.push_back({"engine", "the engine", [&] { return look_at_engine(session, sources); }});
+    if (planned.packaged && planned.packaged->target.names_registry()) {
+      const auto host = planned.packaged->target.host;
+      checks.push_back(
+          {"registry-source", fmt::format("the login for `{}`", host), [&session, host] {
+             return preflight::or_error("registry-source", [&] {
+               return Findings{preflight::judge_login(session.services.credentials(host), host)};
+             });
+           }});
+    }
+    checks.push_back({"credentials", "whether the Google credentials are good", [&sources] {
+                        return preflight::or_error("credentials", [&] {
+                          auto& source = sources.apis().credentials();
+                          return Findings{preflight::judge_credentials(source, source.token(),
+                                                                       std::time(nullptr))};
+                        });
+                      }});
+  }
+
+  static Findings look_at_engine(Session& session, PreflightSources& sources) {
+    return preflight::or_error("engine", [&] {
+      const auto& environment = session.services.environment;
+      const engine::DockerOptions options{.endpoint = engine::find_endpoint(environment),
+                                          .reporter = &session.console,
+                                          .cancellation = &sources.stop(),
+                                          .client = &sources.client()};
+      Findings findings{
+          preflight::judge_engine(engine::make_docker(options)->info(), options.endpoint)};
+      append(findings, preflight::judge_settings(engine::read_settings(options), environment));
+      return findings;
+    });
+  }
+
+  static int print(Session& session, const Findings& findings) {
+    auto streams = session.console.streams();
+    streams.errors_are_terminal = streams.output_is_terminal;
+    const Paint paint{console_options(session.global, session.services.environment, streams).color};
+    session.console.result(
+        render(session.format, findings_json(findings), findings_text(findings, paint)));
+    return preflight::has_errors(findings) ? 1 : 0;
+  }
+
+  JobOptions job_;
+  BuildOptions build_;
+  bool skip_checks_{false};
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_doctor_command() {
+  return std::make_unique<DoctorCommand>();
+}
+
+}  // namespace autopack::cli

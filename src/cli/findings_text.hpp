@@ -1,0 +1,18 @@
+#pragma once
+
+#include "cli/error_text.hpp"
+#include "preflight/finding.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <string>
+
+namespace autopack::cli {
+
+/// Findings for a person: aligned, at most 80 columns, commands that are longer continued with `\`.
+std::string findings_text(const preflight::Findings& findings, const Paint& paint);
+
+/// The same as one object: `findings`, and how many `errors`, `warnings` and `unknown`.
+nlohmann::json findings_json(const preflight::Findings& findings);
+
+}  // namespace autopack::cli

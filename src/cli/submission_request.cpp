@@ -1,0 +1,31 @@
+#include "cli/submission_request.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace autopack::cli {
+
+pipeline::SubmissionRequest read_submission_request(const Session& session,
+                                                    const JobOptions& job,
+                                                    const BuildOptions& build,
+                                                    bool skip_checks) {
+  pipeline::SubmissionRequest request{.location = find_location(session),
+                                      .checks = {.skip_tables = skip_checks, .today = today()}};
+  request.flags = job_flags(job, session.flags, request.earlier);
+  request.flags.own_dockerfile = !build.dockerfile.empty();
+  request.config = read_config(job.config, request.earlier);
+  const auto& pools = request.flags.pools;
+  const auto packaged = std::find_if(pools.begin(), pools.end(), [](const job::PoolFlags& pool) {
+    return pool.local_package_path.has_value();
+  });
+  std::filesystem::path directory = ".";
+  if (packaged != pools.end()) {
+    request.package = package_request(*packaged, build, session.services.environment);
+    request.output_image = packaged->output_image_uri.value_or("");
+    directory = request.package->project.directory;
+  }
+  request.flags.fallback_display_name = directory_name(directory);
+  return request;
+}
+
+}  // namespace autopack::cli

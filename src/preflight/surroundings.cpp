@@ -1,0 +1,118 @@
+#include "preflight/surroundings.hpp"
+
+#include "base/text.hpp"
+#include "base/url.hpp"
+#include "http/client.hpp"
+
+#include <fmt/format.h>
+
+namespace autopack::preflight {
+
+namespace {
+
+/// An image with a framework takes several gigabytes while it is built.
+constexpr std::uint64_t little_space = 5'000'000'000;
+constexpr std::int64_t minute = 60;
+
+std::string reasons(const Error& error) {
+  return join(error.causes(), "; ");
+}
+
+}  // namespace
+
+Findings or_error(const std::string& check, const std::function<Findings()>& look) {
+  try {
+    return look();
+  } catch (const http::TransportError&) {
+    throw;
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::interrupted) {
+      throw;
+    }
+    return {failing(check, error.message(), reasons(error), error.hints())};
+  }
+}
+
+Finding judge_engine(const engine::EngineInfo& info, const engine::Endpoint& endpoint) {
+  const auto what = fmt::format("{} {} at `{}`, from {}", info.podman ? "Podman" : "Docker Engine",
+                                printable(info.version), redact_url(endpoint.url), endpoint.origin);
+  if (!info.buildkit) {
+    return warning("engine", what + ", without BuildKit",
+                   "index credentials and caches of pip need BuildKit",
+                   {"sudo apt-get install docker.io, or take an engine of 18.09 or newer"});
+  }
+  return ok("engine", what, fmt::format("API {}, BuildKit", printable(info.api_version)));
+}
+
+Findings judge_settings(const engine::EngineSettings& settings, const Environment& environment) {
+  Findings findings;
+  if (settings.free_bytes) {
+    const auto what = fmt::format("{} are free in `{}`", human_size(*settings.free_bytes),
+                                  printable(settings.root_directory));
+    findings.push_back(*settings.free_bytes >= little_space
+                           ? ok("space", what)
+                           : warning("space", what, "a build with a framework takes more",
+                                     {"docker system df", "docker builder prune"}));
+  }
+  auto own = environment.get("HTTPS_PROXY");
+  own = own ? own : environment.get("https_proxy");
+  if (own && settings.https_proxy.empty()) {
+    findings.push_back(
+        warning("proxy", "the engine does not know the proxy that `HTTPS_PROXY` names",
+                "its pulls and pushes go without one, and may get nowhere",
+                {fmt::format("sudo systemctl edit docker   # [Service] Environment=HTTPS_PROXY={}",
+                             redact_url(*own)),
+                 "sudo systemctl restart docker"}));
+  } else if (own) {
+    findings.push_back(ok("proxy", "the engine uses a proxy"));
+  }
+  return findings;
+}
+
+Finding judge_login(const std::optional<registry::Credential>& login, const std::string& host) {
+  if (!login) {
+    const bool is_google = host.ends_with(".pkg.dev") || host.ends_with("gcr.io");
+    return warning("registry-source", fmt::format("no login for `{}` was found", host),
+                   "a push would be anonymous, which few registries take",
+                   {is_google ? "gcloud auth configure-docker " + host : "docker login " + host});
+  }
+  return ok("registry-source", fmt::format("the login for `{}` comes from {}", host, login->origin),
+            login->username.empty() ? "" : fmt::format("user `{}`", printable(login->username)));
+}
+
+Findings judge_sudo(const Environment& environment) {
+  const auto user = environment.get("SUDO_USER");
+  if (!user || *user == "root") {
+    return {};
+  }
+  return {warning(
+      "sudo", fmt::format("autopack runs under sudo, started by `{}`", printable(*user)),
+      "logins and settings are looked for in root's home",
+      {fmt::format("sudo usermod -aG docker {}   # then without sudo", shell_quote(*user))})};
+}
+
+Finding judge_credentials(const google::TokenSource& source,
+                          const google::AccessToken& token,
+                          std::int64_t now) {
+  const auto what = "Google credentials: " + source.describe();
+  if (token.expires_at == 0) {
+    return warning("credentials", what, "when the token ends is not known, and it is not renewed",
+                   {"gcloud auth application-default login"});
+  }
+  return ok(
+      "credentials", what,
+      fmt::format("the token ends in {} min and is renewed", (token.expires_at - now) / minute));
+}
+
+Finding judge_setting(const std::string& check,
+                      const std::string& name,
+                      const google::Setting& setting,
+                      const std::vector<std::string>& remedies) {
+  if (setting.value.empty()) {
+    return failing(check, fmt::format("no {} is set", name), "no job can be submitted", remedies);
+  }
+  return ok(check, fmt::format("{} `{}`", name, printable(setting.value)),
+            "from " + setting.origin);
+}
+
+}  // namespace autopack::preflight

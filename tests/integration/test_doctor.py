@@ -1,0 +1,289 @@
+"""What fails late at the service is found before anything is built, and what cannot be asked stops nobody."""
+
+import json
+import unittest
+
+import testbed
+from google_services import NUMBER, TOKEN, GoogleServices, agent, error, policy
+from testbed import autopack
+from vertex_server import VertexServer
+
+PASSWORD = 'a-docker-password'
+SECRET = 'a-client-secret'
+REPOSITORY = 'projects/test-project/locations/us-central1/repositories/autopack'
+ACCOUNT = 'robot@test-project.iam.gserviceaccount.com'
+NETWORK = f'projects/{NUMBER}/global/networks/net'
+BOARD = 'projects/test-project/locations/us-central1/tensorboards/7'
+RESOURCE = 'projects/test-project/locations/us-central1/persistentResources/mine'
+IMAGE = 'us-central1-docker.pkg.dev/test-project/r/i:v1'
+GPU = 'accelerator-type=NVIDIA_TESLA_T4,accelerator-count=1,'
+
+
+def pool(image=IMAGE, extra=''):
+    return f'--worker-pool-spec=machine-type=n1-standard-4,{extra}container-image-uri={image}'
+
+
+class Asking(unittest.TestCase):
+    """A user whom everything is granted, and services that can be made to say otherwise."""
+
+    def setUp(self):
+        self.google = GoogleServices()
+        self.addCleanup(self.google.close)
+        self.facts = self.google.facts
+        content = {'type': 'authorized_user', 'client_id': 'id', 'client_secret': SECRET, 'refresh_token': SECRET}
+        logins = {'auths': {'us-central1-docker.pkg.dev': {'username': 'me', 'password': PASSWORD}}}
+        self.folder = testbed.write_tree({'adc.json': json.dumps(content), 'docker/config.json': json.dumps(logins)})
+        self.variables = {
+            'CLOUDSDK_CORE_PROJECT': 'test-project', 'CLOUDSDK_AI_REGION': 'us-central1',
+            'DOCKER_CONFIG': str(self.folder / 'docker'), 'CLOUDSDK_AUTH_TOKEN_HOST': f'{self.google.url}token',
+            'GOOGLE_APPLICATION_CREDENTIALS': str(self.folder / 'adc.json'), **self.google.variables()}
+
+    def call(self, *arguments, status, **variables):
+        answer = autopack(*arguments, '-vv', status=status, env=testbed.environment(**self.variables | variables))
+        for secret in (TOKEN, PASSWORD, SECRET):
+            self.assertNotIn(secret, answer.out + answer.err)
+        return answer
+
+    def doctor(self, *flags, status=0, **variables):
+        result = self.call('doctor', '--format=json', '--display-name=job', *flags, status=status, **variables).json()
+        self.assertEqual(result['errors'], sum(finding['outcome'] == 'error' for finding in result['findings']))
+        return result
+
+    def finding(self, check, outcome, *flags, remedy='', **variables):
+        """Doctor finds this, and if that is an error ends with 1."""
+        result = self.doctor(*flags, status=1 if outcome == 'error' else 0, **variables)
+        found = [finding for finding in result['findings'] if finding['check'] == check]
+        self.assertIn(outcome, [finding['outcome'] for finding in found], json.dumps(result, indent=1))
+        finding = next(finding for finding in found if finding['outcome'] == outcome)
+        self.assertIn(remedy, '\n'.join(finding['remedies']))
+        if outcome in ('warning', 'error') and check != 'job':
+            self.assertTrue(finding['what'] and finding['why'] and finding['remedies'], finding)
+        return finding
+
+
+class Doctor(Asking):
+    def test_with_everything_right(self):
+        testbed.engine()
+        answer = self.call('doctor', status=0)
+        self.assertIn('0 errors, 0 warnings, 0 not known', answer.out)
+        for words in ('project `test-project`', 'region `us-central1`', 'CLOUDSDK_AI_REGION', 'Docker Engine',
+                      'user `me`', 'Google credentials', 'aiplatform.googleapis.com', 'will be made'):
+            self.assertIn(words, answer.out.replace('\n         ', ' '))
+        self.assertNotIn('\x1b', answer.out)
+        self.assertLessEqual(max(map(len, answer.out.splitlines())), 80)
+        self.assertEqual({finding['outcome'] for finding in self.doctor()['findings']}, {'ok'})
+
+    def test_colour_is_a_matter_of_the_flag(self):
+        answer = self.call('doctor', '--color=always', status=0, NO_COLOR=None)
+        self.assertIn('\x1b[1;32mok', answer.out)
+
+    def test_without_an_engine(self):
+        finding = self.finding('engine', 'error', DOCKER_HOST='unix:///nowhere/engine.sock', remedy='DOCKER_HOST')
+        self.assertIn('cannot reach the Docker Engine at `unix:///nowhere/engine.sock`', finding['what'])
+
+    def test_without_credentials(self):
+        home = testbed.new_folder('home')
+        gone = {'GOOGLE_APPLICATION_CREDENTIALS': None, 'HOME': str(home), 'CLOUDSDK_CONFIG': str(home),
+                'NO_GCE_CHECK': 'true'}
+        finding = self.finding('credentials', 'error', remedy='gcloud auth application-default login', **gone)
+        self.assertIn('no Google credentials', finding['what'])
+        result = self.doctor(status=1, **gone)
+        self.assertEqual(result['errors'], 1)
+        self.assertGreater(result['unknown'], 3)
+
+    def test_without_project_and_region(self):
+        gone = {'CLOUDSDK_CORE_PROJECT': None, 'CLOUDSDK_AI_REGION': None}
+        self.finding('project-setting', 'error', remedy='gcloud config set project', **gone)
+        self.finding('region-setting', 'error', remedy='gcloud config set ai/region', **gone)
+
+    def test_a_login_that_has_ended(self):
+        self.google.answer('^/token', 400, {'error': 'invalid_grant', 'error_subtype': 'invalid_rapt'})
+        self.finding('credentials', 'error', remedy='gcloud auth application-default login')
+
+    def test_a_token_that_is_not_renewed(self):
+        (self.folder / 'token').write_text(TOKEN)
+        self.finding('credentials', 'warning', CLOUDSDK_AUTH_ACCESS_TOKEN_FILE=str(self.folder / 'token'))
+
+    def test_no_login_for_the_registry(self):
+        self.finding('registry-source', 'warning', DOCKER_CONFIG=str(self.folder / 'none'),
+                     remedy='gcloud auth configure-docker us-central1-docker.pkg.dev')
+
+    def test_under_sudo_and_behind_a_proxy(self):
+        self.finding('sudo', 'warning', SUDO_USER='me', remedy='usermod -aG docker me')
+        proxied = {'HTTPS_PROXY': f'http://{PASSWORD}:x@127.0.0.1:1', 'NO_PROXY': '127.0.0.1'}
+        self.finding('proxy', 'warning', **proxied)
+
+    def test_a_job_that_cannot_be(self):
+        finding = self.finding('job', 'error', pool(extra='replica-count=2,'))
+        self.assertIn('replica', finding['what'])
+        self.finding('job', 'error', '--config=gone.yaml')
+        self.finding('image-name', 'error', pool('us-central1-docker.pkg.dev/test-project/r'))
+        self.finding('command', 'warning', pool(), '--command=trainer.task', remedy='--command=python3,-m')
+
+    def test_services_that_say_no(self):
+        """Each finding that a request can make, with the check's other outcome where everything is right."""
+        self.finding('quota', 'ok', pool(extra=GPU))
+        self.facts['quotas']['custom_model_training_nvidia_t4_gpus'] = {'us-central1': 0, 'us-east1': 4}
+        self.finding('quota', 'error', pool(extra=GPU), remedy='--region=us-east1')
+        self.facts['services']['aiplatform.googleapis.com'] = 'DISABLED'
+        self.finding('api', 'error', remedy='gcloud services enable aiplatform.googleapis.com')
+        self.facts['permissions'].clear()
+        self.finding('permission', 'error', remedy='roles/aiplatform.user')
+        self.finding('repository', 'error', remedy='roles/artifactregistry.admin')
+        self.facts['repositories'][REPOSITORY] = {'format': 'DOCKER'}
+        self.finding('upload-permission', 'error', remedy='roles/artifactregistry.writer')
+        self.facts['repositories'][REPOSITORY] = {'format': 'MAVEN'}
+        self.finding('repository', 'error', remedy='--repository-format=docker')
+        self.facts['projects']['test-project']['lifecycleState'] = 'DELETE_REQUESTED'
+        self.finding('project', 'error', remedy='gcloud projects list')
+        self.facts['projects'].clear()
+        self.finding('project', 'error', remedy='gcloud projects list')
+
+    def test_what_the_job_names(self):
+        account = [pool(), f'--service-account={ACCOUNT}']
+        self.finding('service-account', 'error', *account, remedy='gcloud iam service-accounts list')
+        self.facts['accounts'][ACCOUNT] = {'projectId': 'test-project'}
+        self.finding('logs', 'warning', *account, remedy='roles/logging.logWriter')
+        self.facts['policies']['projects/test-project'] = policy('roles/logging.logWriter', f'serviceAccount:{ACCOUNT}')
+        self.finding('logs', 'ok', *account)
+        self.finding('act-as', 'ok', *account)
+        self.facts['permissions'].discard('iam.serviceAccounts.actAs')
+        self.finding('act-as', 'error', *account, remedy='roles/iam.serviceAccountUser')
+
+        bucket = [pool(), '--base-output-dir=gs://out/x']
+        self.finding('bucket', 'error', *bucket, remedy='gcloud storage buckets create gs://out')
+        self.facts['buckets']['out'] = {'projectNumber': NUMBER, 'location': 'EUROPE-WEST4', 'locationType': 'region'}
+        self.finding('bucket-location', 'warning', *bucket, remedy='--region=europe-west4')
+        self.facts['buckets']['out'] = {'projectNumber': '9'}
+        self.finding('bucket', 'warning', *bucket, remedy='roles/storage.objectUser')
+        self.facts['policies']['out'] = policy('roles/storage.objectUser', agent())
+        self.finding('bucket', 'ok', *bucket)
+
+        network = [pool(), f'--network={NETWORK}']
+        self.finding('network', 'error', *network, remedy='gcloud compute networks list')
+        self.facts['networks'][NETWORK] = {'name': 'net'}
+        self.finding('network', 'error', *network, remedy='vpc-peerings connect')
+
+        board = [pool(), f'--service-account={ACCOUNT}', f'--tensorboard={BOARD}']
+        self.finding('tensorboard', 'error', *board, remedy='gcloud ai tensorboards list')
+        resource = [pool(), '--persistent-resource-id=mine']
+        self.finding('persistent-resource', 'error', *resource, remedy='gcloud ai persistent-resources list')
+        self.facts['resources'][RESOURCE] = {'state': 'RUNNING',
+                                             'resourcePools': [{'machineSpec': {'machineType': 'n1-standard-4'}}]}
+        self.finding('persistent-resource', 'ok', *resource)
+
+        foreign = pool('us-docker.pkg.dev/other/r/i:v1')
+        self.finding('image-reader', 'warning', foreign, remedy=agent())
+        self.facts['policies']['projects/other/locations/us/repositories/r'] = policy(
+            'roles/artifactregistry.reader', agent())
+        self.finding('image-reader', 'ok', foreign)
+
+    def test_images_in_a_registry(self):
+        gone = testbed.image_name('gone')
+        self.finding('image', 'error', pool(f'{gone}:v1'))
+        there = testbed.image_name('there')
+        testbed.docker('tag', testbed.executor(), f'{there}:v1')
+        testbed.docker('push', '--quiet', f'{there}:v1')
+        self.finding('image', 'ok', pool(f'{there}:v1'))
+
+    def test_a_service_that_is_off_or_a_consumer_that_is_none(self):
+        self.google.answer('/repositories/', 403, error(403, 'It is disabled.', 'SERVICE_DISABLED'))
+        self.finding('api', 'error', remedy='gcloud services enable artifactregistry.googleapis.com')
+        self.google.answer('^/v1/projects/[^/]+$', 403, error(403, 'Not valid.', 'CONSUMER_INVALID'))
+        self.finding('project', 'error', remedy='gcloud projects describe test-project')
+
+    def test_bad_answers_are_unknown(self):
+        bad = {
+            'no JSON': (200, b'<html>'), 'nothing': (200, b''), 'a list': (200, b'[]'), 'a number': (200, b'7'),
+            'null': (200, b'null'), 'half a document': (200, b'{"services": ['), 'not UTF-8': (200, b'{"a": "\xff"}'),
+            'a page of a proxy': (502, b'<html>bad gateway</html>'), 'no words': (500, b''), 'busy': (503, b'{}'),
+            'refused': (403, b'{"error": "no"}'), 'an error that is a list': (400, b'{"error": [1]}'),
+            'a redirect': (302, b''), 'too many': (429, b'{}'), 'control characters': (418, b'{"error": {"message": "\\u001b[2J"}}'),
+            'unauthenticated': (401, b'{}')}
+        for name, (status, body) in bad.items():
+            with self.subTest(name):
+                self.google._answers.clear()
+                self.google.answer('^/v1|^/storage|^/compute', status, body)
+                result = self.doctor(pool(extra=GPU), '--base-output-dir=gs://out/x', f'--network={NETWORK}')
+                self.assertGreaterEqual(result['unknown'], 5)
+                self.assertNotIn('\x1b', json.dumps(result, ensure_ascii=False))
+
+    def test_answers_of_wrong_types_are_unknown_or_judged(self):
+        strange = {'services': 'x', 'permissions': {'a': 1}, 'bindings': 7, 'consumerQuotaLimits': [[], {'quotaBuckets': 3}],
+                   'projectNumber': [], 'lifecycleState': 4, 'peerings': {}, 'location': 1, 'dockerConfig': [],
+                   'format': {}, 'state': [], 'resourcePools': 'p'}
+        self.google.answer('^/v1|^/storage|^/compute', 200, strange)
+        result = self.doctor(pool(extra=GPU), '--base-output-dir=gs://out/x', f'--network={NETWORK}',
+                             f'--service-account={ACCOUNT}', '--persistent-resource-id=mine', status=None)
+        self.assertGreaterEqual(result['unknown'], 1)
+
+
+class Submit(Asking):
+    """The same before `submit` builds and sends."""
+
+    def setUp(self):
+        super().setUp()
+        self.vertex = VertexServer()
+        self.addCleanup(self.vertex.close)
+        self.variables['CLOUDSDK_API_ENDPOINT_OVERRIDES_AIPLATFORM'] = self.vertex.url
+
+    def submit(self, *flags, status, **variables):
+        return self.call('submit', '--display-name=job', *flags, status=status, **variables)
+
+    def jobs(self):
+        return [request for request in self.vertex.requests
+                if request['method'] == 'POST' and request['path'].split('?')[0].endswith('/customJobs')]
+
+    def test_all_findings_are_told_before_anything_is_sent(self):
+        self.facts['quotas']['custom_model_training_nvidia_t4_gpus'] = {'': 0}
+        self.facts['permissions'].clear()
+        self.facts['services']['logging.googleapis.com'] = 'DISABLED'
+        answer = self.submit(pool(extra=GPU), '--base-output-dir=gs://gone/x', status=1)
+        for words in ('you may not create jobs', 'nvidia_t4_gpus` in `us-central1` is 0', 'there is no bucket `gone`',
+                      '3 errors', 'warning: the API `logging.googleapis.com` is off'):
+            self.assertIn(words, answer.err)
+        self.assertEqual(answer.out, '')
+        self.assertEqual(self.jobs(), [])
+
+    def test_a_rule_and_a_service_together_are_invalid_input(self):
+        self.facts['permissions'].clear()
+        answer = self.submit(pool('us-central1-docker.pkg.dev/test-project/r'), status=2)
+        self.assertIn('names no image', answer.err)
+        self.assertIn('you may not create jobs', answer.err)
+
+    def test_checks_can_be_skipped(self):
+        self.facts['permissions'].clear()
+        self.submit(pool(), '--skip-checks', status=0)
+        self.assertEqual(self.google.requests.count(('POST', '/v1/projects/test-project:testIamPermissions')), 0)
+        self.assertEqual(len(self.jobs()), 1)
+
+    def test_a_dry_run_asks_nobody(self):
+        self.submit(pool(), '--dry-run', status=0)
+        self.assertEqual(self.google.requests, [])
+
+    def test_services_that_never_answer_stop_nothing(self):
+        self.google.answer('^/v1|^/storage', how='hang')
+        answer = self.submit(pool(extra=GPU), '--base-output-dir=gs://out/x', status=0)
+        self.assertIn('no answer within 2 s', answer.err)
+        self.assertEqual(len(self.jobs()), 1)
+
+    def test_connections_that_break_stop_nothing(self):
+        self.google.answer('^/v1|^/storage', how='drop')
+        self.submit(pool(extra=GPU), '--base-output-dir=gs://out/x', status=0)
+        self.assertEqual(len(self.jobs()), 1)
+
+    def test_a_registry_that_takes_no_push_is_found_before_the_build(self):
+        address = testbed.start_registry(login=('user', PASSWORD))
+        folder = testbed.write_tree({'train.py': 'print(1)\n'})
+        target = f'{address}/tests/closed'
+        answer = self.submit(
+            f'--worker-pool-spec=machine-type=n1-standard-4,executor-image-uri={testbed.executor()},'
+            f'local-package-path={folder},script=train.py,output-image-uri={target}', status=1)
+        self.assertIn('does not take a push with the login at hand', answer.err)
+        self.assertIn(f'docker login {address}', answer.err)
+        self.assertEqual(testbed.images(target), [])
+
+    def test_warnings_go_on(self):
+        answer = self.submit(pool(), '--command=trainer.task', status=0)
+        self.assertIn('looks like a Python module', answer.err)
+        self.assertEqual(len(self.jobs()), 1)

@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+"""A stand-in on loopback for the Google APIs that checks ask: what projects, quotas, accounts, repositories, buckets
+and networks there are. Vertex AI's jobs have one of their own (vertex_server.py).
+
+    google_services.py [--port 0]
+
+prints the variables that point autopack at it, then serves until it is ended. Everything is right at first; a test
+changes `facts`, or says by `answer(pattern, ...)` what a path gets instead. Where an API has a field for it, absence
+is told as the API tells it.
+"""
+
+import argparse
+import http.server
+import json
+import re
+import sys
+import threading
+import urllib.parse
+
+APIS = ('AIPLATFORM', 'ARTIFACTREGISTRY', 'CLOUDRESOURCEMANAGER', 'COMPUTE', 'IAM', 'SERVICEUSAGE', 'STORAGE')
+STATUS = {400: 'INVALID_ARGUMENT', 401: 'UNAUTHENTICATED', 403: 'PERMISSION_DENIED', 404: 'NOT_FOUND'}
+TOKEN = 'ya29.a-token-that-nobody-may-see'
+NUMBER = '4242'
+
+
+def agent(number=NUMBER):
+    return f'serviceAccount:service-{number}@gcp-sa-aiplatform-cc.iam.gserviceaccount.com'
+
+
+def policy(role, *members):
+    return {'bindings': [{'role': role, 'members': list(members)}]}
+
+
+def error(status, message='', reason=None, service=None):
+    body = {'code': status, 'message': message or 'The caller does not have permission.',
+            'status': STATUS.get(status, 'UNKNOWN')}
+    if reason:
+        body['details'] = [{'@type': 'type.googleapis.com/google.rpc.ErrorInfo', 'reason': reason,
+                            'domain': 'googleapis.com', 'metadata': {'service': service or ''}}]
+    return {'error': body}
+
+
+def right_facts():
+    """All that a job may need, as it should be."""
+    return {
+        'projects': {'test-project': {'projectId': 'test-project', 'projectNumber': NUMBER, 'lifecycleState': 'ACTIVE'}},
+        'permissions': {'aiplatform.customJobs.create', 'aiplatform.hyperparameterTuningJobs.create',
+                        'aiplatform.trainingPipelines.create', 'artifactregistry.repositories.create',
+                        'artifactregistry.repositories.uploadArtifacts', 'iam.serviceAccounts.actAs'},
+        'services': {},  # host -> state; ENABLED when not named
+        'quotas': {},    # metric -> {region: limit}; 100 when not named
+        'policies': {},  # resource -> policy
+        'accounts': {},
+        'repositories': {},
+        'buckets': {},
+        'networks': {},
+        'resources': {},  # of Vertex AI, by name
+    }
+
+
+class GoogleServices:
+    """The server, running in a thread of its own until close()."""
+
+    def __init__(self, port=0):
+        self.facts = right_facts()
+        self.requests = []
+        self._answers = []
+        self._closing = threading.Event()
+        self._lock = threading.Lock()
+        self._server = http.server.ThreadingHTTPServer(('127.0.0.1', port), self._handler())
+        self._server.daemon_threads = True
+        self.port = self._server.server_address[1]
+        self.url = f'http://127.0.0.1:{self.port}/'
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread.start()
+
+    def close(self):
+        self._closing.set()
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def wait(self):
+        self._thread.join()
+
+    def variables(self, *without):
+        """The environment that sends autopack here, but for the APIs in `without`."""
+        return {f'CLOUDSDK_API_ENDPOINT_OVERRIDES_{api}': self.url for api in APIS if api not in without}
+
+    def answer(self, pattern, status=200, body=b'{}', how='answer'):
+        """What paths that hold `pattern` get: bytes or JSON; `how` may be `hang` or `drop`."""
+        text = body if isinstance(body, bytes) else json.dumps(body).encode()
+        self._answers.append((re.compile(pattern), status, text, how))
+
+    def _handler(self):
+        outer = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = 'HTTP/1.1'
+
+            def log_message(self, *_):
+                pass
+
+            def reply(self):
+                body = self.rfile.read(int(self.headers.get('Content-Length') or 0))
+                with outer._lock:
+                    outer.requests.append((self.command, self.path))
+                for pattern, status, text, how in outer._answers:
+                    if not pattern.search(self.path):
+                        continue
+                    if how == 'hang':
+                        outer._closing.wait()
+                    if how != 'answer':
+                        self.close_connection = True
+                        return
+                    self.send(status, text)
+                    return
+                if self.path == '/token':
+                    self.send(200, json.dumps({'access_token': TOKEN, 'expires_in': 3599}).encode())
+                    return
+                if not re.fullmatch(r'Bearer \S+', self.headers.get('Authorization', '')):
+                    self.send(401, json.dumps(error(401, 'Request had no credentials.')).encode())
+                    return
+                status, result = outer.handle(self.command, self.path, body)
+                self.send(status, json.dumps(result).encode())
+
+            def send(self, status, text):
+                self.send_response(status)
+                self.send_header('Content-Type', 'application/json; charset=UTF-8')
+                self.send_header('Content-Length', str(len(text)))
+                self.end_headers()
+                self.wfile.write(text)
+
+            do_GET = do_POST = reply
+
+        return Handler
+
+    def handle(self, method, target, body):
+        url = urllib.parse.urlsplit(target)
+        path, query = urllib.parse.unquote(url.path), urllib.parse.parse_qs(url.query)
+        if path.endswith(':testIamPermissions') and method == 'POST':
+            asked = json.loads(body)['permissions']
+            granted = [permission for permission in asked if permission in self.facts['permissions']]
+            return 200, {'permissions': granted} if granted else {}
+        if path.endswith(':getIamPolicy'):
+            return 200, self.facts['policies'].get(path.removesuffix(':getIamPolicy').removeprefix('/v1/'), {})
+        if path.startswith('/storage/v1/b/') and path.endswith('/iam'):
+            return 200, self.facts['policies'].get(path.split('/')[4], {})
+        for pattern, look in ((r'/v1/projects/[^/]+/services:batchGet', lambda: self.services(query)),
+                              (r'/v1beta1/projects/.*/consumerQuotaMetrics/[^/]+/(.+)', None)):
+            match = re.fullmatch(pattern, path)
+            if match:
+                return 200, look() if look else self.quota(match.group(1))
+        for pattern, kind in ((r'/v1/projects/-/serviceAccounts/(.+)', 'accounts'),
+                              (r'/v1/(projects/[^/]+/locations/[^/]+/repositories/[^/]+)', 'repositories'),
+                              (r'/v1/(projects/[^/]+/locations/.+)', 'resources'),
+                              (r'/v1/projects/([^/]+)', 'projects'),
+                              (r'/storage/v1/b/([^/]+)', 'buckets'),
+                              (r'/compute/v1/(.+)', 'networks')):
+            match = re.fullmatch(pattern, path)
+            if match and method == 'GET' and match.group(1) in self.facts[kind]:
+                return 200, self.facts[kind][match.group(1)]
+            if match:
+                break
+        return 404, error(404, 'Requested entity was not found.')
+
+    def services(self, query):
+        return {'services': [{'name': name, 'state': self.facts['services'].get(name.rpartition('/')[2], 'ENABLED')}
+                             for name in query.get('names', [])]}
+
+    def quota(self, metric):
+        limits = self.facts['quotas'].get(metric, {'': 100})
+        buckets = [{'effectiveLimit': str(limit), **({'dimensions': {'region': region}} if region else {})}
+                   for region, limit in limits.items()]
+        return {'metric': f'aiplatform.googleapis.com/{metric}', 'consumerQuotaLimits': [{'quotaBuckets': buckets}]}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('--port', type=int, default=0)
+    server = GoogleServices(parser.parse_args().port)
+    for name, value in server.variables().items():
+        print(f'export {name}={value}', flush=True)
+    try:
+        server.wait()
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,115 @@
+#include "base/json.hpp"
+#include "cli/findings_text.hpp"
+#include "preflight/surroundings.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace autopack;
+using namespace autopack::preflight;
+
+namespace {
+
+class Source final : public google::TokenSource {
+public:
+  google::AccessToken token() override { return {}; }
+
+  void expire() override {}
+
+  std::string describe() const override { return "a test"; }
+
+  std::string project() const override { return {}; }
+
+  std::string quota_project() const override { return {}; }
+};
+
+Environment environment(const std::string& name, const std::string& value) {
+  return Environment{{{name, value}}};
+}
+
+}  // namespace
+
+TEST_CASE("an engine is told with its address, its lack of BuildKit as a warning") {
+  const engine::Endpoint endpoint{.url = "tcp://user:secret@host:1", .origin = "DOCKER_HOST"};
+  const auto good = judge_engine({.version = "20.10", .buildkit = true}, endpoint);
+  CHECK(good.outcome == Outcome::ok);
+  CHECK(good.what.find("DOCKER_HOST") != std::string::npos);
+  CHECK(good.what.find("secret") == std::string::npos);
+  CHECK(judge_engine({.version = "4", .podman = true}, endpoint).outcome == Outcome::warning);
+}
+
+TEST_CASE("an engine that is not there is an error, one that is silent is not") {
+  const auto findings = or_error("engine", []() -> Findings {
+    throw Error(ErrorKind::environment, "no engine").cause("why").hint("start it");
+  });
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].outcome == Outcome::error);
+  CHECK(findings[0].why == "why");
+  CHECK(findings[0].remedies == std::vector<std::string>{"start it"});
+  CHECK_THROWS_AS(or_error("engine",
+                           []() -> Findings {
+                             throw http::TransportError{http::TransportError::Reason::timeout, "x"};
+                           }),
+                  http::TransportError);
+  CHECK_THROWS_AS(
+      or_error("engine", []() -> Findings { throw Error(ErrorKind::interrupted, "late"); }), Error);
+}
+
+TEST_CASE("space and proxy of the engine") {
+  const Environment none;
+  CHECK(judge_settings({}, none).empty());
+  CHECK(judge_settings({.free_bytes = 1'000'000}, none)[0].outcome == Outcome::warning);
+  CHECK(judge_settings({.free_bytes = 90'000'000'000}, none)[0].outcome == Outcome::ok);
+  const auto proxied = environment("https_proxy", "http://user:secret@proxy:1");
+  const auto found = judge_settings({}, proxied);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].outcome == Outcome::warning);
+  CHECK(found[0].remedies[0].find("secret") == std::string::npos);
+  CHECK(judge_settings({.https_proxy = "http://proxy:1"}, proxied)[0].outcome == Outcome::ok);
+}
+
+TEST_CASE("logins, sudo, credentials and settings") {
+  CHECK(judge_login(registry::Credential{.username = "me", .origin = "a file"}, "h").outcome ==
+        Outcome::ok);
+  CHECK(judge_login(std::nullopt, "eu.gcr.io").remedies[0] ==
+        "gcloud auth configure-docker eu.gcr.io");
+  CHECK(judge_login(std::nullopt, "h:5000").remedies[0] == "docker login h:5000");
+  CHECK(judge_sudo(environment("SUDO_USER", "me")).size() == 1);
+  CHECK(judge_sudo(environment("SUDO_USER", "root")).empty());
+  CHECK(judge_sudo({}).empty());
+  const Source source;
+  const auto good = judge_credentials(source, {.expires_at = 4000}, 400);
+  CHECK(good.outcome == Outcome::ok);
+  CHECK(good.why == "the token ends in 60 min and is renewed");
+  CHECK(judge_credentials(source, {}, 400).outcome == Outcome::warning);
+  CHECK(judge_setting("c", "project", {.value = "p", .origin = "o"}, {"x"}).outcome == Outcome::ok);
+  CHECK(judge_setting("c", "project", {}, {"x"}).outcome == Outcome::error);
+}
+
+TEST_CASE("findings are told in 80 columns, long commands in lines that go on") {
+  const std::string name(60, 'n');
+  const Findings findings{
+      failing("a", "what is wrong with a thing whose name is long `" + name + "`", "why",
+              {"gcloud artifacts repositories create autopack --location=us-central1 "
+               "--project=p --repository-format=docker",
+               "docker run 'a b'"}),
+      unknown("b", "one", "no answer"), unknown("c", "other", "no answer"), ok("d", "fine\x1b[2J")};
+  const auto text = cli::findings_text(findings, cli::Paint{false});
+  CHECK(text ==
+        "error    what is wrong with a thing whose name is long\n"
+        "         `" +
+            name +
+            "`\n"
+            "         why\n"
+            "         mend: gcloud artifacts repositories create autopack \\\n"
+            "               --location=us-central1 --project=p --repository-format=docker\n"
+            "         mend: docker run 'a b'\n"
+            "unknown  one; other\n"
+            "         no answer\n"
+            "ok       fine\\x1b[2J\n"
+            "\n1 error, 0 warnings, 2 not known\n");
+  const auto json = cli::findings_json(findings);
+  CHECK(json["errors"] == 1);
+  CHECK(json["unknown"] == 2);
+  CHECK(json["findings"][0]["outcome"] == "error");
+  CHECK(json["findings"][0]["remedies"].size() == 2);
+}
