@@ -1,5 +1,6 @@
 #include "cli/google_services.hpp"
 
+#include "base/url.hpp"
 #include "google/project.hpp"
 
 namespace autopack::cli {
@@ -21,6 +22,12 @@ GoogleServices::GoogleServices(Session& session)
                 .client = &session.services.client(),
                 .sleep = google::interruptible_sleep(session.services.cancellation)}},
       aiplatform_{override_of(session, "aiplatform")},
-      logging_{override_of(session, "logging")} {}
+      logging_{override_of(session, "logging")} {
+  // What stands in for the one stands in for the other: a stand-in's token is not sent to Google.
+  const auto jobs = Url::parse(aiplatform_);
+  if (logging_.empty() && jobs && jobs->is_loopback()) {
+    logging_ = aiplatform_;
+  }
+}
 
 }  // namespace autopack::cli

@@ -23,6 +23,7 @@ public:
   google::Jobs jobs() { return {service_, aiplatform_}; }
 
   /// `CLOUDSDK_API_ENDPOINT_OVERRIDES_...`, or gcloud's property; empty = the API's own address.
+  /// Where jobs go to this machine, logs are asked for there too.
   const std::string& aiplatform_override() const { return aiplatform_; }
 
   const std::string& logging_override() const { return logging_; }

@@ -366,5 +366,12 @@ class Jobs(WithApi):
                 self.assertNotRegex(answer.err, re.escape('ya29.test'))
 
 
-if __name__ == '__main__':
-    unittest.main()
+class Example(unittest.TestCase):
+    def test_the_example_runs_without_an_account(self):
+        env = testbed.environment()
+        env['PATH'] = os.path.dirname(testbed.binary) + os.pathsep + env['PATH']
+        answer = testbed.run(['bash', testbed.EXAMPLES / 'jobs.sh'], env=env, timeout=60)
+        text = answer.stdout.decode()
+        self.assertIn('custom job  succeeded', text)
+        self.assertIn('JOB_STATE_CANCEL', text)
+        self.assertIn('the job is running', answer.stderr.decode())

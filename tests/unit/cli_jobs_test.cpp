@@ -14,7 +14,6 @@ namespace {
 struct Case {
   std::vector<std::string> arguments{};
   std::string told{};
-  std::map<std::string, std::string> variables{};
 };
 
 const std::string name = "projects/p/locations/us-central1/customJobs/7";
@@ -29,7 +28,7 @@ google::LogEntry entry(std::string task, std::string message, std::string severi
 }  // namespace
 
 TEST_CASE("a jobs command that cannot be right is refused before anything is asked") {
-  for (const auto& [arguments, told, variables] : std::vector<Case>{
+  for (const auto& item : std::vector<Case>{
            {{"jobs"}, "`autopack jobs` needs to know what to do"},
            {{"jobs", "lst"}, "`autopack jobs` has no `lst`"},
            {{"jobs", "describe"}, "`autopack jobs describe` needs the job's name"},
@@ -70,16 +69,13 @@ TEST_CASE("a jobs command that cannot be right is refused before anything is ask
              "--worker-pool-spec=machine-type=n1-standard-4,container-image-uri=gcr.io/p/i"},
             "`--submitter=none` makes no job that could be waited for"},
        }) {
-    CAPTURE(told);
+    CAPTURE(item.told);
     CliRun cli;
-    for (const auto& [variable, value] : variables) {
-      cli.set(variable, value);
-    }
-    CHECK(cli.run(arguments) == 2);
+    CHECK(cli.run(item.arguments) == 2);
     CAPTURE(cli.errors);
     CHECK(cli.out.empty());
     CHECK(cli.errors.starts_with("error: "));
-    CHECK(cli.errors.find(told) != std::string::npos);
+    CHECK(cli.errors.find(item.told) != std::string::npos);
   }
 }
 

@@ -21,7 +21,7 @@ struct Case {
 
 TEST_CASE("every text that services fail with is explained") {
   // By the rows of vertex.md section 7; rows without a text of a service are not here.
-  for (const auto& [text, why, command] : {
+  for (const auto& item : {
            Case{"standard_init_linux.go: exec user process caused: exec format error",
                 "linux/amd64", "--platform=linux/amd64"},
            Case{"denied: Unauthenticated request. Unauthenticated requests do not have permission "
@@ -118,13 +118,14 @@ TEST_CASE("every text that services fail with is explained") {
                 "submit it again"},
            Case{"PERMISSION_DENIED Permission denied", "may not do this", "roles/aiplatform.user"},
        }) {
+    const std::string text = item.text;
     CAPTURE(text);
     const auto found = explain(text, {.project = "mine", .region = "r"});
     REQUIRE(found);
     CAPTURE(found->why);
     CAPTURE(found->command);
-    CHECK(found->why.find(why) != std::string::npos);
-    CHECK(found->command.find(command) != std::string::npos);
+    CHECK(found->why.find(item.why) != std::string::npos);
+    CHECK(found->command.find(item.command) != std::string::npos);
   }
 }
 

@@ -123,7 +123,7 @@ TEST_CASE("every state says whether it is an end and a success") {
     bool succeeded{};
   };
 
-  for (const auto& [state, word, ended, succeeded] :
+  for (const auto& item :
        {Case{"JOB_STATE_QUEUED", "queued", false, false},
         Case{"JOB_STATE_PENDING", "pending", false, false},
         Case{"JOB_STATE_RUNNING", "running", false, false},
@@ -140,14 +140,15 @@ TEST_CASE("every state says whether it is an end and a success") {
         Case{"PIPELINE_STATE_FAILED", "failed", true, false},
         Case{"JOB_STATE_UNSPECIFIED", "unknown", false, false},
         Case{"JOB_STATE_BRAND_NEW", "brand_new", false, false}}) {
+    const std::string state = item.state;
     CAPTURE(state);
     const json job{{"name", job_name}, {"state", state}};
     const auto read = submit::state_of(job);
-    CHECK(read.word == word);
-    CHECK(read.ended == ended);
-    CHECK(read.succeeded == succeeded);
-    CHECK(submit::failure_of(job).has_value() != succeeded);
-    if (!succeeded) {
+    CHECK(read.word == item.word);
+    CHECK(read.ended == item.ended);
+    CHECK(read.succeeded == item.succeeded);
+    CHECK(submit::failure_of(job).has_value() != item.succeeded);
+    if (!item.succeeded) {
       CHECK(exit_status(submit::failure_of(job)->kind()) == 1);
     }
   }
