@@ -54,6 +54,8 @@ struct CommandEntry {
 std::span<const CommandEntry> commands();
 
 std::unique_ptr<Command> make_submit_command();
+std::unique_ptr<Command> make_tune_command();
+std::unique_ptr<Command> make_translate_command();
 std::unique_ptr<Command> make_run_command();
 std::unique_ptr<Command> make_build_command();
 std::unique_ptr<Command> make_dockerfile_command();

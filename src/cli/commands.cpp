@@ -12,7 +12,7 @@ namespace {
 
 const auto table = std::to_array<CommandEntry>({
     {.name = "submit",
-     .summary = "package, build, push, and create a custom job",
+     .summary = "package, build, push, and create a job",
      .usage = "--worker-pool-spec=KEY=VALUE,... [--worker-pool-spec=...] [FLAGS]",
      .example = "  autopack submit --region=us-central1 \\\n"
                 "    --worker-pool-spec=machine-type=n1-standard-4,local-package-path=.,\\\n"
@@ -22,6 +22,16 @@ const auto table = std::to_array<CommandEntry>({
                 "  python-module output-image-uri; split at `;`: requirements extra-packages\n"
                 "  extra-dirs system-packages\n",
      .make = make_submit_command},
+    {.name = "tune",
+     .summary = "the same for a tuning job, which searches hyperparameters",
+     .usage = "--metric=NAME:GOAL --parameter=NAME:VALUES --worker-pool-spec=KEY=VALUE,... [FLAGS]",
+     .example =
+         "  autopack tune --region=us-central1 --metric=accuracy:maximize \\\n"
+         "    --parameter=lr:double:1e-5..1e-1:log --parameter='opt:adam|sgd' \\\n"
+         "    --max-trial-count=20 --with-hypertune \\\n"
+         "    --worker-pool-spec=machine-type=n1-standard-4,executor-image-uri=python:3.11,\\\n"
+         "local-package-path=.,script=train.py\n",
+     .make = make_tune_command},
     {.name = "run",
      .summary = "package, build, and run on this machine",
      .usage =
@@ -76,6 +86,14 @@ const auto table = std::to_array<CommandEntry>({
      .takes_program_arguments = true,
      .most_arguments = 1,
      .first_argument = "bash|zsh|fish"},
+    {.name = "translate",
+     .summary = "turn a job of the legacy AI Platform Training into one that submit takes",
+     .usage = "[JOB] [--config=FILE] [FLAGS of jobs submit training] [-- ARGS]",
+     .example = "  autopack translate census --config=config.yaml | \\\n"
+                "    autopack submit --region=us-central1 --config=-\n",
+     .make = make_translate_command,
+     .takes_program_arguments = true,
+     .most_arguments = 1},
 });
 
 /// A wait that ends with Error(interrupted) when `cancellation` asks for it.

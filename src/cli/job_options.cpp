@@ -67,7 +67,7 @@ void add_job_flags(FlagSet& flags, JobOptions& options) {
   flags.list("--worker-pool-spec", "KEY=VALUE,...", options.pools,
              "one pool each time; keys below; empty: an unused pool");
   flags.text("--config", "FILE", options.config,
-             "CustomJobSpec or CustomJob, YAML or JSON; - is stdin");
+             "a job as the API has it, or its spec, YAML or JSON; - is stdin");
   flags.list("--args", "ARG,...", options.args, "arguments of the program");
   flags.list("--env", "NAME=VALUE,...", options.env, "environment variables");
   flags.list("--labels", "KEY=VALUE,...", options.labels, "labels of the job");
@@ -95,6 +95,24 @@ void add_job_flags(FlagSet& flags, JobOptions& options) {
   flags.text("--boot-disk-type", "TYPE", job.boot_disk_type, "pd-ssd, pd-standard");
   flags.number("--boot-disk-size", "GB", job.boot_disk_size, "size of the boot disk");
   flags.text("--tpu-topology", "SHAPE", job.tpu_topology, "2x2x1");
+  flags.text("--gpu-partition-size", "SIZE", job.gpu_partition_size, "part of a GPU: 1g.10gb");
+  flags.list("--nfs-mount", "KEY=VALUE,...", job.nfs_mounts,
+             "server=HOST,path=PATH,mount-point=NAME; one each time");
+  flags.list("--lustre-mount", "KEY=VALUE,...", job.lustre_mounts,
+             "instance-ip=IP,volume-handle=ID,filesystem=NAME,mount-point=NAME; one each time");
+  flags.text("--reservation-affinity", "KEY=VALUE,...", job.reservation_affinity,
+             "reservation-affinity-type=any; or specific, with key=KEY,values=NAME;NAME");
+  flags.text("--network-attachment", "NAME", job.network_attachment,
+             "Private Service Connect instead of --network");
+  flags.list("--dns-peering", "KEY=VALUE,...", job.dns_peerings,
+             "domain=NAME.,target-project=ID,target-network=NAME; one each time");
+  flags.list("--reserved-ip-ranges", "NAME,...", options.reserved_ip_ranges,
+             "address ranges of the network");
+  flags.text("--experiment", "NAME", job.experiment, "experiment that the job belongs to");
+  flags.text("--experiment-run", "NAME", job.experiment_run, "run of the experiment");
+  flags.list("--models", "NAME,...", options.models, "models that get a checkpoint of the job");
+  flags.text("--protected-artifact-location", "REGION", job.protected_artifact_location,
+             "location of protected artifacts");
 }
 
 job::JobFlags job_flags(const JobOptions& options, const FlagSet& typed, Problems& problems) {
@@ -115,6 +133,14 @@ job::JobFlags job_flags(const JobOptions& options, const FlagSet& typed, Problem
       elements(options.python_package_uris, "--python-package-uris", problems);
   flags.labels = pairs(options.labels, "--labels", problems);
   flags.env = pairs(options.env, "--env", problems);
+  flags.reserved_ip_ranges = elements(options.reserved_ip_ranges, "--reserved-ip-ranges", problems);
+  flags.models = elements(options.models, "--models", problems);
+  auto& pipeline = flags.pipeline;
+  pipeline.model_ports = elements(options.model_ports, "--model-ports", problems);
+  pipeline.model_env = pairs(options.model_env, "--model-env", problems);
+  pipeline.model_labels = pairs(options.model_labels, "--model-labels", problems);
+  pipeline.model_version_aliases =
+      elements(options.model_version_aliases, "--model-version-aliases", problems);
   return flags;
 }
 

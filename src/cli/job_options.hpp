@@ -19,7 +19,15 @@ struct JobOptions {
   std::vector<std::string> python_package_uris{};
   std::vector<std::string> labels{};
   std::vector<std::string> env{};
+  std::vector<std::string> reserved_ip_ranges{};
+  std::vector<std::string> models{};
+  std::vector<std::string> model_ports{};
+  std::vector<std::string> model_env{};
+  std::vector<std::string> model_labels{};
+  std::vector<std::string> model_version_aliases{};
   std::string config{};
+  bool tunes{false};  ///< of the command `tune`
+  bool with_hypertune{false};
 };
 
 void add_job_flags(FlagSet& flags, JobOptions& options);

@@ -5,6 +5,25 @@
 
 namespace autopack::cli {
 
+namespace {
+
+void add_hypertune(std::vector<job::PoolFlags>& pools,
+                   std::vector<job::PoolFlags>::iterator packaged,
+                   Problems& problems) {
+  if (packaged == pools.end()) {
+    problems.push_back({.message = "nothing is packaged that cloudml-hypertune could be added to",
+                        .origin = "`--with-hypertune`",
+                        .hints = {"package a directory: local-package-path=. in the pool"}});
+    return;
+  }
+  if (!packaged->requirements) {
+    packaged->requirements.emplace();
+  }
+  packaged->requirements->emplace_back("cloudml-hypertune");
+}
+
+}  // namespace
+
 pipeline::SubmissionRequest read_submission_request(const Session& session,
                                                     const JobOptions& job,
                                                     const BuildOptions& build,
@@ -12,12 +31,16 @@ pipeline::SubmissionRequest read_submission_request(const Session& session,
   pipeline::SubmissionRequest request{.location = find_location(session),
                                       .checks = {.skip_tables = skip_checks, .today = today()}};
   request.flags = job_flags(job, session.flags, request.earlier);
+  request.flags.tune = job.tunes;
   request.flags.own_dockerfile = !build.dockerfile.empty();
   request.config = read_config(job.config, request.earlier);
-  const auto& pools = request.flags.pools;
+  auto& pools = request.flags.pools;
   const auto packaged = std::find_if(pools.begin(), pools.end(), [](const job::PoolFlags& pool) {
     return pool.local_package_path.has_value();
   });
+  if (job.with_hypertune) {
+    add_hypertune(pools, packaged, request.earlier);
+  }
   std::filesystem::path directory = ".";
   if (packaged != pools.end()) {
     request.package = package_request(*packaged, build, session.services.environment);

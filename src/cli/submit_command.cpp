@@ -5,6 +5,7 @@
 #include "cli/command.hpp"
 #include "cli/following.hpp"
 #include "cli/job_options.hpp"
+#include "cli/kind_options.hpp"
 #include "cli/packaging_options.hpp"
 #include "cli/preflight.hpp"
 #include "cli/settings.hpp"
@@ -24,9 +25,15 @@ namespace {
 
 class SubmitCommand : public Command {
 public:
+  explicit SubmitCommand(bool tunes) { job_.tunes = tunes; }
+
   void add_flags(FlagSet& flags) override {
+    if (job_.tunes) {
+      add_study_flags(flags, job_);
+    }
     add_job_flags(flags, job_);
     add_polling_flag(flags, follow_);
+    add_pipeline_flags(flags, job_);
     flags.section("Submitting");
     flags.text("--submitter", "vertex|local|none", submitter_,
                "where it runs; none: stop at the push");
@@ -193,7 +200,11 @@ private:
 }  // namespace
 
 std::unique_ptr<Command> make_submit_command() {
-  return std::make_unique<SubmitCommand>();
+  return std::make_unique<SubmitCommand>(false);
+}
+
+std::unique_ptr<Command> make_tune_command() {
+  return std::make_unique<SubmitCommand>(true);
 }
 
 }  // namespace autopack::cli

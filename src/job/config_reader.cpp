@@ -3,13 +3,10 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "job/config_scalar.hpp"
-#include "job/flag_values.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <limits>
 #include <set>
 
 namespace autopack::job {
@@ -120,8 +117,9 @@ json ConfigReader::read_message(const YAML::Node& node,
     if (!pair.second.IsNull()) {
       config_.origins[child] = origin_of(pair.first);
     }
-    auto value = field->list ? read_list(pair.second, *field, child)
-                             : read_value(pair.second, *field, child);
+    auto value = field->list    ? read_list(pair.second, *field, child)
+                 : field->keyed ? read_keyed(pair.second, *field, child)
+                                : read_value(pair.second, *field, child);
     if (!value.is_null()) {
       result[std::string{field->name}] = std::move(value);
     }
@@ -160,18 +158,44 @@ json ConfigReader::read_list(const YAML::Node& node, const Field& field, const s
   return result;
 }
 
-json ConfigReader::read_value(const YAML::Node& node, const Field& field, const std::string& path) {
+void ConfigReader::count_value() {
   if (++values_ > most_values) {
     throw Error(ErrorKind::usage,
                 fmt::format("`{}` holds more than {} values", config_.origin, most_values));
   }
+}
+
+json ConfigReader::read_value(const YAML::Node& node, const Field& field, const std::string& path) {
+  count_value();
   if (node.IsNull()) {
     return nullptr;
   }
   if (field.type == Type::message) {
     return read_message(node, tables::message(field.message), path);
   }
+  if (field.type == Type::any) {
+    return read_any(node, path);
+  }
   return field.type == Type::string_map ? read_map(node, path) : read_scalar(node, field, path);
+}
+
+json ConfigReader::read_keyed(const YAML::Node& node, const Field& field, const std::string& path) {
+  if (node.IsNull()) {
+    return nullptr;
+  }
+  auto result = json::object();
+  if (!node.IsMap()) {
+    mismatch(node, "a mapping", path);
+    return result;
+  }
+  for (const auto& pair : node) {
+    const auto key = pair.first.as<std::string>("");
+    const auto child = path + "." + key;
+    config_.origins[child] = origin_of(pair.first);
+    auto value = read_value(pair.second, field, child);
+    result[key] = value.is_null() ? json::object() : std::move(value);
+  }
+  return result;
 }
 
 json ConfigReader::read_map(const YAML::Node& node, const std::string& path) {
@@ -193,86 +217,6 @@ json ConfigReader::read_map(const YAML::Node& node, const std::string& path) {
     result[key] = pair.second.Scalar();
   }
   return result;
-}
-
-json ConfigReader::read_scalar(const YAML::Node& node,
-                               const Field& field,
-                               const std::string& path) {
-  const auto kind = scalar_kind(node);
-  if (kind == ScalarKind::null) {
-    return nullptr;
-  }
-  const bool is_text = kind == ScalarKind::string;
-  switch (field.type) {
-    case Type::string:
-      if (is_text) {
-        return node.Scalar();
-      }
-      mismatch(node, "a string", path);
-      return nullptr;
-    case Type::boolean:
-      if (kind == ScalarKind::boolean) {
-        return to_lower(node.Scalar()) == "true";
-      }
-      mismatch(node, "`true` or `false`", path);
-      return nullptr;
-    case Type::duration:
-      if (const auto duration = is_text ? api_duration(node.Scalar()) : std::nullopt) {
-        return *duration;
-      }
-      mismatch(node, "a duration such as `3600s`, `2h` or `7d`", path);
-      return nullptr;
-    case Type::enumeration: return read_enumeration(node, field, path);
-    case Type::int32:
-    case Type::int64:
-      if (kind == ScalarKind::integer || is_text) {
-        return read_number(node, field.type, path);
-      }
-      mismatch(node, "a whole number", path);
-      return nullptr;
-    case Type::string_map:
-    case Type::output:
-    case Type::message: break;
-  }
-  throw Error(ErrorKind::internal, fmt::format("`{}` is no scalar of the schema", field.name));
-}
-
-json ConfigReader::read_number(const YAML::Node& node, Type type, const std::string& path) {
-  std::string_view text = node.Scalar();
-  if (text.starts_with('+')) {
-    text.remove_prefix(1);
-  }
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool outside = type == Type::int32 && (number < std::numeric_limits<std::int32_t>::min() ||
-                                               number > std::numeric_limits<std::int32_t>::max());
-  if (error == std::errc::result_out_of_range || outside) {
-    fault(node, fmt::format("{} is too large: `{}`", shown(path), printable(text)));
-    return nullptr;
-  }
-  if (error != std::errc{} || end != text.data() + text.size()) {
-    fault(node, fmt::format("{} is not a decimal number: `{}`", shown(path), printable(text)));
-    return nullptr;
-  }
-  // proto3's JSON writes 64-bit integers as strings
-  return type == Type::int64 ? json(std::to_string(number)) : json(number);
-}
-
-json ConfigReader::read_enumeration(const YAML::Node& node,
-                                    const Field& field,
-                                    const std::string& path) {
-  if (scalar_kind(node) != ScalarKind::string) {
-    mismatch(node, "a string", path);
-    return nullptr;
-  }
-  const auto& text = node.Scalar();
-  const bool known =
-      std::find(field.values.begin(), field.values.end(), text) != field.values.end();
-  if (!known && !field.open) {
-    fault(node, fmt::format("{} has no value `{}`{}", shown(path), printable(text),
-                            tables::did_you_mean(text, field.values)));
-  }
-  return text;
 }
 
 }  // namespace autopack::job

@@ -43,10 +43,16 @@ private:
                              const tables::Field& field,
                              const std::string& path);
   nlohmann::json read_number(const YAML::Node& node, tables::Type type, const std::string& path);
+  nlohmann::json read_floating(const YAML::Node& node, const std::string& path);
   nlohmann::json read_enumeration(const YAML::Node& node,
                                   const tables::Field& field,
                                   const std::string& path);
   nlohmann::json read_map(const YAML::Node& node, const std::string& path);
+  nlohmann::json read_keyed(const YAML::Node& node,
+                            const tables::Field& field,
+                            const std::string& path);
+  nlohmann::json read_any(const YAML::Node& node, const std::string& path);
+  void count_value();
   const tables::Field* known_field(const YAML::Node& key,
                                    const tables::Message& message,
                                    const std::string& path);

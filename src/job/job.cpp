@@ -14,12 +14,32 @@ using nlohmann::json;
 
 namespace {
 
-Draft draft_of(const Config* config, const Location& location) {
+/// What flags and file together ask for.
+JobKind kind_of(const JobFlags& flags, const Config* config, Problems& problems) {
+  const auto file = config == nullptr ? JobKind::custom_job : config->kind;
+  if (flags.as == "custom-job" && file != JobKind::custom_job) {
+    problems.push_back({.message = fmt::format("`{}` is a {}, not a custom job", config->origin,
+                                               resource_name(file)),
+                        .origin = "`--as`"});
+  }
+  const bool pipeline = flags.as == "training-pipeline" || is_pipeline(file);
+  const bool tunes = flags.tune || is_tuning(file);
+  if (pipeline) {
+    return tunes ? JobKind::tuning_pipeline : JobKind::training_pipeline;
+  }
+  return tunes ? JobKind::tuning_job : JobKind::custom_job;
+}
+
+Draft draft_of(const JobFlags& flags,
+               const Config* config,
+               const Location& location,
+               Problems& problems) {
   Draft draft{.body = std::make_shared<json>(json::object())};
   if (config != nullptr) {
     *draft.body = *config->body;
     draft.origins = config->origins;
   }
+  draft.kind = kind_of(flags, config, problems);
   draft.origins["project"] = location.project_origin;
   draft.origins["region"] = location.region_origin;
   return draft;
@@ -41,14 +61,17 @@ JobSpec make_job(const JobFlags& flags,
                  const CheckOptions& options,
                  Problems earlier) {
   auto problems = std::move(earlier);
-  auto draft = draft_of(config, location);
+  auto draft = draft_of(flags, config, location, problems);
   merge_pools(flags, draft, problems);
   merge_fields(flags, location, draft, problems);
+  merge_study(flags.study, draft, problems);
+  merge_pipeline(flags.pipeline, draft, problems);
   check_pool_flags(flags, problems);
   check_draft(draft, location, options, problems);
   throw_if_errors(problems, ErrorKind::usage);
   auto name = draft.body->value("displayName", "");
   return {.body = std::move(draft.body),
+          .kind = draft.kind,
           .packaged_pools = std::move(draft.packaged_pools),
           .packaging = std::move(draft.packaging),
           .display_name = std::move(name),
@@ -60,14 +83,7 @@ json with_image(const JobSpec& job, const std::string& image) {
   for (const auto pool : job.packaged_pools) {
     body["jobSpec"]["workerPoolSpecs"][pool]["containerSpec"]["imageUri"] = image;
   }
-  return body;
-}
-
-std::string_view collection_of(const json& resource) {
-  if (resource.contains("trainingTaskDefinition")) {
-    return "trainingPipelines";
-  }
-  return resource.contains("trialJobSpec") ? "hyperparameterTuningJobs" : "customJobs";
+  return resource_of(std::move(body), job.kind);
 }
 
 }  // namespace autopack::job

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/error.hpp"
+#include "job/kind.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -43,6 +44,36 @@ struct PoolFlags {
 /// returned.
 PoolFlags parse_pool(std::string_view value, const std::string& origin, Problems& problems);
 
+/// What the user typed of a study and its trials.
+struct StudyFlags {
+  std::vector<std::string> metrics{};     ///< `accuracy:maximize`
+  std::vector<std::string> parameters{};  ///< `lr:double:1e-5..1e-1:log`
+  std::optional<std::int64_t> max_trial_count{};
+  std::optional<std::int64_t> parallel_trial_count{};
+  std::optional<std::int64_t> max_failed_trial_count{};
+  std::string algorithm{};              ///< `grid-search`, `random-search`
+  std::string measurement_selection{};  ///< `best`, `last`
+  std::string early_stopping{};         ///< `median`, `decay-curve`, `convex`
+};
+
+/// What the user typed of a training pipeline, besides its task.
+struct PipelineFlags {
+  std::string dataset_id{};
+  std::string model_id{};
+  std::string parent_model{};
+  std::string model_display_name{};
+  std::string model_description{};
+  std::string model_version_description{};
+  std::string model_artifact_uri{};
+  std::string model_image_uri{};
+  std::string model_predict_route{};
+  std::string model_health_route{};
+  std::vector<std::string> model_ports{};
+  std::vector<std::string> model_version_aliases{};
+  std::vector<std::pair<std::string, std::string>> model_env{};
+  std::vector<std::pair<std::string, std::string>> model_labels{};
+};
+
 /// What the user typed for a job, besides packaging. Empty or absent = not typed.
 struct JobFlags {
   std::string display_name{};
@@ -73,6 +104,21 @@ struct JobFlags {
   std::string boot_disk_type{};
   std::optional<std::int64_t> boot_disk_size{};  ///< GB
   std::string tpu_topology{};
+  std::string gpu_partition_size{};
+  std::vector<std::string> nfs_mounts{};     ///< `server=...,path=...,mount-point=...`
+  std::vector<std::string> lustre_mounts{};  ///< `instance-ip=...,volume-handle=...,...`
+  std::string reservation_affinity{};        ///< `reservation-affinity-type=any`
+  std::string network_attachment{};          ///< of the PSC interface
+  std::vector<std::string> dns_peerings{};   ///< `domain=...,target-project=...,...`
+  std::vector<std::string> reserved_ip_ranges{};
+  std::vector<std::string> models{};
+  std::string experiment{};
+  std::string experiment_run{};
+  std::string protected_artifact_location{};
+  bool tune{false};  ///< the command is `tune`
+  std::string as{};  ///< `custom-job`, `training-pipeline`; empty: as the file says
+  StudyFlags study{};
+  PipelineFlags pipeline{};
   /// `--dockerfile` is given: the pool names no entry and no dependencies, an executor is optional.
   bool own_dockerfile{false};
 };
@@ -89,16 +135,19 @@ struct Location {
 /// `jobSpec.workerPoolSpecs[0].replicaCount`.
 using Origins = std::map<std::string, std::string, std::less<>>;
 
-/// A `--config` file: a CustomJob in the API's names and JSON types.
+/// A `--config` file in the API's names and JSON types: a CustomJob, whose `jobSpec` is also the
+/// trial job of a tuning job and the input of a pipeline's task, with what those have besides.
 struct Config {
   std::shared_ptr<const nlohmann::json> body{};
+  JobKind kind{JobKind::custom_job};
   Origins origins{};
   std::string origin{};  ///< the file's name, for messages
 };
 
-/// Reads a `--config` file's text, YAML or JSON: CustomJobSpec and CustomJob forms, snake_case
-/// accepted. Unknown keys and values of a wrong type are problems with line and nearest name; what
-/// can be read is returned. `name` is the file's as typed, `-` for standard input.
+/// Reads a `--config` file's text, YAML or JSON: a CustomJobSpec, CustomJob,
+/// HyperparameterTuningJob, StudySpec or TrainingPipeline, snake_case accepted. Unknown keys and
+/// values of a wrong type are problems with line and nearest name; what can be read is returned.
+/// `name` is the file's as typed, `-` for standard input.
 Config parse_config(std::string_view text, const std::string& name, Problems& problems);
 
 struct CheckOptions {
@@ -106,9 +155,10 @@ struct CheckOptions {
   std::string today{};      ///< `2026-11-20`, for images past their end; empty = not checked
 };
 
-/// A job ready to be sent: the body of a `customJobs` create.
+/// A job ready to be sent.
 struct JobSpec {
-  std::shared_ptr<const nlohmann::json> body{};  ///< CustomJob
+  std::shared_ptr<const nlohmann::json> body{};  ///< in the form of Config
+  JobKind kind{JobKind::custom_job};
   /// Pools (by index) whose image is the packaged one; their `imageUri` is still empty in `body`.
   std::vector<std::size_t> packaged_pools{};
   std::optional<PoolFlags> packaging{};  ///< the pool that is packaged, when one is
@@ -125,11 +175,7 @@ JobSpec make_job(const JobFlags& flags,
                  const CheckOptions& options,
                  Problems earlier = {});
 
-/// The body with `image` in every packaged pool.
+/// The resource to create, with `image` in every packaged pool.
 nlohmann::json with_image(const JobSpec& job, const std::string& image);
-
-/// The collection that a resource is created in: `customJobs`, `hyperparameterTuningJobs` or
-/// `trainingPipelines`.
-std::string_view collection_of(const nlohmann::json& resource);
 
 }  // namespace autopack::job

@@ -24,10 +24,12 @@ public:
 private:
   void names();
   void scheduling();
+  void psc_interface();
   void encryption(const Location& location);
   bool key_is_complete(const std::string& project);
   void set(const std::string& path, std::string_view flag, json value);
   void text(const std::string& path, std::string_view flag, const std::string& value);
+  void list(const std::string& path, std::string_view flag, const std::vector<std::string>& values);
   void boolean(const std::string& path, std::string_view flag, const std::optional<bool>& value);
   void duration(const std::string& path, std::string_view flag, const std::string& value);
   void fault(std::string_view flag, std::string message);
@@ -54,6 +56,14 @@ void FieldMerge::set(const std::string& path, std::string_view flag, json value)
 void FieldMerge::text(const std::string& path, std::string_view flag, const std::string& value) {
   if (!value.empty()) {
     set(path, flag, value);
+  }
+}
+
+void FieldMerge::list(const std::string& path,
+                      std::string_view flag,
+                      const std::vector<std::string>& values) {
+  if (!values.empty()) {
+    set(path, flag, values);
   }
 }
 
@@ -86,6 +96,20 @@ void FieldMerge::scheduling() {
   boolean("jobSpec.scheduling.restartJobOnWorkerRestart", "--restart-on-worker-restart",
           flags_.restart_on_worker_restart);
   boolean("jobSpec.scheduling.disableRetries", "--disable-retries", flags_.disable_retries);
+}
+
+void FieldMerge::psc_interface() {
+  text("jobSpec.pscInterfaceConfig.networkAttachment", "--network-attachment",
+       flags_.network_attachment);
+  if (flags_.dns_peerings.empty()) {
+    return;
+  }
+  auto peerings = json::array();
+  for (const auto& peering : flags_.dns_peerings) {
+    peerings.push_back(
+        message_of_pairs(peering, tables::message("DnsPeeringConfig"), "--dns-peering", problems_));
+  }
+  set("jobSpec.pscInterfaceConfig.dnsPeeringConfigs", "--dns-peering", std::move(peerings));
 }
 
 bool FieldMerge::key_is_complete(const std::string& project) {
@@ -130,9 +154,19 @@ void FieldMerge::names() {
   text("jobSpec.persistentResourceId", "--persistent-resource-id", flags_.persistent_resource_id);
   text("jobSpec.tensorboard", "--tensorboard", flags_.tensorboard);
   text("jobSpec.baseOutputDirectory.outputUriPrefix", "--base-output-dir", flags_.base_output_dir);
+  text("jobSpec.experiment", "--experiment", flags_.experiment);
+  text("jobSpec.experimentRun", "--experiment-run", flags_.experiment_run);
+  text("jobSpec.protectedArtifactLocationId", "--protected-artifact-location",
+       flags_.protected_artifact_location);
+  list("jobSpec.reservedIpRanges", "--reserved-ip-ranges", flags_.reserved_ip_ranges);
+  list("jobSpec.models", "--models", flags_.models);
   boolean("jobSpec.enableWebAccess", "--enable-web-access", flags_.enable_web_access);
   boolean("jobSpec.enableDashboardAccess", "--enable-dashboard-access",
           flags_.enable_dashboard_access);
+  // gcloud, which reads labels from no other file, lets the flag's take the place of all
+  if (!flags_.labels.empty() && draft_.kind == JobKind::tuning_job) {
+    draft_.body->erase("labels");
+  }
   for (const auto& [key, value] : flags_.labels) {
     (*draft_.body)["labels"][key] = value;
     draft_.origins["labels." + key] = "`--labels`";
@@ -146,6 +180,7 @@ void FieldMerge::run(const Location& location) {
   }
   names();
   scheduling();
+  psc_interface();
   encryption(location);
 }
 

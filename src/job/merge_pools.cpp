@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 
 namespace autopack::job {
 
@@ -66,17 +67,23 @@ private:
   void origins(const std::string& path, const PoolFlags& flags);
   std::vector<std::size_t> addressed_pools(std::size_t file_pools);
   void without_pool();
+  void read_messages();
   void container_flags(const std::vector<std::size_t>& addressed);
   void form_flags(json& form, const std::string& path, bool is_container);
   void env(json& form, const std::string& path);
-  void disk_and_topology(json& pool, const std::string& path);
+  void machine(json& pool, const std::string& path);
+  void mounts(json& pool, const std::string& path);
 
   const JobFlags& flags_;
   Draft& draft_;
   Problems& problems_;
+  json reservation_{};
+  std::vector<json> nfs_mounts_{};
+  std::vector<json> lustre_mounts_{};
 };
 
 void PoolMerge::run() {
+  read_messages();
   const bool packaging =
       !flags_.pools.empty() && (flags_.own_dockerfile || flags_.pools[0].local_package_path);
   if (packaging) {
@@ -152,7 +159,7 @@ std::vector<std::size_t> PoolMerge::addressed_pools(std::size_t file_pools) {
 }
 
 void PoolMerge::without_pool() {
-  const std::array<std::pair<bool, std::string_view>, 7> given{{
+  const std::array<std::pair<bool, std::string_view>, 11> given{{
       {flags_.args.has_value(), "--args"},
       {flags_.command.has_value(), "--command"},
       {!flags_.env.empty(), "--env"},
@@ -160,6 +167,10 @@ void PoolMerge::without_pool() {
       {!flags_.boot_disk_type.empty(), "--boot-disk-type"},
       {flags_.boot_disk_size.has_value(), "--boot-disk-size"},
       {!flags_.tpu_topology.empty(), "--tpu-topology"},
+      {!flags_.gpu_partition_size.empty(), "--gpu-partition-size"},
+      {!flags_.reservation_affinity.empty(), "--reservation-affinity"},
+      {!flags_.nfs_mounts.empty(), "--nfs-mount"},
+      {!flags_.lustre_mounts.empty(), "--lustre-mount"},
   }};
   for (const auto& [is_given, flag] : given) {
     if (is_given) {
@@ -188,7 +199,7 @@ void PoolMerge::env(json& form, const std::string& path) {
   }
 }
 
-void PoolMerge::disk_and_topology(json& pool, const std::string& path) {
+void PoolMerge::machine(json& pool, const std::string& path) {
   if (!flags_.boot_disk_type.empty()) {
     pool["diskSpec"]["bootDiskType"] = flags_.boot_disk_type;
     draft_.origins[path + ".diskSpec.bootDiskType"] = "`--boot-disk-type`";
@@ -200,6 +211,50 @@ void PoolMerge::disk_and_topology(json& pool, const std::string& path) {
   if (!flags_.tpu_topology.empty()) {
     pool["machineSpec"]["tpuTopology"] = flags_.tpu_topology;
     draft_.origins[path + ".machineSpec.tpuTopology"] = "`--tpu-topology`";
+  }
+  if (!flags_.gpu_partition_size.empty()) {
+    pool["machineSpec"]["gpuPartitionSize"] = flags_.gpu_partition_size;
+    draft_.origins[path + ".machineSpec.gpuPartitionSize"] = "`--gpu-partition-size`";
+  }
+  if (!flags_.reservation_affinity.empty()) {
+    pool["machineSpec"]["reservationAffinity"] = reservation_;
+    draft_.origins[path + ".machineSpec.reservationAffinity"] = "`--reservation-affinity`";
+  }
+}
+
+/// A mount takes the place of the file's at the same mount point.
+void PoolMerge::mounts(json& pool, const std::string& path) {
+  for (const auto& [key, flag, given] : {std::tuple{"nfsMounts", "--nfs-mount", &nfs_mounts_},
+                                         {"lustreMounts", "--lustre-mount", &lustre_mounts_}}) {
+    for (const auto& mount : *given) {
+      auto& list = pool[key];
+      const auto same = std::find_if(list.begin(), list.end(), [&](const json& entry) {
+        return entry.value("mountPoint", "") == mount.value("mountPoint", "");
+      });
+      if (same != list.end()) {
+        *same = mount;
+      } else {
+        list.push_back(mount);
+      }
+      draft_.origins[path + "." + key] = fmt::format("`{}`", flag);
+    }
+  }
+}
+
+/// What needs splitting, once for all pools.
+void PoolMerge::read_messages() {
+  if (!flags_.reservation_affinity.empty()) {
+    reservation_ =
+        message_of_pairs(flags_.reservation_affinity, tables::message("ReservationAffinity"),
+                         "--reservation-affinity", problems_);
+  }
+  for (const auto& mount : flags_.nfs_mounts) {
+    nfs_mounts_.push_back(
+        message_of_pairs(mount, tables::message("NfsMount"), "--nfs-mount", problems_));
+  }
+  for (const auto& mount : flags_.lustre_mounts) {
+    lustre_mounts_.push_back(
+        message_of_pairs(mount, tables::message("LustreMount"), "--lustre-mount", problems_));
   }
 }
 
@@ -229,7 +284,8 @@ void PoolMerge::container_flags(const std::vector<std::size_t>& addressed) {
   bool any_package = false;
   for (const auto index : addressed) {
     auto& pool = list()[index];
-    disk_and_topology(pool, pool_path(index));
+    machine(pool, pool_path(index));
+    mounts(pool, pool_path(index));
     for (const std::string form : {"containerSpec", "pythonPackageSpec"}) {
       if (pool.contains(form)) {
         const bool is_container = form == "containerSpec";

@@ -19,13 +19,37 @@ constexpr std::array told_elsewhere{
     std::string_view{"displayName"},      std::string_view{"jobSpec"},
     std::string_view{"workerPoolSpecs"},  std::string_view{"imageUri"},
     std::string_view{"executorImageUri"}, std::string_view{"pythonModule"},
-    std::string_view{"packageUris"},
+    std::string_view{"packageUris"},      std::string_view{"metrics"},
+    std::string_view{"parameters"},       std::string_view{"metricId"},
+    std::string_view{"parameterId"},
 };
 
-void check_required(const json& object,
-                    const tables::Message& message,
-                    const std::string& path,
-                    Findings& findings) {
+void check_groups(const json& object,
+                  const tables::Message& message,
+                  const std::string& path,
+                  Findings& findings) {
+  for (const auto& group : message.groups) {
+    std::vector<std::string> given;
+    for (const auto field : group.fields) {
+      if (object.contains(field)) {
+        given.emplace_back(field);
+      }
+    }
+    // what a pool runs has a rule of its own
+    if (given.size() > 1 && message.name != "WorkerPoolSpec") {
+      findings.error(fmt::format("{}.{}", path, given[1]),
+                     fmt::format("{} has `{}`, which exclude each other", shown_path(path),
+                                 fmt::join(given, "` and `")));
+    }
+  }
+}
+
+/// Required fields and fields that exclude each other, in `object` and all that it holds.
+void check_shape(const json& object,
+                 const tables::Message& message,
+                 const std::string& path,
+                 Findings& findings) {
+  check_groups(object, message, path, findings);
   for (const auto& field : message.fields) {
     const auto child =
         path.empty() ? std::string{field.name} : fmt::format("{}.{}", path, field.name);
@@ -42,13 +66,24 @@ void check_required(const json& object,
       continue;
     }
     const auto& inner = tables::message(field.message);
-    if (!field.list) {
-      check_required(*found, inner, child, findings);
+    if (!field.list && !field.keyed) {
+      check_shape(*found, inner, child, findings);
       continue;
     }
-    for (std::size_t i = 0; i < found->size(); ++i) {
-      check_required((*found)[i], inner, fmt::format("{}[{}]", child, i), findings);
+    std::size_t index = 0;
+    for (const auto& [key, item] : found->items()) {
+      check_shape(
+          item, inner,
+          field.list ? fmt::format("{}[{}]", child, index++) : fmt::format("{}.{}", child, key),
+          findings);
     }
+  }
+}
+
+/// A part of the body that only some kinds have.
+void check_part(const json& body, const char* key, std::string_view message, Findings& findings) {
+  if (const auto part = body.find(key); part != body.end()) {
+    check_shape(*part, tables::message(message), key, findings);
   }
 }
 
@@ -106,10 +141,19 @@ void check_draft(const Draft& draft,
                  const CheckOptions& options,
                  Problems& problems) {
   Findings findings{draft, options, problems};
-  check_required(*draft.body, tables::message("CustomJob"), "", findings);
+  check_shape(*draft.body, tables::message("CustomJob"), "", findings);
+  check_part(*draft.body, "studySpec", "StudySpec", findings);
+  check_part(*draft.body, "modelToUpload", "Model", findings);
+  check_part(*draft.body, "inputDataConfig", "InputDataConfig", findings);
   check_job_fields(*draft.body, location, findings);
   check_pools(*draft.body, findings);
   check_strategy(*draft.body, findings);
+  if (is_tuning(draft.kind)) {
+    check_study(*draft.body, findings);
+  }
+  if (is_pipeline(draft.kind)) {
+    check_pipeline(*draft.body, location, findings);
+  }
 }
 
 }  // namespace autopack::job

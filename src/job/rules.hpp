@@ -57,6 +57,10 @@ void check_pools(const nlohmann::json& body, Findings& findings);
 void check_machine(const nlohmann::json& pool, const std::string& path, Findings& findings);
 /// What SPOT and FLEX_START ask of the pools.
 void check_strategy(const nlohmann::json& body, Findings& findings);
+/// Metrics, parameters and counts of a study (vertex.md 1.1).
+void check_study(const nlohmann::json& body, Findings& findings);
+/// Model and dataset of a training pipeline.
+void check_pipeline(const nlohmann::json& body, const Location& location, Findings& findings);
 /// Prebuilt images that do not exist, or whose time is over.
 void check_prebuilt_image(const std::string& image, const std::string& path, Findings& findings);
 

@@ -12,9 +12,12 @@ enum class Type {
   string,
   int32,
   int64,
+  floating,
   boolean,
   duration,
+  timestamp,
   string_map,
+  any,     ///< whatever JSON can hold
   output,  ///< set by the service, of whatever type
   enumeration,
   message,
@@ -24,15 +27,22 @@ struct Field {
   std::string_view name;
   Type type;
   bool list;
+  bool keyed;  ///< an object whose values are of the type
   bool required;
   std::string_view message;                  ///< name of the message when type is message
   std::span<const std::string_view> values;  ///< of an enumeration
   bool open;  ///< the enumeration ages: unknown values are a matter of `--skip-checks`
 };
 
+/// Fields that exclude each other.
+struct OneOf {
+  std::span<const std::string_view> fields;
+};
+
 struct Message {
   std::string_view name;
   std::span<const Field> fields;
+  std::span<const OneOf> groups;
 };
 
 /// An accelerator and the numbers of it that a machine takes.

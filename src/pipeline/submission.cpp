@@ -4,6 +4,7 @@
 #include "image/file_reference.hpp"
 #include "pipeline/base.hpp"
 #include "pipeline/secrets.hpp"
+#include "project/hypertune.hpp"
 
 namespace autopack::pipeline {
 
@@ -80,6 +81,15 @@ Checked check(const SubmissionRequest& request, const submit::Submitter* submitt
     }
   }
   findings.throw_if_any();
+  if (checked.scanned && job::is_tuning(checked.job.kind) && !request.flags.own_dockerfile &&
+      !project::names_hypertune(*checked.scanned->tree, checked.scanned->project)) {
+    checked.job.warnings.push_back(
+        {.severity = Problem::Severity::warning,
+         .message = "the program seems not to report its metrics: no requirement and no import "
+                    "names cloudml-hypertune",
+         .hints = {"--with-hypertune adds it; the program calls "
+                   "hypertune.HyperTune().report_hyperparameter_tuning_metric"}});
+  }
   return checked;
 }
 

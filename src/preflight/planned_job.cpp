@@ -116,7 +116,9 @@ PlannedJob read_resource(const json& resource, const job::Location& location) {
     return planned;
   }
   if (resource.contains("trainingTaskInputs")) {
-    auto planned = read_job_spec(member(resource, "trainingTaskInputs"), location);
+    const auto& inputs = member(resource, "trainingTaskInputs");
+    const bool tunes = inputs.contains("trialJobSpec");
+    auto planned = read_job_spec(tunes ? member(inputs, "trialJobSpec") : inputs, location);
     planned.create_permission = "aiplatform.trainingPipelines.create";
     return planned;
   }

@@ -50,6 +50,12 @@ public:
 
   Problems check(const job::JobSpec& job) const override {
     Problems problems;
+    if (job.kind != job::JobKind::custom_job) {
+      problems.push_back({.message = fmt::format("a local job is a custom job, not a {}",
+                                                 job::resource_name(job.kind)),
+                          .origin = "`--submitter=local`",
+                          .hints = {"`autopack submit --submitter=local` runs the program once"}});
+    }
     const auto pools = real_pools(*job.body);
     if (pools.size() > 1 || (pools.size() == 1 && replicas(*pools.front()) > 1)) {
       problems.push_back(

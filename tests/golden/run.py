@@ -20,7 +20,7 @@ import testbed  # noqa: E402
 EXECUTOR = 'autopack-tests/python:1'
 OUTPUT = 'us-docker.pkg.dev/my-project/models/example:v1'
 
-# example -> entry point as a key of --worker-pool-spec, further flags of submit
+# example -> entry point as a key of --worker-pool-spec, further flags of submit or, for `tune`, of tune
 CASES = {
     'script': ('script=trainer/task.py', ['--args=--epochs=50']),
     'module': ('python-module=trainer', ['--args=500000']),
@@ -30,7 +30,12 @@ CASES = {
     'pyproject': ('python-module=wine.train', ['--timeout=3600s']),
     'several-pools': ('script=trainer/task.py', [
         '--config=job.yaml', '--worker-pool-spec=machine-type=n1-standard-4,replica-count=3']),
+    'tune': ('script=trainer/task.py', [
+        '--config=study.yaml', '--metric=loss:minimize', '--parameter=rate:double:1e-3..1:log',
+        '--max-trial-count=20', '--parallel-trial-count=4', '--with-hypertune']),
 }
+# What `dockerfile` calls a flag of the command that submits.
+DOCKERFILE_FLAGS = {'tune': ['--requirements=cloudml-hypertune']}
 
 
 def alone():
@@ -42,7 +47,7 @@ def check_dockerfile(name, entry, accept):
     """The text for the example; its committed copy carries the facts of the base."""
     folder = testbed.example(name)
     kept = HERE / 'examples' / f'{name}.Dockerfile'
-    command = ['dockerfile', f'--executor-image-uri={EXECUTOR}', f'--{entry}']
+    command = ['dockerfile', f'--executor-image-uri={EXECUTOR}', f'--{entry}', *DOCKERFILE_FLAGS.get(name, [])]
     if accept:
         kept.parent.mkdir(exist_ok=True)
         kept.write_text(testbed.autopack(*command, cwd=folder).out)
@@ -59,7 +64,8 @@ def check_body(name, entry, flags, accept):
     pool = (f'--worker-pool-spec=machine-type=n1-standard-8,executor-image-uri={EXECUTOR},local-package-path=.,'
             f'output-image-uri={OUTPUT},{entry}')
     (folder / 'Dockerfile').write_text((HERE / 'examples' / f'{name}.Dockerfile').read_text())
-    answer = testbed.autopack('submit', '--display-name', name, '--project=my-project', '--region=us-central1', pool,
+    verb = 'tune' if name == 'tune' else 'submit'
+    answer = testbed.autopack(verb, '--display-name', name, '--project=my-project', '--region=us-central1', pool,
                               *flags, '--dry-run', cwd=folder, env=alone(), status=None)
     if answer.status != 0:
         return str(answer)

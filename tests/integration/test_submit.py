@@ -64,6 +64,24 @@ class Submit(unittest.TestCase):
         self.assertEqual(self.api.requests, [])
         self.assertEqual(testbed.images(self.target), [])
 
+    def test_a_tuning_job_and_pipelines_are_packaged_and_created_too(self):
+        study = ['--metric=loss:minimize', '--parameter=rate:double:1e-3..1:log']
+        for command, flags, collection, way in (
+                ('tune', study, 'hyperparameterTuningJobs', ['trialJobSpec']),
+                ('submit', ['--as=training-pipeline'], 'trainingPipelines', ['trainingTaskInputs']),
+                ('tune', [*study, '--as=training-pipeline'], 'trainingPipelines',
+                 ['trainingTaskInputs', 'trialJobSpec'])):
+            with self.subTest(command=command, flags=flags):
+                answer = autopack(command, *self.flags, *flags, cwd=self.folder, env=self.env)
+                self.assertRegex(answer.out, rf'^projects/[^/]+/locations/us-central1/{collection}/\d+\n$')
+                spec = self.api.requests[-1]['body']
+                for key in way:
+                    spec = spec[key]
+                images = {pool['containerSpec']['imageUri'] for pool in spec['workerPoolSpecs']}
+                self.assertRegex(images.pop(), f'^{self.target}@sha256:')
+                self.assertFalse(images)
+                self.assertEqual('cloudml-hypertune' in answer.err, command == 'tune')
+
     def test_a_ready_image_is_sent_as_typed(self):
         autopack('submit', '--display-name=ready',
                  '--worker-pool-spec=machine-type=n1-standard-4,container-image-uri=gcr.io/p/i:v1',

@@ -83,11 +83,62 @@ inline JobArguments read_job_arguments(const std::vector<std::string>& argv) {
       {"--boot-disk-size",
        [](auto& to, const auto& value) { to.flags.boot_disk_size = std::stoll(value); }},
       {"--tpu-topology", text(&job::JobFlags::tpu_topology)},
+      {"--gpu-partition-size", text(&job::JobFlags::gpu_partition_size)},
+      {"--reservation-affinity", text(&job::JobFlags::reservation_affinity)},
+      {"--network-attachment", text(&job::JobFlags::network_attachment)},
+      {"--experiment", text(&job::JobFlags::experiment)},
+      {"--experiment-run", text(&job::JobFlags::experiment_run)},
+      {"--protected-artifact-location", text(&job::JobFlags::protected_artifact_location)},
+      {"--nfs-mount", [](auto& to, const auto& value) { to.flags.nfs_mounts.push_back(value); }},
+      {"--lustre-mount",
+       [](auto& to, const auto& value) { to.flags.lustre_mounts.push_back(value); }},
+      {"--dns-peering",
+       [](auto& to, const auto& value) { to.flags.dns_peerings.push_back(value); }},
+      {"--reserved-ip-ranges",
+       [](auto& to, const auto& value) {
+         to.flags.reserved_ip_ranges = listed(to, "--reserved-ip-ranges", value);
+       }},
+      {"--models",
+       [](auto& to, const auto& value) { to.flags.models = listed(to, "--models", value); }},
+      {"--as", text(&job::JobFlags::as)},
+      {"--metric", [](auto& to, const auto& value) { to.flags.study.metrics.push_back(value); }},
+      {"--parameter",
+       [](auto& to, const auto& value) { to.flags.study.parameters.push_back(value); }},
+      {"--max-trial-count",
+       [](auto& to, const auto& value) { to.flags.study.max_trial_count = std::stoll(value); }},
+      {"--parallel-trial-count",
+       [](auto& to, const auto& value) {
+         to.flags.study.parallel_trial_count = std::stoll(value);
+       }},
+      {"--max-failed-trial-count",
+       [](auto& to, const auto& value) {
+         to.flags.study.max_failed_trial_count = std::stoll(value);
+       }},
+      {"--algorithm", [](auto& to, const auto& value) { to.flags.study.algorithm = value; }},
+      {"--measurement-selection",
+       [](auto& to, const auto& value) { to.flags.study.measurement_selection = value; }},
+      {"--early-stopping",
+       [](auto& to, const auto& value) { to.flags.study.early_stopping = value; }},
+      {"--dataset-id", [](auto& to, const auto& value) { to.flags.pipeline.dataset_id = value; }},
+      {"--model-id", [](auto& to, const auto& value) { to.flags.pipeline.model_id = value; }},
+      {"--parent-model",
+       [](auto& to, const auto& value) { to.flags.pipeline.parent_model = value; }},
+      {"--model-display-name",
+       [](auto& to, const auto& value) { to.flags.pipeline.model_display_name = value; }},
+      {"--model-image-uri",
+       [](auto& to, const auto& value) { to.flags.pipeline.model_image_uri = value; }},
+      {"--model-artifact-uri",
+       [](auto& to, const auto& value) { to.flags.pipeline.model_artifact_uri = value; }},
+      {"--model-ports",
+       [](auto& to, const auto& value) {
+         to.flags.pipeline.model_ports = listed(to, "--model-ports", value);
+       }},
       {"--dockerfile", [](auto& to, const auto&) { to.flags.own_dockerfile = true; }},
   };
   JobArguments result;
   for (const auto& argument : argv) {
     if (!argument.starts_with("--")) {
+      result.flags.tune = result.flags.tune || argument == "tune" || argument == "hp-tuning-jobs";
       continue;
     }
     const auto equals = argument.find('=');

@@ -32,6 +32,7 @@ def scalar_fault(kind, value, values):
         'bool': isinstance(value, bool),
         'int32': isinstance(value, int) and not isinstance(value, bool),
         'int64': isinstance(value, str) and re.fullmatch(r'-?\d+', value) is not None,
+        'double': isinstance(value, (int, float)) and not isinstance(value, bool),
         'duration': isinstance(value, str) and re.fullmatch(r'\d{1,12}(\.\d{1,9})?s', value) is not None,
         'map': isinstance(value, dict) and all(isinstance(item, str) for item in value.values()),
         'enumeration': isinstance(value, str) and value in values,
@@ -44,19 +45,21 @@ def schema_faults(value, message, table, path):
     if not isinstance(value, dict):
         yield path, f'{json.dumps(value)} is no {message}'
         return
-    for name, (kind, values, is_list, is_required) in table[message].items():
+    for name, (_, _, _, _, is_required) in table[message].items():
         if is_required and name not in value:
             yield f'{path}.{name}'.lstrip('.'), 'Required field is missing.'
     for name, item in value.items():
         where = f'{path}.{name}'.lstrip('.')
-        kind, values, is_list, _ = table[message].get(name, ('output', (), False, False))
+        kind, values, is_keyed, is_list, _ = table[message].get(name, ('output', (), False, False, False))
         if kind == 'output':
             yield where, 'Cannot find field.'
             continue
         if is_list and not isinstance(item, list):
             yield where, f'{json.dumps(item)} is no list'
             continue
-        for index, element in enumerate(item if is_list else [item]):
+        if is_keyed:
+            item = [] if not isinstance(item, dict) else list(item.values())
+        for index, element in enumerate(item if is_list or is_keyed else [item]):
             at = f'{where}[{index}]' if is_list else where
             if kind in table:
                 yield from schema_faults(element, kind, table, at) if element or kind != 'WorkerPoolSpec' else ()

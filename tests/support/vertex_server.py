@@ -61,7 +61,7 @@ class VertexServer:
         oracle = oracle or os.environ.get('AUTOPACK_ORACLE') or ROOT.parent / 'shared' / 'oracle'
         self.oracle = pathlib.Path(oracle) if pathlib.Path(oracle, 'validate.py').is_file() else None
         self.record = record
-        self.service = JobService(Refusal, read_table(ROOT / 'src/job/tables/schema.txt'), self.oracle, states, control)
+        self.service = JobService(Refusal, read_table(ROOT / 'src/job/tables/schema.txt')[0], self.oracle, states, control)
         self.logs = LogService(Refusal, self.oracle)
         if narrate:
             self.service.changed = lambda name, state: self.logs.add(name, f'the job is {state.lower()}', task='service')

@@ -31,6 +31,7 @@ void check(const Case& item) {
   cli.write("train.py", "print(1)\n");
   cli.write("loop.yaml", "--flags-file: loop.yaml\n");
   cli.write("word.yaml", "region: x\n");
+  cli.write("old.yaml", "trainingInput: {scaleTier: BASIC}\n");
   cli.write("broken.yaml", "--region: [\n");
   for (const auto& [name, value] : item.variables) {
     cli.set(name, value);
@@ -53,7 +54,7 @@ TEST_CASE("a bad command line is told with what is wrong and what would be right
   for (const auto& item : std::vector<Case>{
            {{}, {"no command", "--help"}},
            {{"sumbit"}, {"`sumbit`", "did you mean `submit`?"}},
-           {{"tune"}, {"there is no command `tune`", "`submit`, `run`"}},
+           {{"deploy"}, {"there is no command `deploy`", "`submit`, `tune`"}},
            {{"--script=x", "build"}, {"`--script=x` is no flag that stands before a command"}},
            {{"build", "--base-imag=x"}, {"no flag `--base-imag`", "`--base-image`"}},
            {{"submit", "--regoin=x"}, {"`--regoin`", "did you mean `--region`?"}},
@@ -76,6 +77,35 @@ TEST_CASE("a bad command line is told with what is wrong and what would be right
            {{"build", "--flags-file=word.yaml"}, {"`word.yaml` line 1", "`region` is no flag"}},
            {{"build", "--flags-file=broken.yaml"}, {"`broken.yaml`", "is no YAML"}},
        }) {
+    check(item);
+  }
+}
+
+TEST_CASE("jobs of other kinds that cannot be are refused before anything is sent") {
+  const std::vector<std::string> where{"--project=p", "--region=us-central1"};
+  for (auto item : std::vector<Case>{
+           {{"tune", ready}, {"the study has no metric", "the study has no parameter"}},
+           {{"tune", ready, "--metric=a:max", "--parameter=x:1..2"}, {"`a:max` is no metric"}},
+           {{"tune", ready, "--metric=a:maximize", "--parameter=x:1..2", "--with-hypertune"},
+            {"nothing is packaged", "local-package-path=."}},
+           {{"tune", ready, "--metric=a:maximize", "--parameter=x:1..2", "--submitter=local"},
+            {"a local job is a custom job, not a HyperparameterTuningJob"}},
+           {{"submit", ready, "--metric=a:maximize"}, {"`--metric`"}},
+           {{"submit", ready, "--as=pipeline"}, {"`pipeline`", "`training-pipeline`"}},
+           {{"submit", ready, "--as=training-pipeline", "--model-display-name=m"},
+            {"has no image that serves it"}},
+           {{"submit", ready, "--model-id=m"}, {"`--model-id` is for a training pipeline"}},
+           {{"submit", "--config=old.yaml"},
+            {"legacy AI Platform, which has ended", "autopack translate --config=old.yaml"}},
+           {{"translate"}, {"the job names nothing to run"}},
+           {{"translate", "--config=gone.yaml"}, {"`gone.yaml`", "does not exist"}},
+           {{"translate", "one", "two"}, {"unexpected argument `two`"}},
+           {{"translate", "j", "--scale-tear=basic"}, {"`--scale-tear`", "`--scale-tier`"}},
+           {{"translate", "j", "--labels=a", "--master-image-uri=i"}, {"is not KEY=VALUE"}},
+       }) {
+    if (item.arguments.front() != "translate") {
+      item.arguments.insert(item.arguments.end(), where.begin(), where.end());
+    }
     check(item);
   }
 }

@@ -1,7 +1,7 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "job/job.hpp"
-#include "support/job_arguments.hpp"
+#include "support/job_findings.hpp"
 
 #include <doctest/doctest.h>
 
@@ -11,59 +11,10 @@ using namespace autopack;
 
 namespace {
 
-struct Case {
-  std::vector<std::string> argv{};
-  std::string config{};
-  std::vector<std::string> findings{};  ///< a fragment of each, "MESSAGE (ORIGIN)"
-};
-
-Problems findings_of(const Case& bad, const job::CheckOptions& options = {}) {
-  auto arguments = testing::read_job_arguments(bad.argv);
-  arguments.location.project = "p";
-  arguments.location.region_origin = "`--region`";
-  if (arguments.location.region.empty()) {
-    arguments.location.region = "us-central1";
-  }
-  if (arguments.flags.display_name.empty()) {
-    arguments.flags.fallback_display_name = "directory";
-  }
-  std::optional<job::Config> config;
-  if (!bad.config.empty()) {
-    config = job::parse_config(bad.config, "job.yaml", arguments.problems);
-  }
-  try {
-    const auto made = job::make_job(arguments.flags, config ? &*config : nullptr,
-                                    arguments.location, options, arguments.problems);
-    return made.warnings;
-  } catch (const Error& error) {
-    CHECK(error.kind() == ErrorKind::usage);
-    return error.problems();
-  }
-}
-
-bool tells(const Problems& problems, const std::string& fragment) {
-  return std::any_of(problems.begin(), problems.end(), [&](const Problem& p) {
-    return (p.message + " (" + p.origin + ")").find(fragment) != std::string::npos;
-  });
-}
-
-void check_all(const std::vector<Case>& cases, Problem::Severity severity) {
-  for (const auto& bad : cases) {
-    const auto problems = findings_of(bad);
-    std::string told;
-    for (const auto& problem : problems) {
-      told += problem.message + " (" + problem.origin + ")\n";
-    }
-    CAPTURE(told);
-    for (const auto& finding : bad.findings) {
-      CAPTURE(finding);
-      CHECK(tells(problems, finding));
-    }
-    CHECK(problems.size() == bad.findings.size());
-    CHECK(std::all_of(problems.begin(), problems.end(),
-                      [&](const Problem& p) { return p.severity == severity; }));
-  }
-}
+using testing::Case;
+using testing::check_all;
+using testing::findings_of;
+using testing::tells;
 
 const std::string pool = "--worker-pool-spec=";
 const std::string good = "--worker-pool-spec=machine-type=n1-standard-4,container-image-uri=i";
@@ -337,7 +288,7 @@ TEST_CASE("configuration files") {
            {"`labels.a` is a whole number, not a string"}},
           {{},
            "studySpec: {}\ntrialJobSpec: {}\n",
-           {"is a HyperparameterTuningJob", "no worker pool"}},
+           {"no worker pool", "no metric", "no parameter"}},
           {{}, "trainingInput: {}\n", {"legacy AI Platform", "no worker pool"}},
           {{"--args=x"},
            head + tail + "- machineSpec: {machineType: n1-standard-4}\n" + tail,

@@ -71,8 +71,10 @@ TEST_CASE("request bodies are those that gcloud sent" *
   for (const auto& file : files_of(fs::path{variable("AUTOPACK_ORACLE")} / "gcloud")) {
     CAPTURE(file);
     const auto recorded = autopack::parse_json(read_file(file));
-    const bool custom_job = recorded["argv"][1] == "custom-jobs" && recorded["argv"][2] == "create";
-    if (!custom_job) {
+    const std::string group = recorded["argv"][1];
+    const bool creates =
+        (group == "custom-jobs" || group == "hp-tuning-jobs") && recorded["argv"][2] == "create";
+    if (!creates) {
       continue;
     }
     if (recorded["requests"].empty()) {

@@ -81,44 +81,51 @@ def prebuilt_images(out, path):
     return out.array("PrebuiltImage", entries)
 
 
-BASIC = {"string", "int32", "int64", "bool", "duration", "map", "output"}
+BASIC = {"string", "int32", "int64", "double", "bool", "duration", "timestamp", "map", "any", "output"}
 
 
 def field(out, row, enums):
     name, kind, *flags = row.split()
-    assert set(flags) <= {"list", "required"}, row
+    assert set(flags) <= {"keyed", "list", "required"}, row
     message, values, open_enum = "", [], False
     if kind in enums:
         kind, (values, open_enum) = "enumeration", enums[kind]
     elif kind not in BASIC:
         kind, message = "message", kind
-    kind = {"bool": "boolean", "map": "string_map"}.get(kind, kind)
+    kind = {"bool": "boolean", "map": "string_map", "double": "floating"}.get(kind, kind)
+    booleans = ", ".join(str(flag in flags).lower() for flag in ("list", "keyed", "required"))
     return (
-        f"{{{quoted(name)}, Type::{kind}, {str('list' in flags).lower()}, "
-        f"{str('required' in flags).lower()}, {quoted(message)}, {out.words(values)}, "
+        f"{{{quoted(name)}, Type::{kind}, {booleans}, {quoted(message)}, {out.words(values)}, "
         f"{str(open_enum).lower()}}}"
     )
 
 
-def schema(out, path):
-    enums, messages = {}, {}
-    for row in rows(path):
+def schema(out, paths):
+    enums, messages, groups = {}, {}, {}
+    for row in itertools.chain.from_iterable(rows(path) for path in paths):
         if row.startswith("enum"):
             keyword, name, *values = row.split()
             enums[name] = (values, keyword == "enum*")
+        elif row.startswith("  oneof "):
+            groups[name].append(f"{{{out.words(row.split()[1:])}}}")
         elif row.startswith(" "):
             messages[name].append(field(out, row, enums))
         else:
             name = row
-            messages[name] = []
-    entries = [f"{{{quoted(n)}, {out.array('Field', fields)}}}" for n, fields in messages.items()]
+            messages[name], groups[name] = [], []
+    entries = [
+        f"{{{quoted(n)}, {out.array('Field', fields)}, {out.array('OneOf', groups[n])}}}"
+        for n, fields in messages.items()
+    ]
     return out.array("Message", entries)
 
 
 def main(directory, output):
     directory, out = pathlib.Path(directory), Writer()
     tables = {
-        "std::span<const Message> messages": schema(out, directory / "schema.txt"),
+        "std::span<const Message> messages": schema(
+            out, [directory / "schema.txt", directory / "legacy_schema.txt"]
+        ),
         "std::span<const Machine> machines": machines(out, directory / "machines.txt"),
         "std::span<const std::string_view> regions": out.words(rows(directory / "regions.txt")),
         "std::span<const PrebuiltImage> prebuilt_images": prebuilt_images(

@@ -1,0 +1,204 @@
+#include "job/config_document.hpp"
+
+#include "base/json.hpp"
+#include "base/text.hpp"
+#include "job/config_scalar.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace autopack::job {
+
+using nlohmann::json;
+
+namespace {
+
+/// What a file can be, by the message whose keys it has.
+struct Form {
+  std::string_view message;
+  std::string_view path;  ///< of the message in the body
+  JobKind kind;
+};
+
+constexpr std::array forms{
+    Form{"CustomJobSpec", "jobSpec", JobKind::custom_job},
+    Form{"CustomJob", "", JobKind::custom_job},
+    Form{"HyperparameterTuningJob", "", JobKind::tuning_job},
+    Form{"TrainingPipeline", "", JobKind::training_pipeline},
+    Form{"StudySpec", "studySpec", JobKind::tuning_job},
+};
+
+std::size_t known_keys(const YAML::Node& node, std::string_view message) {
+  std::size_t count = 0;
+  for (const auto& pair : node) {
+    const auto name = camel_case(pair.first.as<std::string>(""));
+    count += tables::find_field(tables::message(message), name) != nullptr ? 1U : 0U;
+  }
+  return count;
+}
+
+/// The one that knows most of the keys; the first of equals.
+const Form& form_of(const YAML::Node& node) {
+  const Form* best = forms.data();
+  std::size_t most = known_keys(node, best->message);
+  for (const auto& form : forms) {
+    if (const auto count = known_keys(node, form.message); count > most) {
+      best = &form;
+      most = count;
+    }
+  }
+  return *best;
+}
+
+/// The node of a key, in whichever case it is written; undefined when there is none.
+YAML::Node find_key(const YAML::Node& node, std::string_view name) {
+  for (const auto& pair : node) {
+    if (camel_case(pair.first.as<std::string>("")) == name) {
+      return pair.second;
+    }
+  }
+  return YAML::Node{YAML::NodeType::Undefined};
+}
+
+/// Gives the origins at and below path `from` the path `to`.
+void move_origins(Origins& origins, const std::string& from, const std::string& to) {
+  Origins moved;
+  for (auto& [path, origin] : origins) {
+    const auto rest = path.starts_with(from) ? path.substr(from.size()) : std::string{};
+    const bool inside = path == from || rest.starts_with('.') || rest.starts_with('[');
+    moved[inside ? to + (to.empty() && !rest.empty() ? rest.substr(1) : rest) : path] =
+        std::move(origin);
+  }
+  origins = std::move(moved);
+}
+
+void rename_key(json& body, Origins& origins, const std::string& from, const std::string& to) {
+  if (body.contains(from)) {
+    body[to] = std::move(body[from]);
+    body.erase(from);
+  }
+  move_origins(origins, from, to);
+}
+
+class DocumentReader {
+public:
+  DocumentReader(Config& config, Problems& problems) : config_{config}, reader_{config, problems} {}
+
+  json run(const YAML::Node& node);
+
+private:
+  bool is_mapping(const YAML::Node& node);
+  json pipeline(const YAML::Node& node);
+  void check_definition(const YAML::Node& node, const YAML::Node& definition);
+  void task_inputs(const YAML::Node& inputs, json& body);
+
+  Config& config_;
+  ConfigReader reader_;
+};
+
+bool DocumentReader::is_mapping(const YAML::Node& node) {
+  if (node.IsNull() || !node.IsDefined()) {
+    reader_.fault(node, fmt::format("`{}` is empty", config_.origin));
+    return false;
+  }
+  if (!node.IsMap()) {
+    reader_.fault(node,
+                  fmt::format("`{}` is {}, not a mapping", config_.origin, describe_node(node)));
+    return false;
+  }
+  for (const auto* key : {"trainingInput", "predictionInput"}) {
+    if (find_key(node, key).IsDefined()) {
+      reader_.fault(
+          node,
+          fmt::format("`{}` is a job of the legacy AI Platform, which has ended", config_.origin),
+          {fmt::format("autopack translate --config={0} | autopack submit --config=-",
+                       shell_quote(config_.origin))});
+      return false;
+    }
+  }
+  return true;
+}
+
+/// The task decides what the inputs are, and whether autopack can make them.
+void DocumentReader::check_definition(const YAML::Node& node, const YAML::Node& definition) {
+  const bool tunes = find_key(node, "studySpec").IsDefined();
+  config_.kind = tunes ? JobKind::tuning_pipeline : JobKind::training_pipeline;
+  if (!definition.IsDefined() || definition.IsNull()) {
+    return;
+  }
+  const auto text = definition.as<std::string>("");
+  for (const auto kind : {JobKind::training_pipeline, JobKind::tuning_pipeline}) {
+    if (text == task_definition(kind)) {
+      config_.kind = kind;
+      return;
+    }
+  }
+  reader_.fault(definition, fmt::format("`{}` is no task that autopack submits", printable(text)),
+                {fmt::format("leave `trainingTaskDefinition` out, or name `{}` or `{}`",
+                             task_definition(JobKind::training_pipeline),
+                             task_definition(JobKind::tuning_pipeline))});
+}
+
+void DocumentReader::task_inputs(const YAML::Node& inputs, json& body) {
+  const std::string path = "trainingTaskInputs";
+  if (config_.kind == JobKind::training_pipeline) {
+    body["jobSpec"] = reader_.read_message(inputs, tables::message("CustomJobSpec"), path);
+    move_origins(config_.origins, path, "jobSpec");
+    return;
+  }
+  auto task = reader_.read_message(inputs, tables::message("HyperparameterTuningJob"), path);
+  for (const auto* key : {"displayName", "labels", "encryptionSpec"}) {
+    if (task.contains(key)) {
+      reader_.fault(inputs,
+                    fmt::format("`{}` stands in `{}`, but belongs to the pipeline", key, path));
+      task.erase(key);
+    }
+  }
+  body.update(task);
+  move_origins(config_.origins, path, "");
+  rename_key(body, config_.origins, "trialJobSpec", "jobSpec");
+}
+
+json DocumentReader::pipeline(const YAML::Node& node) {
+  auto body = reader_.read_message(node, tables::message("TrainingPipeline"), "");
+  body.erase("trainingTaskDefinition");
+  body.erase("trainingTaskInputs");
+  const auto inputs = find_key(node, "trainingTaskInputs");
+  check_definition(inputs.IsDefined() && inputs.IsMap() ? inputs : YAML::Node{},
+                   find_key(node, "trainingTaskDefinition"));
+  if (inputs.IsDefined() && !inputs.IsNull()) {
+    task_inputs(inputs, body);
+  }
+  return body;
+}
+
+json DocumentReader::run(const YAML::Node& node) {
+  if (!is_mapping(node)) {
+    return json::object();
+  }
+  const auto& form = form_of(node);
+  config_.kind = form.kind;
+  if (form.message == "TrainingPipeline") {
+    return pipeline(node);
+  }
+  const std::string path{form.path};
+  const auto& message = tables::message(form.message);
+  if (!path.empty()) {
+    reader_.hide_prefix(path);
+    return {{path, reader_.read_message(node, message, path)}};
+  }
+  auto body = reader_.read_message(node, message, path);
+  if (form.kind == JobKind::tuning_job) {
+    rename_key(body, config_.origins, "trialJobSpec", "jobSpec");
+  }
+  return body;
+}
+
+}  // namespace
+
+json read_document(const YAML::Node& node, Config& config, Problems& problems) {
+  return DocumentReader{config, problems}.run(node);
+}
+
+}  // namespace autopack::job

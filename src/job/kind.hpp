@@ -1,0 +1,29 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <string_view>
+
+namespace autopack::job {
+
+/// What a job is created as. A pipeline holds a custom task or a tuning task.
+enum class JobKind { custom_job, tuning_job, training_pipeline, tuning_pipeline };
+
+/// True when it has a study, whose trials are custom jobs.
+bool is_tuning(JobKind kind);
+bool is_pipeline(JobKind kind);
+
+/// `CustomJob`, `HyperparameterTuningJob` or `TrainingPipeline`.
+std::string_view resource_name(JobKind kind);
+
+/// `trainingTaskDefinition` of a pipeline (vertex.md 1.1); empty for other kinds.
+std::string_view task_definition(JobKind kind);
+
+/// The resource to create of `body`, in which the pools are at `jobSpec` whatever the kind.
+nlohmann::json resource_of(nlohmann::json body, JobKind kind);
+
+/// The collection that a resource is created in: `customJobs`, `hyperparameterTuningJobs` or
+/// `trainingPipelines`.
+std::string_view collection_of(const nlohmann::json& resource);
+
+}  // namespace autopack::job

@@ -1,0 +1,120 @@
+#include "job/translate_machines.hpp"
+
+#include "base/json.hpp"
+#include "base/text.hpp"
+#include "job/rules.hpp"
+#include "job/tables.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace autopack::job {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr std::string_view t4 = "NVIDIA_TESLA_T4";
+constexpr int most_t4 = 4;  // of one machine
+
+/// A machine of the legacy service, and what comes nearest to it (vertex.md section 8).
+struct LegacyMachine {
+  std::string_view name;
+  std::string_view machine;
+  std::string_view accelerator{};
+  int accelerators{0};
+};
+
+constexpr std::array machines{
+    LegacyMachine{"standard", "n1-standard-4"},
+    LegacyMachine{"large_model", "n1-highmem-8"},
+    LegacyMachine{"complex_model_s", "n1-highcpu-8"},
+    LegacyMachine{"complex_model_m", "n1-highcpu-16"},
+    LegacyMachine{"complex_model_l", "n1-highcpu-32"},
+    LegacyMachine{"standard_gpu", "n1-standard-8", "NVIDIA_TESLA_K80", 1},
+    LegacyMachine{"complex_model_m_gpu", "n1-standard-16", "NVIDIA_TESLA_K80", 4},
+    LegacyMachine{"complex_model_l_gpu", "n1-standard-32", "NVIDIA_TESLA_K80", 8},
+    LegacyMachine{"standard_p100", "n1-standard-8", "NVIDIA_TESLA_P100", 1},
+    LegacyMachine{"complex_model_m_p100", "n1-standard-16", "NVIDIA_TESLA_P100", 4},
+    LegacyMachine{"standard_v100", "n1-standard-8", "NVIDIA_TESLA_V100", 1},
+    LegacyMachine{"large_model_v100", "n1-highmem-8", "NVIDIA_TESLA_V100", 1},
+    LegacyMachine{"complex_model_m_v100", "n1-standard-16", "NVIDIA_TESLA_V100", 4},
+    LegacyMachine{"complex_model_l_v100", "n1-standard-32", "NVIDIA_TESLA_V100", 8},
+    LegacyMachine{"cloud_tpu", "cloud-tpu", "TPU_V2", 8},
+};
+
+json spec_of(std::string_view machine, std::string_view accelerator, int accelerators) {
+  json spec{{"machineType", machine}};
+  if (!accelerator.empty()) {
+    spec["acceleratorType"] = accelerator;
+    spec["acceleratorCount"] = accelerators;
+  }
+  return spec;
+}
+
+}  // namespace
+
+std::vector<TierRole> tier_roles(std::string_view tier) {
+  if (tier == "BASIC") {
+    return {{"n1-standard-4", "", 0, 1}};
+  }
+  if (tier == "BASIC_GPU") {
+    return {{"n1-standard-8", "NVIDIA_TESLA_K80", 1, 1}};
+  }
+  if (tier == "BASIC_TPU") {
+    return {{"cloud-tpu", "TPU_V2", 8, 1}};
+  }
+  if (tier == "STANDARD_1") {
+    return {{"n1-highcpu-8", "", 0, 1}, {"n1-highcpu-8", "", 0, 4}, {"n1-standard-4", "", 0, 3}};
+  }
+  if (tier == "PREMIUM_1") {
+    return {{"n1-highcpu-16", "", 0, 1}, {"n1-highcpu-16", "", 0, 19}, {"n1-highmem-8", "", 0, 11}};
+  }
+  return {};
+}
+
+json machine_spec(Legacy& legacy, const std::string& machine, const std::string& path) {
+  const auto* const known = std::find_if(machines.begin(), machines.end(),
+                                         [&](const auto& m) { return m.name == machine; });
+  if (known != machines.end()) {
+    legacy.warn(path,
+                fmt::format("`{}` has no exact equal: `{}` comes near", machine, known->machine));
+    return spec_of(known->machine, known->accelerator, known->accelerators);
+  }
+  const auto* const vertex = tables::find_machine(machine);
+  if (vertex == nullptr) {
+    std::vector<std::string_view> names;
+    for (const auto& legacy_machine : machines) {
+      names.push_back(legacy_machine.name);
+    }
+    for (const auto& other : tables::machines()) {
+      names.push_back(other.name);
+    }
+    legacy.warn(path, fmt::format("Vertex AI is not known to have machine type `{}`{}",
+                                  printable(machine), tables::did_you_mean(machine, names)));
+    return {{"machineType", machine}};
+  }
+  if (vertex->fixed.empty()) {
+    return {{"machineType", machine}};
+  }
+  return spec_of(machine, vertex->fixed[0].type, vertex->fixed[0].counts[0]);
+}
+
+void replace_old_accelerator(Legacy& legacy, json& machine, const std::string& path) {
+  const auto type = text_of(machine, "acceleratorType");
+  if (type == "NVIDIA_TESLA_K80") {
+    const auto count = std::min(machine.value("acceleratorCount", 1), most_t4);
+    machine["acceleratorType"] = t4;
+    machine["acceleratorCount"] = count;
+    legacy.warn(path, fmt::format("`{}` is gone: {} `{}` stand in its place", type, count, t4));
+  } else if (type.starts_with("TPU_V") && type.ends_with("_POD") && type != "TPU_V4_POD") {
+    const auto name = type.substr(0, type.size() - std::string_view{"_POD"}.size());
+    machine["acceleratorType"] = name;
+    legacy.warn(path,
+                fmt::format("`{}` has no equal: `{}` with the same count comes near", type, name));
+  }
+}
+
+}  // namespace autopack::job
