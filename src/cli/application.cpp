@@ -6,6 +6,7 @@
 #include "cli/help.hpp"
 #include "cli/packaging_options.hpp"
 #include "cli/settings.hpp"
+#include "google/registry_login.hpp"
 #include "job/flags_file.hpp"
 #include "version.hpp"
 
@@ -177,11 +178,13 @@ int run_command(const Reading& reading, const Surroundings& surroundings, Consol
   std::unique_ptr<http::Client> client;
   std::shared_ptr<engine::Docker> docker;
   std::unique_ptr<google::TokenSource> google;
-  pipeline::Services services{
-      .environment = surroundings.environment,
-      .reporter = &console,
-      .cancellation = surroundings.cancellation,
-      .credentials = registry::make_docker_credentials(surroundings.environment)};
+  pipeline::Services services{.environment = surroundings.environment,
+                              .reporter = &console,
+                              .cancellation = surroundings.cancellation};
+  services.credentials = registry::first_of(
+      {registry::make_docker_credentials(surroundings.environment),
+       registry::make_podman_credentials(surroundings.environment),
+       google::make_registry_login([&]() -> google::TokenSource& { return services.google(); })});
   services.client = [&]() -> http::Client& {
     if (!client) {
       client = surroundings.make_client({.user_agent = "autopack/" AUTOPACK_VERSION,

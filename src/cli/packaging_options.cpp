@@ -30,6 +30,11 @@ std::vector<std::string> elements(const std::vector<std::string>& values,
   return all;
 }
 
+std::optional<std::chrono::seconds> age_of(const BuildOptions& options) {
+  const auto age = job::api_duration(options.max_dependency_age);
+  return age ? std::optional{std::chrono::seconds{job::duration_seconds(*age)}} : std::nullopt;
+}
+
 pipeline::PackageRequest base_request(const std::string& directory,
                                       const BuildOptions& build,
                                       const Environment& environment) {
@@ -38,6 +43,7 @@ pipeline::PackageRequest base_request(const std::string& directory,
       .options = {.platform = build.platform, .templates = build.templates},
       .build_network = build.build_network,
       .no_cache = build.no_cache,
+      .max_dependency_age = age_of(build),
       .engine = engines.at(build.engine)};
   for (const auto& output : build.outputs) {
     request.outputs.push_back(pipeline::Output::parse(output));
@@ -64,6 +70,8 @@ void add_build_flags(FlagSet& flags, BuildOptions& options) {
   flags.text("--build-network", "MODE", options.build_network,
              "network of build steps: host, none");
   flags.toggle("--no-cache", options.no_cache, "build every step anew");
+  flags.text("--max-dependency-age", "DURATION", options.max_dependency_age,
+             "install unpinned packages anew when older: 1d, 12h");
 }
 
 void add_output_flag(FlagSet& flags, BuildOptions& options) {
@@ -92,6 +100,11 @@ void check_build_options(const BuildOptions& options) {
     throw Error(ErrorKind::usage,
                 fmt::format("`--source={}` is not in this version", printable(options.source)))
         .hint("`--source=worktree` takes the files as they are in the directory");
+  }
+  if (!options.max_dependency_age.empty() && !age_of(options)) {
+    throw Error(ErrorKind::usage, fmt::format("`{}` of `--max-dependency-age` is no duration",
+                                              printable(options.max_dependency_age)))
+        .hint("`--max-dependency-age=1d` takes dependencies that are at most a day old");
   }
   const auto parts = split(options.platform, '/');
   if (parts.size() < 2 || parts.size() > 3 || parts[0].empty() || parts[1].empty()) {

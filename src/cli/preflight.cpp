@@ -2,7 +2,7 @@
 
 #include "base/json.hpp"
 #include "google/project.hpp"
-#include "pipeline/direct.hpp"
+#include "pipeline/registries.hpp"
 
 #include <fmt/format.h>
 

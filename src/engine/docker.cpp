@@ -48,6 +48,10 @@ public:
     load_images(api_, read);
   }
 
+  std::vector<std::int64_t> run_times(const std::string& image) override {
+    return image_run_times(api_, image);
+  }
+
   std::map<std::string, std::string> probe(const std::string& image,
                                            const std::string& platform,
                                            const std::vector<std::string>& paths) override {

@@ -146,6 +146,8 @@ public:
   virtual void save(const std::string& name, const std::function<void(std::string_view)>& sink) = 0;
   /// Takes in the images of a tar as `docker load` does: `read` fills a buffer, 0 at the end.
   virtual void load(const std::function<std::size_t(char* buffer, std::size_t size)>& read) = 0;
+  /// When the RUN steps of an image ran, oldest first, in seconds since 1970.
+  virtual std::vector<std::int64_t> run_times(const std::string& image) = 0;
   /// What stands at `paths` in the image, by making a container that is never started: the paths
   /// that exist, with the target for symbolic links.
   virtual std::map<std::string, std::string> probe(const std::string& image,

@@ -5,6 +5,7 @@
 #include "base/url.hpp"
 #include "engine/json_lines.hpp"
 #include "engine/transfer.hpp"
+#include "image/manifest.hpp"
 
 #include <fmt/format.h>
 
@@ -139,6 +140,21 @@ std::optional<LocalImage> inspect_image(Api& api, const std::string& reference) 
         .cause(refusal_of(response));
   }
   return image_of(parse_answer(response));
+}
+
+std::vector<std::int64_t> image_run_times(Api& api, const std::string& image) {
+  const json steps = parse_answer(
+      api.send_ok(api.request("read an image's history", "GET", "/images/" + image + "/history")));
+  std::vector<std::int64_t> times;
+  for (const json& step : steps) {
+    const auto created = step.is_object() ? step.find("Created") : step.end();
+    if (step.is_object() && created != step.end() && created->is_number_integer() &&
+        image::is_run_step(text_at(step, "CreatedBy"))) {
+      times.push_back(created->get<std::int64_t>());
+    }
+  }
+  std::reverse(times.begin(), times.end());
+  return times;
 }
 
 Digest resolve_digest(Api& api, const image::Reference& reference) {

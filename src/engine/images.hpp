@@ -16,6 +16,7 @@ void save_image(Api& api,
                 const std::function<void(std::string_view)>& sink);
 void load_images(Api& api, const std::function<std::size_t(char*, std::size_t)>& read);
 void remove_image(Api& api, const std::string& reference);
+std::vector<std::int64_t> image_run_times(Api& api, const std::string& image);
 std::map<std::string, std::string> probe_image(Api& api,
                                                const std::string& image,
                                                const std::string& platform,

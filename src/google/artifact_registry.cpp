@@ -5,6 +5,7 @@
 #include "base/url.hpp"
 #include "google/api_error.hpp"
 #include "google/fields.hpp"
+#include "http/retry.hpp"
 
 #include <fmt/format.h>
 
@@ -18,15 +19,10 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr int most_tries = 4;
 constexpr std::chrono::milliseconds first_wait = 250ms;
 constexpr std::chrono::milliseconds longest_wait = 5s;
 /// Google makes a repository within seconds; an operation that takes longer hangs.
 constexpr std::chrono::milliseconds longest_operation = 5min;
-
-bool is_worth_another_try(int status) {
-  return status == 408 || status == 429 || status >= 500;
-}
 
 bool is_done(const json& operation) {
   const auto found = operation.find("done");
@@ -55,21 +51,9 @@ public:
 private:
   /// Asking twice does no harm here: a repository that the first try made is found by the second.
   http::Response ask(const http::Request& request) const {
-    auto wait = first_wait;
-    for (int tries = 1;; ++tries) {
-      try {
-        auto response = send(options_.caller, request);
-        if (tries == most_tries || !is_worth_another_try(response.status)) {
-          return response;
-        }
-      } catch (const http::TransportError& error) {
-        if (tries == most_tries || error.reason() == http::TransportError::Reason::tls) {
-          throw;
-        }
-      }
-      pause(wait);
-      wait *= 2;
-    }
+    return http::retry([&] { return send(options_.caller, request); },
+                       [this](std::chrono::milliseconds time) { pause(time); },
+                       {.attempts = 4, .first = 2 * first_wait});
   }
 
   void pause(std::chrono::milliseconds time) const {

@@ -5,7 +5,7 @@
 #include "base/url.hpp"
 #include "google/api_error.hpp"
 #include "google/explanation.hpp"
-#include "registry/retry.hpp"
+#include "http/retry.hpp"
 
 #include <fmt/format.h>
 
@@ -65,10 +65,10 @@ http::Response Service::send(const Call& call) const {
 }
 
 http::Response Service::ask(const Call& call) const {
-  for (registry::Attempt attempt;; ++attempt.number) {
+  for (http::Attempt attempt;; ++attempt.number) {
     attempt.reason.reset();
     attempt.status.reset();
-    const auto delay = [&] { return registry::retry_delay(attempt, draw(), std::time(nullptr)); };
+    const auto delay = [&] { return http::retry_delay(attempt, draw(), std::time(nullptr)); };
     try {
       auto response = send(call);
       attempt.status = response.status;

@@ -4,11 +4,10 @@
 #include "google/api_error.hpp"
 #include "google/fields.hpp"
 #include "google/token_source.hpp"
+#include "http/retry.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <charconv>
 
 namespace autopack::google {
@@ -18,9 +17,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr int most_tries = 3;
-constexpr std::chrono::milliseconds first_wait = 1s;
-constexpr std::array busy{408, 429, 500, 503, 504};
+/// As google-auth does; the policy is that of all requests, jitter included.
+constexpr http::RetryLimits limits{.attempts = 3, .first = 2s};
 constexpr std::size_t longest_quote = 300;
 /// Anything shorter is a word that messages may hold.
 constexpr std::size_t shortest_secret = 8;
@@ -34,23 +32,6 @@ http::Request as_http(const TokenRequest& request) {
   }
   result.headers.push_back({"Content-Type", "application/x-www-form-urlencoded"});
   return result;
-}
-
-/// A token request changes nothing, so a lost answer may be asked for again.
-std::optional<http::Response> try_once(http::Client& client,
-                                       const http::Request& request,
-                                       bool is_last) {
-  try {
-    auto response = client.send(request);
-    const bool is_busy = std::find(busy.begin(), busy.end(), response.status) != busy.end();
-    return is_busy && !is_last ? std::nullopt : std::optional{std::move(response)};
-  } catch (const http::TransportError& error) {
-    using Reason = http::TransportError::Reason;
-    if (is_last || error.reason() == Reason::tls || error.reason() == Reason::protocol) {
-      throw;
-    }
-    return std::nullopt;
-  }
 }
 
 /// RFC 6749's `{"error": "code"}`, or what Google's APIs say.
@@ -104,14 +85,7 @@ AccessToken read_token(const CredentialOptions& options,
 }  // namespace
 
 http::Response send_patiently(const CredentialOptions& options, const http::Request& request) {
-  auto wait = first_wait;
-  for (int tries = 1;; ++tries) {
-    if (auto response = try_once(*options.client, request, tries == most_tries)) {
-      return std::move(*response);
-    }
-    options.sleep(wait);
-    wait *= 2;
-  }
+  return http::retry([&] { return options.client->send(request); }, options.sleep, limits);
 }
 
 AccessToken request_token(const CredentialOptions& options, const TokenRequest& request) {

@@ -57,8 +57,8 @@ struct Request {
   /// For what must not happen twice: a request on a kept connection that the server has just closed
   /// is sent again.
   bool new_connection{false};
-  /// Redirects followed by GET and HEAD; with 0 the 3xx answer is returned. `Authorization` and
-  /// `Cookie` never follow to another host, and https never becomes http.
+  /// Redirects followed by GET and HEAD; with 0 the 3xx answer is returned. `Authorization`,
+  /// `Cookie` and `tls` never follow to another host, and https never becomes http.
   int max_redirects{0};
 };
 

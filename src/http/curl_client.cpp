@@ -120,6 +120,7 @@ private:
         const std::string name = to_lower(header.name);
         return name == "authorization" || name == "cookie" || name == "x-registry-auth";
       });
+      request.tls = {};
     }
     return next;
   }

@@ -96,6 +96,34 @@ std::vector<Digest> Configuration::diff_ids() const {
   return digests;
 }
 
+bool is_run_step(std::string_view created_by) {
+  const bool has_shell = created_by.find("/bin/sh -c ") != std::string_view::npos;
+  return created_by.starts_with("RUN ") ||
+         (has_shell && created_by.find("#(nop)") == std::string_view::npos);
+}
+
+std::vector<std::int64_t> Configuration::run_times() const {
+  std::vector<std::int64_t> times;
+  const auto history = document_->find("history");
+  if (history == document_->end() || !history->is_array()) {
+    return times;
+  }
+  for (const json& step : *history) {
+    const auto text = [&](const char* key) {
+      const auto found = step.is_object() ? step.find(key) : step.end();
+      return step.is_object() && found != step.end() && found->is_string()
+                 ? found->get<std::string>()
+                 : std::string{};
+    };
+    std::tm date{};
+    if (is_run_step(text("created_by")) &&
+        ::strptime(text("created").c_str(), "%Y-%m-%dT%H:%M:%S", &date) != nullptr) {
+      times.push_back(::timegm(&date));
+    }
+  }
+  return times;
+}
+
 void Configuration::set_user(const std::string& user) {
   (*document_)["config"]["User"] = user;
 }

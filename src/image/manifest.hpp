@@ -70,6 +70,9 @@ const IndexEntry& choose(const std::vector<IndexEntry>& entries,
 /// Compact JSON with a fixed order of keys.
 std::string to_json(const Manifest& manifest);
 
+/// True when a history's `created_by` is a RUN step, as BuildKit or the classic builder writes it.
+bool is_run_step(std::string_view created_by);
+
 /// An image configuration (OCI image-spec config.md); fields autopack does not know are kept.
 class Configuration {
 public:
@@ -88,6 +91,10 @@ public:
   std::vector<std::string> environment() const;
   std::map<std::string, std::string> labels() const;
   std::vector<Digest> diff_ids() const;
+
+  /// When the history's RUN steps ran, in its order, in seconds since 1970; those without a time
+  /// are left out.
+  std::vector<std::int64_t> run_times() const;
 
   void set_user(const std::string& user);
   void set_working_directory(const std::string& directory);

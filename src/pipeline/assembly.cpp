@@ -16,14 +16,18 @@ constexpr std::uint64_t in_memory{16'000'000};
 using Facts = std::shared_ptr<std::optional<image::LayerFacts>>;
 using Recipe = std::shared_ptr<const engine::LayerRecipe>;
 
-/// Compresses the layer while it is read, and keeps its facts.
-registry::BlobSource streamed(const Recipe& recipe, const Facts& facts) {
-  return [recipe, facts] {
+/// Compresses the layer while it is read, and keeps its facts: also of a push that fails later, so
+/// that the next one finds the layer sent and does not send it again.
+registry::BlobSource streamed(const Recipe& recipe,
+                              const Facts& facts,
+                              const state::LayerCache& cache) {
+  return [recipe, facts, cache] {
     auto pipe = std::make_shared<engine::BytePipe>(
-        [recipe, facts](const std::function<void(std::string_view)>& out) {
+        [recipe, facts, cache](const std::function<void(std::string_view)>& out) {
           image::LayerWriter writer{out};
           recipe->write_tar([&](std::string_view bytes) { writer.write(bytes); });
           *facts = writer.finish();
+          cache.put(recipe->key, **facts);
         });
     return [pipe](char* buffer, std::size_t size) { return pipe->read(buffer, size); };
   };
@@ -88,7 +92,8 @@ void Assembly::add_recipe(engine::LayerRecipe made) {
   if (const auto known = services_.layer_cache.get(recipe.key)) {
     *layer.facts = known;
     layer.from_cache = true;
-    layer.blob = {.known = descriptor_of(*known), .open = streamed(layer.recipe, layer.facts)};
+    layer.blob = {.known = descriptor_of(*known),
+                  .open = streamed(layer.recipe, layer.facts, services_.layer_cache)};
   } else if (recipe.size <= in_memory) {
     std::string bytes;
     image::LayerWriter writer{[&](std::string_view piece) { bytes += piece; }};
@@ -97,7 +102,7 @@ void Assembly::add_recipe(engine::LayerRecipe made) {
     layer.blob = {.known = descriptor_of(**layer.facts),
                   .open = registry::source_of(std::move(bytes))};
   } else {
-    layer.blob = {.open = streamed(layer.recipe, layer.facts)};
+    layer.blob = {.open = streamed(layer.recipe, layer.facts, services_.layer_cache)};
   }
   layers_.push_back(std::move(layer));
 }

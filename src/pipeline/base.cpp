@@ -3,8 +3,8 @@
 #include "base/text.hpp"
 #include "image/file_image.hpp"
 #include "image/programs.hpp"
-#include "pipeline/direct.hpp"
 #include "pipeline/image_source.hpp"
+#include "pipeline/registries.hpp"
 
 #include <fmt/format.h>
 
@@ -58,27 +58,18 @@ std::optional<Digest> digest_now(engine::Docker& docker, const image::Reference&
   }
 }
 
-/// The digest of a base that came from a registry before, asked for there without a daemon; none
-/// when the base is new or the registry does not answer.
-std::optional<Digest> digest_without_daemon(Services& services,
-                                            const image::Reference& reference,
-                                            const std::string& platform) {
-  if (reference.digest) {
-    return reference.digest;
-  }
-  const auto seen = services.base_cache.by_reference(reference.text, platform);
-  if (!seen || !seen->digest) {
-    return std::nullopt;
-  }
+/// The digest that the registry has for a tag, without a daemon; none when it does not answer.
+std::optional<Digest> digest_without_daemon(registry::Repository& repository,
+                                            Reporter& reporter,
+                                            const std::string& tag) {
   try {
-    const auto found = open_repository(services, reference, registry::Access::pull)
-                           ->head_manifest(reference.tag.empty() ? "latest" : reference.tag);
+    const auto found = repository.head_manifest(tag);
     return found ? std::optional{found->digest} : std::nullopt;
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::interrupted) {
       throw;
     }
-    services.reporter->detail(error.what());
+    reporter.detail(error.what());
     return std::nullopt;
   }
 }
@@ -180,32 +171,57 @@ image::BaseFacts assumed(const image::Reference& reference, const std::string& p
 
 }  // namespace
 
-image::BaseFacts base_now(Services& services,
-                          const std::string& text,
-                          const std::string& platform,
-                          Engine engine) {
-  if (const auto files = image::FileReference::parse(text)) {
-    return look_into(services, image::open_files(*files, platform), platform);
+BaseQuestion::BaseQuestion(Services& services,
+                           std::string text,
+                           std::string platform,
+                           Engine engine)
+    : services_{services}, text_{std::move(text)}, platform_{std::move(platform)}, engine_{engine} {
+  if (image::FileReference::parse(text_)) {
+    return;
   }
-  const auto reference = image::Reference::parse(text);
-  if (engine == Engine::direct) {
-    return facts_in_registry(services, reference, platform);
+  const auto reference = image::Reference::parse(text_);
+  guess_ = cached(services, reference, platform_);
+  if (reference.digest || !guess_ || !guess_->digest) {
+    return;
+  }
+  const std::shared_ptr<registry::Repository> repository =
+      open_repository(services, reference, registry::Access::pull);
+  digest_ =
+      std::async(std::launch::async, [repository, reporter = services.reporter,
+                                      tag = reference.tag.empty() ? "latest" : reference.tag] {
+        return digest_without_daemon(*repository, *reporter, tag);
+      });
+}
+
+image::BaseFacts BaseQuestion::answer() {
+  if (const auto files = image::FileReference::parse(text_)) {
+    return look_into(services_, image::open_files(*files, platform_), platform_);
+  }
+  auto reference = image::Reference::parse(text_);
+  const auto known = digest_.valid() ? digest_.get() : reference.digest;
+  if (engine_ == Engine::direct) {
+    reference.digest = known;
+    return facts_in_registry(services_, reference, platform_);
   }
   const auto with_daemon = [&] {
-    auto digest = digest_without_daemon(services, reference, platform);
-    if (!digest) {
-      digest = digest_now(services.docker(), reference);
-    }
+    const auto digest = known ? known : digest_now(services_.docker(), reference);
     if (digest) {
-      if (auto facts = services.base_cache.by_digest(*digest, platform)) {
-        services.reporter->detail(fmt::format("`{}` is {}, known", text, digest->str()));
-        return named(std::move(*facts), text);
+      if (auto facts = services_.base_cache.by_digest(*digest, platform_)) {
+        services_.reporter->detail(fmt::format("`{}` is {}, known", text_, digest->str()));
+        return named(std::move(*facts), text_);
       }
     }
-    return probe(services, reference, platform);
+    return probe(services_, reference, platform_);
   };
-  return engine == Engine::docker ? with_daemon()
-                                  : or_registry(services, reference, platform, with_daemon);
+  return engine_ == Engine::docker ? with_daemon()
+                                   : or_registry(services_, reference, platform_, with_daemon);
+}
+
+image::BaseFacts base_now(Services& services,
+                          const std::string& reference,
+                          const std::string& platform,
+                          Engine engine) {
+  return BaseQuestion{services, reference, platform, engine}.answer();
 }
 
 image::BaseFacts base_as_seen(Services& services,

@@ -3,6 +3,7 @@
 #include "image/facts.hpp"
 #include "pipeline/package.hpp"
 
+#include <future>
 #include <optional>
 #include <string>
 
@@ -15,6 +16,28 @@ image::BaseFacts base_now(Services& services,
                           const std::string& reference,
                           const std::string& platform,
                           Engine engine);
+
+/// base_now in two steps: the executor image as it was seen last is known at once, while its
+/// registry is asked what it has now.
+class BaseQuestion {
+public:
+  /// Asks in the background when the image was seen before and came from a registry.
+  BaseQuestion(Services& services, std::string reference, std::string platform, Engine engine);
+
+  /// What is likely; none for an image that was not seen before, or is in files.
+  const std::optional<image::BaseFacts>& guess() const { return guess_; }
+
+  /// Waits; then as base_now.
+  image::BaseFacts answer();
+
+private:
+  Services& services_;
+  std::string text_;
+  std::string platform_;
+  Engine engine_;
+  std::optional<image::BaseFacts> guess_{};
+  std::future<std::optional<Digest>> digest_{};
+};
 
 /// The facts of `reference` as last seen, good for printing a Dockerfile: `recorded` (of a
 /// committed Dockerfile) when it is about the same base, else the cache, else the engine.

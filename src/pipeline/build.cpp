@@ -1,5 +1,6 @@
 #include "base/text.hpp"
 #include "image/file_reference.hpp"
+#include "pipeline/age.hpp"
 #include "pipeline/files.hpp"
 #include "pipeline/reasons.hpp"
 #include "project/pip_settings.hpp"
@@ -8,6 +9,7 @@
 
 #include <charconv>
 #include <chrono>
+#include <ctime>
 
 namespace autopack::pipeline {
 
@@ -162,8 +164,16 @@ Image build(Services& services,
               .dependencies = expected_dependencies(request, reasons, plan)};
   // What a user's own Dockerfile starts from is not in the key, so only the builder's cache can
   // tell whether it is still the same.
+  const AgeLimit limit{request, scanned, plan};
+  const auto is_old = [&](const std::string& id) {
+    return limit.applies() && limit.is_past(docker.run_times(id), false, std::time(nullptr));
+  };
   if (!request.no_cache && plan.user_dockerfile.empty()) {
-    if (const auto local = built_before(docker, plan, keyed.tagged())) {
+    const auto local = built_before(docker, plan, keyed.tagged());
+    if (local && is_old(local->id)) {
+      image.outcome = {.reason = limit.reason()};
+      image.dependencies = image.outcome;
+    } else if (local) {
       image.image_id = local->id;
       image.outcome = reused(reasons);
       image.dependencies = reused_dependencies(reasons, plan);
@@ -173,7 +183,13 @@ Image build(Services& services,
   if (image.image_id.empty()) {
     tell_planned(services, image);
     const auto start = std::chrono::steady_clock::now();
-    const auto result = run_build(services, request, scanned, plan, keyed.tagged(), "");
+    auto result = run_build(services, request, scanned, plan, keyed.tagged(), "");
+    if (!request.no_cache && is_old(result.image_id)) {
+      // The builder's own cache has no age limit.
+      auto anew = request;
+      anew.no_cache = true;
+      result = run_build(services, anew, scanned, plan, keyed.tagged(), "");
+    }
     image.image_id = result.image_id;
     services.reporter->done("Built", built_text(result, std::chrono::steady_clock::now() - start));
   }

@@ -2,14 +2,17 @@
 
 #include "base/text.hpp"
 #include "engine/direct.hpp"
+#include "pipeline/age.hpp"
 #include "pipeline/assembly.hpp"
 #include "pipeline/image_source.hpp"
 #include "pipeline/reasons.hpp"
+#include "pipeline/registries.hpp"
 #include "pipeline/reuse.hpp"
 
 #include <fmt/format.h>
 
 #include <chrono>
+#include <ctime>
 
 namespace autopack::pipeline {
 
@@ -130,15 +133,17 @@ Digest build_dependency_image(Services& services,
                               const PackageRequest& request,
                               const Scanned& scanned,
                               const plan::Plan& plan,
-                              const ImageName& name) {
+                              const ImageName& name,
+                              const Outcome& why) {
   const std::string tagged = name.reference.with_tag(dependency_tag(plan));
   if (request.engine == Engine::direct) {
     throw Error(ErrorKind::environment,
-                fmt::format("the registry has no dependency image `{}` for this project", tagged))
+                fmt::format("there is no dependency image `{}` to put the code on", tagged))
+        .cause("it must be " + to_text(why))
         .hint("`--engine=auto` builds it once with the docker engine");
   }
   build_dependencies(services, request, scanned, plan, tagged);
-  return services.docker().push(image::Reference::parse(tagged)).digest;
+  return push_with_engine(services, name, image::Reference::parse(tagged)).digest;
 }
 
 /// What is going to be made, and why.
@@ -146,7 +151,8 @@ Image planned_image(const PackageRequest& request,
                     const plan::Plan& plan,
                     const Reasons& reasons,
                     const ImageName& name,
-                    const Found& found) {
+                    const Found& found,
+                    const std::string& old) {
   Image image{.repository = name.reference.repository(),
               .tag = key_tag(plan.image_key),
               .outcome = expected_image(request, reasons),
@@ -155,9 +161,35 @@ Image planned_image(const PackageRequest& request,
     image.dependencies = reused_dependencies(reasons, plan);
   } else if (!engine::needs_no_dependency_image(plan)) {
     image.dependencies = rebuilt_dependencies(
-        request, reasons, fmt::format("the registry has no {}", dependency_tag(plan)));
+        request, reasons,
+        old.empty() ? fmt::format("the registry has no {}", dependency_tag(plan)) : old);
+  }
+  const bool code_is_as_before = !reasons.first && reasons.changes.code.empty();
+  if (code_is_as_before && image.dependencies && !image.dependencies->reused) {
+    image.outcome = *image.dependencies;
+  } else if (code_is_as_before && !old.empty()) {
+    image.outcome = {.reason = old};
   }
   return image;
+}
+
+/// Takes out of `found` what is older than the user wants; why, or nothing.
+std::string drop_old(Services& services,
+                     const AgeLimit& limit,
+                     const plan::Plan& plan,
+                     registry::Repository& target,
+                     Found& found) {
+  std::string why;
+  for (auto* const part : {&found.dependencies, &found.image}) {
+    if (limit.applies() && *part) {
+      const auto times = run_times(services, target, (*part)->digest, plan.platform);
+      if (limit.is_past(times, part == &found.dependencies, std::time(nullptr))) {
+        part->reset();
+        why = limit.reason();
+      }
+    }
+  }
+  return why;
 }
 
 std::string time_text(std::chrono::steady_clock::time_point start) {
@@ -166,15 +198,6 @@ std::string time_text(std::chrono::steady_clock::time_point start) {
 }
 
 }  // namespace
-
-std::unique_ptr<registry::Repository> open_repository(Services& services,
-                                                      const image::Reference& reference,
-                                                      registry::Access access) {
-  return registry::make_repository(reference.host, reference.path, access,
-                                   {.client = &services.client(),
-                                    .credentials = services.credentials,
-                                    .cancellation = services.cancellation});
-}
 
 std::optional<std::string> obstacle_to_direct(const PackageRequest& request,
                                               const plan::Plan& plan,
@@ -202,25 +225,30 @@ Image package_directly(Services& services,
                        const Scanned& scanned,
                        const plan::Plan& plan,
                        const Reasons& reasons,
-                       const ImageName& name) {
+                       const ImageName& name,
+                       TargetQuestion question) {
   const auto start = std::chrono::steady_clock::now();
-  const std::shared_ptr<registry::Repository> target =
-      open_repository(services, name.reference, registry::Access::push);
-  const Found found = request.no_cache ? Found{} : find_in(*target, plan, name);
+  const auto target = question.target;
+  Found found = question.found.get();
+  const AgeLimit limit{request, scanned, plan};
+  const std::string old = drop_old(services, limit, plan, *target, found);
   if (auto image = reuse(*target, plan, reasons, name, found)) {
     services.reporter->done("Reused", fmt::format("{}: {}", image->uri(), image->outcome.reason));
     return *image;
   }
-  const Image planned = planned_image(request, plan, reasons, name, found);
+  const Image planned = planned_image(request, plan, reasons, name, found, old);
   tell_planned(services, planned);
   Parent parent;
   if (engine::needs_no_dependency_image(plan)) {
     parent = base_image(services, plan);
   } else {
     parent.reference = name.reference;
-    parent.reference->digest = found.dependencies
-                                   ? found.dependencies->digest
-                                   : build_dependency_image(services, request, scanned, plan, name);
+    auto anew = request;
+    anew.no_cache = request.no_cache || !old.empty();
+    parent.reference->digest =
+        found.dependencies
+            ? found.dependencies->digest
+            : build_dependency_image(services, anew, scanned, plan, name, *planned.dependencies);
     parent.image = registry_image(services, target, *parent.reference, plan.platform);
   }
   Image image = append(services, plan, name, *target, parent, planned);

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "image/reference.hpp"
-#include "pipeline/package.hpp"
+#include "pipeline/reuse.hpp"
 #include "registry/client.hpp"
 
 #include <memory>
@@ -10,25 +10,21 @@
 
 namespace autopack::pipeline {
 
-/// The repository of `reference`, with the logins docker and Google's tools left on this machine.
-std::unique_ptr<registry::Repository> open_repository(Services& services,
-                                                      const image::Reference& reference,
-                                                      registry::Access access);
-
 /// Why the direct engine does not make this image; none when it does.
 std::optional<std::string> obstacle_to_direct(const PackageRequest& request,
                                               const plan::Plan& plan,
                                               bool pushed);
 
-/// Takes the image of `plan` from its registry, or puts it together there from the dependency image
-/// (or the base, when nothing is installed) and the code. The docker engine is asked only for a
-/// dependency image that the registry does not have; with Engine::direct that is
-/// Error(environment).
+/// Takes the image of `plan` from its registry (asked by `question` already), or puts it together
+/// there from the dependency image (or the base, when nothing is installed) and the code. The
+/// docker engine is asked only for a dependency image that the registry does not have; with
+/// Engine::direct that is Error(environment).
 Image package_directly(Services& services,
                        const PackageRequest& request,
                        const Scanned& scanned,
                        const plan::Plan& plan,
                        const Reasons& reasons,
-                       const ImageName& name);
+                       const ImageName& name,
+                       TargetQuestion question);
 
 }  // namespace autopack::pipeline

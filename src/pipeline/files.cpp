@@ -7,15 +7,18 @@
 #include "image/file_image.hpp"
 #include "image/file_output.hpp"
 #include "image/new_file.hpp"
+#include "pipeline/age.hpp"
 #include "pipeline/assembly.hpp"
 #include "pipeline/direct.hpp"
 #include "pipeline/image_source.hpp"
 #include "pipeline/reasons.hpp"
+#include "pipeline/registries.hpp"
 #include "pipeline/reuse.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ctime>
 
 namespace autopack::pipeline {
 
@@ -142,6 +145,7 @@ image::Source taken_out(Services& services, const std::string& name, const std::
 std::optional<Parent> found_dependencies(Services& services,
                                          const PackageRequest& request,
                                          const plan::Plan& plan,
+                                         const AgeLimit& limit,
                                          const ImageName& name) {
   if (!name.has_registry || request.no_cache) {
     return std::nullopt;
@@ -150,6 +154,11 @@ std::optional<Parent> found_dependencies(Services& services,
       open_repository(services, name.reference, registry::Access::pull);
   const auto found = repository->head_manifest(dependency_tag(plan));
   if (!found) {
+    return std::nullopt;
+  }
+  if (limit.applies() &&
+      limit.is_past(run_times(services, *repository, found->digest, plan.platform), true,
+                    std::time(nullptr))) {
     return std::nullopt;
   }
   Parent parent{.reference = name.reference};
@@ -195,6 +204,7 @@ Image put_together(Services& services,
 std::optional<std::string> obstacle(Services& services,
                                     const PackageRequest& request,
                                     const plan::Plan& plan,
+                                    const AgeLimit& limit,
                                     const ImageName& name,
                                     std::optional<Parent>& parent) {
   if (auto reason = obstacle_to_direct(request, plan, false)) {
@@ -204,7 +214,7 @@ std::optional<std::string> obstacle(Services& services,
     parent = base_image(services, plan);
     return std::nullopt;
   }
-  parent = found_dependencies(services, request, plan, name);
+  parent = found_dependencies(services, request, plan, limit, name);
   return parent ? std::nullopt
                 : std::optional<std::string>{
                       "its dependencies have to be installed, and no "
@@ -225,7 +235,7 @@ Image package_to_files(Services& services,
     services.docker().info();
   }
   std::optional<Parent> parent;
-  const auto reason = obstacle(services, request, plan, name, parent);
+  const auto reason = obstacle(services, request, plan, {request, scanned, plan}, name, parent);
   if (!reason) {
     return put_together(services, request, plan, reasons, name, std::move(parent->image));
   }

@@ -1,7 +1,7 @@
 #include "pipeline/image_source.hpp"
 
 #include "image/file_image.hpp"
-#include "pipeline/direct.hpp"
+#include "pipeline/registries.hpp"
 
 #include <fmt/format.h>
 

@@ -60,13 +60,12 @@ Scanned scan(const PackageRequest& request) {
   return scanned;
 }
 
-plan::Plan decide(Services& services,
-                  const PackageRequest& request,
-                  const Scanned& scanned,
-                  const image::BaseFacts& base) {
-  for (const auto& warning : scanned.project.warnings) {
-    services.reporter->warn(warning);
-  }
+namespace {
+
+plan::Plan plan_on(const Services& services,
+                   const PackageRequest& request,
+                   const Scanned& scanned,
+                   const image::BaseFacts& base) {
   const auto directory = std::filesystem::weakly_canonical(request.project.directory);
   state::FileHashes hashes{services.environment.cache_directory() / "files" /
                            sha256(directory.string()).hex()};
@@ -74,10 +73,50 @@ plan::Plan decide(Services& services,
   options.hashes = &hashes;
   auto plan = plan::make_plan(scanned.tree, scanned.project, request.project, base, options);
   hashes.save();
-  for (const auto& warning : plan.warnings) {
-    services.reporter->warn(warning);
+  return plan;
+}
+
+void tell(const Services& services, const Scanned& scanned, const plan::Plan& plan) {
+  for (const auto* warnings : {&scanned.project.warnings, &plan.warnings}) {
+    for (const auto& warning : *warnings) {
+      services.reporter->warn(warning);
+    }
   }
   services.reporter->done("Scanned", scanned_text(plan));
+}
+
+/// A plan on the executor image as it was seen last, and what its target has for it.
+struct Guess {
+  std::optional<plan::Plan> plan{};
+  std::optional<TargetQuestion> question{};
+};
+
+/// So that the target is asked at the same time as the executor image's registry.
+Guess guess_plan(Services& services,
+                 const PackageRequest& request,
+                 const Scanned& scanned,
+                 const image::BaseFacts& base,
+                 const ImageName& name) {
+  Guess guess;
+  try {
+    guess.plan = plan_on(services, request, scanned, base);
+  } catch (const Error&) {
+    return {};  // what is wrong with it is told of the image as it is now
+  }
+  if (!obstacle_to_direct(request, *guess.plan, true)) {
+    guess.question = ask_target(services, request, *guess.plan, name);
+  }
+  return guess;
+}
+
+}  // namespace
+
+plan::Plan decide(Services& services,
+                  const PackageRequest& request,
+                  const Scanned& scanned,
+                  const image::BaseFacts& base) {
+  auto plan = plan_on(services, request, scanned, base);
+  tell(services, scanned, plan);
   return plan;
 }
 
@@ -88,20 +127,23 @@ Image make(Services& services,
            const Scanned& scanned,
            const plan::Plan& plan,
            const ImageName& name,
-           bool pushed) {
+           bool pushed,
+           std::optional<TargetQuestion> question) {
   const Reasons why = reasons(services, request, scanned, plan);
   if (!pushed && !request.outputs.empty()) {
     return package_to_files(services, request, scanned, plan, why, name);
   }
   if (const auto obstacle = obstacle_to_direct(request, plan, pushed); !obstacle) {
-    return package_directly(services, request, scanned, plan, why, name);
+    return package_directly(
+        services, request, scanned, plan, why, name,
+        question ? std::move(*question) : ask_target(services, request, plan, name));
   } else if (request.engine == Engine::direct) {
     throw Error(ErrorKind::usage, "`--engine=direct` cannot make this image")
         .cause(*obstacle)
         .hint("`--engine=auto` takes the docker engine where it is needed");
   }
   if (pushed && !request.no_cache) {
-    if (auto image = pushed_before(services, plan, why, name)) {
+    if (auto image = pushed_before(services, request, scanned, plan, why, name)) {
       return *image;
     }
   }
@@ -119,14 +161,26 @@ Image package(Services& services,
               const Scanned& scanned,
               const ImageName& name,
               Push push_it) {
-  const image::BaseFacts base =
-      request.executor_image.empty()
-          ? image::BaseFacts{.platform = request.options.platform}
-          : base_now(services, request.executor_image, request.options.platform, request.engine);
-  const plan::Plan plan = decide(services, request, scanned, base);
-  refuse_secrets(services, plan);
   const bool pushed = push_it == Push::yes && name.has_registry;
-  Image image = make(services, request, scanned, plan, name, pushed);
+  std::optional<BaseQuestion> base_question;
+  if (!request.executor_image.empty()) {
+    base_question.emplace(services, request.executor_image, request.options.platform,
+                          request.engine);
+  }
+  Guess guess;
+  if (pushed && base_question && base_question->guess()) {
+    guess = guess_plan(services, request, scanned, *base_question->guess(), name);
+  }
+  const image::BaseFacts base = base_question
+                                    ? base_question->answer()
+                                    : image::BaseFacts{.platform = request.options.platform};
+  if (!guess.plan || !(guess.plan->base == base)) {
+    guess = {.plan = plan_on(services, request, scanned, base)};
+  }
+  const plan::Plan& plan = *guess.plan;
+  tell(services, scanned, plan);
+  refuse_secrets(services, plan);
+  Image image = make(services, request, scanned, plan, name, pushed, std::move(guess.question));
   if (pushed && !request.outputs.empty()) {
     write_pushed(services, request, plan, name, image);
   }

@@ -10,6 +10,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <optional>
@@ -29,6 +30,8 @@ struct PackageRequest {
   plan::Options options{};
   std::string build_network{};
   bool no_cache{false};
+  /// What is not pinned is installed anew when it is older; none: never.
+  std::optional<std::chrono::seconds> max_dependency_age{};
   Engine engine{Engine::automatic};
   std::vector<Output> outputs{};  ///< besides a registry, or instead of one
 };
@@ -91,6 +94,8 @@ Image build(Services& services,
 /// The image that the registry has for the key of `plan`, the user's own tag moved to it; none when
 /// it has to be built.
 std::optional<Image> pushed_before(Services& services,
+                                   const PackageRequest& request,
+                                   const Scanned& scanned,
                                    const plan::Plan& plan,
                                    const Reasons& reasons,
                                    const ImageName& name);

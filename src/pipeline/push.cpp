@@ -1,9 +1,12 @@
 #include "base/text.hpp"
+#include "pipeline/age.hpp"
 #include "pipeline/reasons.hpp"
+#include "pipeline/registries.hpp"
 
 #include <fmt/format.h>
 
 #include <chrono>
+#include <ctime>
 
 namespace autopack::pipeline {
 
@@ -24,6 +27,8 @@ std::optional<Digest> digest_in_registry(engine::Docker& docker, const image::Re
 }  // namespace
 
 std::optional<Image> pushed_before(Services& services,
+                                   const PackageRequest& request,
+                                   const Scanned& scanned,
                                    const plan::Plan& plan,
                                    const Reasons& reasons,
                                    const ImageName& name) {
@@ -40,6 +45,13 @@ std::optional<Image> pushed_before(Services& services,
   if (!image.digest) {
     return std::nullopt;
   }
+  if (const AgeLimit limit{request, scanned, plan}; limit.applies()) {
+    const auto repository = open_repository(services, keyed, registry::Access::pull);
+    const auto times = run_times(services, *repository, *image.digest, plan.platform);
+    if (limit.is_past(times, false, std::time(nullptr))) {
+      return std::nullopt;
+    }
+  }
   if (!name.reference.tag.empty() && digest_in_registry(docker, name.reference) != image.digest) {
     const std::string pinned = keyed.with_digest(*image.digest);
     if (!docker.inspect(pinned)) {
@@ -53,14 +65,14 @@ std::optional<Image> pushed_before(Services& services,
 }
 
 void push(Services& services, const ImageName& name, Image& image) {
-  auto& docker = services.docker();
   const auto start = std::chrono::steady_clock::now();
-  const auto first = docker.push(image::Reference::parse(name.reference.with_tag(image.tag)));
+  const auto first =
+      push_with_engine(services, name, image::Reference::parse(name.reference.with_tag(image.tag)));
   image.digest = first.digest;
   image.layers = first.layers;
   image.bytes_uploaded = first.bytes_uploaded;
   if (!name.reference.tag.empty()) {
-    docker.push(name.reference);
+    services.docker().push(name.reference);
   }
   services.reporter->done(
       "Pushed",

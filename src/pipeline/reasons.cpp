@@ -14,17 +14,15 @@ Outcome taken(const Texts& changes) {
   return {.reused = true, .reason = changes.empty() ? "nothing changed" : "it was built before"};
 }
 
-Outcome rebuilt(const PackageRequest& request,
-                const Reasons& reasons,
-                const Texts& changes,
-                const std::string& otherwise) {
+Outcome rebuilt(const PackageRequest& request, const Texts& changes, const std::string& otherwise) {
   if (request.no_cache) {
     return {.reason = "--no-cache asks for it"};
   }
   if (!changes.empty()) {
     return {.reason = plan::summary(changes)};
   }
-  return {.reason = reasons.first ? "nothing was built of this project here before" : otherwise};
+  return {.reason =
+              otherwise.empty() ? "nothing was built of this project here before" : otherwise};
 }
 
 /// What changed of the image; the dependencies first.
@@ -64,7 +62,7 @@ void remember(const Services& services,
 
 Outcome expected_image(const PackageRequest& request, const Reasons& reasons) {
   const auto changes = all_changes(reasons);
-  return rebuilt(request, reasons, changes, "it is not there any more");
+  return rebuilt(request, changes, reasons.first ? "" : "it is not there any more");
 }
 
 std::optional<Outcome> expected_dependencies(const PackageRequest& request,
@@ -75,7 +73,7 @@ std::optional<Outcome> expected_dependencies(const PackageRequest& request,
   }
   const auto& changes = reasons.changes.dependencies;
   const bool as_before = !reasons.first && !request.no_cache && changes.empty();
-  return as_before ? taken(changes) : rebuilt(request, reasons, changes, "");
+  return as_before ? taken(changes) : rebuilt(request, changes, "");
 }
 
 Outcome reused(const Reasons& reasons) {
@@ -91,7 +89,7 @@ std::optional<Outcome> reused_dependencies(const Reasons& reasons, const plan::P
 Outcome rebuilt_dependencies(const PackageRequest& request,
                              const Reasons& reasons,
                              const std::string& otherwise) {
-  return rebuilt(request, reasons, reasons.changes.dependencies, otherwise);
+  return rebuilt(request, reasons.changes.dependencies, otherwise);
 }
 
 std::string to_text(const Outcome& outcome) {

@@ -3,6 +3,8 @@
 #include "pipeline/package.hpp"
 #include "registry/client.hpp"
 
+#include <future>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -18,8 +20,17 @@ struct Found {
   std::optional<image::Descriptor> own{};           ///< under the user's tag
 };
 
-/// Asks for all of it at once, in one round trip.
-Found find_in(registry::Repository& repository, const plan::Plan& plan, const ImageName& name);
+/// Where an image goes, asked in the background for what it has.
+struct TargetQuestion {
+  std::shared_ptr<registry::Repository> target{};
+  std::future<Found> found{};
+};
+
+/// Asks for all of it at once, in one round trip; with `--no-cache` for nothing.
+TargetQuestion ask_target(Services& services,
+                          const PackageRequest& request,
+                          const plan::Plan& plan,
+                          const ImageName& name);
 
 /// The image under the key's tag; the user's tag is moved to it. None when it is not there.
 std::optional<Image> reuse(registry::Repository& repository,

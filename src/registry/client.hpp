@@ -111,6 +111,10 @@ struct RepositoryOptions {
   CredentialSource credentials{};  ///< may be empty: anonymous
   const Cancellation* cancellation{nullptr};
   http::Tls tls{};
+  /// Makes the repository that a push finds missing (NAME_UNKNOWN: Artifact Registry makes none by
+  /// itself); true when it is there now and the push may go on. Called once at most with success;
+  /// may throw. Empty: the refusal is told.
+  std::function<bool()> make_missing{};
   /// Waits between tries; a real sleep when empty.
   std::function<void(std::chrono::milliseconds)> sleep{};
 };

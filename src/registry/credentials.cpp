@@ -107,16 +107,20 @@ std::optional<Credential> login_in(const Json& config,
   return any ? std::optional{credential} : std::nullopt;
 }
 
-/// The logins of one process; shared by copies of the source, and by threads.
+/// The logins of one configuration in one process; shared by copies of the source, and by threads.
 class DockerLogins {
 public:
-  explicit DockerLogins(Environment environment) : environment_{std::move(environment)} {}
+  /// `variable` may hold a configuration that comes before the one of `path`.
+  DockerLogins(Environment environment, std::filesystem::path path, std::string variable)
+      : environment_{std::move(environment)},
+        path_{std::move(path)},
+        variable_name_{std::move(variable)} {}
 
   std::optional<Credential> find(const std::string& host) {
     const std::scoped_lock lock{mutex_};
     read();
     const std::string key = key_of(to_lower(host));
-    if (auto login = login_in(variable_, key, "`DOCKER_AUTH_CONFIG`")) {
+    if (auto login = login_in(variable_, key, fmt::format("`{}`", variable_name_))) {
       return login;
     }
     const Json* own = entry_for(file_, "credHelpers", key);
@@ -130,20 +134,25 @@ public:
     return login_in(file_, key, origin_);
   }
 
+  /// What a helper said of `host`: it is asked again.
+  void forget(const std::string& host) {
+    const std::scoped_lock lock{mutex_};
+    answers_.erase(key_of(to_lower(host)));
+  }
+
 private:
   void read() {
     if (read_) {
       return;
     }
-    const auto path = environment_.docker_directory() / "config.json";
     const std::string home = environment_.home().string();
-    const bool in_home = path.string().starts_with(home + "/");
+    const bool in_home = path_.string().starts_with(home + "/");
     origin_ =
-        fmt::format("`{}`", in_home ? "~" + path.string().substr(home.size()) : path.string());
-    if (const auto text = environment_.get("DOCKER_AUTH_CONFIG")) {
-      variable_ = parse_config(*text, "`DOCKER_AUTH_CONFIG`");
+        fmt::format("`{}`", in_home ? "~" + path_.string().substr(home.size()) : path_.string());
+    if (const auto text = environment_.get(variable_name_)) {
+      variable_ = parse_config(*text, fmt::format("`{}`", variable_name_));
     }
-    if (const auto text = read_file_if_exists(path); text && !trim(*text).empty()) {
+    if (const auto text = read_file_if_exists(path_); text && !trim(*text).empty()) {
       file_ = parse_config(*text, origin_);
     }
     read_ = true;
@@ -165,6 +174,8 @@ private:
   };
 
   Environment environment_;
+  std::filesystem::path path_;
+  std::string variable_name_;
   std::mutex mutex_;
   bool read_{false};
   std::string origin_;
@@ -173,12 +184,37 @@ private:
   std::map<std::string, Answer> answers_;
 };
 
+CredentialSource source_of(const std::shared_ptr<DockerLogins>& logins) {
+  return [logins](const std::string& host) {
+    auto login = logins->find(host);
+    if (login) {
+      login->forget = [logins, host] { logins->forget(host); };
+    }
+    return login;
+  };
+}
+
+std::filesystem::path podman_file(const Environment& environment) {
+  if (const auto named = environment.get("REGISTRY_AUTH_FILE")) {
+    return *named;
+  }
+  const auto runtime = environment.get("XDG_RUNTIME_DIR");
+  const auto of_session = std::filesystem::path{runtime.value_or("")} / "containers" / "auth.json";
+  std::error_code code;
+  return runtime && std::filesystem::exists(of_session, code)
+             ? of_session
+             : environment.home() / ".config" / "containers" / "auth.json";
+}
+
 }  // namespace
 
 CredentialSource make_docker_credentials(const Environment& environment) {
-  return [logins = std::make_shared<DockerLogins>(environment)](const std::string& host) {
-    return logins->find(host);
-  };
+  return source_of(std::make_shared<DockerLogins>(
+      environment, environment.docker_directory() / "config.json", "DOCKER_AUTH_CONFIG"));
+}
+
+CredentialSource make_podman_credentials(const Environment& environment) {
+  return source_of(std::make_shared<DockerLogins>(environment, podman_file(environment), ""));
 }
 
 CredentialSource first_of(std::vector<CredentialSource> sources) {

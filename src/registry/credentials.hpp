@@ -18,6 +18,8 @@ struct Credential {
   Secret identity_token{};  ///< OAuth2 refresh token; then username and password are empty
   Secret registry_token{};  ///< Bearer token sent as it is
   std::string origin{};     ///< where it came from: "`~/.docker/config.json`", "helper `gcloud`"
+  /// Told when a registry refuses it, so that the next question gets another; may be empty.
+  std::function<void()> forget{};
 };
 
 /// The login for a registry host; none = anonymous. Throws Error(environment) when a helper fails,
@@ -27,6 +29,11 @@ using CredentialSource = std::function<std::optional<Credential>(const std::stri
 /// Docker's own logins: DOCKER_AUTH_CONFIG, config.json `credHelpers`, `credsStore`, `auths`
 /// (vertex.md section 3.2). `docker.io` is looked up as `https://index.docker.io/v1/`.
 CredentialSource make_docker_credentials(const Environment& environment);
+
+/// The logins of podman, buildah and skopeo: `REGISTRY_AUTH_FILE`, else
+/// `XDG_RUNTIME_DIR/containers/auth.json`, else `~/.config/containers/auth.json`; those for a whole
+/// host.
+CredentialSource make_podman_credentials(const Environment& environment);
 
 /// The first of `sources` that has a login.
 CredentialSource first_of(std::vector<CredentialSource> sources);

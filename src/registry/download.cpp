@@ -20,7 +20,7 @@ public:
       : session_{session}, blob_{blob}, sink_{sink} {}
 
   void run() {
-    for (Attempt attempt;; ++attempt.number) {
+    for (http::Attempt attempt;; ++attempt.number) {
       const std::uint64_t start = received_;
       try {
         const http::Request request = next_request();

@@ -52,6 +52,8 @@ void Login::add_scope(const std::string& scope) {
 std::string Login::authorization() {
   const std::scoped_lock lock{mutex_};
   if (bearer_ && (Clock::now() >= expires_ || granted_ != scopes_)) {
+    // A token of a cloud may have ended since: the login is asked for anew, too.
+    credential_ = source_ ? source_(host_) : std::nullopt;
     fetch_token();
   }
   return header_.reveal();
@@ -70,6 +72,9 @@ bool Login::renew(const std::string& used, const http::Response& answer, const U
   const auto challenge = choose_challenge(answer);
   if (!challenge) {
     return false;
+  }
+  if (!used.empty()) {
+    forget_credential();
   }
   credential_ = source_ ? source_(host_) : std::nullopt;
   if (credential_ && !credential_->registry_token.empty()) {
@@ -122,9 +127,31 @@ http::Request Login::token_request() const {
   return request;
 }
 
+void Login::forget_credential() {
+  if (credential_ && credential_->forget) {
+    credential_->forget();
+  }
+}
+
+/// Asks with a login that is made anew when the realm refuses it.
+http::Response Login::ask_realm(const http::Request& request) {
+  http::Response response = send_(request);
+  if (response.status != 401 || !credential_ || !credential_->forget) {
+    return response;
+  }
+  forget_credential();
+  const std::string refused = credential_->password.reveal();
+  auto other = source_(host_);
+  if (!other || other->password.reveal() == refused) {
+    return response;
+  }
+  credential_ = std::move(other);
+  return send_(token_request());
+}
+
 void Login::fetch_token() {
   const http::Request request = token_request();
-  const http::Response response = send_(request);
+  const http::Response response = ask_realm(request);
   if (!response.ok() && scopes_.size() > 1) {
     scopes_.resize(1);  // what only saves work (mounting from elsewhere) may be what is denied
     fetch_token();

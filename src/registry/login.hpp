@@ -34,6 +34,8 @@ public:
 
 private:
   void fetch_token();
+  http::Response ask_realm(const http::Request& request);
+  void forget_credential();
   http::Request token_request() const;
 
   std::string host_;

@@ -92,6 +92,10 @@ std::vector<std::string> artifact_hints(const ArtifactName& name,
 
 }  // namespace
 
+std::string refusal_code(const std::string& body) {
+  return read_body(body).code;
+}
+
 std::string login_hint(const std::string& host, const std::optional<Credential>& login) {
   const std::string command = is_google(host)
                                   ? "gcloud auth configure-docker " + host

@@ -20,6 +20,9 @@ struct Refusal {
 
 Refused refused(const Refusal& refusal);
 
+/// The code of a refusal's first finding (`NAME_UNKNOWN`); empty when it has none.
+std::string refusal_code(const std::string& body);
+
 /// The hint for a login that was refused or is missing.
 std::string login_hint(const std::string& host, const std::optional<Credential>& login);
 

@@ -112,12 +112,12 @@ void Session::also_pull(const std::string& path) {
 }
 
 http::Response Session::try_once(http::Request request) {
-  request.tls = options_.tls;
   const std::string own = origin();
   const auto url = Url::parse(request.url);
   if (!url || url->origin() != own) {
     return options_.client->send(request);
   }
+  request.tls = options_.tls;
   const auto plain = request.headers;
   const auto send_with = [&](const std::string& authorization) {
     request.headers = plain;
@@ -132,38 +132,32 @@ http::Response Session::try_once(http::Request request) {
   return renewed && !request.read_body ? send_with(login_.authorization()) : response;
 }
 
-template <class Try>
-http::Response Session::repeat(Try&& try_it) {
-  for (int number = 1;; ++number) {
-    Attempt attempt{.number = number};
-    try {
-      http::Response response = try_it();
-      attempt.status = response.status;
-      attempt.retry_after = response.header("retry-after").value_or("");
-      if (response.status < 400 || !pause(attempt)) {
-        return response;
-      }
-    } catch (const http::TransportError& error) {
-      attempt.reason = error.reason();
-      if (!pause(attempt)) {
-        throw;
-      }
-    }
-  }
+http::Response Session::repeat(const std::function<http::Response()>& try_it) const {
+  return http::retry(try_it, options_.sleep);
 }
 
 http::Response Session::send(const http::Request& request) {
   return repeat([&] { return try_once(request); });
 }
 
-bool Session::pause(const Attempt& attempt) {
+bool Session::pause(const http::Attempt& attempt) {
   std::random_device device;
   const double random = std::uniform_real_distribution<>{}(device);
-  const auto delay = retry_delay(attempt, random, std::time(nullptr));
+  const auto delay = http::retry_delay(attempt, random, std::time(nullptr));
   if (delay) {
     options_.sleep(*delay);
   }
   return delay.has_value();
+}
+
+bool Session::make_missing(const std::string& code) {
+  if (code != "NAME_UNKNOWN" || !options_.make_missing) {
+    return false;
+  }
+  // Several layers may find it missing at once.
+  const std::scoped_lock lock{making_};
+  made_ = made_ || options_.make_missing();
+  return made_;
 }
 
 void Session::refuse(const http::Request& request, const http::Response& response) const {

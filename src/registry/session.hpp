@@ -1,9 +1,10 @@
 #pragma once
 
+#include "http/retry.hpp"
 #include "registry/client.hpp"
 #include "registry/login.hpp"
-#include "registry/retry.hpp"
 
+#include <functional>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -35,15 +36,16 @@ public:
   /// As often as retry_delay says; then the last answer, whatever its status.
   http::Response send(const http::Request& request);
   /// Waits before the next try; false when there should be none.
-  bool pause(const Attempt& attempt);
+  bool pause(const http::Attempt& attempt);
+  /// True when `code` says that the repository is missing and it was made just now, once.
+  bool make_missing(const std::string& code);
   /// Throws Refused for `response`.
   [[noreturn]] void refuse(const http::Request& request, const http::Response& response) const;
 
 private:
   std::string origin();
   std::string find_origin();
-  template <class Try>
-  http::Response repeat(Try&& try_it);
+  http::Response repeat(const std::function<http::Response()>& try_it) const;
 
   std::string host_;
   std::string path_;
@@ -51,6 +53,8 @@ private:
   Login login_;
   std::mutex mutex_;
   std::string origin_;
+  std::mutex making_;
+  bool made_{false};
 };
 
 }  // namespace autopack::registry

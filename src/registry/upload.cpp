@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "base/url.hpp"
+#include "registry/refusal.hpp"
 
 #include <fmt/format.h>
 
@@ -91,7 +92,8 @@ public:
 
   PushedBlob run() {
     bool renewed = false;
-    for (Attempt attempt;; ++attempt.number) {
+    bool made = false;
+    for (http::Attempt attempt;; ++attempt.number) {
       const std::uint64_t start = offset_;
       try {
         return once();
@@ -108,7 +110,8 @@ public:
         attempt.retry_after = error.retry_after();
         // A login that ended is renewed by then; an upload that the registry forgot starts again.
         const bool once_more = (error.status() == 401 && !std::exchange(renewed, true)) ||
-                               (offset_ > 0 && error.status() != 403);
+                               (offset_ > 0 && error.status() != 403) ||
+                               (!std::exchange(made, true) && session_.make_missing(error.code()));
         if (!once_more && !session_.pause(attempt)) {
           throw;
         }
@@ -304,7 +307,10 @@ void check_push(Session& session) {
   http::Request request{.what = fmt::format("push to `{}`", session.name()),
                         .method = "POST",
                         .url = session.url("blobs/uploads/")};
-  const http::Response response = session.send(request);
+  http::Response response = session.send(request);
+  if (!response.ok() && session.make_missing(refusal_code(response.body))) {
+    response = session.send(request);
+  }
   if (response.status != 202) {
     session.refuse(request, response);
   }

@@ -1,6 +1,6 @@
 #include "submit/trouble.hpp"
 
-#include "registry/retry.hpp"
+#include "http/retry.hpp"
 
 #include <ctime>
 #include <limits>
@@ -13,7 +13,7 @@ using std::chrono::milliseconds;
 namespace {
 
 constexpr milliseconds patience = 30min;
-constexpr registry::RetryLimits limits{
+constexpr http::RetryLimits limits{
     .attempts = std::numeric_limits<int>::max(), .first = 1s, .longest = 30s, .patience = 600s};
 
 }  // namespace
@@ -23,8 +23,8 @@ bool Trouble::happened(const std::string& retry_after) {
     began_ = now_();
   }
   const auto delay =
-      registry::retry_delay({.number = failures_, .status = 503, .retry_after = retry_after}, 0.5,
-                            std::time(nullptr), limits);
+      http::retry_delay({.number = failures_, .status = 503, .retry_after = retry_after}, 0.5,
+                        std::time(nullptr), limits);
   ask_at_ = now_() + delay.value_or(limits.patience);
   return failures_ == 1;
 }

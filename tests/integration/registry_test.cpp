@@ -4,6 +4,7 @@
 #include "base/process.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
+#include "registry/certificates.hpp"
 #include "registry/client.hpp"
 #include "support/cutting_proxy.hpp"
 #include "support/loopback_server.hpp"
@@ -386,6 +387,26 @@ TEST_CASE("a registry with TLS is trusted by its certificate only") {
   } catch (const http::TransportError& error) {
     CHECK(error.reason() == http::TransportError::Reason::tls);
   }
+}
+
+TEST_CASE("a registry with TLS and passwords is trusted as Docker's directories say") {
+  const TemporaryDirectory directory;
+  make_certificate(directory.path());
+  const auto line = run_process({"htpasswd", "-nbB", "-C", "4", "me", "s3cret"}, "");
+  REQUIRE(line);
+  const RegistryProcess registry{{.htpasswd = line->output,
+                                  .certificate = directory.path() / "cert.pem",
+                                  .key = directory.path() / "key.pem"}};
+  const auto certificates = directory.path() / "certs.d";
+  Fixture fixture;
+  const auto open = [&] {
+    return fixture.open(registry.host(), "app", login("me", "s3cret"),
+                        find_certificates({certificates}, registry.host()));
+  };
+  CHECK_THROWS_AS(open()->check_access(), http::TransportError);
+  std::filesystem::create_directories(certificates / registry.host());
+  std::filesystem::copy(directory.path() / "cert.pem", certificates / registry.host() / "ca.crt");
+  CHECK(open()->push_blob(known("text"), {}).uploaded);
 }
 
 TEST_CASE("a layer whose upload breaks starts again, alone") {

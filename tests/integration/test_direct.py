@@ -1,6 +1,7 @@
 """The direct engine makes, without a daemon, the image that the generated Dockerfile makes."""
 
 import os
+import time
 import unittest
 
 import testbed
@@ -122,6 +123,13 @@ class WithoutADaemon(Base):
         docker('pull', '-q', name)
         self.assertIn(first['digest'], docker('inspect', '-f', '{{.RepoDigests}}', name))
 
+    def test_no_cache_makes_everything_anew(self):
+        folder = testbed.example('script')
+        first = self.build(folder, 'anew', '--script=trainer/task.py').json()
+        again = self.build(folder, 'anew', '--script=trainer/task.py', '--no-cache').json()
+        self.assertEqual((again['reused'], again['engine'], again['digest']), (False, 'direct', first['digest']))
+        self.assertEqual(again['reason'], 'rebuilt because --no-cache asks for it')
+
     def test_a_missing_dependency_image_is_told(self):
         folder = testbed.example('requirements')
         self.build(testbed.example('script'), 'seen', '--script=trainer/task.py')
@@ -135,6 +143,55 @@ class WithoutADaemon(Base):
         answer = autopack('build', '--dockerfile=Dockerfile', '--engine=direct', '--output-image-uri',
                           f'{testbed.registry()}/direct/own', cwd=folder, status=2)
         self.assertIn('Dockerfile', answer.err)
+
+
+class Dependencies(Base):
+    def project(self, version):
+        return testbed.write_tree({'task.py': 'import greeter\nprint(greeter.hello())\n',
+                                   'requirements.txt': f'greeter{version}\n'})
+
+    def test_are_installed_anew_for_a_reason_that_is_told(self):
+        folder = self.project('==1.0  # pinned')
+        self.build(folder, 'reason', '--script=task.py')
+        (folder / 'requirements.txt').write_text('greeter==2.0\n')
+        answer = self.build(folder, 'reason', '--script=task.py')
+        why = 'rebuilt because requirements.txt changed (greeter 1.0 -> 2.0)'
+        self.assertEqual(answer.json()['dependencies'], {'reused': False, 'reason': why})
+        self.assertIn(why, answer.err)
+        (folder / 'task.py').write_text('print("edited")\n')
+        edited = self.build(folder, 'reason', '--script=task.py').json()
+        self.assertEqual(edited['dependencies'], {'reused': True, 'reason': 'reused: nothing changed'})
+        self.assertEqual(edited['reason'], 'rebuilt because task.py changed')
+
+    def test_age_when_that_is_asked_for_and_they_are_not_pinned(self):
+        for version, ages in (('>=1.0', True), ('==1.0', False)):
+            with self.subTest(version):
+                folder, name = self.project(version), 'aged-' + ('open' if ages else 'pinned')
+                first = self.build(folder, name, '--script=task.py').json()
+                day = self.build(folder, name, '--script=task.py', '--max-dependency-age=1d').json()
+                self.assertEqual((day['reused'], day['digest']), (True, first['digest']))
+                time.sleep(2)
+                second = self.build(folder, name, '--script=task.py', '--max-dependency-age=1s').json()
+                self.assertEqual(second['reused'], not ages)
+                if ages:
+                    self.assertEqual(second['dependencies']['reason'],
+                                     'rebuilt because they are older than 1 second')
+
+    def test_age_with_the_docker_engine_too(self):
+        folder = self.project('>=1.0')
+        flags = ['--script=task.py', '--engine=docker']
+        self.build(folder, 'aged-docker', *flags)
+        time.sleep(2)
+        second = self.build(folder, 'aged-docker', *flags, '--max-dependency-age=1s').json()
+        self.assertFalse(second['reused'])
+        self.assertIn('older than 1 second', second['reason'])
+        third = self.build(folder, 'aged-docker', *flags, '--max-dependency-age=1h').json()
+        self.assertTrue(third['reused'])
+
+    def test_an_age_that_is_none_is_refused(self):
+        answer = autopack('build', '--executor-image-uri', self.base, '--script=task.py', '--max-dependency-age=old',
+                          cwd=self.project(''), status=2)
+        self.assertIn('--max-dependency-age', answer.err)
 
 
 if __name__ == '__main__':

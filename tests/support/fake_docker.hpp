@@ -76,6 +76,8 @@ public:
     }
   }
 
+  std::vector<std::int64_t> run_times(const std::string& /*image*/) override { return built_times; }
+
   std::map<std::string, std::string> probe(const std::string& image,
                                            const std::string& /*platform*/,
                                            const std::vector<std::string>& paths) override {
@@ -102,6 +104,7 @@ public:
   std::map<std::string, engine::LocalImage> images{};
   std::map<std::string, Digest> digests{};
   std::string built_id{"sha256:built"};
+  std::vector<std::int64_t> built_times{};
   std::optional<Error> build_failure{};
   int run_status{0};
   std::string saved{};   ///< what `save` hands over

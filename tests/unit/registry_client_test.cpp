@@ -1,10 +1,10 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
+#include "http/retry.hpp"
 #include "registry/challenge.hpp"
 #include "registry/client.hpp"
 #include "registry/refusal.hpp"
-#include "registry/retry.hpp"
 #include "registry/upload.hpp"
 #include "support/loopback_server.hpp"
 
@@ -74,7 +74,7 @@ std::string refusal_text(const std::string& host,
 
 TEST_CASE("what is worth another try, and when") {
   struct Row {
-    Attempt attempt;
+    http::Attempt attempt;
     std::optional<std::chrono::milliseconds> wanted;
   };
 
@@ -112,10 +112,10 @@ TEST_CASE("what is worth another try, and when") {
     CAPTURE(attempt.number);
     CAPTURE(attempt.status.value_or(0));
     CAPTURE(attempt.retry_after);
-    CHECK(retry_delay(attempt, 0.0, now) == wanted);
+    CHECK(http::retry_delay(attempt, 0.0, now) == wanted);
   }
-  CHECK(retry_delay({.status = 503}, 0.999, now) > 245ms);
-  CHECK(retry_delay({.number = 9, .status = 503}, 1.0, now, {.attempts = 10}) == 8000ms);
+  CHECK(http::retry_delay({.status = 503}, 0.999, now) > 245ms);
+  CHECK(http::retry_delay({.number = 9, .status = 503}, 1.0, now, {.attempts = 10}) == 8000ms);
 }
 
 TEST_CASE("challenges are read as servers write them") {

@@ -2,6 +2,7 @@
 #include "base/file.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "registry/certificates.hpp"
 #include "registry/credential_helper.hpp"
 #include "registry/credentials.hpp"
 
@@ -170,6 +171,68 @@ TEST_CASE("configurations that cannot be used are refused by name") {
   CHECK_THROWS_WITH_AS(
       home.source()("a.example"),
       "`auth` of `a.example` in `~/.docker/config.json` is not base64 of `USER:PASSWORD`", Error);
+}
+
+TEST_CASE("a helper's answer is kept until a registry refuses it") {
+  const Home home;
+  home.config(R"({"credHelpers": {"one.example": "counting"}})");
+  home.helper("counting",
+              "echo x >>\"$HOME/count\"\n"
+              "echo '{\"Username\":\"me\",\"Secret\":\"pw\"}'\n");
+  const auto source = home.source();
+  const auto login = source("one.example");
+  REQUIRE(login);
+  source("one.example");
+  CHECK(read_file(home.path / "count") == "x\n");
+  login->forget();
+  source("one.example");
+  CHECK(read_file(home.path / "count") == "x\nx\n");
+}
+
+TEST_CASE("podman's logins are found where podman looks for them") {
+  Home home;
+  const auto write = [&](const std::string& path, const std::string& user) {
+    write_file(home.path / path,
+               R"({"auths": {"one.example": {"auth": ")" + base64_encode(user + ":pw") + R"("}}})");
+  };
+  const auto user = [&] {
+    const auto login = make_podman_credentials(Environment{home.variables})("one.example");
+    return login ? login->username : "";
+  };
+  CHECK(user().empty());
+  write(".config/containers/auth.json", "lasting");
+  CHECK(user() == "lasting");
+  home.variables["XDG_RUNTIME_DIR"] = (home.path / "run").string();
+  CHECK(user() == "lasting");
+  write("run/containers/auth.json", "session");
+  CHECK(user() == "session");
+  write("named.json", "named");
+  home.variables["REGISTRY_AUTH_FILE"] = (home.path / "named.json").string();
+  CHECK(user() == "named");
+  CHECK(make_podman_credentials(Environment{home.variables})("one.example")->origin ==
+        "`~/named.json`");
+}
+
+TEST_CASE("a registry's certificates are found where Docker keeps them") {
+  const Home home;
+  const fs::path of_host = home.path / ".config" / "docker" / "certs.d" / "one.example:5000";
+  const auto directories = certificate_directories(Environment{home.variables});
+  const auto find = [&](const std::string& host) { return find_certificates(directories, host); };
+  CHECK(directories.front() == "/etc/docker/certs.d");
+  CHECK(find("one.example:5000").ca_file.empty());
+  write_file(of_host / "ca.crt", "authority");
+  CHECK(find("one.example:5000").ca_file == of_host / "ca.crt");
+  CHECK(find("one.example:5000").certificate_file.empty());
+  CHECK(find("one.example").ca_file.empty());
+  CHECK(find("../certs.d/one.example:5000").ca_file.empty());
+  CHECK(find("..").ca_file.empty());
+  write_file(of_host / "client.cert", "certificate");
+  CHECK_THROWS_WITH_AS(
+      find("one.example:5000"),
+      ("the certificate `" + (of_host / "client.cert").string() + "` has no key beside it").c_str(),
+      Error);
+  write_file(of_host / "client.key", "key");
+  CHECK(find("one.example:5000").key_file == of_host / "client.key");
 }
 
 TEST_CASE("first_of asks in order") {

@@ -1,17 +1,18 @@
-#include "registry/retry.hpp"
+#include "http/retry.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <ctime>
+#include <random>
 
-namespace autopack::registry {
+namespace autopack::http {
 
 namespace {
 
 using std::chrono::milliseconds;
 
 bool is_transient(const Attempt& attempt) {
-  using Reason = http::TransportError::Reason;
+  using Reason = TransportError::Reason;
   if (attempt.reason) {
     return *attempt.reason == Reason::connect || *attempt.reason == Reason::reset ||
            *attempt.reason == Reason::timeout || *attempt.reason == Reason::resolve;
@@ -65,4 +66,34 @@ std::optional<milliseconds> retry_delay(const Attempt& attempt,
   return delay;
 }
 
-}  // namespace autopack::registry
+Response retry(const std::function<Response()>& try_it,
+               const std::function<void(milliseconds)>& wait,
+               const RetryLimits& limits) {
+  std::random_device device;
+  const auto pause = [&](const Attempt& attempt) {
+    const double random = std::uniform_real_distribution<>{}(device);
+    const auto delay = retry_delay(attempt, random, std::time(nullptr), limits);
+    if (delay) {
+      wait(*delay);
+    }
+    return delay.has_value();
+  };
+  for (int number = 1;; ++number) {
+    Attempt attempt{.number = number};
+    try {
+      Response response = try_it();
+      attempt.status = response.status;
+      attempt.retry_after = response.header("retry-after").value_or("");
+      if (response.status < 400 || !pause(attempt)) {
+        return response;
+      }
+    } catch (const TransportError& error) {
+      attempt.reason = error.reason();
+      if (!pause(attempt)) {
+        throw;
+      }
+    }
+  }
+}
+
+}  // namespace autopack::http

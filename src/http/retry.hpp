@@ -4,16 +4,17 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
-namespace autopack::registry {
+namespace autopack::http {
 
 /// How a try ended: with a status, or without an answer.
 struct Attempt {
   int number{1};  ///< tries made so far, this one included
   std::optional<int> status{};
-  std::optional<http::TransportError::Reason> reason{};
+  std::optional<TransportError::Reason> reason{};
   std::string retry_after{};  ///< the header's text: seconds or a date
 };
 
@@ -31,4 +32,10 @@ std::optional<std::chrono::milliseconds> retry_delay(const Attempt& attempt,
                                                      std::int64_t now,
                                                      const RetryLimits& limits = {});
 
-}  // namespace autopack::registry
+/// The answer of `try_it`, called again as retry_delay says, whatever its status in the end. Throws
+/// what the last try throws. `wait` waits; jitter is drawn here.
+Response retry(const std::function<Response()>& try_it,
+               const std::function<void(std::chrono::milliseconds)>& wait,
+               const RetryLimits& limits = {});
+
+}  // namespace autopack::http
