@@ -83,6 +83,14 @@ void check_positional(const Reading& reading,
   }
 }
 
+/// The command and its flags, none of them read.
+void add_flags(Reading& reading) {
+  reading.command = reading.entry->make();
+  reading.flags = std::make_unique<FlagSet>(std::string{reading.entry->name});
+  reading.command->add_flags(*reading.flags);
+  add_global_flags(*reading.flags, reading.global);
+}
+
 /// Makes `-C` the working directory.
 void enter(const std::string& directory) {
   std::error_code failure;
@@ -153,10 +161,7 @@ void read(Reading& reading, const std::vector<std::string>& typed, const Environ
   reading.entry = &find_command(arguments.tokens[at]);
   auto tokens = arguments.tokens;
   tokens.erase(tokens.begin() + static_cast<std::ptrdiff_t>(at));
-  reading.command = reading.entry->make();
-  reading.flags = std::make_unique<FlagSet>(std::string{reading.entry->name});
-  reading.command->add_flags(*reading.flags);
-  add_global_flags(*reading.flags, reading.global);
+  add_flags(reading);
   if (const auto file = environment.get(variable_of("--flags-file"))) {
     tokens.insert(tokens.begin(), "--flags-file=" + *file);  // first, so that what is typed wins
   }
@@ -167,6 +172,7 @@ void read(Reading& reading, const std::vector<std::string>& typed, const Environ
     const auto named = take_settings_file(tokens, *reading.flags);
     if (const auto settings = find_settings(environment, named);
         !settings.empty() || !named.empty()) {
+      add_flags(reading);
       reading.arguments = reading.flags->parse(tokens, environment, settings);
     }
   }
@@ -282,15 +288,14 @@ int fail(const Error& error, const Reading& reading, Console& console) {
 
 int run_application(const std::vector<std::string>& typed, const Surroundings& surroundings) {
   Reading reading;
-  ConsoleOptions options;
   std::optional<Error> unreadable;
   try {
     read(reading, typed, surroundings.environment);
-    options = console_options(reading.global, surroundings.environment, surroundings.streams);
   } catch (const Error& error) {
     unreadable = error;
   }
-  Console console{surroundings.streams, options};
+  Console console{surroundings.streams,
+                  console_options(reading.global, surroundings.environment, surroundings.streams)};
   try {
     if (unreadable) {
       throw *unreadable;

@@ -69,11 +69,10 @@ const auto table = std::to_array<CommandEntry>({
     {.name = "jobs",
      .summary = "list, describe, cancel and follow custom jobs, tuning jobs and pipelines",
      .usage = "list | describe NAME | cancel NAME | stream-logs NAME  [FLAGS]",
-     .example =
-         "  autopack jobs list --region=us-central1 --state=running --limit=10\n"
-         "  autopack jobs stream-logs projects/p/locations/us-central1/customJobs/123\n\n"
-         "NAME is a resource name, or an id with --region and --project. `stream-logs` ends\n"
-         "with the job; its status is 0 when the job succeeded.\n",
+     .example = "  autopack jobs list --region=us-central1 --state=running --limit=10\n"
+                "  autopack jobs stream-logs projects/p/locations/us-central1/customJobs/123\n\n"
+                "NAME is a resource name, or an id with --region and --project. `stream-logs`\n"
+                "ends with the job; its status is 0 when the job succeeded.\n",
      .make = make_jobs_command,
      .most_arguments = 2,
      .first_argument = "list|describe|cancel|stream-logs"},

@@ -4,6 +4,7 @@
 #include "cli/packaging_options.hpp"
 #include "pipeline/base.hpp"
 #include "pipeline/explanation.hpp"
+#include "source/remembering_tree.hpp"
 
 namespace autopack::cli {
 
@@ -21,7 +22,8 @@ public:
     require_executor(packaging_, build_);
     auto& services = session.services;
     const auto request = package_request(packaging_, build_, services.environment);
-    const auto scanned = pipeline::scan(request);
+    auto scanned = pipeline::scan(request);
+    scanned.tree = source::remembering(scanned.tree);
     const auto base =
         request.executor_image.empty()
             ? image::BaseFacts{.platform = request.options.platform}

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 namespace autopack::cli {
 
@@ -46,8 +47,27 @@ void check_keys(const std::vector<ToolSetting>& settings, Problems& problems) {
   }
 }
 
-void add(std::vector<FlagSetting>& all, std::vector<ToolSetting> settings, Problems& problems) {
+/// True when a variable of gcloud, which wins over files, says the same thing.
+bool is_overruled(const std::string& key, const Environment& environment) {
+  static const std::multimap<std::string, const char*> variables{
+      {"project", "CLOUDSDK_CORE_PROJECT"},
+      {"project", "GOOGLE_CLOUD_PROJECT"},
+      {"region", "CLOUDSDK_AI_REGION"},
+      {"account", "CLOUDSDK_CORE_ACCOUNT"},
+      {"configuration", "CLOUDSDK_ACTIVE_CONFIG_NAME"},
+      {"access-token-file", "CLOUDSDK_AUTH_ACCESS_TOKEN_FILE"},
+      {"impersonate-service-account", "CLOUDSDK_AUTH_IMPERSONATE_SERVICE_ACCOUNT"}};
+  const auto [first, last] = variables.equal_range(key);
+  return std::any_of(first, last,
+                     [&](const auto& row) { return environment.get(row.second).has_value(); });
+}
+
+void add(std::vector<FlagSetting>& all,
+         std::vector<ToolSetting> settings,
+         const Environment& environment,
+         Problems& problems) {
   check_keys(settings, problems);
+  std::erase_if(settings, [&](const auto& one) { return is_overruled(one.key, environment); });
   for (const auto& setting : job::spread_packaging(std::move(settings))) {
     all.push_back({.flag = "--" + setting.key,
                    .values = job::flag_values(setting),
@@ -113,10 +133,10 @@ std::vector<FlagSetting> find_settings(const Environment& environment,
                                        const std::filesystem::path& named) {
   std::vector<FlagSetting> all;
   Problems problems;
-  add(all, settings_of_project(named), problems);
+  add(all, settings_of_project(named), environment, problems);
   const auto user = user_settings_file(environment);
   if (const auto text = read_file_if_exists(user)) {
-    add(all, job::read_settings_file(*text, user.string()), problems);
+    add(all, job::read_settings_file(*text, user.string()), environment, problems);
   }
   throw_if_errors(problems, ErrorKind::usage);
   return all;

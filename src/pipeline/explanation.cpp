@@ -17,6 +17,14 @@ namespace {
 /// A larger layer is not made only to be looked at.
 constexpr std::uint64_t made_to_look_at{64'000'000};
 
+/// A registry that does not answer at once is left alone.
+registry::RepositoryOptions without_waiting(Services& services) {
+  return {.client = &services.client(),
+          .credentials = services.credentials,
+          .cancellation = services.cancellation,
+          .sleep = [](std::chrono::milliseconds) {}};
+}
+
 /// The registry of the image, as long as it answers.
 class Target {
 public:
@@ -25,12 +33,8 @@ public:
       return;
     }
     upload.destination = name.reference.repository();
-    repository_ =
-        registry::make_repository(name.reference.host, name.reference.path, registry::Access::pull,
-                                  {.client = &services.client(),
-                                   .credentials = services.credentials,
-                                   .cancellation = services.cancellation,
-                                   .sleep = [](std::chrono::milliseconds) {}});
+    repository_ = registry::make_repository(name.reference.host, name.reference.path,
+                                            registry::Access::pull, without_waiting(services));
   }
 
   std::optional<image::Descriptor> manifest(const std::string& tag) {
@@ -79,16 +83,38 @@ std::optional<image::LayerFacts> facts_of(const Services& services,
   return facts;
 }
 
+/// The text of the base's manifest, asked for when it was never seen; none without an answer.
+std::optional<std::string> base_manifest(Services& services, const plan::Plan& plan) {
+  if (!plan.base.digest) {
+    return std::nullopt;
+  }
+  if (auto known = services.blob_cache.get(*plan.base.digest); known && !image::is_index(*known)) {
+    return known;
+  }
+  try {
+    const auto base = image::Reference::parse(plan.base.reference);
+    const auto repository = registry::make_repository(base.host, base.path, registry::Access::pull,
+                                                      without_waiting(services));
+    const auto found = repository->image_manifest(plan.base.digest->str(), plan.platform);
+    return found ? std::optional{found->text} : std::nullopt;
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::interrupted) {
+      throw;
+    }
+    services.reporter->detail(error.what());
+    return std::nullopt;
+  }
+}
+
 /// The base's layers as one line, when its manifest was seen before.
-void add_base(const Services& services,
+void add_base(Services& services,
               const plan::Plan& plan,
               const ImageName& name,
               Target& target,
               Explanation& explanation) {
   ExplainedLayer layer{
       .name = "base " + plan.base.reference, .digest = plan.base.digest, .count = 0};
-  const auto text =
-      plan.base.digest ? services.blob_cache.get(*plan.base.digest) : std::optional<std::string>{};
+  const auto text = base_manifest(services, plan);
   const bool all_there =
       explanation.upload.image_is_there || explanation.upload.dependencies_are_there;
   if (all_there || !name.has_registry) {
@@ -100,9 +126,10 @@ void add_base(const Services& services,
     layer.count = manifest.layers.size();
     const auto base = image::Reference::parse(plan.base.reference);
     const bool taken_over = base.host == name.reference.host;
+    const bool asks = !layer.upload && !taken_over;
     for (const auto& blob : manifest.layers) {
       layer.size += blob.size;
-      if (!layer.upload && !taken_over && target.has(blob.digest) == false) {
+      if (asks && target.has(blob.digest) == false) {
         missing += blob.size;
       }
     }

@@ -148,12 +148,14 @@ std::string layers_text(const Explanation& explanation) {
   std::string text = "\nLayers      upload   digest\n";
   for (const auto& layer : explanation.layers) {
     const bool is_sized = layer.size > 0 || layer.digest;
-    const bool is_base = layer.count != 1;
+    const bool is_base = layer.name.starts_with("base ");
     const std::string digest = layer.digest ? layer.digest->str().substr(0, 19) : "not made yet";
     text += fmt::format("{:>9}  {:<8} {:<20} {}{}\n",
                         is_sized && layer.count > 0 ? human_size(layer.size) : "?",
                         upload_word(layer), digest, printable(layer.name),
-                        is_base && layer.count > 0 ? fmt::format(", {} layers", layer.count) : "");
+                        is_base && layer.count > 0
+                            ? fmt::format(", {} layer{}", layer.count, layer.count == 1 ? "" : "s")
+                            : "");
   }
   return text;
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
+#include <unordered_set>
 
 namespace autopack::pipeline {
 
@@ -44,10 +46,12 @@ std::vector<LeftOut> find_left_out(const Scanned& scanned, const plan::Plan& pla
   std::map<std::pair<std::string, int>, LeftOut> rules;
   LeftOut not_copied;
   const auto& ignore = scanned.project.ignore;
-  const auto is_copied = [&](const std::string& path) {
-    return std::binary_search(plan.code.begin(), plan.code.end(), plan::ContextEntry{.path = path},
-                              [](const auto& a, const auto& b) { return a.path < b.path; });
-  };
+  std::unordered_set<std::string_view> copied;
+  copied.reserve(plan.code.size());
+  for (const auto& entry : plan.code) {
+    copied.insert(entry.path);
+  }
+  const auto is_copied = [&](const std::string& path) { return copied.contains(path); };
   source::walk(
       *scanned.tree, "",
       [&](const source::Entry& directory) {

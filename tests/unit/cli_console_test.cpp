@@ -157,7 +157,7 @@ TEST_CASE("running steps fit the terminal and tell sizes and rates") {
   REQUIRE(lines.size() == 2);
   CHECK(lines[0].size() < 80);
   CHECK(lines[0].ends_with("... (2.0 s)"));
-  CHECK(lines[1] == "            layer 1 (2.0 s, 4.0 MB of 8.0 MB, 2.0 MB/s)");
+  CHECK(lines[1] == "            layer 1 (2.0 s, 4.0 MB of 8.0 MB, 2.0 MB/s, 2.0 s left)");
   CHECK(steps.live_lines(start, 80, 2).back() == "            and 1 more");
 }
 

@@ -50,10 +50,10 @@ TEST_CASE("`autopack submit` alone is enough beside an autopack.yaml") {
 TEST_CASE("flags win over variables, those over the project's file, that over the user's") {
   Submission cli;
   cli.write("autopack.yaml", whole);
-  cli.write("home/.config/autopack/config.yaml", "region: us-east1\nnetwork: n\n");
+  cli.write("home/.config/autopack/config.yaml",
+            "region: us-east1\nservice-account: a@b.example\n");
   CHECK(cli.dry_run()["url"].get<std::string>().find("europe-west4") != std::string::npos);
-  CHECK(cli.dry_run()["body"]["jobSpec"]["network"].get<std::string>().find("n") !=
-        std::string::npos);
+  CHECK(cli.dry_run()["body"]["jobSpec"]["serviceAccount"] == "a@b.example");
   cli.set("CLOUDSDK_AI_REGION", "us-west1");
   CHECK(cli.dry_run()["url"].get<std::string>().find("us-west1") != std::string::npos);
   cli.set("AUTOPACK_REGION", "us-central1");

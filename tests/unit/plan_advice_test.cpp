@@ -112,7 +112,7 @@ TEST_CASE("advice: data beside the code") {
     project.tree.file("trainer/images/" + std::string{name}, std::string(8'000'000, 'x'));
   }
   CHECK(told(project.advice(), "images")
-            .starts_with("`trainer/images/` holds 24 MB of data in 3 files and no code"));
+            .starts_with("`trainer/images/` holds 24.0 MB of data in 3 files and no code"));
   project.tree.file("trainer/big.bin", std::string(50'000'001, 'x'));
-  CHECK(told(project.advice(), "big.bin").starts_with("`trainer/big.bin` is 50 MB"));
+  CHECK(told(project.advice(), "big.bin").starts_with("`trainer/big.bin` is 50.0 MB"));
 }

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "source/tree.hpp"
+
+#include <memory>
+
+namespace autopack::source {
+
+/// `tree` as it was when each of its directories was first listed: later walks ask the disk no
+/// more.
+std::shared_ptr<const Tree> remembering(std::shared_ptr<const Tree> tree);
+
+}  // namespace autopack::source
