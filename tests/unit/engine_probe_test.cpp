@@ -53,6 +53,8 @@ public:
 
   engine::PushResult push(const image::Reference& /*name*/) override { return {}; }
 
+  std::vector<std::int64_t> run_times(const std::string& /*image*/) override { return {}; }
+
   void remove_image(const std::string& reference) override {
     calls.push_back("remove " + reference);
   }
