@@ -115,9 +115,9 @@ private:
     if (planned.packaged && planned.packaged->target.names_registry()) {
       const auto host = planned.packaged->target.host;
       checks.push_back(
-          {"registry-source", fmt::format("the login for `{}`", host), [&session, host] {
+          {"registry-source", fmt::format("the login for `{}`", host), [&sources, host] {
              return preflight::or_error("registry-source", [&] {
-               return Findings{preflight::judge_login(session.services.credentials(host), host)};
+               return Findings{preflight::judge_login(sources.logins()(host), host)};
              });
            }});
     }

@@ -2,6 +2,7 @@
 
 #include "base/json.hpp"
 #include "google/project.hpp"
+#include "google/registry_login.hpp"
 #include "pipeline/registries.hpp"
 
 #include <fmt/format.h>
@@ -63,7 +64,14 @@ PreflightSources::PreflightSources(Session& session, const job::Location& locati
                .project = &project_,
                .repository = [this](const image::Reference& image, registry::Access access) {
                  return pipeline::open_repository(services_, image, access);
-               }} {}
+               }} {
+  // The run's own are made without a lock and by a client that these checks cannot end.
+  services_.google = [this]() -> google::TokenSource& { return apis_.credentials(); };
+  services_.credentials =
+      registry::first_of({registry::make_docker_credentials(services_.environment),
+                          registry::make_podman_credentials(services_.environment),
+                          google::make_registry_login(services_.google)});
+}
 
 preflight::PlannedJob planned_job(const pipeline::SubmissionRequest& request,
                                   const pipeline::Checked& checked) {

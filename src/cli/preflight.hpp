@@ -28,6 +28,9 @@ public:
 
   http::Client& client() { return *client_; }
 
+  /// The logins of registries, safe to look up from several threads.
+  const registry::CredentialSource& logins() const { return services_.credentials; }
+
   Cancellation& stop() { return stop_; }
 
 private:

@@ -105,8 +105,10 @@ class Doctor(Asking):
         self.finding('credentials', 'warning', CLOUDSDK_AUTH_ACCESS_TOKEN_FILE=str(self.folder / 'token'))
 
     def test_no_login_for_the_registry(self):
-        self.finding('registry-source', 'warning', DOCKER_CONFIG=str(self.folder / 'none'),
-                     remedy='gcloud auth configure-docker us-central1-docker.pkg.dev')
+        folder = testbed.write_tree({'train.py': 'print(1)\n'})
+        packaged = ('--worker-pool-spec=machine-type=n1-standard-4,executor-image-uri=python:3,script=train.py,'
+                    f'local-package-path={folder},output-image-uri=registry.example/team/i')
+        self.finding('registry-source', 'warning', packaged, remedy='docker login registry.example')
 
     def test_under_sudo_and_behind_a_proxy(self):
         self.finding('sudo', 'warning', SUDO_USER='me', remedy='usermod -aG docker me')
