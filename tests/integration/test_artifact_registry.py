@@ -3,7 +3,7 @@
 import unittest
 
 import testbed
-from artifact_registry import ArtifactRegistry, refusal
+from artifact_registry import ArtifactRegistry, make_certificates, refusal
 from testbed import autopack, docker
 
 HOST = 'europe-west4-docker.pkg.dev'
@@ -13,6 +13,8 @@ IMAGE = f'{HOST}/my-project/team/app'
 class ToArtifactRegistry(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
+        cls.certificates = make_certificates(testbed.new_folder('artifact'),
+                                             [HOST, 'artifactregistry.googleapis.com'])
         # Small, so that it travels quickly: what matters to a plan is which programs are there.
         cls.base = f'{testbed.registry()}/artifact/base:1'
         context = testbed.write_tree({'Dockerfile': 'FROM scratch\nCOPY bin /usr/bin/\nENV PATH=/usr/bin\n',
@@ -26,7 +28,7 @@ class ToArtifactRegistry(unittest.TestCase):
         testbed.remove_images(f'{testbed.registry()}/artifact')
 
     def setUp(self):
-        self.server = ArtifactRegistry(testbed.new_folder('artifact'), [HOST, 'artifactregistry.googleapis.com'])
+        self.server = ArtifactRegistry(self.certificates)
         self.addCleanup(self.server.server_close)
         self.addCleanup(self.server.shutdown)
         self.server.repositories.add('my-project/team')

@@ -11,8 +11,10 @@ before the first push. The login is an access token, exchanged at the host's own
 import base64
 import hashlib
 import http.server
+import itertools
 import json
 import re
+import socket
 import ssl
 import subprocess
 import threading
@@ -38,9 +40,9 @@ def refusal(status, code, message, **headers):
 class ArtifactRegistry(http.server.ThreadingHTTPServer):
     daemon_threads = True
 
-    def __init__(self, folder, hosts):
+    def __init__(self, certificates):
         super().__init__(('127.0.0.1', 0), Handler)
-        self.authority, certificate, key = make_certificates(folder, hosts)
+        self.authority, certificate, key = certificates
         self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.tls.load_cert_chain(certificate, key)
         self.lock = threading.Lock()
@@ -49,12 +51,13 @@ class ArtifactRegistry(http.server.ThreadingHTTPServer):
         self.repositories = set()  # `project/repository`
         self.blobs = {}
         self.uploads = {}
+        self.numbers = itertools.count()
         self.manifests = {}  # (image, tag or digest) -> (type, bytes)
         self.requests = []  # `METHOD path`
         self.immutable_tags = False
         self.denied = False
         self.answers = {}  # `METHOD word in the path` -> refusals to give first
-        self.drop_bodies = 0  # so many bodies are not read to the end
+        self.drop_bodies = 0  # so many large bodies are not read to the end
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def environment(self):
@@ -84,6 +87,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         body = self.read_body()
         if body is None:
             self.close_connection = True
+            self.connection.shutdown(socket.SHUT_RDWR)
+            self.connection.close()
             return
         with self.server.lock:
             self.server.requests.append(f'{self.command} {url.path}')
@@ -100,7 +105,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = answer
 
     def read_body(self):
-        if self.command == 'PATCH' or (self.command == 'PUT' and '/uploads/' in self.path):
+        if int(self.headers.get('Content-Length', '0')) > 1_000_000:
             with self.server.lock:
                 drop, self.server.drop_bodies = self.server.drop_bodies > 0, max(0, self.server.drop_bodies - 1)
             if drop:
@@ -182,7 +187,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         return 200, {}, json.dumps({'token': token, 'expires_in': 3600}).encode()
 
     def start_upload(self, image):
-        place = f'/artifacts-uploads/namespaces/{image}/uploads/{len(self.server.uploads)}'
+        place = f'/artifacts-uploads/namespaces/{image}/uploads/{next(self.server.numbers)}'
         self.server.uploads[place] = None
         return 202, {'Location': place, 'Range': '0-0'}, b''
 
