@@ -25,12 +25,10 @@ const auto table = std::to_array<CommandEntry>({
     {.name = "tune",
      .summary = "the same for a tuning job, which searches hyperparameters",
      .usage = "--metric=NAME:GOAL --parameter=NAME:VALUES --worker-pool-spec=KEY=VALUE,... [FLAGS]",
-     .example =
-         "  autopack tune --region=us-central1 --metric=accuracy:maximize \\\n"
-         "    --parameter=lr:double:1e-5..1e-1:log --parameter='opt:adam|sgd' \\\n"
-         "    --max-trial-count=20 --with-hypertune \\\n"
-         "    --worker-pool-spec=machine-type=n1-standard-4,executor-image-uri=python:3.11,\\\n"
-         "local-package-path=.,script=train.py\n",
+     .example = "  autopack tune --region=us-central1 --metric=accuracy:maximize \\\n"
+                "    --parameter=lr:double:1e-5..1e-1:log --max-trial-count=20 \\\n"
+                "    --worker-pool-spec=machine-type=n1-standard-4,local-package-path=.,\\\n"
+                "executor-image-uri=python:3.11,script=train.py\n",
      .make = make_tune_command},
     {.name = "run",
      .summary = "package, build, and run on this machine",
@@ -62,9 +60,9 @@ const auto table = std::to_array<CommandEntry>({
      .usage = "[FLAGS OF submit]",
      .example = "  autopack doctor --region=us-central1\n"
                 "  autopack doctor --config=job.yaml --format=json\n\n"
-                "Looks at engine, logins, credentials, APIs and rights, and at the job that the "
-                "flags of\n`submit` describe. Nothing is built or sent. Status 1 when it found an "
-                "error.\n",
+                "Looks at engine, logins, credentials, APIs and rights, and at the job that the\n"
+                "flags of `submit` describe. Nothing is built or sent. Status 1 when it found\n"
+                "an error.\n",
      .make = make_doctor_command},
     {.name = "jobs",
      .summary = "list, describe, cancel and follow custom jobs, tuning jobs and pipelines",

@@ -54,7 +54,8 @@ std::string overview_text() {
 
 std::string command_help_text(const CommandEntry& command, const FlagSet& flags, bool all) {
   std::string text =
-      fmt::format("autopack {}: {}\n\nusage: autopack {} {}\n", command.name, command.summary,
+      fmt::format("{}\n\nusage: autopack {} {}\n",
+                  wrapped(fmt::format("autopack {}: {}", command.name, command.summary), 0),
                   command.name, wrapped(std::string{command.usage}, 16 + command.name.size() + 1));
   std::vector<std::string> further;
   std::string section;

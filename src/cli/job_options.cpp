@@ -65,9 +65,8 @@ void add_job_flags(FlagSet& flags, JobOptions& options) {
   flags.section("Job");
   flags.text("--display-name", "NAME", job.display_name, "job name; default: the directory's");
   flags.list("--worker-pool-spec", "KEY=VALUE,...", options.pools,
-             "one pool each time; keys below; empty: an unused pool");
-  flags.text("--config", "FILE", options.config,
-             "a job as the API has it, or its spec, YAML or JSON; - is stdin");
+             "one pool each time; empty: an unused pool");
+  flags.text("--config", "FILE", options.config, "a job as the API has it; - is stdin");
   flags.list("--args", "ARG,...", options.args, "arguments of the program");
   flags.list("--env", "NAME=VALUE,...", options.env, "environment variables");
   flags.list("--labels", "KEY=VALUE,...", options.labels, "labels of the job");

@@ -5,15 +5,14 @@ namespace autopack::cli {
 void add_study_flags(FlagSet& flags, JobOptions& options) {
   auto& study = options.flags.study;
   flags.section("Study");
-  flags.list("--metric", "NAME:GOAL", study.metrics,
-             "maximize or minimize what the program reports; one each time");
+  flags.list("--metric", "NAME:GOAL", study.metrics, "goal: maximize, minimize; one each time");
   flags.list("--parameter", "NAME:VALUES", study.parameters,
-             "lr:double:1e-5..1e-1:log units:int:16..512 opt:adam|sgd");
+             "lr:double:1e-5..1e-1:log opt:adam|sgd");
   flags.number("--max-trial-count", "N", study.max_trial_count, "trials in all; default: 1");
   flags.number("--parallel-trial-count", "N", study.parallel_trial_count,
                "trials at a time; default: 1");
   flags.toggle("--with-hypertune", options.with_hypertune,
-               "add cloudml-hypertune, which reports metrics, to the requirements");
+               "add cloudml-hypertune to the requirements");
   flags.section("More of the study", false);
   flags.number("--max-failed-trial-count", "N", study.max_failed_trial_count,
                "failed trials that end the job");

@@ -15,7 +15,7 @@ import unittest
 import testbed
 from testbed import autopack, docker
 
-COMMANDS = ('submit', 'run', 'build', 'dockerfile', 'explain', 'jobs', 'completion')
+COMMANDS = ('submit', 'tune', 'run', 'build', 'dockerfile', 'explain', 'doctor', 'jobs', 'translate', 'completion')
 PROJECT = {
     'trainer/__init__.py': '',
     'trainer/task.py': 'import json\nimport common\nimport yaml\nprint(common.x)\n',

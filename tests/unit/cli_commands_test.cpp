@@ -56,7 +56,8 @@ TEST_CASE("help and version go to standard output and touch nothing") {
   CHECK(cli.out.find("submit") != std::string::npos);
   CHECK(cli.run({"tune", "--help"}) == 0);
   CHECK(cli.out.find("--metric=accuracy:maximize") != std::string::npos);
-  for (const auto* command : {"submit", "run", "build", "dockerfile", "explain", "completion"}) {
+  for (const auto* command : {"submit", "tune", "run", "build", "dockerfile", "explain", "doctor",
+                              "jobs", "translate", "completion"}) {
     CHECK(cli.run({command, "--help"}) == 0);
     CHECK(cli.out.find("example:") != std::string::npos);
     CHECK(std::count(cli.out.begin(), cli.out.end(), '\n') <= 40);
