@@ -149,7 +149,7 @@ interrupted
 
 std::string manual_page() {
   std::string text = fmt::format(
-      ".TH AUTOPACK 1 \"\" \"autopack {0}\" \"User Commands\"\n"
+      ".TH AUTOPACK 1 \"\" \"autopack {0}\" \"User Commands\"\n.ad l\n"
       ".SH NAME\nautopack \\- package a training project and run it on Vertex AI\n"
       ".SH SYNOPSIS\n\\fBautopack\\fR \\fICOMMAND\\fR [\\fIFLAGS\\fR]\n"
       ".SH DESCRIPTION\n"

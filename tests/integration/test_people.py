@@ -62,7 +62,7 @@ class Terminal:
 
 
 def on_terminal(*arguments, cwd=None, **variables):
-    env = testbed.environment(TERM='xterm', NO_COLOR=None, **variables)
+    env = testbed.environment(**({'TERM': 'xterm', 'NO_COLOR': None, 'CI': None} | variables))
     terminal = Terminal([testbed.binary, *arguments], env, cwd)
     try:
         return terminal.read()
@@ -90,7 +90,7 @@ class Manners(unittest.TestCase):
         wrong = ['build', '--engin=docker']
         self.assertIn('\x1b[1;31merror:', on_terminal(*wrong))
         self.assertNotIn('\x1b', on_terminal(*wrong, '--color=never'))
-        self.assertNotIn('\x1b', on_terminal(*wrong, **{'NO_COLOR': '1'}))
+        self.assertNotIn('\x1b', on_terminal(*wrong, NO_COLOR='1'))
         piped = autopack(*wrong, env=testbed.environment(NO_COLOR=None), status=2).err
         self.assertNotIn('\x1b', piped)
         self.assertIn('did you mean `--engine`?', piped)
