@@ -19,6 +19,7 @@ public:
     check_build_options(build_);
     require_executor(packaging_, build_);
     auto request = package_request(packaging_, build_, session.services.environment);
+    request.tells_git = session.format.kind != OutputFormat::Kind::text;
     const auto scanned = pipeline::scan(request);
     const std::string job_name = packaging_.display_name.empty()
                                      ? directory_name(request.project.directory)

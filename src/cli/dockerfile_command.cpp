@@ -33,11 +33,10 @@ public:
     }
     require_executor(packaging_, build_);
     const auto request = package_request(packaging_, build_, session.services.environment);
-    const auto recorded =
-        check_.empty() ? std::nullopt : std::optional{read_named_file("--check", check_)};
+    const auto recorded = check_.empty() ? std::nullopt : std::optional{committed(request)};
     const auto text = pipeline::write_dockerfile(session.services, request, build_.pin, recorded);
     if (!check_.empty()) {
-      return compare(session, text, *recorded);
+      return compare(session, request, text, *recorded);
     }
     if (!output_.empty()) {
       save(session, text);
@@ -50,12 +49,25 @@ public:
 private:
   std::string ignore_file(const std::string& file) const { return file + ".dockerignore"; }
 
+  /// The text of the file to check, from the index or the commit when the project is from there.
+  std::string committed(const pipeline::PackageRequest& request) const {
+    if (auto text = pipeline::read_from_source(request, check_)) {
+      return *text;
+    }
+    throw Error(ErrorKind::usage,
+                fmt::format("`--check` names `{}`, which does not exist{}", printable(check_),
+                            build_.source == source::worktree_source
+                                ? ""
+                                : fmt::format(" in `--source={}`", printable(build_.source))));
+  }
+
   int compare(Session& session,
+              const pipeline::PackageRequest& request,
               const pipeline::DockerfileText& text,
               const std::string& there) const {
     std::string diff = unified_diff(there, text.dockerfile, check_, check_ + " (generated)");
     const std::string ignore = ignore_file(check_);
-    if (const auto ignored = read_file_if_exists(ignore)) {
+    if (const auto ignored = pipeline::read_from_source(request, ignore)) {
       diff += unified_diff(*ignored, text.dockerignore, ignore, ignore + " (generated)");
     }
     if (diff.empty()) {

@@ -4,6 +4,7 @@
 #include "cli/packaging_options.hpp"
 #include "pipeline/base.hpp"
 #include "pipeline/explanation.hpp"
+#include "pipeline/secrets.hpp"
 #include "source/remembering_tree.hpp"
 
 namespace autopack::cli {
@@ -13,6 +14,8 @@ namespace {
 class ExplainCommand : public Command {
 public:
   void add_flags(FlagSet& flags) override {
+    flags.section("What to tell");
+    flags.toggle("--check", check_, "only what is wrong, without an engine");
     add_packaging_flags(flags, packaging_);
     add_build_flags(flags, build_);
   }
@@ -23,6 +26,10 @@ public:
     auto& services = session.services;
     const auto request = package_request(packaging_, build_, services.environment);
     auto scanned = pipeline::scan(request);
+    if (check_) {
+      pipeline::check_offline(services, request, scanned);
+      return 0;
+    }
     scanned.tree = source::remembering(scanned.tree);
     const auto base =
         request.executor_image.empty()
@@ -31,7 +38,11 @@ public:
     const auto plan = pipeline::decide(services, request, scanned, base);
     const auto name =
         pipeline::name_image(packaging_.output_image, job_name(request), find_location(session));
-    const auto explanation = pipeline::explain(services, request, scanned, plan, name);
+    auto explanation = pipeline::explain(services, request, scanned, plan, name);
+    for (auto& problem : pipeline::find_secrets(plan)) {
+      problem.severity = Problem::Severity::warning;
+      explanation.advice.push_back(std::move(problem));
+    }
     for (const auto& warning : explanation.advice) {
       session.console.warn(warning);
     }
@@ -63,6 +74,7 @@ private:
 
   PackagingOptions packaging_;
   BuildOptions build_;
+  bool check_{false};
 };
 
 }  // namespace

@@ -44,7 +44,10 @@ pipeline::PackageRequest base_request(const std::string& directory,
       .build_network = build.build_network,
       .no_cache = build.no_cache,
       .max_dependency_age = age_of(build),
-      .engine = engines.at(build.engine)};
+      .engine = engines.at(build.engine),
+      .source = build.source,
+      .label_git = build.label_git,
+      .environment = environment};
   for (const auto& output : build.outputs) {
     request.outputs.push_back(pipeline::Output::parse(output));
   }
@@ -63,7 +66,8 @@ std::string expand_home(const std::string& path, const Environment& environment)
 void add_build_flags(FlagSet& flags, BuildOptions& options) {
   flags.section("Building", false);
   flags.text("--engine", "auto|docker|direct", options.engine, "who makes the image");
-  flags.text("--source", "SOURCE", options.source, "worktree");
+  flags.text("--source", "SOURCE", options.source, "worktree, index, or a commit such as HEAD~1");
+  flags.toggle("--label-git", options.label_git, "revision, remote, dirtiness into labels");
   flags.text("--dockerfile", "FILE", options.dockerfile, "build your own Dockerfile instead");
   flags.text("--templates", "DIR", options.templates, "templates that replace the built-in ones");
   flags.text("--platform", "OS/ARCH", options.platform, "default: linux/amd64");
@@ -96,10 +100,9 @@ void add_packaging_flags(FlagSet& flags, PackagingOptions& options) {
 }
 
 void check_build_options(const BuildOptions& options) {
-  if (options.source != "worktree") {
-    throw Error(ErrorKind::usage,
-                fmt::format("`--source={}` is not in this version", printable(options.source)))
-        .hint("`--source=worktree` takes the files as they are in the directory");
+  if (options.source.empty()) {
+    throw Error(ErrorKind::usage, "`--source` is empty")
+        .hint("the values are `worktree`, `index`, and what names a commit to git");
   }
   if (!options.max_dependency_age.empty() && !age_of(options)) {
     throw Error(ErrorKind::usage, fmt::format("`{}` of `--max-dependency-age` is no duration",

@@ -20,6 +20,7 @@ struct BuildOptions {
   bool no_cache{false};
   std::string max_dependency_age{};
   std::vector<std::string> outputs{};
+  bool label_git{false};
   bool pin{false};
 };
 

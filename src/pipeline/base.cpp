@@ -242,6 +242,21 @@ image::BaseFacts base_as_seen(Services& services,
                      [&] { return probe(services, reference, platform); });
 }
 
+image::BaseFacts base_offline(Services& services,
+                              const std::string& text,
+                              const std::string& platform) {
+  if (const auto files = image::FileReference::parse(text)) {
+    return look_into(services, image::open_files(*files, platform), platform);
+  }
+  const auto reference = image::Reference::parse(text);
+  if (auto facts = cached(services, reference, platform)) {
+    return *facts;
+  }
+  auto facts = assumed(reference, platform);
+  facts.apt = true;
+  return facts;
+}
+
 image::BaseFacts base_or_assumed(Services& services,
                                  const std::string& text,
                                  const std::string& platform) {

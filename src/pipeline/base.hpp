@@ -46,6 +46,11 @@ image::BaseFacts base_as_seen(Services& services,
                               const std::string& platform,
                               const std::optional<image::BaseFacts>& recorded);
 
+/// The facts as last seen, else assumed: nothing but this machine's files is asked.
+image::BaseFacts base_offline(Services& services,
+                              const std::string& reference,
+                              const std::string& platform);
+
 /// The same for a dry run, which pulls nothing and needs no engine: what is not known is assumed as
 /// gcloud assumes it, and said.
 image::BaseFacts base_or_assumed(Services& services,

@@ -131,6 +131,7 @@ std::map<std::string, std::string> labels_of(const plan::Plan& plan) {
   if (plan.base.digest) {
     labels["org.opencontainers.image.base.digest"] = plan.base.digest->str();
   }
+  labels.insert(plan.labels.begin(), plan.labels.end());
   return labels;
 }
 

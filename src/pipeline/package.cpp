@@ -6,6 +6,7 @@
 #include "pipeline/direct.hpp"
 #include "pipeline/files.hpp"
 #include "pipeline/reasons.hpp"
+#include "pipeline/scan.hpp"
 #include "pipeline/secrets.hpp"
 
 #include <fmt/format.h>
@@ -54,12 +55,6 @@ std::string scanned_text(const plan::Plan& plan) {
 
 }  // namespace
 
-Scanned scan(const PackageRequest& request) {
-  Scanned scanned{.tree = source::make_disk_tree(request.project.directory)};
-  scanned.project = project::scan(*scanned.tree, request.project);
-  return scanned;
-}
-
 namespace {
 
 plan::Plan plan_on(const Services& services,
@@ -68,8 +63,11 @@ plan::Plan plan_on(const Services& services,
                    const image::BaseFacts& base) {
   const auto directory = std::filesystem::weakly_canonical(request.project.directory);
   state::FileHashes hashes{services.environment.cache_directory() / "files" /
-                           sha256(directory.string()).hex()};
+                           sha256(directory.string() + (is_from_git(request) ? " git" : "")).hex()};
   plan::Options options = request.options;
+  if (request.label_git && scanned.git) {
+    options.labels = git_labels(*scanned.git);
+  }
   options.hashes = &hashes;
   auto plan = plan::make_plan(scanned.tree, scanned.project, request.project, base, options);
   hashes.save();
@@ -156,6 +154,14 @@ Image make(Services& services,
 
 }  // namespace
 
+void check_offline(Services& services, const PackageRequest& request, const Scanned& scanned) {
+  const image::BaseFacts base =
+      request.executor_image.empty()
+          ? image::BaseFacts{.platform = request.options.platform}
+          : base_offline(services, request.executor_image, request.options.platform);
+  refuse_secrets(services, decide(services, request, scanned, base));
+}
+
 Image package(Services& services,
               const PackageRequest& request,
               const Scanned& scanned,
@@ -185,6 +191,7 @@ Image package(Services& services,
     write_pushed(services, request, plan, name, image);
   }
   remember(services, request, scanned, plan);
+  image.git = scanned.git;
   return image;
 }
 
@@ -220,15 +227,21 @@ nlohmann::json to_json(const Image& image) {
     dependencies = {{"reused", image.dependencies->reused},
                     {"reason", to_text(*image.dependencies)}};
   }
-  return {{"uri", image.digest ? image.uri() : image.repository + ":" + image.tag},
-          {"digest", image.digest ? image.digest->str() : image.image_id},
-          {"tag", image.tag},
-          {"reused", image.outcome.reused},
-          {"reason", to_text(image.outcome)},
-          {"dependencies", std::move(dependencies)},
-          {"engine", image.engine},
-          {"layers", std::move(layers)},
-          {"bytes_uploaded", image.bytes_uploaded}};
+  nlohmann::json result{{"uri", image.digest ? image.uri() : image.repository + ":" + image.tag},
+                        {"digest", image.digest ? image.digest->str() : image.image_id},
+                        {"tag", image.tag},
+                        {"reused", image.outcome.reused},
+                        {"reason", to_text(image.outcome)},
+                        {"dependencies", std::move(dependencies)},
+                        {"engine", image.engine},
+                        {"layers", std::move(layers)},
+                        {"bytes_uploaded", image.bytes_uploaded}};
+  if (image.git) {
+    result["git"] = {{"revision", image.git->revision},
+                     {"remote", image.git->remote},
+                     {"dirty", image.git->dirty}};
+  }
+  return result;
 }
 
 }  // namespace autopack::pipeline

@@ -7,6 +7,7 @@
 #include "plan/changes.hpp"
 #include "plan/plan.hpp"
 #include "project/project.hpp"
+#include "source/git.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -33,13 +34,18 @@ struct PackageRequest {
   /// What is not pinned is installed anew when it is older; none: never.
   std::optional<std::chrono::seconds> max_dependency_age{};
   Engine engine{Engine::automatic};
-  std::vector<Output> outputs{};  ///< besides a registry, or instead of one
+  std::vector<Output> outputs{};                ///< besides a registry, or instead of one
+  std::string source{source::worktree_source};  ///< `worktree`, `index` or a commit's name
+  bool label_git{false};                        ///< git's facts go into labels and key
+  bool tells_git{false};                        ///< git's facts go into the result
+  Environment environment{};                    ///< whose variables git obeys
 };
 
 /// The project's facts and the files they were found in.
 struct Scanned {
   std::shared_ptr<const source::Tree> tree{};
   project::Project project{};
+  std::optional<source::GitFacts> git{};  ///< only when the request wants them
 };
 
 /// Whether something was taken as it is or made anew, and why.
@@ -65,10 +71,15 @@ struct Image {
   std::string engine{"docker"};
   std::uint64_t bytes_uploaded{0};
   std::vector<engine::PushResult::Layer> layers{};
+  std::optional<source::GitFacts> git{};
 
   /// What goes into a job: `repository@sha256:...`, or the image ID when no registry has it.
   std::string uri() const;
 };
+
+/// The file `path` as the request's source has it; none when it is not there.
+std::optional<std::string> read_from_source(const PackageRequest& request,
+                                            const std::filesystem::path& path);
 
 /// Reads the project; all findings at once, before anything is built.
 Scanned scan(const PackageRequest& request);
@@ -78,6 +89,9 @@ plan::Plan decide(Services& services,
                   const PackageRequest& request,
                   const Scanned& scanned,
                   const image::BaseFacts& base);
+
+/// Plans without engine and network, and looks for secrets: throws what a build would refuse.
+void check_offline(Services& services, const PackageRequest& request, const Scanned& scanned);
 
 /// False for a user's own Dockerfile: what it starts from is not in the key, so only the builder's
 /// cache can tell whether the image is still the same.

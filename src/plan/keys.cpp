@@ -125,6 +125,10 @@ std::string image_key(const Plan& plan) {
   key.add("dockerfile", plan.user_dockerfile.empty() ? "" : plan.dockerfile);
   key.add("user", plan.user);
   key.add_all("entrypoint", plan.entrypoint);
+  for (const auto& [name, value] : plan.labels) {
+    key.add("label", name);
+    key.add("value", value);
+  }
   for (const Copy& copy : plan.copies) {
     key.add(copy);
   }

@@ -255,6 +255,7 @@ Plan make_plan(std::shared_ptr<const source::Tree> tree,
             .user = base.user,
             .user_dockerfile = request.dockerfile.string(),
             .ignore_text = project.ignore.text(),
+            .labels = options.labels,
             .warnings = project.warnings,
             .trees = {std::move(tree)}};
   Problems problems;

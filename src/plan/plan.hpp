@@ -23,7 +23,8 @@ struct Options {
   std::filesystem::path templates{};  ///< files here stand in for the embedded ones of their name
   /// False: no file is read, digests and keys stay empty; enough for the text.
   bool contents{true};
-  state::FileHashes* hashes{nullptr};  ///< of files read before; null: none remembered
+  std::map<std::string, std::string> labels{};  ///< of the image, and in its key
+  state::FileHashes* hashes{nullptr};           ///< of files read before; null: none remembered
 };
 
 /// Context directory of what the user named outside the working directory.
@@ -101,6 +102,7 @@ struct Plan {
   std::string ignore_text{};         ///< for `<Dockerfile>.dockerignore`
   std::string dependency_key{};      ///< 64 hexadecimal digits
   std::string image_key{};           ///< 64 hexadecimal digits
+  std::map<std::string, std::string> labels{};  ///< Options::labels
   Problems warnings{};
   /// Not part of the data: where contents are read from. [0] is the working directory.
   std::vector<std::shared_ptr<const source::Tree>> trees{};

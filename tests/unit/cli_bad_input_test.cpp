@@ -120,7 +120,7 @@ TEST_CASE("packaging that cannot work is refused before an engine is asked") {
            {{"build", base, script, "--local-package-path=gone"}, {"gone"}},
            {{"build", base, script, "--output-image-uri=gcr.io/P/x"}, {"gcr.io/P/x"}},
            {{"build", base, script, "--engine=crane"}, {"`crane`", "`docker`"}},
-           {{"build", base, script, "--source=index"}, {"not in this version"}},
+           {{"build", base, script, "--source="}, {"`--source` is empty"}},
            {{"build", base, script, "--platform=pc"}, {"`pc`", "linux/amd64"}},
            {{"build", "--dockerfile=gone"}, {"gone"}},
            {{"run", base, "--gpus=two", script}, {"`two`", "`--gpus all`"}, {}, 125},

@@ -1,0 +1,88 @@
+#include "pipeline/scan.hpp"
+
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "project/entry.hpp"
+
+#include <fmt/format.h>
+
+namespace autopack::pipeline {
+
+namespace {
+
+/// What would be read from the disk although the files come from git.
+void refuse_files_of_disk(const PackageRequest& request, const Scanned& scanned) {
+  Problems problems;
+  const auto refuse = [&](const std::string& what, const std::string& path) {
+    problems.push_back({.message = fmt::format("{} `{}` is not in {}", what, printable(path),
+                                               scanned.tree->describe()),
+                        .hints = {"`--source=worktree` takes what is on the disk"}});
+  };
+  for (const auto& extra : scanned.project.outside_packages) {
+    refuse("extra package", extra.path.string());
+  }
+  for (const auto& extra : scanned.project.outside_dirs) {
+    refuse("extra directory", extra.path.string());
+  }
+  const std::string dockerfile = request.project.dockerfile.string();
+  const auto inside = project::path_in_tree(request.project, dockerfile);
+  if (!dockerfile.empty() && (!inside || !scanned.tree->find(*inside))) {
+    refuse("Dockerfile", dockerfile);
+  }
+  if (!request.options.templates.empty()) {
+    refuse("the directory of templates", request.options.templates.string());
+  }
+  throw_if_errors(problems, ErrorKind::usage);
+}
+
+}  // namespace
+
+bool is_from_git(const PackageRequest& request) {
+  return request.source != source::worktree_source;
+}
+
+std::map<std::string, std::string> git_labels(const source::GitFacts& facts) {
+  std::map<std::string, std::string> labels{{"autopack.git.dirty", facts.dirty ? "true" : "false"}};
+  if (!facts.revision.empty()) {
+    labels["org.opencontainers.image.revision"] = facts.revision;
+  }
+  if (!facts.remote.empty()) {
+    labels["org.opencontainers.image.source"] = facts.remote;
+  }
+  return labels;
+}
+
+std::optional<std::string> read_from_source(const PackageRequest& request,
+                                            const std::filesystem::path& path) {
+  if (!is_from_git(request)) {
+    return read_file_if_exists(path);
+  }
+  const auto parent = path.has_parent_path() ? path.parent_path() : std::filesystem::path{"."};
+  const auto tree = source::make_git_tree(parent, request.source, request.environment);
+  const std::string name = path.filename().string();
+  return tree->find(name) ? std::optional{tree->read(name)} : std::nullopt;
+}
+
+Scanned scan(const PackageRequest& request) {
+  const auto& directory = request.project.directory;
+  Scanned scanned;
+  if (is_from_git(request)) {
+    scanned.tree = source::make_git_tree(directory, request.source, request.environment);
+  } else {
+    scanned.tree = source::make_disk_tree(directory);
+  }
+  scanned.project = project::scan(*scanned.tree, request.project);
+  if (is_from_git(request)) {
+    refuse_files_of_disk(request, scanned);
+  }
+  if (request.label_git || request.tells_git) {
+    scanned.git = source::find_git_facts(directory, request.source, request.environment);
+  }
+  if (request.label_git && !scanned.git) {
+    throw Error(ErrorKind::usage, fmt::format("`--label-git` finds no git repository at `{}`",
+                                              printable(directory.string())));
+  }
+  return scanned;
+}
+
+}  // namespace autopack::pipeline

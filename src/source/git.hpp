@@ -1,0 +1,39 @@
+#pragma once
+
+#include "base/environment.hpp"
+#include "source/tree.hpp"
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace autopack::source {
+
+/// What `--source` takes besides revisions.
+inline constexpr std::string_view worktree_source{"worktree"};
+inline constexpr std::string_view index_source{"index"};
+
+/// The files of `directory` as git's index (`index`) or a commit (whatever names one to `git
+/// rev-parse`) has them, with the contents that a checkout would write: nothing is read from the
+/// working tree, which need not hold the directory. GIT_DIR, GIT_WORK_TREE and GIT_INDEX_FILE are
+/// honoured. Entries that a checkout fills from elsewhere (submodules, Git LFS files that were not
+/// fetched, foreign filters) are EntryType::other. Throws Error(usage) when there is no such
+/// repository, commit or directory.
+std::unique_ptr<Tree> make_git_tree(const std::filesystem::path& directory,
+                                    const std::string& source,
+                                    const Environment& environment);
+
+/// Where an image's files come from.
+struct GitFacts {
+  std::string revision{};  ///< 40 hexadecimal digits; empty before the first commit
+  std::string remote{};    ///< URL without credentials; empty when there is no remote
+  bool dirty{false};       ///< the directory's files are not those of `revision`
+};
+
+/// The facts of `directory` and `source` (`worktree` too); none when it is in no repository.
+std::optional<GitFacts> find_git_facts(const std::filesystem::path& directory,
+                                       const std::string& source,
+                                       const Environment& environment);
+
+}  // namespace autopack::source

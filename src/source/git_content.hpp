@@ -1,0 +1,52 @@
+#pragma once
+
+#include "source/git_repository.hpp"
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+namespace autopack::source {
+
+/// What a checkout makes of a blob.
+struct GitContent {
+  std::uint64_t size{0};
+  std::string identity{};       ///< of the bytes; empty when a filter made them
+  std::string_view obstacle{};  ///< why a checkout alone does not make them; empty: none
+  std::string_view remedy{};
+};
+
+/// Reads blobs as `git checkout` would write them: line ends by the `.gitattributes` of
+/// the same index, Git LFS files from the clone's store. May be called from several threads.
+class GitContents {
+public:
+  /// `repository` must outlive this object; it keeps `index` for attributes.
+  GitContents(git_repository* repository, git_index* index);
+
+  /// What `path` of the repository, a file with the blob `id`, holds after a checkout.
+  GitContent look(const std::string& path, const git_oid& id) const;
+  std::string read(const std::string& path, const git_oid& id) const;
+  /// The blob as it is. Throws Error(project) when the repository does not have it.
+  std::string read_raw(const std::string& path, const git_oid& id) const;
+
+private:
+  struct Attributes {
+    bool lfs{false};
+    bool foreign_filter{false};
+    bool encoding{false};
+    bool ident{false};
+  };
+
+  bool any_attributes(git_index* index) const;
+  Attributes attributes_of(const std::string& path) const;
+  GitBlob blob(const std::string& path, const git_oid& id) const;
+  std::string checked_out(const std::string& path, const git_oid& id) const;
+  std::filesystem::path lfs_file(std::string_view object) const;
+
+  git_repository* repository_;
+  bool has_attributes_;
+  mutable std::mutex mutex_{};
+};
+
+}  // namespace autopack::source

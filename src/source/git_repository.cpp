@@ -1,0 +1,201 @@
+#include "source/git_repository.hpp"
+
+#include "base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace autopack::source {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Of what git knows and libgit2 does not, these change nothing here but settings, which
+/// add_worktree_settings reads.
+void start_libgit2() {
+  static const bool started = [] {
+    git_libgit2_init();
+    std::array<const char*, 3> extensions{"worktreeconfig", "partialclone", "preciousobjects"};
+    return git_libgit2_opts(GIT_OPT_SET_EXTENSIONS, extensions.data(), extensions.size()) == 0;
+  }();
+  static_cast<void>(started);
+}
+
+Error no_repository(const fs::path& path, int code) {
+  Error error{ErrorKind::environment,
+              fmt::format("the git repository of `{}` cannot be opened", printable(path.string()))};
+  error.cause(git_reason());
+  if (code == GIT_EOWNER) {
+    error.hint(fmt::format("if you trust its owner: git config --global --add safe.directory {}",
+                           shell_quote(path.string())));
+  }
+  return error;
+}
+
+/// The nearest directory above that exists: a commit may hold one that is gone.
+fs::path existing_ancestor(fs::path path) {
+  std::error_code code;
+  while (!fs::is_directory(path, code) && path.has_relative_path()) {
+    path = path.parent_path();
+  }
+  return path;
+}
+
+std::optional<GitRepository> open_repository(const fs::path& directory,
+                                             const Environment& environment) {
+  git_repository* repository = nullptr;
+  const auto git_dir = environment.get("GIT_DIR");
+  constexpr unsigned no_search{GIT_REPOSITORY_OPEN_NO_SEARCH};
+  const auto ceiling = environment.get("GIT_CEILING_DIRECTORIES").value_or("");
+  const fs::path start = git_dir ? fs::path{*git_dir} : existing_ancestor(directory);
+  const int code = git_repository_open_ext(&repository, start.c_str(), git_dir ? no_search : 0U,
+                                           ceiling.c_str());
+  if (code == GIT_ENOTFOUND && !git_dir) {
+    return std::nullopt;
+  }
+  if (code != 0) {
+    throw no_repository(start, code);
+  }
+  return GitRepository{repository};
+}
+
+/// With its own settings for each working tree, git reads one more file.
+void add_worktree_settings(git_repository* repository) {
+  git_config* config = nullptr;
+  int enabled = 0;
+  const fs::path file = fs::path{git_repository_path(repository)} / "config.worktree";
+  std::error_code code;
+  if (git_repository_config(&config, repository) != 0) {
+    return;
+  }
+  const GitConfig owner{config};
+  if (git_config_get_bool(&enabled, config, "extensions.worktreeconfig") == 0 && enabled != 0 &&
+      fs::exists(file, code)) {
+    git_config_add_file_ondisk(config, file.c_str(), GIT_CONFIG_LEVEL_APP, repository, 1);
+  }
+}
+
+/// Where the tree of the repository begins on the disk; for a bare one what stands in its place.
+fs::path find_root(GitPlace& place, const Environment& environment) {
+  std::error_code code;
+  if (const auto work_tree = environment.get("GIT_WORK_TREE")) {
+    place.work_tree = fs::weakly_canonical(fs::absolute(*work_tree, code), code);
+    git_repository_set_workdir(place.repository.get(), place.work_tree.c_str(), 0);
+    return place.work_tree;
+  }
+  if (const char* work_tree = git_repository_workdir(place.repository.get())) {
+    place.work_tree = fs::weakly_canonical(work_tree, code);
+    return place.work_tree;
+  }
+  // As git: a bare repository that GIT_DIR names has its tree where one stands.
+  return environment.get("GIT_DIR")
+             ? fs::current_path(code)
+             : fs::weakly_canonical(git_repository_path(place.repository.get()), code);
+}
+
+}  // namespace
+
+std::string git_reason() {
+  const git_error* error = git_error_last();
+  return error != nullptr && error->message != nullptr && *error->message != '\0'
+             ? error->message
+             : "git gives no reason";
+}
+
+std::optional<git_oid> GitPlace::head() const {
+  git_oid id;
+  return git_reference_name_to_id(&id, repository.get(), "HEAD") == 0 ? std::optional{id}
+                                                                      : std::nullopt;
+}
+
+std::string GitPlace::full_path(std::string_view path) const {
+  return prefix.empty() || path.empty() ? prefix + std::string{path}
+                                        : fmt::format("{}/{}", prefix, path);
+}
+
+std::string GitPlace::describe() const {
+  const std::string path =
+      work_tree.empty() ? git_repository_path(repository.get()) : work_tree.string();
+  return path.size() > 1 && path.ends_with('/') ? path.substr(0, path.size() - 1) : path;
+}
+
+std::optional<GitPlace> find_git_place(const fs::path& directory, const Environment& environment) {
+  start_libgit2();
+  std::error_code code;
+  const fs::path whole = fs::weakly_canonical(fs::absolute(directory, code), code);
+  auto repository = open_repository(whole, environment);
+  if (!repository) {
+    return std::nullopt;
+  }
+  GitPlace place{.repository = std::move(*repository)};
+  add_worktree_settings(place.repository.get());
+  const fs::path root = find_root(place, environment);
+  const auto relative = whole.lexically_relative(root).lexically_normal().string();
+  if (relative.empty() || relative == ".." || relative.starts_with("../")) {
+    throw Error(ErrorKind::usage,
+                fmt::format("`{}` is not in the git repository `{}`", printable(whole.string()),
+                            printable(place.describe())))
+        .hint("unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE");
+  }
+  place.prefix = relative == "." ? "" : relative;
+  const fs::path in_repository = fs::path{git_repository_path(place.repository.get())} / "index";
+  const auto index_file = environment.get("GIT_INDEX_FILE");
+  place.index_file = index_file ? root / *index_file : in_repository;
+  return place;
+}
+
+GitRepository open_without_work_tree(const GitPlace& place) {
+  git_repository* bare = nullptr;
+  const char* path = git_repository_path(place.repository.get());
+  const int code = git_repository_open_ext(
+      &bare, path, GIT_REPOSITORY_OPEN_NO_SEARCH | GIT_REPOSITORY_OPEN_BARE, nullptr);
+  if (code != 0) {
+    throw no_repository(path, code);
+  }
+  add_worktree_settings(bare);
+  return GitRepository{bare};
+}
+
+GitObject find_commit(const GitPlace& place, const std::string& revision) {
+  git_object* object = nullptr;
+  git_object* commit = nullptr;
+  const int code = git_revparse_single(&object, place.repository.get(), revision.c_str());
+  const GitObject owner{object};
+  if (code == 0 && git_object_peel(&commit, object, GIT_OBJECT_COMMIT) == 0) {
+    return GitObject{commit};
+  }
+  throw Error(ErrorKind::usage, fmt::format("`{}` names no commit of the git repository `{}`",
+                                            printable(revision), printable(place.describe())))
+      .cause(git_reason())
+      .hint("`--source` takes `worktree`, `index`, a branch, a tag, `HEAD~1`, ...");
+}
+
+GitTreeObject tree_of_commit(const git_object& commit) {
+  git_object* tree = nullptr;
+  if (git_object_peel(&tree, &commit, GIT_OBJECT_TREE) != 0) {
+    throw Error(ErrorKind::environment, "the tree of a commit cannot be read").cause(git_reason());
+  }
+  return GitTreeObject{reinterpret_cast<git_tree*>(tree)};
+}
+
+GitIndex open_index(const GitPlace& place) {
+  git_index* index = nullptr;
+  if (git_index_open(&index, place.index_file.c_str()) == 0) {
+    return GitIndex{index};
+  }
+  Error error{ErrorKind::project,
+              fmt::format("git's index `{}` cannot be read", printable(place.index_file.string()))};
+  const std::string reason = git_reason();
+  error.cause(reason);
+  if (reason.find("'sdir'") != std::string::npos) {
+    error.hint("git sparse-checkout reapply --no-sparse-index");
+  }
+  if (reason.find("'link'") != std::string::npos) {
+    error.hint("git update-index --no-split-index");
+  }
+  throw std::move(error);
+}
+
+}  // namespace autopack::source

@@ -1,0 +1,65 @@
+#pragma once
+
+#include "base/environment.hpp"
+#include "base/error.hpp"
+
+#include <git2.h>
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace autopack::source {
+
+template <auto release>
+struct GitRelease {
+  template <class Object>
+  void operator()(Object* object) const {
+    release(object);
+  }
+};
+
+using GitRepository = std::unique_ptr<git_repository, GitRelease<git_repository_free>>;
+using GitIndex = std::unique_ptr<git_index, GitRelease<git_index_free>>;
+using GitObject = std::unique_ptr<git_object, GitRelease<git_object_free>>;
+using GitBlob = std::unique_ptr<git_blob, GitRelease<git_blob_free>>;
+using GitTreeObject = std::unique_ptr<git_tree, GitRelease<git_tree_free>>;
+using GitReference = std::unique_ptr<git_reference, GitRelease<git_reference_free>>;
+using GitConfig = std::unique_ptr<git_config, GitRelease<git_config_free>>;
+using GitFilters = std::unique_ptr<git_filter_list, GitRelease<git_filter_list_free>>;
+
+/// What libgit2 said last, as an error's cause; never empty.
+std::string git_reason();
+
+/// A project directory in its repository.
+struct GitPlace {
+  GitRepository repository{};
+  std::filesystem::path work_tree{};  ///< empty for a bare repository
+  std::filesystem::path index_file{};
+  std::string prefix{};  ///< the directory in the repository's tree; "" for its root
+
+  /// The commit of HEAD; none before the first one.
+  std::optional<git_oid> head() const;
+  /// `path` in the repository's tree.
+  std::string full_path(std::string_view path) const;
+  /// The repository for messages.
+  std::string describe() const;
+};
+
+/// The repository of `directory`, found as git finds it; none when there is none. Throws
+/// Error(environment) for one that git would not open, Error(usage) for variables that name
+/// another.
+std::optional<GitPlace> find_git_place(const std::filesystem::path& directory,
+                                       const Environment& environment);
+
+/// The same repository without a working tree, so that no attribute is read from the disk.
+GitRepository open_without_work_tree(const GitPlace& place);
+
+/// The commit that `revision` names. Throws Error(usage) when it names none.
+GitObject find_commit(const GitPlace& place, const std::string& revision);
+GitTreeObject tree_of_commit(const git_object& commit);
+/// The index that is there now. Throws Error(project) for one that cannot be read.
+GitIndex open_index(const GitPlace& place);
+
+}  // namespace autopack::source
