@@ -184,12 +184,13 @@ void PoolMerge::without_pool() {
 }
 
 void PoolMerge::env(json& form, const std::string& path) {
-  for (const auto& [name, value] : flags_.env) {
+  for (const auto& variable : flags_.env) {
+    const auto& name = variable.first;
     auto& list = form["env"];
     const auto same = std::find_if(list.begin(), list.end(), [&](const json& entry) {
       return entry.value("name", "") == name;
     });
-    const json entry{{"name", name}, {"value", value}};
+    const json entry{{"name", name}, {"value", variable.second}};
     if (same != list.end()) {
       *same = entry;
     } else {

@@ -184,8 +184,10 @@ BaseQuestion::BaseQuestion(Services& services,
   if (reference.digest || !guess_ || !guess_->digest) {
     return;
   }
+  // Asked once: who gets no answer has another way, and an engine that is offline is not kept
+  // waiting.
   const std::shared_ptr<registry::Repository> repository =
-      open_repository(services, reference, registry::Access::pull);
+      open_repository(services, reference, registry::Access::pull, {.attempts = 1});
   digest_ =
       std::async(std::launch::async, [repository, reporter = services.reporter,
                                       tag = reference.tag.empty() ? "latest" : reference.tag] {

@@ -43,9 +43,11 @@ bool tells_missing_repository(const Error& error) {
 
 std::unique_ptr<registry::Repository> open_repository(Services& services,
                                                       const image::Reference& reference,
-                                                      registry::Access access) {
-  return registry::make_repository(reference.host, reference.path, access,
-                                   options_for(services, reference.host));
+                                                      registry::Access access,
+                                                      const http::RetryLimits& retries) {
+  auto options = options_for(services, reference.host);
+  options.retries = retries;
+  return registry::make_repository(reference.host, reference.path, access, std::move(options));
 }
 
 std::unique_ptr<registry::Repository> open_target(Services& services, const ImageName& name) {

@@ -13,7 +13,8 @@ namespace autopack::pipeline {
 /// podman and Google's tools left on this machine.
 std::unique_ptr<registry::Repository> open_repository(Services& services,
                                                       const image::Reference& reference,
-                                                      registry::Access access);
+                                                      registry::Access access,
+                                                      const http::RetryLimits& retries = {});
 
 /// The repository that `name` goes to. One of Artifact Registry that autopack named itself is made
 /// when a push finds it missing.

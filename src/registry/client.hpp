@@ -3,6 +3,7 @@
 #include "base/digest.hpp"
 #include "base/report.hpp"
 #include "http/client.hpp"
+#include "http/retry.hpp"
 #include "image/manifest.hpp"
 #include "registry/credentials.hpp"
 
@@ -115,6 +116,7 @@ struct RepositoryOptions {
   /// itself); true when it is there now and the push may go on. Called once at most with success;
   /// may throw. Empty: the refusal is told.
   std::function<bool()> make_missing{};
+  http::RetryLimits retries{};
   /// Waits between tries; a real sleep when empty.
   std::function<void(std::chrono::milliseconds)> sleep{};
 };

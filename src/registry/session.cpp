@@ -133,7 +133,7 @@ http::Response Session::try_once(http::Request request) {
 }
 
 http::Response Session::repeat(const std::function<http::Response()>& try_it) const {
-  return http::retry(try_it, options_.sleep);
+  return http::retry(try_it, options_.sleep, options_.retries);
 }
 
 http::Response Session::send(const http::Request& request) {
@@ -143,7 +143,7 @@ http::Response Session::send(const http::Request& request) {
 bool Session::pause(const http::Attempt& attempt) {
   std::random_device device;
   const double random = std::uniform_real_distribution<>{}(device);
-  const auto delay = http::retry_delay(attempt, random, std::time(nullptr));
+  const auto delay = http::retry_delay(attempt, random, std::time(nullptr), options_.retries);
   if (delay) {
     options_.sleep(*delay);
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/url.hpp"
 #include "cli/application.hpp"
 #include "support/fake_docker.hpp"
 #include "support/temporary_directory.hpp"
@@ -12,6 +13,33 @@
 #include <vector>
 
 namespace autopack::testing {
+
+/// Reaches servers on loopback only; other names have no address.
+class LoopbackClient : public http::Client {
+public:
+  explicit LoopbackClient(http::ClientOptions options)
+      : client_{http::make_client(std::move(options))} {}
+
+  http::Response send(const http::Request& request) override {
+    check(request);
+    return client_->send(request);
+  }
+
+  std::unique_ptr<http::Stream> upgrade(const http::Request& request) override {
+    check(request);
+    return client_->upgrade(request);
+  }
+
+private:
+  static void check(const http::Request& request) {
+    const auto url = Url::parse(request.url);
+    if (!url || !url->is_loopback()) {
+      throw http::TransportError{http::TransportError::Reason::resolve, "no address"};
+    }
+  }
+
+  std::unique_ptr<http::Client> client_;
+};
 
 /// One run of the command line in a directory of its own, with an engine in memory and a network
 /// that must not be used.
@@ -52,10 +80,14 @@ public:
                     .streams = {.out = [this](std::string_view bytes) { out += bytes; },
                                 .errors = [this](std::string_view bytes) { errors += bytes; }},
                     .cancellation = &cancellation,
-                    .make_client = http::make_client,
-                    .make_docker = [this](const engine::DockerOptions&) {
-                      return std::shared_ptr<engine::Docker>{&docker, [](engine::Docker*) {}};
-                    }});
+                    .make_client =
+                        [](http::ClientOptions options) {
+                          return std::make_unique<LoopbackClient>(std::move(options));
+                        },
+                    .make_docker =
+                        [this](const engine::DockerOptions&) {
+                          return std::shared_ptr<engine::Docker>{&docker, [](engine::Docker*) {}};
+                        }});
   }
 
   const std::filesystem::path& directory() const { return directory_.path(); }
