@@ -11,7 +11,7 @@ from testbed import autopack
 
 GOLDEN = testbed.ROOT / 'tests/golden/bodies'
 ORACLE = pathlib.Path(os.environ.get('AUTOPACK_ORACLE') or testbed.ROOT.parent / 'shared/oracle')
-TREE = {'task.py': '', 'conf/a': '', 'trainer/__init__.py': '', 'trainer/task.py': ''}
+TREE = {'task.py': '', 't.py': '', 'conf/a': '', 'trainer/__init__.py': '', 'trainer/task.py': ''}
 
 
 def without_tags(body):
@@ -19,13 +19,21 @@ def without_tags(body):
     return json.loads(re.sub(r'"(127\.0\.0\.1:\d+/[^":]+):[^"]*"', r'"\1"', json.dumps(body)))
 
 
+COMMANDS = {'custom-jobs': 'submit', 'hp-tuning-jobs': 'tune'}
+
+
 class Bodies(unittest.TestCase):
-    def check_case(self, recorded, flags, expected):
+    def check_case(self, recorded, expected):
+        """`argv` is gcloud's command line, or ours; of `submit` its flags alone."""
+        argv = recorded['argv']
+        if argv[0] == 'ai':
+            argv = [COMMANDS[argv[1]], *argv[3:]]
+        command, *flags = ['submit', *argv] if argv[0].startswith('-') else argv
         files = TREE | {f'proj/p1/{name}': text for name, text in TREE.items()} | recorded.get('config_file', {})
         folder = testbed.write_tree(files)
         environment = testbed.environment(CLOUDSDK_CORE_PROJECT='test-project')
         status = 0 if expected else 2
-        answer = autopack('submit', '--dry-run', *flags, cwd=folder, env=environment, status=status)
+        answer = autopack(command, '--dry-run', *flags, cwd=folder, env=environment, status=status)
         if expected:
             self.assertEqual(without_tags(answer.json()['request']['body']), without_tags(expected))
 
@@ -33,13 +41,13 @@ class Bodies(unittest.TestCase):
         for path in sorted(GOLDEN.glob('*.json')):
             with self.subTest(path.name):
                 recorded = json.loads(path.read_text())
-                self.check_case(recorded, recorded['argv'], recorded['body'])
+                self.check_case(recorded, recorded['body'])
 
     def test_gcloud_requests(self):
         for path in sorted(ORACLE.glob('gcloud/*.json')):
             recorded = json.loads(path.read_text())
-            if recorded['argv'][1:3] != ['custom-jobs', 'create']:
+            if recorded['argv'][1] not in COMMANDS or recorded['argv'][2] != 'create':
                 continue
             with self.subTest(path.name):
                 requests = recorded['requests']
-                self.check_case(recorded, recorded['argv'][3:], requests[0]['body'] if requests else None)
+                self.check_case(recorded, requests[0]['body'] if requests else None)
