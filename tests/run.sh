@@ -63,12 +63,18 @@ engine_log=$(mktemp)
 engine_pid=$(start_engine "$engine_log")
 trap '[ -n "$engine_pid" ] && end_process "$engine_pid"; rm -f "$engine_log"' EXIT
 
+# Unoptimised: the sanitizers make optimising compilers many times slower. Built while the integration tests wait
+# for engines and registries.
+(
+  renice -n 10 "$BASHPID" >/dev/null
+  build build-asan -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=0 -Ddebug=false -Dcpp_args=-g1
+) &
+sanitized_build=$!
+
 run build-tests unit golden lint integration
 
 export ASAN_OPTIONS=abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
-# Unoptimised: the sanitizers make optimising compilers many times slower.
-if build build-asan -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=0 -Ddebug=false \
-  -Dcpp_args=-g1; then
+if wait "$sanitized_build"; then
   run --name sanitized build-asan unit golden
 else
   echo "the sanitized build failed"

@@ -34,7 +34,7 @@ pipeline::Services services_over(const pipeline::Services& services,
   return own;
 }
 
-/// Row 16 of vertex.md section 7.
+/// See preflight::uses_data_workers.
 preflight::Findings worker_findings(const pipeline::Scanned& scanned) {
   preflight::Findings findings;
   const auto& ignore = scanned.project.ignore;

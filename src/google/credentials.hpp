@@ -55,7 +55,7 @@ struct CredentialOptions {
   Reporter* reporter{nullptr};  ///< told which source was taken and why, with -v; may be null
 };
 
-/// The first that is there (vertex.md 3.1): the access token file; the account that `account`
+/// The first that is there: the access token file; the account that `account`
 /// names, by gcloud; GOOGLE_APPLICATION_CREDENTIALS; gcloud's application default credentials; the
 /// account of gcloud's configuration; the metadata server. Then impersonation. Only the search for
 /// a metadata server uses the network; all else waits for token(). Error(environment) when nothing

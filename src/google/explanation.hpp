@@ -7,7 +7,7 @@
 
 namespace autopack::google {
 
-/// A text that services and jobs are known to fail with (the rows of vertex.md section 7), what it
+/// A text that services and jobs are known to fail with, what it
 /// means, and what mends it.
 struct KnownFailure {
   std::string_view fragment{};

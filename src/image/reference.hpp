@@ -35,7 +35,7 @@ struct Reference {
 };
 
 /// `text` as one path component of an image name: lower case, other characters made `.`, never
-/// empty (gcloud.md section 4, without its invalid results).
+/// empty.
 std::string sanitize_component(std::string_view text);
 
 }  // namespace autopack::image

@@ -16,7 +16,7 @@
 
 namespace autopack::job {
 
-/// One `--worker-pool-spec` as typed, keys checked and split (gcloud.md section 3). Absent = not
+/// One `--worker-pool-spec` as typed, keys checked and split. Absent = not
 /// typed.
 struct PoolFlags {
   std::optional<std::string> machine_type{};
@@ -167,7 +167,7 @@ struct JobSpec {
 };
 
 /// Flags and file (may be null) merged by pool, flags winning key by key, and checked: every rule
-/// that can be checked offline (vertex.md 1.1 and 5). All findings at once as Error(usage),
+/// that can be checked offline. All findings at once as Error(usage),
 /// together with the errors among `earlier`, the findings of parse_pool and parse_config.
 JobSpec make_job(const JobFlags& flags,
                  const Config* config,

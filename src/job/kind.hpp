@@ -16,7 +16,7 @@ bool is_pipeline(JobKind kind);
 /// `CustomJob`, `HyperparameterTuningJob` or `TrainingPipeline`.
 std::string_view resource_name(JobKind kind);
 
-/// `trainingTaskDefinition` of a pipeline (vertex.md 1.1); empty for other kinds.
+/// `trainingTaskDefinition` of a pipeline; empty for other kinds.
 std::string_view task_definition(JobKind kind);
 
 /// The resource to create of `body`, in which the pools are at `jobSpec` whatever the kind.

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-/// The rules of vertex.md 1.1 and 5 and gcloud.md 3; each adds all it finds.
+/// The rules of the API and of gcloud for a job; each adds all it finds.
 namespace autopack::job {
 
 /// What each `--worker-pool-spec` says in itself: keys that need or exclude each other.
@@ -57,7 +57,7 @@ void check_pools(const nlohmann::json& body, Findings& findings);
 void check_machine(const nlohmann::json& pool, const std::string& path, Findings& findings);
 /// What SPOT and FLEX_START ask of the pools.
 void check_strategy(const nlohmann::json& body, Findings& findings);
-/// Metrics, parameters and counts of a study (vertex.md 1.1).
+/// Metrics, parameters and counts of a study.
 void check_study(const nlohmann::json& body, Findings& findings);
 /// Model and dataset of a training pipeline.
 void check_pipeline(const nlohmann::json& body, const Location& location, Findings& findings);

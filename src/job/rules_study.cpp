@@ -275,7 +275,7 @@ void StudyCheck::conditional(const json& parent, const json& child, const std::s
   }
 }
 
-/// Parts of a study that only Vizier itself uses (vertex.md 1.1).
+/// Parts of a study that only Vizier itself uses.
 void StudyCheck::not_in_jobs() {
   if (study_.contains("observationNoise")) {
     findings_.warning("studySpec.observationNoise",

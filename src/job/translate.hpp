@@ -63,7 +63,7 @@ struct Translation {
   Problems warnings{};  ///< one for each thing that has no equal
 };
 
-/// Translates file (may be none) and flags, which win, by the table of vertex.md section 8. All
+/// Translates file (may be none) and flags, which win, as Google documents the move. All
 /// that is wrong with them at once as Error(usage).
 Translation translate(const LegacyFlags& flags, const std::optional<LegacyFile>& file);
 

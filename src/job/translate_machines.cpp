@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view t4 = "NVIDIA_TESLA_T4";
 constexpr int most_t4 = 4;  // of one machine
 
-/// A machine of the legacy service, and what comes nearest to it (vertex.md section 8).
+/// A machine of the legacy service, and what comes nearest to it.
 struct LegacyMachine {
   std::string_view name;
   std::string_view machine;

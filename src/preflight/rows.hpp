@@ -5,7 +5,7 @@
 
 namespace autopack::preflight {
 
-/// Who finds one of the late failures of vertex.md section 7 before submission.
+/// Who finds, before submission, one of the failures that jobs are known to meet late.
 enum class Finder {
   rule,       ///< a rule of job/, project/, source/ or submit/, told as an ordinary error
   table,      ///< check_offline
@@ -20,7 +20,7 @@ struct Row {
   std::string_view where{};  ///< name of the check, or what does it
 };
 
-/// All 32, in the order of vertex.md.
+/// All that are known.
 std::span<const Row> rows();
 
 }  // namespace autopack::preflight

@@ -127,7 +127,7 @@ bool sets_workers(std::string_view line) {
 }
 
 constexpr std::uint64_t gigabyte = 1'000'000'000;
-/// Layers on disk against layers on the wire, roughly (vertex.md section 7, row 27).
+/// Layers on disk against layers on the wire, roughly.
 constexpr std::uint64_t unpacking = 3;
 
 void check_size(const ImageFacts& image, const PlannedPool& pool, Findings& findings) {

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-/// What facts at hand tell, nothing asked (vertex.md section 7). Rules about machines,
+/// What facts at hand tell, nothing asked. Rules about machines,
 /// accelerators, regions and prebuilt images' dates are those of job/.
 namespace autopack::preflight {
 

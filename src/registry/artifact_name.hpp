@@ -18,7 +18,7 @@ struct ArtifactName {
 };
 
 /// None when `host` is not Artifact Registry's. The gcr.io hosts count: they lead to repositories
-/// of their own name (vertex.md 3.2).
+/// of their own name.
 std::optional<ArtifactName> parse_artifact_name(const std::string& host, const std::string& path);
 
 }  // namespace autopack::registry

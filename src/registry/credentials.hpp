@@ -26,8 +26,8 @@ struct Credential {
 /// Error(usage) for a file that cannot be used. May be called from several threads.
 using CredentialSource = std::function<std::optional<Credential>(const std::string& host)>;
 
-/// Docker's own logins: DOCKER_AUTH_CONFIG, config.json `credHelpers`, `credsStore`, `auths`
-/// (vertex.md section 3.2). `docker.io` is looked up as `https://index.docker.io/v1/`.
+/// Docker's own logins: DOCKER_AUTH_CONFIG, config.json `credHelpers`, `credsStore`, `auths`.
+/// `docker.io` is looked up as `https://index.docker.io/v1/`.
 CredentialSource make_docker_credentials(const Environment& environment);
 
 /// The logins of podman, buildah and skopeo: `REGISTRY_AUTH_FILE`, else

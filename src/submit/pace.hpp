@@ -21,7 +21,7 @@ private:
   std::chrono::milliseconds wait_{0};
 };
 
-/// Keeps readings of logs below the project's quota of 60 a minute (vertex.md section 6), with room
+/// Keeps readings of logs below the project's quota of 60 a minute, with room
 /// for others.
 class ReadQuota {
 public:

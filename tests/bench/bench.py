@@ -1,10 +1,11 @@
 """Measures autopack beside the docker command line and, where it is on PATH, gcloud.
 
-    bench.py [--binary build-release/src/autopack] [--rounds 7] [--case NAME...]
+    bench.py [--binary build-release/src/autopack] [--rounds 7] [--case NAME...] [--crane BINARY]
 
 All contestants of a case take turns in one run; the table holds medians. The registry, the API stand-in and the
 packages are on loopback, so no network is measured. gcloud pushes to Google's names alone: the `docker` that it
-finds is a wrapper of two lines that puts the loopback registry's name in their place.
+finds is a wrapper of two lines that puts the loopback registry's name in their place. skopeo builds nothing, and so
+has no row; crane has one when its binary is named.
 """
 
 import argparse
@@ -32,6 +33,7 @@ from vertex_server import VertexServer  # noqa: E402
 
 GOOGLE_NAME = 'bench-docker.pkg.dev'
 WHEEL_MEGABYTES = 20
+crane = None
 
 
 class Relay:
@@ -147,6 +149,25 @@ def docker_commands(tool, base, requirement):
     return command
 
 
+def buildah_commands(base, requirement):
+    build = docker_commands('buildah', base, requirement)
+
+    def command(folder, target):
+        build(folder, target)
+        return [['buildah', 'build', '--quiet', '--layers', '--isolation=chroot', '--tls-verify=false', '-t', target, '.'],
+                ['buildah', 'push', '--quiet', '--tls-verify=false', target, f'docker://{target}']]
+    return command
+
+
+def crane_commands(crane, base):
+    """Appends the code to `base`, as a person's script does it; crane itself knows no dependencies."""
+    def command(folder, target):
+        layer = folder.parent / f'{folder.name}.tar'
+        return [['tar', '-cf', layer, '-C', folder, '--transform', 's,^,usr/app/,', 'trainer'],
+                [crane, 'append', '--insecure', '-b', base, '-f', layer, '-t', target]]
+    return command
+
+
 def contestants(api, base, requirement):
     token = testbed.write_tree({'token': 'ya29.bench'}) / 'token'
     google = {
@@ -177,6 +198,10 @@ def contestants(api, base, requirement):
              Contestant('docker, classic', docker_commands('docker', base, requirement), plain | {'DOCKER_BUILDKIT': '0'})]
     tool = testbed.buildkit_command()[0]
     found.append(Contestant('docker, BuildKit', docker_commands(tool, base, requirement), plain | {'DOCKER_BUILDKIT': '1'}))
+    if shutil.which('buildah'):
+        found.append(Contestant('buildah', buildah_commands(base, requirement), plain))
+    if crane and not requirement:
+        found.append(Contestant('crane append', crane_commands(crane, base), plain))
     if shutil.which('gcloud'):
         for label, program, kit in (('classic', 'docker', '0'), ('BuildKit', tool, '1')):
             wrapper = testbed.new_folder('bin')
@@ -282,6 +307,96 @@ def case_pushes(title, rounds, api, *, edit, **project):
         shutil.rmtree(contestant.folder)
 
 
+def write_files(folder, count, size):
+    """`count` files of `size` bytes that compress to about half, 100 to a directory."""
+    numbers = random.Random(3)
+    for number in range(count):
+        path = folder / 'trainer' / f'part_{number // 100:04}' / f'{number % 100:02}.txt'
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(numbers.randbytes(size // 2).hex().encode())
+
+
+def big_project(count, size):
+    """A git repository of `count` files of `size` bytes and one program, all committed."""
+    folder = testbed.write_tree({'trainer/task.py': 'print("trained")\n', 'trainer/__init__.py': ''},
+                                testbed.new_folder('bench'))
+    write_files(folder, count, size)
+    for command in (['init', '-q'], ['add', '.'],
+                    ['-c', 'user.name=bench', '-c', 'user.email=bench@example.com', 'commit', '-qm', 'all']):
+        testbed.run(['git', *command], cwd=folder)
+    return folder
+
+
+def build_command(target, *more):
+    return [testbed.binary, 'build', '--executor-image-uri', base_with_wheels(), '--script=trainer/task.py',
+            '--output-image-uri', target, *more]
+
+
+def peak_memory(command, folder):
+    """The most memory, in MiB, that `command` held at any time."""
+    process = subprocess.Popen([str(part) for part in command], cwd=folder, env=testbed.environment(),
+                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = status
+    if status:
+        raise AssertionError(f'{command} ended with {status}')
+    return usage.ru_maxrss / 1024
+
+
+def case_large(title, rounds, *, count, size, edit):
+    """Beside git, which has to look at the same files."""
+    folder = big_project(count, size)
+    target = f'{testbed.registry()}/bench/large-{time.time_ns()}:t'
+    project = Contestant('autopack build', lambda _, name: [build_command(name)], testbed.environment())
+    project.folder, project.target = folder, target
+    begin = time.perf_counter()
+    project.go()
+    print(f'\nfirst push: {time.perf_counter() - begin:.1f} s')
+    explain = [testbed.binary, 'explain', '--executor-image-uri', base_with_wheels(), '--script=trainer/task.py']
+
+    def build(number):
+        if edit:
+            project.edit(number)
+        return project.go()
+
+    names = ['autopack build', 'autopack explain', 'git status']
+    seconds = interleaved(rounds, [build, timed(explain, cwd=folder), timed(['git', 'status', '--short'], cwd=folder)])
+    sent = bytes_sent(project, 99 if edit else None)
+    if edit:
+        project.edit(100)
+    table(title, names, seconds, [sent, 0, 0])
+    print(f'\npeak memory of autopack build: {peak_memory(build_command(target), folder):.0f} MiB, of the first push: '
+          f'{peak_memory(build_command(target + "-new"), folder):.0f} MiB', flush=True)
+    shutil.rmtree(folder)
+
+
+def case_first(rounds, _):
+    """A new tree each time: nothing of it is in any cache."""
+    base = base_with_wheels()
+    tool = testbed.buildkit_command()[0]
+    plain = testbed.environment()
+    found = [Contestant('autopack build', lambda _, name: [build_command(name)], plain),
+             Contestant('docker, classic', docker_commands('docker', base, False), plain | {'DOCKER_BUILDKIT': '0'}),
+             Contestant('docker, BuildKit', docker_commands(tool, base, False), plain | {'DOCKER_BUILDKIT': '1'})]
+
+    def action(contestant):
+        def once(number):
+            contestant.folder = make_project(requirement=False)
+            write_files(contestant.folder, 3000, 100_000)
+            (contestant.folder / 'trainer' / 'part_0000' / '00.txt').write_text(str(time.time_ns()))
+            for path in contestant.folder.glob('trainer/part_*/*.txt'):
+                with open(path, 'r+b') as out:
+                    out.write(f'{number} {contestant.name} {time.time_ns()}'.encode())
+            contestant.target = f'{testbed.registry()}/bench/first-{time.time_ns()}:t'
+            seconds = contestant.go()
+            shutil.rmtree(contestant.folder)
+            return seconds
+        return once
+
+    table('first push of a tree of 300 MB', [contestant.name for contestant in found],
+          interleaved(rounds, [action(contestant) for contestant in found]))
+
+
 CASES = {
     'startup': case_startup,
     'dockerfile': case_dockerfile,
@@ -294,6 +409,11 @@ CASES = {
     'ballast': lambda rounds, api: case_pushes(
         'tree of 300 MB of which 1 MB is needed, edit (no requirement)', rounds, api, edit=True, requirement=False,
         ballast_megabytes=300),
+    'gigabyte': lambda rounds, _: case_large(
+        'one edit in 10,000 files of 1 GB', rounds, count=10_000, size=100_000, edit=True),
+    'files': lambda rounds, _: case_large(
+        '100,000 files of 1 kB, nothing changed', rounds, count=100_000, size=1_000, edit=False),
+    'first': case_first,
 }
 
 
@@ -307,9 +427,12 @@ def first_line(*command):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n', maxsplit=1)[0])
     parser.add_argument('--binary', default=str(testbed.ROOT / 'build-release' / 'src' / 'autopack'))
+    parser.add_argument('--crane', help='a crane binary to compare with')
     parser.add_argument('--rounds', type=int, default=7)
     parser.add_argument('--case', nargs='+', choices=CASES, default=list(CASES))
     arguments = parser.parse_args()
+    global crane
+    crane = arguments.crane
     testbed.binary = str(pathlib.Path(arguments.binary).resolve())
     testbed.engine()
     api = VertexServer()

@@ -20,7 +20,7 @@ struct Case {
 }  // namespace
 
 TEST_CASE("every text that services fail with is explained") {
-  // By the rows of vertex.md section 7; rows without a text of a service are not here.
+  // Failures without a text of a service are not here.
   for (const auto& item : {
            Case{"standard_init_linux.go: exec user process caused: exec format error",
                 "linux/amd64", "--platform=linux/amd64"},
