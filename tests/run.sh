@@ -74,6 +74,7 @@ sanitized_build=$!
 run build-tests unit golden lint integration
 
 export ASAN_OPTIONS=abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
+export LSAN_OPTIONS=suppressions=$root/tests/support/leaks.txt:print_suppressions=0
 if wait "$sanitized_build"; then
   run --name sanitized build-asan unit golden
 else

@@ -66,7 +66,7 @@ def base_environment():
     home = scratch() / 'home'
     home.mkdir()
     kept = {name: value for name, value in os.environ.items()
-            if name in ('PATH', 'DOCKER_HOST', 'TMPDIR', 'ASAN_OPTIONS', 'UBSAN_OPTIONS')}
+            if name in ('PATH', 'DOCKER_HOST', 'TMPDIR', 'ASAN_OPTIONS', 'LSAN_OPTIONS', 'UBSAN_OPTIONS')}
     return kept | {'HOME': str(home), 'XDG_CACHE_HOME': str(home / '.cache'), 'LC_ALL': 'C.UTF-8', 'PIP_CONFIG_FILE': '/dev/null',
                    'NO_COLOR': '1', 'NO_GCE_CHECK': 'true'}
 
