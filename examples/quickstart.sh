@@ -55,7 +55,7 @@ if [ "$engine" = yes ] && ! need_packages "${autopack_engine_packages[@]}"; then
   engine=no
 fi
 
-step 'Build autopack'
+step 'Build autopack, which takes some minutes'
 if [ -z "$binary" ]; then
   if [ ! -f "$root/build-release/build.ninja" ]; then
     meson setup "$root/build-release" "$root" --buildtype=release >"$scratch/build.log" ||

@@ -36,10 +36,11 @@ bool is_google(const http::Response& response) {
 
 /// A name or an address with an optional port: the start of a URL.
 bool is_host(std::string_view text) {
-  return !text.empty() && text.size() < 256 && std::all_of(text.begin(), text.end(), [](char c) {
+  const auto is_allowed = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            std::string_view{"-._:[]"}.find(c) != std::string_view::npos;
-  });
+  };
+  return !text.empty() && text.size() < 256 && std::all_of(text.begin(), text.end(), is_allowed);
 }
 
 std::string host_of(const Environment& environment, const char* variable, const char* otherwise) {

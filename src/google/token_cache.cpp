@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t longest_file = 65536;
 
 bool is_private(int descriptor, mode_t kind) {
-  struct stat facts {};
+  struct stat facts = {};
 
   return ::fstat(descriptor, &facts) == 0 && (facts.st_mode & S_IFMT) == kind &&
          facts.st_uid == ::geteuid() && (facts.st_mode & 077U) == 0;

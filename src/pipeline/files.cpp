@@ -195,8 +195,8 @@ Image put_together(Services& services,
           {.id = layer.blob.known->digest.str(), .size = layer.blob.known->size});
     }
   }
-  write_outputs(
-      services, request, plan, name, [&] { return source; }, false);
+  const auto made = [&] { return source; };
+  write_outputs(services, request, plan, name, made, false);
   return image;
 }
 

@@ -19,7 +19,7 @@ http::Response token(const std::string& text, int lifetime = 3600) {
 }
 
 mode_t mode_of(const fs::path& path) {
-  struct stat facts {};
+  struct stat facts = {};
 
   REQUIRE(::lstat(path.c_str(), &facts) == 0);
   return facts.st_mode & 07777U;
@@ -30,11 +30,7 @@ struct Kept {
   fs::path directory{home.path() / "cache" / "tokens"};
   google::TokenCache cache{directory};
 
-  fs::path file() const {
-    return fs::directory_iterator {
-      directory
-      } -> path();
-  }
+  fs::path file() const { return fs::directory_iterator(directory)->path(); }
 };
 
 const google::AccessToken a_token{.token = Secret{"ya29.a"}, .expires_at = 1'003'600};
@@ -46,9 +42,7 @@ TEST_CASE("a token outlives the run in a file that only the user can read") {
   first.token_directory = first.directory.path() / "cache" / "tokens";
   static_cast<void>(first.find_file(authorized_user())->token());
   CHECK(mode_of(first.token_directory) == 0700);
-  const auto file = fs::directory_iterator {
-    first.token_directory
-    } -> path();
+  const auto file = fs::directory_iterator(first.token_directory)->path();
   CHECK(mode_of(file) == 0600);
   // the next run has no need of the network
   const auto second = first.find();
