@@ -16,6 +16,8 @@ namespace {
 constexpr std::string_view directory{"usr/app"};
 constexpr std::uint64_t megabyte{1'000'000};
 constexpr std::size_t most_layers{16};
+/// Larger than what people edit by hand: tables, word lists, generated modules.
+constexpr std::uint64_t largest_source{64'000};
 
 struct Kind {
   std::string_view name;
@@ -32,9 +34,10 @@ constexpr std::array<std::string_view, 22> source_suffixes{
     ".py",  ".pyi",  ".pyx",  ".ipynb", ".sh",  ".bash", ".c",  ".cc",   ".cpp", ".cu",    ".h",
     ".hpp", ".toml", ".yaml", ".yml",   ".cfg", ".ini",  ".md", ".json", ".txt", ".proto", ".sql"};
 
-bool is_source(std::string_view path) {
-  return std::any_of(source_suffixes.begin(), source_suffixes.end(),
-                     [&](std::string_view suffix) { return path.ends_with(suffix); });
+bool is_source(const ContextEntry& entry) {
+  return entry.entry.size <= largest_source &&
+         std::any_of(source_suffixes.begin(), source_suffixes.end(),
+                     [&](std::string_view suffix) { return entry.path.ends_with(suffix); });
 }
 
 std::size_t kind_of(const ContextEntry& entry) {
@@ -42,7 +45,7 @@ std::size_t kind_of(const ContextEntry& entry) {
     return large;
   }
   // Links and empty directories weigh nothing: they travel with the code.
-  return entry.entry.type != source::EntryType::file || is_source(entry.path) ? code : data;
+  return entry.entry.type != source::EntryType::file || is_source(entry) ? code : data;
 }
 
 std::size_t layer_count(std::uint64_t size, std::uint64_t layer_size) {

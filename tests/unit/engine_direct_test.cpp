@@ -71,18 +71,20 @@ TEST_CASE("large files and data do not travel with the code") {
   auto fixture = code_only();
   fixture.tree.file("trainer/weights.bin", std::string(1'000'000, 'w'));
   fixture.tree.file("trainer/table.csv", "1,2\n");
+  fixture.tree.file("trainer/words.txt", std::string(64'001, 'w'));
   const auto plan = fixture.plan();
   const auto layers = plan::code_layers(plan);
   CHECK(names(layers) == std::vector<std::string>{"large files", "data", "code"});
   CHECK(paths(layers.at(0)) == std::vector<std::string>{"usr", "usr/app", "usr/app/trainer",
                                                         "usr/app/trainer/weights.bin"});
   CHECK(layers.at(0).size == 1'000'000);
+  CHECK(paths(layers.at(1)).back() == "usr/app/trainer/words.txt");
 }
 
 TEST_CASE("much code is dealt to layers, and a file stays in its own") {
   auto fixture = code_only();
-  for (int i = 0; i < 60; ++i) {
-    fixture.tree.file("trainer/m" + std::to_string(i) + ".py", std::string(100'000, 'x'));
+  for (int i = 0; i < 100; ++i) {
+    fixture.tree.file("trainer/m" + std::to_string(i) + ".py", std::string(60'000, 'x'));
   }
   const auto before_plan = fixture.plan();
   const auto before = engine::recipes(before_plan, 0);
