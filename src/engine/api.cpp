@@ -49,7 +49,7 @@ std::string refusal_of(const http::Response& response) {
                       : printable(redact_credentials(text));
 }
 
-Api::Api(const DockerOptions& options) : options_{options}, cleanup_{http::make_client({})} {}
+Api::Api(DockerOptions options) : options_{std::move(options)}, cleanup_{http::make_client({})} {}
 
 const EngineInfo& Api::info() {
   if (!info_) {

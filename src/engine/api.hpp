@@ -11,7 +11,7 @@ namespace autopack::engine {
 /// The HTTP side of one engine: its address, the API version agreed on, and what its failures mean.
 class Api {
 public:
-  explicit Api(const DockerOptions& options);
+  explicit Api(DockerOptions options);
 
   /// Asks once, then remembers.
   const EngineInfo& info();

@@ -46,7 +46,7 @@ private:
   };
 
   void take(const nlohmann::json& message);
-  void take_trace(std::string_view bytes);
+  void take_trace(std::string_view encoded);
   void take_text(std::string_view text);
   void begin_classic_step(std::string_view title);
   void end_classic_step(StepEvent::State state);

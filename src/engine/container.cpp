@@ -233,7 +233,7 @@ std::string container_body(const ContainerSpec& spec, bool has_input) {
             {"AttachStderr", true},   {"AttachStdin", has_input}, {"OpenStdin", has_input},
             {"StdinOnce", has_input}, {"Env", json::array()}};
   for (const auto& [name, value] : spec.environment) {
-    body["Env"].push_back(name + "=" + value);
+    body["Env"].push_back(fmt::format("{}={}", name, value));
   }
   if (!spec.command.empty()) {
     body["Entrypoint"] = spec.command;

@@ -69,7 +69,7 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Docker> make_docker(DockerOptions options) {
+std::unique_ptr<Docker> make_docker(const DockerOptions& options) {
   return std::make_unique<DockerEngine>(options);
 }
 

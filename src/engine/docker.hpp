@@ -166,7 +166,7 @@ struct DockerOptions {
   http::Client* client{nullptr};  ///< must outlive the engine
 };
 
-std::unique_ptr<Docker> make_docker(DockerOptions options);
+std::unique_ptr<Docker> make_docker(const DockerOptions& options);
 
 /// The facts of `reference` as `docker` has it: resolved to a digest, pulled when missing, probed
 /// without running it. A name that only the daemon knows is taken as it is.

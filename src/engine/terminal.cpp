@@ -58,7 +58,7 @@ SignalReader::~SignalReader() {
   ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
-std::optional<int> SignalReader::next() {
+std::optional<int> SignalReader::next() const {
   signalfd_siginfo info{};
   const auto count = ::read(descriptor_, &info, sizeof info);
   if (count != static_cast<ssize_t>(sizeof info)) {

@@ -32,7 +32,7 @@ std::optional<TerminalSize> terminal_size(int descriptor);
 /// Takes signals as data instead of letting them act, as long as it lives.
 class SignalReader {
 public:
-  explicit SignalReader(std::initializer_list<int> signals);
+  SignalReader(std::initializer_list<int> signals);
   ~SignalReader();
   SignalReader(const SignalReader&) = delete;
   SignalReader& operator=(const SignalReader&) = delete;
@@ -41,7 +41,7 @@ public:
   int descriptor() const { return descriptor_; }
 
   /// The next signal; none when none waits.
-  std::optional<int> next();
+  std::optional<int> next() const;
 
 private:
   sigset_t before_{};

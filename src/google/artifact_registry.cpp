@@ -146,7 +146,7 @@ private:
   }
 
   /// It becomes part of a URL that carries a token.
-  bool is_operation(std::string_view name) const {
+  static bool is_operation(std::string_view name) {
     return name.starts_with("projects/") && name.find("..") == std::string_view::npos &&
            std::all_of(name.begin(), name.end(), [](char c) {
              return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||

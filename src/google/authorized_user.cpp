@@ -63,7 +63,7 @@ private:
 }  // namespace
 
 std::unique_ptr<CachingTokenSource> make_authorized_user(CredentialOptions options,
-                                                         CredentialsFile file) {
+                                                         const CredentialsFile& file) {
   return std::make_unique<AuthorizedUser>(std::move(options), file);
 }
 

@@ -61,6 +61,6 @@ struct CredentialOptions {
 /// a metadata server uses the network; all else waits for token(). Error(environment) when nothing
 /// is found, with the commands that make credentials; Error(usage) for what is named but missing or
 /// cannot be used.
-std::unique_ptr<TokenSource> find_credentials(const CredentialOptions& options);
+std::unique_ptr<TokenSource> find_credentials(const CredentialOptions& given);
 
 }  // namespace autopack::google

@@ -26,8 +26,8 @@ std::string CredentialsFile::place() const {
 }
 
 Error CredentialsFile::fault(const std::string& what) const {
-  return Error(ErrorKind::usage,
-               fmt::format("credentials file {}{} {}", place(), origin.empty() ? "" : ",", what));
+  return {ErrorKind::usage,
+          fmt::format("credentials file {}{} {}", place(), origin.empty() ? "" : ",", what)};
 }
 
 std::string CredentialsFile::optional(const char* key) const {
@@ -44,7 +44,7 @@ std::string CredentialsFile::required(const char* key) const {
 }
 
 std::unique_ptr<CachingTokenSource> make_from_file(const CredentialOptions& options,
-                                                   CredentialsFile file) {
+                                                   const CredentialsFile& file) {
   const auto type = file.optional("type");
   if (type.empty()) {
     throw file.fault("names no `type`, so it is none")
@@ -56,16 +56,16 @@ std::unique_ptr<CachingTokenSource> make_from_file(const CredentialOptions& opti
                                  printable(universe.substr(0, 100)), own_universe));
   }
   if (type == "service_account") {
-    return make_service_account(options, std::move(file));
+    return make_service_account(options, file);
   }
   if (type == "authorized_user") {
-    return make_authorized_user(options, std::move(file));
+    return make_authorized_user(options, file);
   }
   if (type == "external_account") {
-    return make_external_account(options, std::move(file));
+    return make_external_account(options, file);
   }
   if (type == "impersonated_service_account") {
-    return make_impersonated_file(options, std::move(file));
+    return make_impersonated_file(options, file);
   }
   throw unknown_type(file, type);
 }

@@ -92,7 +92,7 @@ private:
 }  // namespace
 
 std::unique_ptr<CachingTokenSource> make_external_account(CredentialOptions options,
-                                                          CredentialsFile file) {
+                                                          const CredentialsFile& file) {
   auto account = std::make_unique<ExternalAccount>(options, file);
   if (!impersonates(file)) {
     return account;

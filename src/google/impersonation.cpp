@@ -68,7 +68,7 @@ public:
   std::string project() const override { return source_->project(); }
 
   std::string quota_project() const override {
-    const auto set = CachingTokenSource::quota_project();
+    auto set = CachingTokenSource::quota_project();
     if (!set.empty()) {
       return set;
     }
@@ -233,7 +233,7 @@ Impersonation impersonation_of(const CredentialsFile& file) {
 }
 
 std::unique_ptr<CachingTokenSource> make_impersonated_file(CredentialOptions options,
-                                                           CredentialsFile file) {
+                                                           const CredentialsFile& file) {
   const auto found = file.content->find("source_credentials");
   if (found == file.content->end() || !found->is_object()) {
     throw file.fault("has no `source_credentials`");

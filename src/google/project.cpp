@@ -10,8 +10,6 @@
 
 namespace autopack::google {
 
-namespace fs = std::filesystem;
-
 namespace {
 
 /// A name becomes part of a path.

@@ -40,10 +40,10 @@ public:
   explicit Service(ServiceOptions options) : options_{std::move(options)} {}
 
   /// Finds the credentials. Throws as find_credentials does.
-  void make_ready() { options_.credentials(); }
+  void make_ready() const { options_.credentials(); }
 
   /// Has a token at hand for the calls that follow.
-  void fetch_token() { static_cast<void>(options_.credentials().token()); }
+  void fetch_token() const { static_cast<void>(options_.credentials().token()); }
 
   /// The answer, whatever its status. Throws as google::send does.
   http::Response send(const Call& call) const;

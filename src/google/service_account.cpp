@@ -105,7 +105,7 @@ private:
 }  // namespace
 
 std::unique_ptr<CachingTokenSource> make_service_account(CredentialOptions options,
-                                                         CredentialsFile file) {
+                                                         const CredentialsFile& file) {
   return std::make_unique<ServiceAccount>(std::move(options), file);
 }
 

@@ -98,9 +98,9 @@ std::optional<Timestamp> Timestamp::parse(std::string_view text) {
     return std::nullopt;
   }
   const auto days = std::chrono::sys_days{date}.time_since_epoch().count();
-  return Timestamp{
-      .seconds = std::int64_t{days} * 86'400 + hour * 3600 + (minute - offset) * 60 + second,
-      .nanoseconds = nanoseconds};
+  return Timestamp{.seconds = std::int64_t{days} * 86'400 + std::int64_t{hour} * 3600 +
+                              std::int64_t{minute - offset} * 60 + second,
+                   .nanoseconds = nanoseconds};
 }
 
 std::string Timestamp::text() const {

@@ -90,13 +90,13 @@ void require_safe_endpoint(const std::string& url, const std::string& origin);
 
 std::unique_ptr<CachingTokenSource> make_access_token_file(CredentialOptions options);
 std::unique_ptr<CachingTokenSource> make_service_account(CredentialOptions options,
-                                                         CredentialsFile file);
+                                                         const CredentialsFile& file);
 std::unique_ptr<CachingTokenSource> make_authorized_user(CredentialOptions options,
-                                                         CredentialsFile file);
+                                                         const CredentialsFile& file);
 std::unique_ptr<CachingTokenSource> make_external_account(CredentialOptions options,
-                                                          CredentialsFile file);
+                                                          const CredentialsFile& file);
 std::unique_ptr<CachingTokenSource> make_impersonated_file(CredentialOptions options,
-                                                           CredentialsFile file);
+                                                           const CredentialsFile& file);
 /// An account that gcloud has logged in; it is asked when a token is needed. `why` for messages:
 /// "named by `--account`". Error(environment) when there is no gcloud.
 std::unique_ptr<CachingTokenSource> make_gcloud_account(CredentialOptions options,
@@ -106,7 +106,7 @@ std::unique_ptr<CachingTokenSource> make_gcloud_account(CredentialOptions option
 std::unique_ptr<CachingTokenSource> find_metadata_server(CredentialOptions options);
 /// Any kind of credentials file.
 std::unique_ptr<CachingTokenSource> make_from_file(const CredentialOptions& options,
-                                                   CredentialsFile file);
+                                                   const CredentialsFile& file);
 
 /// A service account that another one's token stands in for.
 struct Impersonation {

@@ -28,15 +28,15 @@ std::string place_of(const Request& request, const std::string& url) {
 
 /// `location` as seen from `url`, without user information; empty when it is no URL.
 std::string resolve(const std::string& url, const std::string& location) {
-  const std::unique_ptr<CURLU, decltype(&curl_url_cleanup)> handle{curl_url(), &curl_url_cleanup};
+  const UrlParts handle{curl().url()};
   char* text = nullptr;
-  const bool good = curl_url_set(handle.get(), CURLUPART_URL, url.c_str(), 0) == CURLUE_OK &&
-                    curl_url_set(handle.get(), CURLUPART_URL, location.c_str(), 0) == CURLUE_OK &&
-                    curl_url_set(handle.get(), CURLUPART_USER, nullptr, 0) == CURLUE_OK &&
-                    curl_url_set(handle.get(), CURLUPART_PASSWORD, nullptr, 0) == CURLUE_OK &&
-                    curl_url_get(handle.get(), CURLUPART_URL, &text, 0) == CURLUE_OK;
+  const bool good = curl().url_set(handle.get(), CURLUPART_URL, url.c_str(), 0) == CURLUE_OK &&
+                    curl().url_set(handle.get(), CURLUPART_URL, location.c_str(), 0) == CURLUE_OK &&
+                    curl().url_set(handle.get(), CURLUPART_USER, nullptr, 0) == CURLUE_OK &&
+                    curl().url_set(handle.get(), CURLUPART_PASSWORD, nullptr, 0) == CURLUE_OK &&
+                    curl().url_get(handle.get(), CURLUPART_URL, &text, 0) == CURLUE_OK;
   std::string result = good ? text : "";
-  curl_free(text);
+  curl().free(text);
   return result;
 }
 
@@ -75,7 +75,9 @@ auto reported(const ClientOptions& options,
 
 class CurlClient final : public Client {
 public:
-  explicit CurlClient(ClientOptions options) : options_{std::move(options)} {}
+  explicit CurlClient(ClientOptions options) : options_{std::move(options)} {
+    begin_to_load_curl();
+  }
 
   Response send(const Request& request) override {
     const bool may_follow = request.max_redirects > 0 && request.unix_socket.empty() &&
@@ -153,7 +155,7 @@ private:
       }
     }
     Line line{.place = place, .easy = make_easy()};
-    line.multi.reset(curl_multi_init());
+    line.multi.reset(curl().multi_init());
     return line;
   }
 

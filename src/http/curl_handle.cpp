@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <mutex>
 
 namespace autopack::http {
 
@@ -76,9 +75,7 @@ bool is_of_this_machine(const Url& url) {
 }  // namespace
 
 Easy make_easy() {
-  static std::once_flag once;
-  std::call_once(once, [] { curl_global_init(CURL_GLOBAL_DEFAULT); });
-  Easy handle{curl_easy_init()};
+  Easy handle{curl().easy_init()};
   if (!handle) {
     throw Error(ErrorKind::internal, "libcurl cannot be initialised");
   }
@@ -133,14 +130,14 @@ void throw_transport(TransportError::Reason reason,
 void throw_failure(
     const Request& request, const std::string& url, CURL* handle, CURLcode code, const char* text) {
   long number = 0;
-  curl_easy_getinfo(handle, CURLINFO_OS_ERRNO, &number);
+  curl().easy_getinfo(handle, CURLINFO_OS_ERRNO, &number);
   if (!request.unix_socket.empty() && code == CURLE_COULDNT_CONNECT) {
     const auto reason = number != 0 ? std::strerror(static_cast<int>(number)) : text;
     throw Error(ErrorKind::environment,
                 fmt::format("cannot connect to `{}`", request.unix_socket.string()))
         .cause(reason);
   }
-  std::string reason = redact_credentials(*text != '\0' ? text : curl_easy_strerror(code));
+  std::string reason = redact_credentials(*text != '\0' ? text : curl().easy_strerror(code));
   if (!reason.empty() && reason.front() >= 'A' && reason.front() <= 'Z' &&
       !(reason.size() > 1 && reason[1] >= 'A' && reason[1] <= 'Z')) {
     reason.front() = static_cast<char>(reason.front() - 'A' + 'a');

@@ -1,8 +1,7 @@
 #pragma once
 
 #include "http/client.hpp"
-
-#include <curl/curl.h>
+#include "http/curl_functions.hpp"
 
 #include <csignal>
 #include <memory>
@@ -12,28 +11,33 @@
 namespace autopack::http {
 
 struct EasyDeleter {
-  void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
+  void operator()(CURL* handle) const { curl().easy_cleanup(handle); }
 };
 
 struct MultiDeleter {
-  void operator()(CURLM* handle) const { curl_multi_cleanup(handle); }
+  void operator()(CURLM* handle) const { curl().multi_cleanup(handle); }
 };
 
 struct ListDeleter {
-  void operator()(curl_slist* list) const { curl_slist_free_all(list); }
+  void operator()(curl_slist* list) const { curl().slist_free_all(list); }
+};
+
+struct UrlDeleter {
+  void operator()(CURLU* parts) const { curl().url_cleanup(parts); }
 };
 
 using Easy = std::unique_ptr<CURL, EasyDeleter>;
 using Multi = std::unique_ptr<CURLM, MultiDeleter>;
 using HeaderList = std::unique_ptr<curl_slist, ListDeleter>;
+using UrlParts = std::unique_ptr<CURLU, UrlDeleter>;
 
-/// Initialises libcurl on first use and makes a handle.
+/// Makes a handle. Throws as curl() does.
 Easy make_easy();
 
 /// curl_easy_setopt that does not forget to look at the result.
 template <class Value>
 void set_option(CURL* handle, CURLoption option, Value value) {
-  if (curl_easy_setopt(handle, option, value) != CURLE_OK) {
+  if (curl().easy_setopt(handle, option, value) != CURLE_OK) {
     throw Error(ErrorKind::internal, "libcurl refuses option " + std::to_string(option));
   }
 }

@@ -27,8 +27,8 @@ public:
     // The limit of a whole request would end a long attached session.
     set_option(easy_.get(), CURLOPT_TIMEOUT_MS, 0L);
     const BrokenPipeGuard guard;
-    check(curl_easy_perform(easy_.get()));
-    check(curl_easy_getinfo(easy_.get(), CURLINFO_ACTIVESOCKET, &socket_));
+    check(curl().easy_perform(easy_.get()));
+    check(curl().easy_getinfo(easy_.get(), CURLINFO_ACTIVESOCKET, &socket_));
   }
 
   int descriptor() const override { return socket_; }
@@ -37,7 +37,7 @@ public:
     const BrokenPipeGuard guard;
     for (;;) {
       std::size_t count = 0;
-      const CURLcode code = curl_easy_recv(easy_.get(), buffer, size, &count);
+      const CURLcode code = curl().easy_recv(easy_.get(), buffer, size, &count);
       if (code == CURLE_OK) {
         return count;
       }
@@ -52,7 +52,7 @@ public:
     const BrokenPipeGuard guard;
     while (!bytes.empty()) {
       std::size_t count = 0;
-      const CURLcode code = curl_easy_send(easy_.get(), bytes.data(), bytes.size(), &count);
+      const CURLcode code = curl().easy_send(easy_.get(), bytes.data(), bytes.size(), &count);
       if (code == CURLE_AGAIN) {
         wait(POLLOUT);
       } else {

@@ -87,7 +87,7 @@ int on_progress(void* context, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
 }
 
 void append(HeaderList& list, const std::string& line) {
-  curl_slist* longer = curl_slist_append(list.get(), line.c_str());
+  curl_slist* longer = curl().slist_append(list.get(), line.c_str());
   if (longer == nullptr) {
     throw std::bad_alloc{};
   }
@@ -142,10 +142,10 @@ void set_body(CURL* easy, const Request& request, HeaderList& headers) {
 class Attachment {
 public:
   Attachment(CURLM* multi, CURL* easy) : multi_{multi}, easy_{easy} {
-    curl_multi_add_handle(multi_, easy_);
+    curl().multi_add_handle(multi_, easy_);
   }
 
-  ~Attachment() { curl_multi_remove_handle(multi_, easy_); }
+  ~Attachment() { curl().multi_remove_handle(multi_, easy_); }
 
   Attachment(const Attachment&) = delete;
   Attachment& operator=(const Attachment&) = delete;
@@ -159,18 +159,18 @@ CURLcode perform(CURLM* multi, CURL* easy, const Cancellation* cancellation) {
   const BrokenPipeGuard guard;
   const Attachment attachment{multi, easy};
   for (int running = 1; running != 0;) {
-    if (curl_multi_perform(multi, &running) != CURLM_OK) {
+    if (curl().multi_perform(multi, &running) != CURLM_OK) {
       return CURLE_FAILED_INIT;
     }
     if (cancellation != nullptr && cancellation->requested) {
       return CURLE_ABORTED_BY_CALLBACK;
     }
     if (running != 0) {
-      curl_multi_poll(multi, nullptr, 0, poll_milliseconds, nullptr);
+      curl().multi_poll(multi, nullptr, 0, poll_milliseconds, nullptr);
     }
   }
   int left = 0;
-  while (const CURLMsg* message = curl_multi_info_read(multi, &left)) {
+  while (const CURLMsg* message = curl().multi_info_read(multi, &left)) {
     if (message->msg == CURLMSG_DONE) {
       return message->data.result;
     }
@@ -187,7 +187,7 @@ Response transfer(CURLM* multi,
                   const ClientOptions& options) {
   Exchange exchange{.request = request, .cancellation = options.cancellation};
   std::array<char, CURL_ERROR_SIZE> text{};
-  curl_easy_reset(easy);
+  curl().easy_reset(easy);
   set_connection(easy, request, url, text.data());
   if (!options.user_agent.empty()) {
     set_option(easy, CURLOPT_USERAGENT, options.user_agent.c_str());

@@ -15,7 +15,7 @@ using nlohmann::json;
 
 namespace {
 
-constexpr std::int64_t week = 7 * 86'400;  // seconds
+constexpr std::int64_t week = 7 * std::int64_t{86'400};  // seconds
 constexpr std::array flex_start_accelerators{std::string_view{"NVIDIA_L4"},
                                              std::string_view{"NVIDIA_TESLA_A100"},
                                              std::string_view{"NVIDIA_A100_80GB"},

@@ -26,7 +26,7 @@ public:
 
 private:
   json config(std::string_view role) const;
-  std::string path(std::string_view role, std::string_view rest) const;
+  static std::string path(std::string_view role, std::string_view rest);
   std::string tier() const;
   json custom(std::string_view role);
   json tpu(std::string_view role);
@@ -43,7 +43,7 @@ private:
   Legacy& legacy_;
 };
 
-std::string PoolTranslation::path(std::string_view role, std::string_view rest) const {
+std::string PoolTranslation::path(std::string_view role, std::string_view rest) {
   return fmt::format("trainingInput.{}{}", role, rest);
 }
 
@@ -53,7 +53,7 @@ json PoolTranslation::config(std::string_view role) const {
 
 /// A machine type without a tier means CUSTOM, as gcloud reads it.
 std::string PoolTranslation::tier() const {
-  const auto tier = legacy_.text("scaleTier");
+  auto tier = legacy_.text("scaleTier");
   if (!tier.empty()) {
     return tier;
   }

@@ -87,7 +87,7 @@ json parameter_of(Legacy& legacy, const json& parameter, const std::string& path
 
 /// Ids may hold no white space, as tags may.
 std::string metric_id(Legacy& legacy, const json& spec) {
-  const auto tag = spec.value("hyperparameterMetricTag", "training/hptuning/metric");
+  auto tag = spec.value("hyperparameterMetricTag", "training/hptuning/metric");
   const auto path = hyperparameters + ".hyperparameterMetricTag";
   if (tag.find_first_of(" \t\r\n\v\f") != std::string::npos) {
     legacy.error(path,

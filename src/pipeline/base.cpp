@@ -107,7 +107,7 @@ image::BaseFacts look_into(Services& services, image::Source source, const std::
       image::Configuration::parse(source.configuration, "the configuration of `" + name + "`")
           .platform(),
       name, platform);
-  const auto facts = image::read_facts(told(services, std::move(source)));
+  auto facts = image::read_facts(told(services, std::move(source)));
   services.reporter->step(
       {.id = name, .name = "look into " + name, .state = StepEvent::State::completed});
   services.base_cache.store(facts);
@@ -220,10 +220,10 @@ image::BaseFacts BaseQuestion::answer() {
 }
 
 image::BaseFacts base_now(Services& services,
-                          const std::string& reference,
+                          const std::string& text,
                           const std::string& platform,
                           Engine engine) {
-  return BaseQuestion{services, reference, platform, engine}.answer();
+  return BaseQuestion{services, text, platform, engine}.answer();
 }
 
 image::BaseFacts base_as_seen(Services& services,

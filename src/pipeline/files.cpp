@@ -187,7 +187,7 @@ Image put_together(Services& services,
               .engine = "direct"};
   tell_planned(services, image);
   Assembly assembly{services, plan, std::move(parent)};
-  const auto source = assembly.source();
+  auto source = assembly.source();
   image.image_id = source.manifest.config.digest.str();
   for (const auto& layer : assembly.layers()) {
     if (!layer.is_parents) {

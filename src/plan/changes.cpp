@@ -26,6 +26,7 @@ std::string hashed(const std::vector<std::string>& values) {
 
 std::vector<std::string> texts_of(const std::vector<Copy>& copies) {
   std::vector<std::string> texts;
+  texts.reserve(copies.size());
   for (const Copy& copy : copies) {
     texts.push_back(copy.source + " -> " + copy.destination);
   }

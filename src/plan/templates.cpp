@@ -31,6 +31,7 @@ std::map<std::string, std::string> load_templates(const std::filesystem::path& d
   }
   if (!found) {
     std::vector<std::string> names;
+    names.reserve(texts.size());
     for (const auto& [name, text] : texts) {
       names.push_back("`" + name + "`");
     }

@@ -55,8 +55,8 @@ std::string host_of(Service service) {
 
 Endpoints::Endpoints(const Environment& environment,
                      const google::GcloudConfiguration& configuration,
-                     const std::string& region)
-    : region_{region} {
+                     std::string region)
+    : region_{std::move(region)} {
   for (const auto& entry : service_names) {
     const auto root =
         google::find_endpoint(std::string{entry.name}, environment, configuration).value;

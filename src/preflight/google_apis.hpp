@@ -37,7 +37,7 @@ class Endpoints {
 public:
   Endpoints(const Environment& environment,
             const google::GcloudConfiguration& configuration,
-            const std::string& region);
+            std::string region);
 
   /// None when the job goes to a service on this machine and this API has no such override: what
   /// Google's own would say, and who would get the token, would be wrong.

@@ -27,7 +27,7 @@ public:
 
   std::string token() {
     const auto end = std::min(rest_.find_first_of(" \t,=\""), rest_.size());
-    const std::string text{rest_.substr(0, end)};
+    std::string text{rest_.substr(0, end)};
     rest_.remove_prefix(end);
     return text;
   }

@@ -45,7 +45,7 @@ private:
   std::filesystem::path lfs_file(std::string_view object) const;
 
   git_repository* repository_;
-  bool has_attributes_;
+  bool has_attributes_{false};
   mutable std::mutex mutex_{};
 };
 

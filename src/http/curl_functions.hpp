@@ -1,0 +1,46 @@
+#pragma once
+
+#include <curl/curl.h>
+
+namespace autopack::http {
+
+/// The functions of libcurl that are used, by their names without `curl_`.
+///
+/// libcurl is opened at run time, because the forty libraries that it needs take longer to load
+/// than the commands that talk to nobody take as a whole.
+struct CurlFunctions {
+  decltype(&curl_global_init) global_init{};
+  decltype(&curl_free) free{};
+  decltype(&curl_slist_append) slist_append{};
+  decltype(&curl_slist_free_all) slist_free_all{};
+  decltype(&curl_url) url{};
+  decltype(&curl_url_set) url_set{};
+  decltype(&curl_url_get) url_get{};
+  decltype(&curl_url_cleanup) url_cleanup{};
+  decltype(&curl_easy_init) easy_init{};
+  decltype(&curl_easy_setopt) easy_setopt{};
+  decltype(&curl_easy_getinfo) easy_getinfo{};
+  decltype(&curl_easy_perform) easy_perform{};
+  decltype(&curl_easy_recv) easy_recv{};
+  decltype(&curl_easy_send) easy_send{};
+  decltype(&curl_easy_reset) easy_reset{};
+  decltype(&curl_easy_strerror) easy_strerror{};
+  decltype(&curl_easy_cleanup) easy_cleanup{};
+  decltype(&curl_multi_init) multi_init{};
+  decltype(&curl_multi_add_handle) multi_add_handle{};
+  decltype(&curl_multi_perform) multi_perform{};
+  decltype(&curl_multi_poll) multi_poll{};
+  decltype(&curl_multi_info_read) multi_info_read{};
+  decltype(&curl_multi_remove_handle) multi_remove_handle{};
+  decltype(&curl_multi_cleanup) multi_cleanup{};
+};
+
+/// Begins to open libcurl in a thread of its own; curl() waits for it. Does nothing when that has
+/// been done.
+void begin_to_load_curl();
+
+/// libcurl, opened and initialised at the first call. Throws Error(environment) when it is not
+/// installed or too old.
+const CurlFunctions& curl();
+
+}  // namespace autopack::http
