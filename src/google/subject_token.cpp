@@ -67,11 +67,8 @@ private:
 
 class OfUrl final : public SubjectToken {
 public:
-  OfUrl(const CredentialOptions& options,
-        const CredentialsFile& file,
-        const json& source,
-        Format format)
-      : options_{options}, format_{std::move(format)} {
+  OfUrl(CredentialOptions options, const CredentialsFile& file, const json& source, Format format)
+      : options_{std::move(options)}, format_{std::move(format)} {
     request_ = {.what = "get the subject token", .url = text_at(source, "url")};
     require_safe_endpoint(request_.url,
                           fmt::format("`url` in `credential_source` of {}", file.place()));
@@ -187,7 +184,7 @@ private:
     }
     const auto type = text_at(answer, "token_type");
     const bool is_saml = type == "urn:ietf:params:oauth:token-type:saml2";
-    const auto token = text_at(answer, is_saml ? "saml_response" : "id_token");
+    auto token = text_at(answer, is_saml ? "saml_response" : "id_token");
     if (token.empty()) {
       throw Error(ErrorKind::environment, program() + " answers without a token");
     }

@@ -75,9 +75,7 @@ auto reported(const ClientOptions& options,
 
 class CurlClient final : public Client {
 public:
-  explicit CurlClient(ClientOptions options) : options_{std::move(options)} {
-    begin_to_load_curl();
-  }
+  explicit CurlClient(ClientOptions options) : options_{std::move(options)} {}
 
   Response send(const Request& request) override {
     const bool may_follow = request.max_redirects > 0 && request.unix_socket.empty() &&
@@ -159,6 +157,7 @@ private:
     return line;
   }
 
+  CurlLoading loading_{};
   ClientOptions options_;
   std::mutex mutex_;
   std::vector<Line> idle_;

@@ -74,8 +74,12 @@ const std::shared_future<CurlFunctions>& loading() {
 
 }  // namespace
 
-void begin_to_load_curl() {
+CurlLoading::CurlLoading() {
   static_cast<void>(loading());
+}
+
+CurlLoading::~CurlLoading() {
+  loading().wait();
 }
 
 const CurlFunctions& curl() {

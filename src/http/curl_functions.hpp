@@ -35,9 +35,15 @@ struct CurlFunctions {
   decltype(&curl_multi_cleanup) multi_cleanup{};
 };
 
-/// Begins to open libcurl in a thread of its own; curl() waits for it. Does nothing when that has
-/// been done.
-void begin_to_load_curl();
+/// Opens libcurl in a thread of its own, once; curl() waits for it. The destructor waits too: at
+/// the process's end nothing may be half initialised.
+class CurlLoading {
+public:
+  CurlLoading();
+  ~CurlLoading();
+  CurlLoading(const CurlLoading&) = delete;
+  CurlLoading& operator=(const CurlLoading&) = delete;
+};
 
 /// libcurl, opened and initialised at the first call. Throws Error(environment) when it is not
 /// installed or too old.
