@@ -27,6 +27,7 @@ struct Reading {
   std::unique_ptr<FlagSet> flags{};
   std::vector<std::string> program_arguments{};
   std::vector<std::string> arguments{};
+  Problems warnings{};  ///< of the files of settings
 };
 
 const CommandEntry& find_command(const std::string& name) {
@@ -170,10 +171,15 @@ void read(Reading& reading, const std::vector<std::string>& typed, const Environ
   enter(reading.global.directory);
   if (!only_tells(reading.global)) {
     const auto named = take_settings_file(tokens, *reading.flags);
-    if (const auto settings = find_settings(environment, named);
-        !settings.empty() || !named.empty()) {
+    const auto& source = reading.flags->given("--source");
+    auto settings =
+        find_settings(environment, {.named = named,
+                                    .packages = reading.flags->takes_value("--source"),
+                                    .source = source.empty() ? "" : source.front().values.back()});
+    reading.warnings = std::move(settings.warnings);
+    if (!settings.values.empty() || !named.empty()) {
       add_flags(reading);
-      reading.arguments = reading.flags->parse(tokens, environment, settings);
+      reading.arguments = reading.flags->parse(tokens, environment, settings.values);
     }
   }
   check_positional(reading, reading.arguments, arguments);
@@ -229,6 +235,9 @@ int run_command(const Reading& reading, const Surroundings& surroundings, Consol
     return *google;
   };
   services.artifact_registry = [&] { return find_artifact_registry(reading.global, services); };
+  for (const auto& warning : reading.warnings) {
+    console.warn(warning);
+  }
   tell_origins(*reading.flags, console);
   Session session{.global = reading.global,
                   .flags = *reading.flags,

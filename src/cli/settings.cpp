@@ -7,10 +7,12 @@
 #include "cli/all_flags.hpp"
 #include "job/flag_values.hpp"
 #include "project/tool_settings.hpp"
+#include "source/git.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 namespace autopack::cli {
@@ -18,6 +20,8 @@ namespace autopack::cli {
 namespace {
 
 using project::ToolSetting;
+
+constexpr std::string_view source_key{"source"};
 
 std::string origin_of(const ToolSetting& setting) {
   return fmt::format("`{}` line {}", printable(setting.file), setting.line);
@@ -75,23 +79,95 @@ void add(std::vector<FlagSetting>& all,
   }
 }
 
-std::vector<ToolSetting> settings_of_project(const std::filesystem::path& named) {
-  const std::string own = named.empty() ? settings_file_name : named.string();
-  const auto yaml = read_file_if_exists(own);
-  if (!named.empty() && !yaml) {
-    throw Error(ErrorKind::usage,
-                fmt::format("`--config` names `{}`, which does not exist", printable(own)));
+/// A file of settings: how messages name it, and its text when it is there.
+struct SettingsText {
+  std::string name{};
+  std::optional<std::string> text{};
+};
+
+/// `file` as `source` has it, named as git names it: `HEAD:autopack.yaml`.
+SettingsText read_text(const std::string& file,
+                       const std::string& source,
+                       const Environment& environment) {
+  if (source == source::worktree_source) {
+    return {file, read_file_if_exists(file)};
   }
-  const auto toml = named.empty() ? read_file_if_exists("pyproject.toml") : std::nullopt;
-  auto of_toml =
-      toml ? project::read_tool_settings(*toml, "pyproject.toml") : std::vector<ToolSetting>{};
-  if (yaml && !of_toml.empty()) {
+  return {fmt::format("{}:{}", source, file), source::read_git_file(file, source, environment)};
+}
+
+std::vector<ToolSetting> settings_of_project(const std::filesystem::path& named,
+                                             const std::string& source,
+                                             const Environment& environment) {
+  const auto own =
+      read_text(named.empty() ? settings_file_name : named.string(), source, environment);
+  if (!named.empty() && !own.text) {
     throw Error(ErrorKind::usage,
-                fmt::format("settings stand in `{}` and in `pyproject.toml` line {}", own,
-                            of_toml.front().line))
+                fmt::format("`--config` names `{}`, which does not exist", printable(own.name)));
+  }
+  const auto toml =
+      named.empty() ? read_text("pyproject.toml", source, environment) : SettingsText{};
+  auto of_toml =
+      toml.text ? project::read_tool_settings(*toml.text, toml.name) : std::vector<ToolSetting>{};
+  if (own.text && !of_toml.empty()) {
+    throw Error(ErrorKind::usage,
+                fmt::format("settings stand in `{}` and in `{}` line {}", printable(own.name),
+                            printable(toml.name), of_toml.front().line))
         .hint("keep one of the two");
   }
-  return yaml ? job::read_settings_file(*yaml, own) : of_toml;
+  return own.text ? job::read_settings_file(*own.text, own.name) : of_toml;
+}
+
+/// The source that `settings` name; empty when they name none.
+std::string source_of(const std::vector<ToolSetting>& settings) {
+  const auto found = std::find_if(settings.begin(), settings.end(),
+                                  [](const auto& setting) { return setting.key == source_key; });
+  return found == settings.end() ? std::string{} : job::flag_values(*found).back();
+}
+
+/// Git has the file only where there is a repository: settings beside one are the disk's.
+std::vector<ToolSetting> settings_in_git(const SettingsPlace& place,
+                                         const std::string& source,
+                                         const Environment& environment,
+                                         Problems& warnings) {
+  const auto parent = place.named.parent_path();
+  if (!source::is_in_git(parent.empty() ? "." : parent, environment)) {
+    return settings_of_project(place.named, std::string{source::worktree_source}, environment);
+  }
+  auto settings = settings_of_project(place.named, source, environment);
+  if (settings.empty() && read_file_if_exists(settings_file_name) &&
+      !source::read_git_file(settings_file_name, source, environment)) {
+    warnings.push_back(
+        {.message = fmt::format("`{}` is not in `--source={}`, so it says nothing here",
+                                settings_file_name, printable(source)),
+         .hints = {fmt::format("git add {}", settings_file_name)}});
+  }
+  return settings;
+}
+
+/// The project's settings as the files of the image have them. What names the source is the file
+/// on the disk: another one's word for it is not heard.
+std::vector<ToolSetting> settings_of_source(const SettingsPlace& place,
+                                            const std::vector<ToolSetting>& of_user,
+                                            const Environment& environment,
+                                            Problems& warnings) {
+  if (!place.packages) {
+    return settings_of_project(place.named, std::string{source::worktree_source}, environment);
+  }
+  if (!place.source.empty()) {
+    return settings_in_git(place, place.source, environment, warnings);
+  }
+  auto on_disk =
+      settings_of_project(place.named, std::string{source::worktree_source}, environment);
+  const std::string own = source_of(on_disk);
+  const std::string source = own.empty() ? source_of(of_user) : own;
+  if (source.empty() || source == source::worktree_source) {
+    return on_disk;
+  }
+  auto settings = settings_in_git(place, source, environment, warnings);
+  const auto names_source = [](const auto& setting) { return setting.key == source_key; };
+  std::erase_if(settings, names_source);
+  std::copy_if(on_disk.begin(), on_disk.end(), std::back_inserter(settings), names_source);
+  return settings;
 }
 
 /// What a typed flag's values are in a file.
@@ -129,15 +205,15 @@ std::filesystem::path user_settings_file(const Environment& environment) {
          "autopack" / "config.yaml";
 }
 
-std::vector<FlagSetting> find_settings(const Environment& environment,
-                                       const std::filesystem::path& named) {
-  std::vector<FlagSetting> all;
-  Problems problems;
-  add(all, settings_of_project(named), environment, problems);
+Settings find_settings(const Environment& environment, const SettingsPlace& place) {
   const auto user = user_settings_file(environment);
-  if (const auto text = read_file_if_exists(user)) {
-    add(all, job::read_settings_file(*text, user.string()), environment, problems);
-  }
+  const auto text = read_file_if_exists(user);
+  auto of_user = text ? job::read_settings_file(*text, user.string()) : std::vector<ToolSetting>{};
+  Settings all;
+  Problems problems;
+  add(all.values, settings_of_source(place, of_user, environment, all.warnings), environment,
+      problems);
+  add(all.values, std::move(of_user), environment, problems);
   throw_if_errors(problems, ErrorKind::usage);
   return all;
 }

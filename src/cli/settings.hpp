@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/error.hpp"
 #include "cli/flags.hpp"
 #include "job/settings_file.hpp"
 
@@ -12,12 +13,26 @@ namespace autopack::cli {
 /// The name of the project's own file of settings.
 inline constexpr const char* settings_file_name{"autopack.yaml"};
 
-/// The settings that apply in the working directory: of `named` when it is not empty, else of
-/// `autopack.yaml` or of `[tool.autopack]` in `pyproject.toml`; then the user's,
-/// `$XDG_CONFIG_HOME/autopack/config.yaml`. Error(usage) with all findings: keys that no command
-/// knows, values that cannot be read, two files of the project.
-std::vector<FlagSetting> find_settings(const Environment& environment,
-                                       const std::filesystem::path& named);
+/// What files say.
+struct Settings {
+  std::vector<FlagSetting> values{};
+  Problems warnings{};
+};
+
+/// What decides where settings are looked for.
+struct SettingsPlace {
+  std::filesystem::path named{};  ///< the project's file that was typed; empty: none was
+  /// True for a command that packages: the project's file is then the one of its `--source`.
+  bool packages{false};
+  std::string source{};  ///< `--source` as typed; empty: a file may still say it
+};
+
+/// The settings that apply in the working directory: of the named file, else of `autopack.yaml` or
+/// of `[tool.autopack]` in `pyproject.toml`; then the user's,
+/// `$XDG_CONFIG_HOME/autopack/config.yaml`. With a source in git, the project's come from there,
+/// like the files they speak of; a file that only the disk has is a warning. Error(usage) with all
+/// findings: keys that no command knows, values that cannot be read, two files of the project.
+Settings find_settings(const Environment& environment, const SettingsPlace& place);
 
 /// The user's own file of settings; it need not exist.
 std::filesystem::path user_settings_file(const Environment& environment);

@@ -35,6 +35,26 @@ void refuse_files_of_disk(const PackageRequest& request, const Scanned& scanned)
   throw_if_errors(problems, ErrorKind::usage);
 }
 
+/// Git's facts; where they are only told, an image is made without them.
+void find_facts(const PackageRequest& request, Scanned& scanned) {
+  try {
+    scanned.git =
+        source::find_git_facts(request.project.directory, request.source, request.environment);
+  } catch (const Error& error) {
+    if (request.label_git) {
+      throw;
+    }
+    scanned.project.warnings.push_back(
+        {.severity = Problem::Severity::warning,
+         .message = fmt::format(
+             "the result says nothing of git: {}",
+             join(error.causes().empty() ? std::vector{error.message()}
+                                         : std::vector{error.message(), error.causes().back()},
+                  ": ")),
+         .hints = error.hints()});
+  }
+}
+
 }  // namespace
 
 bool is_from_git(const PackageRequest& request) {
@@ -54,13 +74,8 @@ std::map<std::string, std::string> git_labels(const source::GitFacts& facts) {
 
 std::optional<std::string> read_from_source(const PackageRequest& request,
                                             const std::filesystem::path& path) {
-  if (!is_from_git(request)) {
-    return read_file_if_exists(path);
-  }
-  const auto parent = path.has_parent_path() ? path.parent_path() : std::filesystem::path{"."};
-  const auto tree = source::make_git_tree(parent, request.source, request.environment);
-  const std::string name = path.filename().string();
-  return tree->find(name) ? std::optional{tree->read(name)} : std::nullopt;
+  return is_from_git(request) ? source::read_git_file(path, request.source, request.environment)
+                              : read_file_if_exists(path);
 }
 
 Scanned scan(const PackageRequest& request) {
@@ -76,7 +91,7 @@ Scanned scan(const PackageRequest& request) {
     refuse_files_of_disk(request, scanned);
   }
   if (request.label_git || request.tells_git) {
-    scanned.git = source::find_git_facts(directory, request.source, request.environment);
+    find_facts(request, scanned);
   }
   if (request.label_git && !scanned.git) {
     throw Error(ErrorKind::usage, fmt::format("`--label-git` finds no git repository at `{}`",

@@ -24,6 +24,15 @@ std::unique_ptr<Tree> make_git_tree(const std::filesystem::path& directory,
                                     const std::string& source,
                                     const Environment& environment);
 
+/// The text of the file `path` as the index or a commit has it; none when it has no such file.
+/// Throws as make_git_tree does, and Error(project) for what is no regular file.
+std::optional<std::string> read_git_file(const std::filesystem::path& path,
+                                         const std::string& source,
+                                         const Environment& environment);
+
+/// True when git would find a repository at `directory`.
+bool is_in_git(const std::filesystem::path& directory, const Environment& environment);
+
 /// Where an image's files come from.
 struct GitFacts {
   std::string revision{};  ///< 40 hexadecimal digits; empty before the first commit

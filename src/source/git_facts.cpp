@@ -95,6 +95,7 @@ bool has_staged(const GitPlace& place) {
 
 /// Whether a file below the directory is changed, staged or not yet known to git.
 bool has_changes(const GitPlace& place) {
+  static_cast<void>(open_index(place));  // says better what cannot be read
   std::string prefix = place.prefix;
   char* paths = prefix.data();
   git_status_options options = GIT_STATUS_OPTIONS_INIT;

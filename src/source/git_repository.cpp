@@ -1,6 +1,7 @@
 #include "source/git_repository.hpp"
 
 #include "base/text.hpp"
+#include "source/git.hpp"
 
 #include <fmt/format.h>
 
@@ -26,7 +27,8 @@ void start_libgit2() {
 Error no_repository(const fs::path& path, int code) {
   Error error{ErrorKind::environment,
               fmt::format("the git repository of `{}` cannot be opened", printable(path.string()))};
-  error.cause(git_reason());
+  error.cause(code == GIT_EOWNER ? "it belongs to somebody else, and git does not trust it"
+                                 : git_reason());
   if (code == GIT_EOWNER) {
     error.hint(fmt::format("if you trust its owner: git config --global --add safe.directory {}",
                            shell_quote(path.string())));
@@ -50,8 +52,12 @@ std::optional<GitRepository> open_repository(const fs::path& directory,
   constexpr unsigned no_search{GIT_REPOSITORY_OPEN_NO_SEARCH};
   const auto ceiling = environment.get("GIT_CEILING_DIRECTORIES").value_or("");
   const fs::path start = git_dir ? fs::path{*git_dir} : existing_ancestor(directory);
-  const int code = git_repository_open_ext(&repository, start.c_str(), git_dir ? no_search : 0U,
-                                           ceiling.c_str());
+  int code = git_repository_open_ext(&repository, start.c_str(), git_dir ? no_search : 0U,
+                                     ceiling.c_str());
+  // With no such setting at all libgit2 1.5 calls a foreign owner's repository not found.
+  if (code == GIT_ENOTFOUND && git_reason().find("safe.directory") != std::string::npos) {
+    code = GIT_EOWNER;
+  }
   if (code == GIT_ENOTFOUND && !git_dir) {
     return std::nullopt;
   }
@@ -149,9 +155,8 @@ std::optional<GitPlace> find_git_place(const fs::path& directory, const Environm
 GitRepository open_without_work_tree(const GitPlace& place) {
   git_repository* bare = nullptr;
   const char* path = git_repository_path(place.repository.get());
-  const int code = git_repository_open_ext(
-      &bare, path, GIT_REPOSITORY_OPEN_NO_SEARCH | GIT_REPOSITORY_OPEN_BARE, nullptr);
-  if (code != 0) {
+  // Whose it is was asked when the place was found, by the name that is trusted.
+  if (const int code = git_repository_open_bare(&bare, path); code != 0) {
     throw no_repository(path, code);
   }
   add_worktree_settings(bare);
@@ -196,6 +201,40 @@ GitIndex open_index(const GitPlace& place) {
     error.hint("git update-index --no-split-index");
   }
   throw std::move(error);
+}
+
+GitPlace need_git_place(const fs::path& directory,
+                        const std::string& source,
+                        const Environment& environment) {
+  if (auto place = find_git_place(directory, environment)) {
+    return std::move(*place);
+  }
+  throw Error(ErrorKind::usage,
+              fmt::format("`{}` is in no git repository, so there is no `--source={}`",
+                          printable(fs::absolute(directory).lexically_normal().string()),
+                          printable(source)))
+      .hint("`--source=worktree` takes the files as they are in the directory");
+}
+
+GitIndex open_source(const GitPlace& place, const std::string& source) {
+  if (source == index_source) {
+    return open_index(place);
+  }
+  const GitObject commit = find_commit(place, source);
+  const GitTreeObject tree = tree_of_commit(*commit);
+  git_index* index = nullptr;
+  const bool made = git_index_new(&index) == 0;
+  GitIndex owner{index};
+  if (!made || git_index_read_tree(index, tree.get()) != 0) {
+    throw Error(ErrorKind::environment, "the files of a commit cannot be listed")
+        .cause(git_reason());
+  }
+  return owner;
+}
+
+std::string describe_source(const GitPlace& place, const std::string& source) {
+  return source == index_source ? fmt::format("git's index of `{}`", place.describe())
+                                : fmt::format("`{}` of `{}`", printable(source), place.describe());
 }
 
 }  // namespace autopack::source

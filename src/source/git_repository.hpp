@@ -62,4 +62,13 @@ GitTreeObject tree_of_commit(const git_object& commit);
 /// The index that is there now. Throws Error(project) for one that cannot be read.
 GitIndex open_index(const GitPlace& place);
 
+/// find_git_place, and Error(usage) when there is none to take `--source=source` from.
+GitPlace need_git_place(const std::filesystem::path& directory,
+                        const std::string& source,
+                        const Environment& environment);
+/// What `source`, `index` or a revision, holds. Throws as open_index and find_commit do.
+GitIndex open_source(const GitPlace& place, const std::string& source);
+/// The same for messages.
+std::string describe_source(const GitPlace& place, const std::string& source);
+
 }  // namespace autopack::source

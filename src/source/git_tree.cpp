@@ -168,48 +168,23 @@ Entry GitTree::entry_of(const Item& item) const {
   return entry;
 }
 
-GitIndex index_of_commit(const git_object& commit) {
-  git_index* index = nullptr;
-  const GitTreeObject tree = tree_of_commit(commit);
-  const bool made = git_index_new(&index) == 0;
-  GitIndex owner{index};
-  if (!made || git_index_read_tree(index, tree.get()) != 0) {
-    throw Error(ErrorKind::environment, "the files of a commit cannot be listed")
-        .cause(git_reason());
-  }
-  return owner;
-}
-
 }  // namespace
 
 std::unique_ptr<Tree> make_git_tree(const std::filesystem::path& directory,
                                     const std::string& source,
                                     const Environment& environment) {
-  auto place = find_git_place(directory, environment);
-  if (!place) {
-    throw Error(ErrorKind::usage,
-                fmt::format("`{}` is in no git repository, so there is no `--source={}`",
-                            printable(directory.string()), printable(source)))
-        .hint("`--source=worktree` takes the files as they are in the directory");
-  }
-  const bool staged = source == index_source;
-  std::string name = fmt::format("git's index of `{}`", place->describe());
-  GitIndex index;
-  if (staged) {
-    index = open_index(*place);
-  } else {
-    const GitObject commit = find_commit(*place, source);
-    index = index_of_commit(*commit);
-    name = fmt::format("`{}` of `{}`", printable(source), place->describe());
-  }
-  const std::string prefix = place->prefix;
-  place->repository = open_without_work_tree(*place);
-  auto tree = std::make_unique<GitTree>(std::move(*place), std::move(index), std::move(name));
+  GitPlace place = need_git_place(directory, source, environment);
+  GitIndex index = open_source(place, source);
+  std::string name = describe_source(place, source);
+  const std::string prefix = place.prefix;
+  place.repository = open_without_work_tree(place);
+  auto tree = std::make_unique<GitTree>(std::move(place), std::move(index), std::move(name));
   if (tree->empty()) {
     throw Error(ErrorKind::usage,
                 fmt::format("{} holds no file{}", tree->describe(),
                             prefix.empty() ? "" : fmt::format(" in `{}`", printable(prefix))))
-        .hint(staged ? "`git add` stages files" : "`git ls-tree -r COMMIT` lists files");
+        .hint(source == index_source ? "`git add` stages files"
+                                     : "`git ls-tree -r COMMIT` lists files");
   }
   return tree;
 }

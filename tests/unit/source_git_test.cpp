@@ -307,6 +307,37 @@ TEST_CASE("a conflict is told, and not taken") {
   const auto tree = source::make_git_tree(repository.path, "index", {});
   CHECK(tree->list("").size() == 1);
   CHECK(tree->find("a")->other.find("conflict") != std::string::npos);
+  CHECK_THROWS_AS(source::read_git_file(repository.path / "a", "index", {}), Error);
+}
+
+TEST_CASE("one file is read as a checkout would write it, or refused") {
+  const TemporaryDirectory directory;
+  const Repository repository{directory.path() / "r"};
+  repository.write("sub/a.yaml", "one\n");
+  repository.write("b.txt", "1\n");
+  repository.write(".gitattributes", "b.txt text eol=crlf\n");
+  fs::create_symlink("b.txt", repository.path / "link");
+  repository.commit();
+  const auto read = [&](const fs::path& path, const std::string& source) {
+    return source::read_git_file(repository.path / path, source, {});
+  };
+  repository.write("sub/a.yaml", "two\n");
+  CHECK(read("sub/a.yaml", "index") == "one\n");
+  repository.git({"add", "-A"});
+  CHECK(read("sub/a.yaml", "index") == "two\n");
+  CHECK(read("sub/a.yaml", "HEAD") == "one\n");
+  CHECK(read("b.txt", "HEAD") == "1\r\n");
+  repository.write("later", "x");
+  repository.git({"add", "-N", "later"});
+  for (const char* absent : {"nothing", "later", "gone/a.yaml", "sub"}) {
+    CAPTURE(absent);
+    CHECK_FALSE(read(absent, "index"));
+  }
+  CHECK_THROWS_AS(read("link", "HEAD"), Error);
+  CHECK_THROWS_AS(read("b.txt", "nothing"), Error);
+  CHECK(source::is_in_git(repository.path / "sub", {}));
+  CHECK_FALSE(source::is_in_git("/", {}));
+  CHECK_THROWS_AS(source::read_git_file("/a", "HEAD", {}), Error);
 }
 
 TEST_CASE("unfiltered contents are known by their blobs") {
