@@ -56,6 +56,13 @@ engine::LayerRecipe compressed(const image::Source& parent, const image::Descrip
 
 }  // namespace
 
+std::optional<image::Descriptor> Assembly::Layer::known() const {
+  if (blob.known || !facts || !*facts) {
+    return blob.known;
+  }
+  return descriptor_of(**facts);
+}
+
 Assembly::Assembly(Services& services, image::Source image)
     : services_{services},
       parent_{std::move(image)},

@@ -25,6 +25,9 @@ public:
     /// Known from the cache, from making it, or once it was read to its end.
     std::shared_ptr<std::optional<image::LayerFacts>> facts{};
     bool from_cache{false};
+
+    /// Digest and size; none before it was made.
+    std::optional<image::Descriptor> known() const;
   };
 
   /// `plan` must outlive it.

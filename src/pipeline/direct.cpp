@@ -8,6 +8,7 @@
 #include "pipeline/reasons.hpp"
 #include "pipeline/registries.hpp"
 #include "pipeline/reuse.hpp"
+#include "pipeline/sending.hpp"
 
 #include <fmt/format.h>
 
@@ -17,116 +18,6 @@
 namespace autopack::pipeline {
 
 namespace {
-
-/// What has to be in the target besides the configuration: all but what its own repository has.
-std::vector<const Assembly::Layer*> layers_to_send(const Assembly& assembly,
-                                                   const Parent& parent,
-                                                   const ImageName& name) {
-  const bool same_repository = parent.reference && parent.reference->host == name.reference.host &&
-                               parent.reference->path == name.reference.path;
-  std::vector<const Assembly::Layer*> layers;
-  for (const auto& layer : assembly.layers()) {
-    if (!layer.is_parents || !same_repository) {
-      layers.push_back(&layer);
-    }
-  }
-  return layers;
-}
-
-class PushProgress {
-public:
-  PushProgress(Reporter& reporter, std::vector<StepEvent> steps)
-      : reporter_{reporter}, steps_{std::move(steps)} {}
-
-  void operator()(std::size_t index, std::uint64_t bytes) {
-    StepEvent& step = steps_.at(index);
-    step.state =
-        step.current == 0 && bytes == 0 ? StepEvent::State::started : StepEvent::State::progress;
-    step.current = bytes;
-    reporter_.step(step);
-  }
-
-  void end(const std::vector<registry::PushedBlob>& pushed) {
-    for (std::size_t i = 0; i < pushed.size(); ++i) {
-      steps_.at(i).state =
-          pushed[i].uploaded ? StepEvent::State::completed : StepEvent::State::cached;
-      reporter_.step(steps_.at(i));
-    }
-  }
-
-private:
-  Reporter& reporter_;
-  std::vector<StepEvent> steps_;
-};
-
-/// Sends what the target does not have; the results in the order of `layers`. The parent's are
-/// taken over from the same registry when it has them.
-std::vector<registry::PushedBlob> push_all(Services& services,
-                                           registry::Repository& target,
-                                           const std::vector<const Assembly::Layer*>& layers,
-                                           const std::string& mount_from) {
-  std::vector<StepEvent> steps;
-  std::vector<registry::Blob> blobs;
-  for (const auto* layer : layers) {
-    steps.push_back({.id = layer->name,
-                     .name = layer->name,
-                     .total = layer->blob.known ? layer->blob.known->size : 0});
-    blobs.push_back(layer->blob);
-    if (layer->is_parents) {
-      blobs.back().mount_from = mount_from;
-    }
-  }
-  PushProgress progress{*services.reporter, std::move(steps)};
-  auto pushed = registry::push_blobs(
-      target, blobs, [&](std::size_t index, std::uint64_t bytes) { progress(index, bytes); });
-  progress.end(pushed);
-  return pushed;
-}
-
-/// The user's own tag moves last, when everything it names is there.
-registry::StoredManifest put_tags(registry::Repository& target,
-                                  const image::Manifest& manifest,
-                                  const std::string& key,
-                                  const std::string& own) {
-  std::string text = image::to_json(manifest);
-  const Digest digest = sha256(text);
-  registry::StoredManifest stored{
-      .media_type = manifest.media_type, .text = std::move(text), .digest = digest};
-  target.put_manifest(stored, key);
-  if (!own.empty() && own != key) {
-    target.put_manifest(stored, own);
-  }
-  return stored;
-}
-
-Image append(Services& services,
-             const plan::Plan& plan,
-             const ImageName& name,
-             registry::Repository& target,
-             const Parent& parent,
-             const Image& planned) {
-  const Assembly assembly{services, plan, parent.image};
-  const auto layers = layers_to_send(assembly, parent, name);
-  const bool same_registry = parent.reference && parent.reference->host == name.reference.host;
-  const auto pushed =
-      push_all(services, target, layers, same_registry ? parent.reference->path : "");
-  const auto assembled = assembly.finish();
-  const auto config = target.push_blob(
-      {.known = assembled.manifest.config, .open = registry::source_of(assembled.configuration)},
-      [](std::uint64_t) {});
-  Image image = planned;
-  image.image_id = assembled.manifest.config.digest.str();
-  image.digest = put_tags(target, assembled.manifest, image.tag, name.reference.tag).digest;
-  image.bytes_uploaded = config.uploaded ? config.size : 0;
-  for (std::size_t i = 0; i < pushed.size(); ++i) {
-    image.bytes_uploaded += pushed[i].uploaded ? pushed[i].size : 0;
-    if (!layers[i]->is_parents) {
-      image.layers.push_back(
-          {.id = pushed[i].digest.str(), .size = pushed[i].size, .uploaded = pushed[i].uploaded});
-    }
-  }
-  return image;
-}
 
 /// Builds the dependency image with the docker engine, and pushes it.
 Digest build_dependency_image(Services& services,
@@ -251,7 +142,8 @@ Image package_directly(Services& services,
             : build_dependency_image(services, anew, scanned, plan, name, *planned.dependencies);
     parent.image = registry_image(services, target, *parent.reference, plan.platform);
   }
-  Image image = append(services, plan, name, *target, parent, planned);
+  Image image = planned;
+  send(services, *target, name, Assembly{services, plan, parent.image}, parent, found.held, image);
   services.reporter->done("Pushed",
                           fmt::format("{} in {}, {} uploaded", image.uri(), time_text(start),
                                       human_size(image.bytes_uploaded)));

@@ -10,22 +10,41 @@ namespace {
 
 using Answer = std::optional<image::Descriptor>;
 
-/// Each tag in a thread of its own but the first; an empty one is not asked for.
-Found find_in(registry::Repository& repository,
-              const std::string& key,
-              const std::string& dependencies,
-              const std::string& own) {
-  const auto ask = [&](const std::string& tag) {
-    const auto how = tag.empty() ? std::launch::deferred : std::launch::async;
-    return std::async(
-        how, [&repository, tag] { return tag.empty() ? Answer{} : repository.head_manifest(tag); });
+struct Question {
+  std::string key{};
+  std::string dependencies{};
+  std::string own{};
+  std::optional<registry::StoredManifest> last{};  ///< what was pushed there last
+};
+
+/// Each name in a thread of its own but the first; an empty one is not asked for.
+Found find_in(registry::Repository& repository, const Question& question) {
+  const auto ask = [&](const std::string& reference) {
+    const auto how = reference.empty() ? std::launch::deferred : std::launch::async;
+    return std::async(how, [&repository, reference] {
+      return reference.empty() ? Answer{} : repository.head_manifest(reference);
+    });
   };
-  auto dependency_answer = ask(dependencies);
-  auto own_answer = ask(own);
-  Found found{.image = repository.head_manifest(key)};
-  found.dependencies = dependency_answer.get();
-  found.own = own_answer.get();
+  auto dependencies = ask(question.dependencies);
+  auto own = ask(question.own);
+  auto last = ask(question.last ? question.last->digest.str() : "");
+  Found found{.image = repository.head_manifest(question.key)};
+  found.dependencies = dependencies.get();
+  found.own = own.get();
+  if (last.get()) {
+    found.held = image::parse_manifest(question.last->text, "the manifest pushed last");
+  }
   return found;
+}
+
+std::optional<registry::StoredManifest> last_pushed(const Services& services,
+                                                    const ImageName& name) {
+  const auto digest = services.pushed_images.get(name.reference.repository());
+  auto text = digest ? services.blob_cache.get(*digest) : std::nullopt;
+  if (!text) {
+    return std::nullopt;
+  }
+  return registry::StoredManifest{.text = std::move(*text), .digest = *digest};
 }
 
 }  // namespace
@@ -44,11 +63,13 @@ TargetQuestion ask_target(Services& services,
     nothing.set_value({});
     return {target, nothing.get_future()};
   }
-  const std::string dependencies =
-      engine::needs_no_dependency_image(plan) ? "" : dependency_tag(plan);
-  return {target, std::async(std::launch::async, [target, key = key_tag(plan.image_key),
-                                                  dependencies, own = name.reference.tag] {
-            return find_in(*target, key, dependencies, own);
+  Question question{
+      .key = key_tag(plan.image_key),
+      .dependencies = engine::needs_no_dependency_image(plan) ? "" : dependency_tag(plan),
+      .own = name.reference.tag,
+      .last = last_pushed(services, name)};
+  return {target, std::async(std::launch::async, [target, question = std::move(question)] {
+            return find_in(*target, question);
           })};
 }
 

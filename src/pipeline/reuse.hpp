@@ -18,6 +18,7 @@ struct Found {
   std::optional<image::Descriptor> image{};         ///< under the key's tag
   std::optional<image::Descriptor> dependencies{};  ///< under dependency_tag
   std::optional<image::Descriptor> own{};           ///< under the user's tag
+  image::Manifest held{};  ///< what was last pushed there and still is; empty: not known
 };
 
 /// Where an image goes, asked in the background for what it has.

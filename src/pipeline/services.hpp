@@ -10,6 +10,7 @@
 #include "state/base_cache.hpp"
 #include "state/blob_cache.hpp"
 #include "state/build_record.hpp"
+#include "state/pushed_images.hpp"
 
 #include <functional>
 #include <memory>
@@ -38,6 +39,7 @@ struct Services {
   state::BlobCache blob_cache{environment.cache_directory() / "blobs"};
   state::LayerCache layer_cache{environment.cache_directory() / "layers"};
   state::BuildRecords build_records{environment.cache_directory() / "builds"};
+  state::PushedImages pushed_images{environment.cache_directory() / "pushed"};
 };
 
 }  // namespace autopack::pipeline

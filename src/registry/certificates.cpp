@@ -30,7 +30,8 @@ fs::path first_with(const fs::path& directory, const std::string& suffix) {
 std::vector<fs::path> certificate_directories(const Environment& environment) {
   const auto configured = environment.get("XDG_CONFIG_HOME");
   const fs::path own = configured ? fs::path{*configured} : environment.home() / ".config";
-  return {"/etc/docker/certs.d", own / "docker" / "certs.d"};
+  return {"/etc/docker/certs.d", own / "docker" / "certs.d", own / "containers" / "certs.d",
+          "/etc/containers/certs.d"};
 }
 
 http::Tls find_certificates(const std::vector<fs::path>& directories, const std::string& host) {

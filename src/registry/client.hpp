@@ -42,6 +42,8 @@ struct Blob {
   BlobSource open{};
   /// Path of a repository of the same registry that has the blob; empty when none is known to.
   std::string mount_from{};
+  /// It was made just now and is small: sent without asking whether it is there.
+  bool is_new{false};
 };
 
 struct PushedBlob {

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <exception>
 #include <random>
 #include <thread>
 
@@ -16,6 +17,12 @@ namespace autopack::registry {
 namespace {
 
 using std::chrono::milliseconds;
+
+/// How a server of TLS takes a request of plain HTTP, when it does not answer it.
+bool is_of_tls(const http::TransportError& error) {
+  return error.reason() == http::TransportError::Reason::reset ||
+         error.reason() == http::TransportError::Reason::protocol;
+}
 
 /// Docker's library is not served from the host that names it.
 constexpr std::string_view hub_host = "registry-1.docker.io";
@@ -51,33 +58,38 @@ Session::Session(const std::string& host,
   }
 }
 
+/// On loopback plain HTTP is usual; a server of TLS answers 400 to it, or closes.
 std::string Session::find_origin() {
-  const std::string host = host_ == "docker.io" ? std::string{hub_host} : host_;
-  const auto url = Url::parse("http://" + host);
-  if (!url) {
-    throw Error(ErrorKind::usage, fmt::format("`{}` is not a registry host", printable(host)));
-  }
-  if (!url->is_loopback()) {
-    return "https://" + host;
-  }
-  // On loopback plain HTTP is usual; a server of TLS answers 400 to it, or closes.
   try {
     const int status =
-        options_.client->send({.url = "http://" + host + "/v2/", .tls = options_.tls}).status;
-    return (status == 400 ? "https://" : "http://") + host;
+        options_.client->send({.url = "http://" + host_ + "/v2/", .tls = options_.tls}).status;
+    return (status == 400 ? "https://" : "http://") + host_;
   } catch (const http::TransportError& error) {
-    const bool spoke = error.reason() == http::TransportError::Reason::reset ||
-                       error.reason() == http::TransportError::Reason::protocol;
-    return (spoke ? "https://" : "http://") + host;
+    return (is_of_tls(error) ? "https://" : "http://") + host_;
   }
 }
 
 std::string Session::origin() {
   const std::scoped_lock lock{mutex_};
   if (origin_.empty()) {
-    origin_ = find_origin();
+    const std::string host = host_ == "docker.io" ? std::string{hub_host} : host_;
+    const auto url = Url::parse("http://" + host);
+    if (!url) {
+      throw Error(ErrorKind::usage, fmt::format("`{}` is not a registry host", printable(host)));
+    }
+    settled_ = !url->is_loopback();
+    origin_ = (settled_ ? "https://" : "http://") + host;
   }
   return origin_;
+}
+
+/// `url` as it is called by now: it may have been made before the registry turned out to speak TLS.
+std::string Session::at_origin(const std::string& url) {
+  const std::string own = origin();
+  const std::string plain = "http://" + host_ + "/";
+  return own.starts_with("https://") && url.starts_with(plain)
+             ? own + "/" + url.substr(plain.size())
+             : url;
 }
 
 std::string Session::root() {
@@ -89,7 +101,7 @@ std::string Session::url(std::string_view rest) {
 }
 
 std::string Session::locate(const std::string& base, const std::string& location) {
-  const auto from = Url::parse(base);
+  const auto from = Url::parse(at_origin(base));
   if (location.starts_with('/') && !location.starts_with("//")) {
     return from->origin() + location;
   }
@@ -112,6 +124,45 @@ void Session::also_pull(const std::string& path) {
 }
 
 http::Response Session::try_once(http::Request request) {
+  request.url = at_origin(request.url);
+  return settled_ || request.read_body ? exchange(std::move(request)) : settle(request);
+}
+
+/// The first requests ask plain HTTP for what they want, and learn on the way whether it is spoken.
+http::Response Session::settle(const http::Request& request) {
+  std::exception_ptr failure;
+  http::Response response;
+  try {
+    response = exchange(request);
+    if (response.status != 400) {
+      settled_ = true;
+      return response;
+    }
+  } catch (const http::TransportError& error) {
+    if (!is_of_tls(error)) {
+      throw;
+    }
+    failure = std::current_exception();
+  }
+  {
+    const std::scoped_lock lock{mutex_};
+    if (!settled_) {
+      origin_ = find_origin();
+      settled_ = true;
+    }
+  }
+  http::Request again = request;
+  again.url = at_origin(request.url);
+  if (again.url != request.url) {
+    return exchange(std::move(again));
+  }
+  if (failure) {
+    std::rethrow_exception(failure);
+  }
+  return response;
+}
+
+http::Response Session::exchange(http::Request request) {
   const std::string own = origin();
   const auto url = Url::parse(request.url);
   if (!url || url->origin() != own) {

@@ -4,6 +4,7 @@
 #include "registry/client.hpp"
 #include "registry/login.hpp"
 
+#include <atomic>
 #include <functional>
 #include <mutex>
 #include <string>
@@ -45,6 +46,9 @@ public:
 private:
   std::string origin();
   std::string find_origin();
+  std::string at_origin(const std::string& url);
+  http::Response exchange(http::Request request);
+  http::Response settle(const http::Request& request);
   http::Response repeat(const std::function<http::Response()>& try_it) const;
 
   std::string host_;
@@ -53,6 +57,7 @@ private:
   Login login_;
   std::mutex mutex_;
   std::string origin_;
+  std::atomic<bool> settled_{false};  ///< origin_ has answered, or is beyond doubt
   std::mutex making_;
   bool made_{false};
 };

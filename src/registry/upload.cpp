@@ -80,7 +80,7 @@ private:
 class Upload {
 public:
   Upload(Session& session, const Blob& blob, const Progress& progress)
-      : session_{session}, blob_{blob}, progress_{progress} {
+      : session_{session}, blob_{blob}, progress_{progress}, asks_{!blob.is_new} {
     if (blob.known) {
       digest_ = blob.known->digest;
       size_ = blob.known->size;
@@ -117,6 +117,7 @@ public:
         }
         sent_ = error.status() < 500 ? 0 : sent_;
       }
+      asks_ = true;  // what was sent may have arrived
       recover();
       if (offset_ > start) {
         attempt.number = 0;
@@ -134,7 +135,7 @@ private:
 
   PushedBlob once() {
     if (location_.empty()) {
-      if (exists() || begin()) {
+      if ((asks_ && exists()) || begin()) {
         return result(sent_ > 0);
       }
     }
@@ -260,6 +261,7 @@ private:
   Session& session_;
   const Blob& blob_;
   const Progress& progress_;
+  bool asks_;
   std::optional<Digest> digest_{};
   std::uint64_t size_{0};
   std::string location_{};

@@ -409,6 +409,32 @@ TEST_CASE("a registry with TLS and passwords is trusted as Docker's directories 
   CHECK(open()->push_blob(known("text"), {}).uploaded);
 }
 
+TEST_CASE("a registry that wants a client certificate is shown that of Podman's directory") {
+  const TemporaryDirectory directory;
+  const auto& root = directory.path();
+  make_certificate(root);
+  const RegistryProcess registry{{.certificate = root / "cert.pem",
+                                  .key = root / "key.pem",
+                                  .client_authority = root / "cert.pem"}};
+  const Environment environment{{{"XDG_CONFIG_HOME", root.string()}}};
+  const auto certificates = root / "containers" / "certs.d" / registry.host();
+  std::filesystem::create_directories(certificates);
+  std::filesystem::copy(root / "cert.pem", certificates / "ca.crt");
+  Fixture fixture;
+  const auto open = [&] {
+    return fixture.open(registry.host(), "app", {},
+                        find_certificates(certificate_directories(environment), registry.host()));
+  };
+  CHECK_THROWS_AS(open()->check_access(), http::TransportError);
+  run({"openssl", "req", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=client", "-keyout",
+       (certificates / "client.key").string(), "-out", (root / "client.csr").string()});
+  run({"openssl", "x509", "-req", "-days", "2", "-in", (root / "client.csr").string(), "-CA",
+       (root / "cert.pem").string(), "-CAkey", (root / "key.pem").string(), "-CAcreateserial",
+       "-out", (certificates / "client.cert").string()});
+  CHECK(open()->push_blob(known("text"), {}).uploaded);
+  CHECK(fetched(*open(), "text") == "text");
+}
+
 TEST_CASE("a layer whose upload breaks starts again, alone") {
   // This registry forgets an upload that broke within a request; see the unit tests for others.
   const RegistryProcess registry;

@@ -1,8 +1,11 @@
 """The direct engine makes, without a daemon, the image that the generated Dockerfile makes."""
 
+import hashlib
 import os
+import re
 import time
 import unittest
+import urllib.request
 
 import testbed
 from test_dockerfile import comparable, shape
@@ -143,6 +146,72 @@ class WithoutADaemon(Base):
         answer = autopack('build', '--dockerfile=Dockerfile', '--engine=direct', '--output-image-uri',
                           f'{testbed.registry()}/direct/own', cwd=folder, status=2)
         self.assertIn('Dockerfile', answer.err)
+
+
+class WhatTheRegistryHas(Base):
+    """Layers that were pushed before are not asked for again, and a wrong belief does no harm."""
+
+    def setUp(self):
+        self.folder = testbed.write_tree({'task.py': 'print("first")\n', 'weights.bin': 'w' * 1_200_000,
+                                          'table.csv': 'x,y\n' * 20_000})
+        self.name = f'kept-{time.time_ns()}'
+        self.first = self.push()
+
+    def push(self, *flags):
+        answer = self.build(self.folder, self.name, '--script=task.py', '-v', *flags)
+        self.requests = re.findall(r'(GET|HEAD|POST|PUT|PATCH) http\S+/v2/(\S*)', answer.err)
+        return answer.json()
+
+    def edit(self):
+        (self.folder / 'task.py').write_text(f'print("edit {time.time_ns()}")\n')
+
+    def delete(self, what):
+        url = f'http://{testbed.registry()}/v2/direct/{self.name}/{what}'
+        urllib.request.urlopen(urllib.request.Request(url, method='DELETE')).close()
+
+    def uploaded(self, image):
+        return [layer['digest'] for layer in image['layers'] if layer['uploaded']]
+
+    def check_whole(self, image):
+        uri = self.pulled(image['uri'])
+        self.assertIn('edit', docker('run', '--rm', uri))
+        tree = testbed.file_tree(uri, '/usr/app')
+        for name in ('weights.bin', 'table.csv'):
+            self.assertEqual(tree[f'/usr/app/{name}'][4], hashlib.sha256((self.folder / name).read_bytes()).hexdigest())
+
+    def test_is_known_after_a_push(self):
+        self.edit()
+        second = self.push()
+        self.assertIn(('PUT', f'direct/{self.name}/manifests/{second["tag"]}'), self.requests)
+        self.assertNotIn(('GET', ''), self.requests)
+        self.assertEqual([what for method, what in self.requests if method == 'HEAD' and '/blobs/' in what], [])
+        self.assertEqual(len(self.uploaded(second)), 1)
+        self.check_whole(second)
+
+    def test_is_asked_for_where_nothing_is_remembered(self):
+        self.edit()
+        with_memory = self.build(self.folder, self.name, '--script=task.py', XDG_CACHE_HOME=str(testbed.new_folder('cache')))
+        self.assertLess(with_memory.json()['bytes_uploaded'], 20_000)
+
+    def test_is_sent_again_when_a_layer_was_lost(self):
+        lost = self.first['layers'][1]['digest']
+        self.delete('blobs/' + lost)
+        self.edit()
+        second = self.push()
+        self.assertIn(lost, self.uploaded(second))
+        self.assertGreater(len(self.uploaded(second)), 1)
+        self.check_whole(second)
+        self.edit()
+        self.assertNotIn(lost, self.uploaded(self.push()))
+
+    def test_is_sent_again_when_the_image_was_deleted(self):
+        self.delete('manifests/' + self.first['digest'])
+        for layer in self.first['layers']:
+            self.delete('blobs/' + layer['digest'])
+        self.edit()
+        second = self.push()
+        self.assertEqual(len(self.uploaded(second)), len(second['layers']))
+        self.check_whole(second)
 
 
 class Dependencies(Base):

@@ -63,6 +63,9 @@ std::string config_of(const RegistrySetup& setup, const std::filesystem::path& r
     text += fmt::format("  tls:\n    certificate: {}\n    key: {}\n", setup.certificate.string(),
                         setup.key.string());
   }
+  if (!setup.client_authority.empty()) {
+    text += fmt::format("    clientcas:\n      - {}\n", setup.client_authority.string());
+  }
   if (!setup.htpasswd.empty()) {
     write_file(root / "htpasswd", setup.htpasswd);
     text += fmt::format("auth:\n  htpasswd:\n    realm: test\n    path: {}\n",

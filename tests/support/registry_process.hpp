@@ -16,7 +16,8 @@ struct RegistrySetup {
   std::filesystem::path token_certificates{};
   std::filesystem::path certificate{};
   std::filesystem::path key{};
-  bool in_memory{false};  ///< else the storage is in files, and outlives stop()
+  std::filesystem::path client_authority{};  ///< clients must have a certificate of it
+  bool in_memory{false};                     ///< else the storage is in files, and outlives stop()
 };
 
 /// Debian's docker-registry on a free loopback port.

@@ -1,5 +1,6 @@
 #include "base/file.hpp"
 #include "state/blob_cache.hpp"
+#include "state/pushed_images.hpp"
 #include "support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
@@ -51,4 +52,17 @@ TEST_CASE("a layer's facts are found by its key") {
     write_file(directory.path() / key, bad);
     CHECK_FALSE(cache.get(key));
   }
+}
+
+TEST_CASE("the image that was pushed last is known by its repository") {
+  const TemporaryDirectory directory;
+  const state::PushedImages images{directory.path()};
+  CHECK_FALSE(images.get("r.example/a"));
+  images.put("r.example/a", sha256("one"));
+  images.put("r.example/b", sha256("other"));
+  images.put("r.example/a", sha256("two"));
+  CHECK(images.get("r.example/a") == sha256("two"));
+  CHECK(images.get("r.example/b") == sha256("other"));
+  write_file(directory.path() / sha256("r.example/a").hex(), "sha256:cut");
+  CHECK_FALSE(images.get("r.example/a"));
 }
