@@ -114,9 +114,9 @@ public:
 class Client {
 public:
   virtual ~Client() = default;
-  /// The answer, whatever its status. Throws TransportError when none came, Error(environment) for
-  /// a unix socket that is missing or not permitted, Error(interrupted). Messages hold the redacted
-  /// URL only.
+  /// The answer, whatever its status; one that is not 2xx repeats no login of the request. Throws
+  /// TransportError when none came, Error(environment) for a unix socket that is missing or not
+  /// permitted, Error(interrupted). Messages hold the redacted URL only.
   virtual Response send(const Request& request) = 0;
   /// Sends the request with `Connection: Upgrade`, and hands over the connection. Throws as send
   /// does, and Error(remote) with status and text when the server refuses.

@@ -1,6 +1,7 @@
 #include "base/text.hpp"
 #include "base/url.hpp"
 #include "http/curl_handle.hpp"
+#include "http/echo.hpp"
 
 #include <fmt/format.h>
 
@@ -136,8 +137,13 @@ private:
       return answer;
     });
     // A line whose transfer threw is not kept: its connection may be in the middle of an answer.
-    const std::scoped_lock lock{mutex_};
-    idle_.push_back(std::move(line));
+    {
+      const std::scoped_lock lock{mutex_};
+      idle_.push_back(std::move(line));
+    }
+    if (!response.ok()) {
+      hide_logins(request, response);
+    }
     return response;
   }
 

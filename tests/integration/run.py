@@ -15,6 +15,7 @@ sys.path.insert(0, str(HERE.parent / 'support'))
 sys.path.insert(0, str(HERE))
 sys.dont_write_bytecode = True
 
+import secret_watch  # noqa: E402
 import testbed  # noqa: E402
 
 
@@ -69,12 +70,17 @@ def all_tests(suite):
 
 def main():
     patterns = testbed.main_binary(sys.argv[1:])
+    testbed.verbosity = 'debug'
     suite = unittest.TestSuite(
         test for test in all_tests(unittest.defaultTestLoader.discover(str(HERE), pattern='test_*.py'))
         if not patterns or any(pattern in test.id() for pattern in patterns))
     result = Result()
     suite.run(result)
-    failed = len(result.failures) + len(result.errors) + len(result.skipped)
+    print(f'{secret_watch.texts_searched} texts were searched for {secret_watch.count()} secrets')
+    showing = secret_watch.files_that_show(testbed.base_environment()['HOME'])
+    for path in showing:
+        print(f'FAILED {path} was left behind and holds a secret')
+    failed = len(result.failures) + len(result.errors) + len(result.skipped) + len(showing)
     subtests = getattr(result, 'passed_subtests', 0)
     failed_tests = len({case.id().split(' ')[0] for case, _ in result.failures + result.errors + result.skipped})
     passed = max(0, result.testsRun - failed_tests) + subtests

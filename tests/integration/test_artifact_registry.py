@@ -4,6 +4,7 @@ import unittest
 
 import testbed
 from artifact_registry import ArtifactRegistry, make_certificates, refusal
+from secret_watch import secret
 from testbed import autopack, docker
 
 HOST = 'europe-west4-docker.pkg.dev'
@@ -33,7 +34,7 @@ class ToArtifactRegistry(unittest.TestCase):
         self.addCleanup(self.server.shutdown)
         self.server.repositories.add('my-project/team')
         self.token = testbed.new_folder('token') / 'token'
-        self.sign_in('one')
+        self.sign_in(secret('access-token'))
         self.folder = testbed.write_tree({'task.py': 'print("hello")\n'})
 
     def sign_in(self, token):
@@ -65,7 +66,7 @@ class ToArtifactRegistry(unittest.TestCase):
 
     def test_a_token_that_ended_is_read_again(self):
         def end_token():
-            self.sign_in('two')
+            self.sign_in(secret('access-token'))
             return refusal(401, 'UNAUTHORIZED', 'authentication failed')
 
         class Once(list):
@@ -112,12 +113,11 @@ class ToArtifactRegistry(unittest.TestCase):
         self.assertTrue(any(f'gcloud auth configure-docker {HOST}' in hint for hint in error['hints']), error)
 
     def test_a_refused_token_is_never_shown(self):
-        self.server.access_tokens = {'another'}
-        error, answer = self.refused()
+        self.server.access_tokens = {secret('another-token')}
+        error, _ = self.refused()
         self.assertTrue(any('access token file' in hint for hint in error['hints']), error)
-        self.token.write_text('s3cret-token')
-        _, answer = self.refused()
-        self.assertNotIn('s3cret-token', str(answer))
+        self.token.write_text(secret('refused-token'))
+        self.refused()  # what it says is searched, as all output is
 
     def test_a_tag_that_cannot_move_is_told(self):
         self.server.immutable_tags = True

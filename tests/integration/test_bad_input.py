@@ -5,6 +5,7 @@ import unittest
 import urllib.request
 
 import testbed
+from secret_watch import secret
 from testbed import autopack
 
 TREE = {
@@ -33,7 +34,7 @@ class BadInput(unittest.TestCase):
         cls.api = VertexServer()
         cls.addClassCleanup(cls.api.close)
         cls.registry = testbed.start_registry()
-        cls.token = testbed.write_tree({'token': 'ya29.test'}) / 'token'
+        cls.token = testbed.write_tree({'token': secret('ya29.test')}) / 'token'
         cls.base = testbed.executor()
 
     def environment(self, **changes):
@@ -43,7 +44,7 @@ class BadInput(unittest.TestCase):
             'CLOUDSDK_AUTH_ACCESS_TOKEN_FILE': self.token,
             'CLOUDSDK_API_ENDPOINT_OVERRIDES_AIPLATFORM': self.api.url,
         }
-        return testbed.environment(**(values | changes))
+        return testbed.environment(AUTOPACK_VERBOSITY=None, **(values | changes))
 
     def refuse(self, name, arguments, fragments, *, status=2, files=(), removed=(), text=None, **changes):
         """One case: what is typed, what the message must name."""

@@ -8,6 +8,7 @@ import subprocess
 import time
 import unittest
 
+import secret_watch
 import testbed
 from testbed import autopack, docker
 
@@ -94,9 +95,7 @@ class Interrupted(unittest.TestCase):
         seconds = 4000 + os.getpid() % 1000 + how
         folder = testbed.write_tree({
             'Dockerfile': f'FROM {testbed.executor()}\nRUN sleep {seconds}\n'})
-        process = subprocess.Popen([testbed.binary, 'build', '--dockerfile=Dockerfile', '--no-push'], cwd=folder,
-                                   env=testbed.environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE)
+        process = testbed.Process('build', '--dockerfile=Dockerfile', '--no-push', cwd=folder)
         try:
             testbed.wait_until(lambda: containers_that_run(f'sleep\0{seconds}'), what='the step')
             process.send_signal(how)
@@ -173,9 +172,7 @@ class Progress(unittest.TestCase):
         word = f'number {time.time_ns()}'
         folder = testbed.write_tree({
             'Dockerfile': f'FROM {testbed.executor()}\nRUN echo {word} && sleep 2\nRUN echo last\n'})
-        process = subprocess.Popen([testbed.binary, 'build', '--dockerfile=Dockerfile', '--no-push', '--progress=plain',
-                                    '-v'], cwd=folder, env=testbed.environment(), stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process = testbed.Process('build', '--dockerfile=Dockerfile', '--no-push', '--progress=plain', '-v', cwd=folder)
         begin = time.monotonic()
         seen = None
         text = b''
@@ -187,6 +184,7 @@ class Progress(unittest.TestCase):
         process.stdout.read()
         process.stdout.close()
         process.stderr.close()
+        secret_watch.require_none(process.args, text)
         self.assertEqual(process.wait(), 0, text)
         self.assertIsNotNone(seen, text)
         self.assertGreater(end - seen, 1, text)

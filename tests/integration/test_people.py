@@ -12,6 +12,7 @@ import termios
 import time
 import unittest
 
+import secret_watch
 import testbed
 from testbed import autopack, docker
 
@@ -35,6 +36,7 @@ class Terminal:
         if self.pid == 0:
             os.chdir(cwd or '/')
             os.execvpe(command[0], [str(part) for part in command], env)
+        secret_watch.given(env)
         fcntl.ioctl(self.handle, termios.TIOCSWINSZ, struct.pack('HHHH', 40, 80, 0, 0))
 
     def read(self, until=None, seconds=60):
@@ -49,6 +51,7 @@ class Terminal:
             try:
                 self.text += os.read(self.handle, 65536).decode(errors='replace')
             except OSError:
+                secret_watch.require_none('the program', self.text)
                 return self.text[begin:]
         raise AssertionError(f'{until!r} did not come:\n{self.text[begin:]}')
 
@@ -62,7 +65,7 @@ class Terminal:
 
 
 def on_terminal(*arguments, cwd=None, **variables):
-    env = testbed.environment(**({'TERM': 'xterm', 'NO_COLOR': None, 'CI': None} | variables))
+    env = testbed.environment(**({'TERM': 'xterm', 'NO_COLOR': None, 'CI': None, 'AUTOPACK_VERBOSITY': None} | variables))
     terminal = Terminal([testbed.binary, *arguments], env, cwd)
     try:
         return terminal.read()

@@ -1,7 +1,6 @@
 """`run` is the program's own: streams, status, arguments, signals."""
 
 import signal
-import subprocess
 import unittest
 
 import testbed
@@ -67,9 +66,7 @@ class Run(unittest.TestCase):
             'import signal, sys, time\n'
             'signal.signal(signal.SIGTERM, lambda *_: (print("bye", flush=True), sys.exit(9)))\n'
             'print("ready", flush=True)\ntime.sleep(60)\n')})
-        process = subprocess.Popen([testbed.binary, 'run', '--executor-image-uri', testbed.executor(),
-                                    '--script=task.py'], cwd=folder, env=testbed.environment(),
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process = testbed.Process('run', '--executor-image-uri', testbed.executor(), '--script=task.py', cwd=folder)
         self.assertEqual(process.stdout.readline(), b'ready\n')
         process.send_signal(signal.SIGTERM)
         out, err = process.communicate(timeout=20)

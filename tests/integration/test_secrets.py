@@ -6,9 +6,10 @@ import tarfile
 import unittest
 
 import testbed
+from secret_watch import secret
 from testbed import autopack, docker
 
-WORD = 'tok-4f1c9a77e2'
+WORD = secret('password')
 
 
 def find_in_image(image, word):
@@ -41,14 +42,13 @@ class PipIndex(unittest.TestCase):
                         status=status)
 
     def check(self, answer):
-        for text in (answer.out, answer.err):
-            self.assertNotIn(WORD, text)
         image = answer.out.strip()
         self.assertEqual(docker('run', '--rm', image), 'hello two')
         self.assertIn((200, True), [(entry['status'], entry['login']) for entry in self.index.requests])
         self.assertEqual(find_in_image(image, WORD), [])
-        self.assertNotIn(WORD, docker('history', '--no-trunc', image))
-        self.assertNotIn(WORD, json.dumps(testbed.configuration(image)))
+        # the history and the configuration are searched as all output is
+        docker('history', '--no-trunc', image)
+        docker('image', 'inspect', image)
         for path in (pathlib.Path(testbed.base_environment()['HOME']), self.folder):
             hits = [str(file) for file in path.rglob('*') if file.is_file() and WORD.encode() in file.read_bytes()]
             self.assertEqual([hit for hit in hits if not hit.endswith(('.netrc', 'pip.conf'))], [])
@@ -71,7 +71,6 @@ class PipIndex(unittest.TestCase):
     def test_a_wrong_password_is_told_without_the_password(self):
         url = self.index.url.replace('http://', f'http://robot:not-{WORD}@')
         answer = self.build(testbed.environment(PIP_INDEX_URL=url), status=2)
-        self.assertNotIn(WORD, answer.err)
         self.assertEqual(answer.out, '')
         self.assertIn('counter', answer.err)
 
@@ -96,7 +95,6 @@ class PrivateBase(unittest.TestCase):
         answer = autopack('build', '--executor-image-uri', self.base, '--script=task.py', '--output-image-uri', target,
                           '-vv', cwd=self.folder, env=testbed.environment(DOCKER_CONFIG=self.config))
         self.assertTrue(answer.out.startswith(f'{self.address}/team/model@sha256:'), answer)
-        self.assertNotIn(WORD, answer.err)
         docker('pull', '--quiet', answer.out.strip(), env=testbed.environment(DOCKER_CONFIG=self.config))
         self.assertEqual(docker('run', '--rm', answer.out.strip()), 'trained')
 

@@ -4,6 +4,7 @@ import json
 import unittest
 
 import testbed
+from secret_watch import secret
 from testbed import autopack
 from vertex_server import VertexServer
 
@@ -12,7 +13,7 @@ class Submit(unittest.TestCase):
     def setUp(self):
         self.api = VertexServer()
         self.addCleanup(self.api.close)
-        token = testbed.write_tree({'token': 'ya29.test'}) / 'token'
+        token = testbed.write_tree({'token': secret('ya29.test')}) / 'token'
         self.env = testbed.index_environment(
             CLOUDSDK_CORE_PROJECT='test-project', CLOUDSDK_AI_REGION='us-central1',
             CLOUDSDK_AUTH_ACCESS_TOKEN_FILE=token, CLOUDSDK_API_ENDPOINT_OVERRIDES_AIPLATFORM=self.api.url)

@@ -5,6 +5,7 @@ import urllib.error
 import urllib.request
 
 import testbed
+from secret_watch import secret
 
 
 class Index(unittest.TestCase):
@@ -15,7 +16,7 @@ class Index(unittest.TestCase):
         self.assertIn('greeter-2.0-py3-none-any.whl', page)
 
     def test_asks_for_a_login(self):
-        index = testbed.start_index(user='robot', password='s3cret')
+        index = testbed.start_index(user='robot', password=secret('password'))
         with self.assertRaises(urllib.error.HTTPError) as caught:
             urllib.request.urlopen(index.url)
         self.assertEqual(caught.exception.code, 401)

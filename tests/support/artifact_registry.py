@@ -20,6 +20,8 @@ import subprocess
 import threading
 import urllib.parse
 
+import secret_watch
+
 
 def make_certificates(folder, hosts):
     """An authority, and a certificate of it for `hosts`: paths of authority, certificate and key."""
@@ -90,6 +92,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.connection.shutdown(socket.SHUT_RDWR)
             self.connection.close()
             return
+        secret_watch.seen(self.headers)
         with self.server.lock:
             self.server.requests.append(f'{self.command} {url.path}')
             status, headers, text = self.early(url.path) or self.route(url.path, body)
@@ -182,7 +185,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             user, _, access = base64.b64decode(header.removeprefix('Basic ')).decode().partition(':')
             if user != 'oauth2accesstoken' or access not in self.server.access_tokens:
                 return refusal(401, 'UNAUTHORIZED', 'authentication failed')
-        token = f'issued-{len(self.server.issued)}'
+        token = secret_watch.secret('registry-token')
         self.server.issued[token] = access
         return 200, {}, json.dumps({'token': token, 'expires_in': 3600}).encode()
 

@@ -4,6 +4,7 @@
 Tokens: POST /token gives one for a refresh token or a signed assertion, POST /v1/token (STS) for another provider's
 subject token, POST /v1/projects/-/serviceAccounts/EMAIL:generateAccessToken for a token that this server gave, and
 GET /computeMetadata/v1/instance/service-accounts/default/token for nothing (only with `Metadata-Flavor: Google`).
+GET /subject gives such a subject token, as another cloud's metadata server does.
 Artifact Registry: get and create of repositories; a creation is an operation that is done at the second look.
 """
 
@@ -14,6 +15,8 @@ import re
 import subprocess
 import tempfile
 import urllib.parse
+
+import secret_watch
 
 AUDIENCE = 'https://oauth2.googleapis.com/token'
 GRANT = 'urn:ietf:params:oauth:grant-type:'
@@ -82,6 +85,8 @@ class GoogleServices:
             return self.metadata(path, query, headers)
         if method == 'POST' and (match := IMPERSONATION.fullmatch(path)):
             return self.impersonate(match[1], headers, json.loads(body))
+        if method == 'GET' and path == '/subject':
+            return secret_watch.register('subject-of-another-provider', 'the subject token')
         if match := REPOSITORIES.match(path):
             return self.repository(method, match, path, query, headers, body)
         if method == 'GET' and (match := OPERATION.fullmatch(path)):
@@ -112,7 +117,7 @@ class GoogleServices:
                           error_description='reauth related error (invalid_rapt)')
         if failure:
             raise Refusal(int(failure), 'The token endpoint is busy.')
-        self.tokens.append(f'ya29.stand-in-{len(self.tokens) + 1}')
+        self.tokens.append(secret_watch.register(f'ya29.stand-in-{len(self.tokens) + 1}', 'an access token'))
         return {'access_token': self.tokens[-1], 'expires_in': self.lifetime, 'token_type': 'Bearer'}
 
     def give_token(self, form):

@@ -17,9 +17,11 @@ import sys
 import threading
 import urllib.parse
 
+import secret_watch
+
 APIS = ('AIPLATFORM', 'ARTIFACTREGISTRY', 'CLOUDRESOURCEMANAGER', 'COMPUTE', 'IAM', 'SERVICEUSAGE', 'STORAGE')
 STATUS = {400: 'INVALID_ARGUMENT', 401: 'UNAUTHENTICATED', 403: 'PERMISSION_DENIED', 404: 'NOT_FOUND'}
-TOKEN = 'ya29.a-token-that-nobody-may-see'
+TOKEN = secret_watch.secret('ya29.token')
 NUMBER = '4242'
 
 
@@ -103,6 +105,7 @@ class GoogleServices:
 
             def reply(self):
                 body = self.rfile.read(int(self.headers.get('Content-Length') or 0))
+                secret_watch.seen(self.headers, body)
                 with outer._lock:
                     outer.requests.append((self.command, self.path))
                 for pattern, status, text, how in outer._answers:

@@ -16,6 +16,8 @@ import re
 import threading
 import urllib.parse
 
+import secret_watch
+
 SUFFIXES = ('.whl', '.tar.gz', '.zip')
 
 
@@ -68,6 +70,7 @@ class Index:
         self.server.server_close()
 
     def answer(self, request):
+        secret_watch.seen(request.headers)
         allowed = self.login is None or request.headers.get('Authorization') == self.login
         path = urllib.parse.unquote(urllib.parse.urlsplit(request.path).path)
         status, body, kind = self.content(path) if allowed else (401, b'log in', 'text/plain')

@@ -3,6 +3,7 @@
 import random
 import string
 
+import secret_watch
 import testbed
 
 
@@ -33,4 +34,5 @@ def commit(folder, message):
 
 def fake_token():
     """Made at run time, so that no text of this repository looks like a token."""
-    return 'ghp' + '_' + ''.join(random.Random(1).choices(string.ascii_letters + string.digits, k=36))
+    return secret_watch.register(
+        'ghp' + '_' + ''.join(random.Random(1).choices(string.ascii_letters + string.digits, k=36)), 'a token in a project')

@@ -20,6 +20,8 @@ import tarfile
 import tempfile
 import time
 
+import secret_watch
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / 'examples'
 SUPPORT = EXAMPLES / 'support.sh'
@@ -29,6 +31,8 @@ DEBIAN_WHEELS = pathlib.Path('/usr/share/python-wheels')
 SYSTEM_PYTHON = '/usr/bin/python3'
 
 binary = None
+# The integration tests raise it, for what autopack says with -vv is searched for secrets.
+verbosity = 'warning'
 _on_exit = contextlib.ExitStack()
 atexit.register(_on_exit.close)
 
@@ -68,7 +72,7 @@ def base_environment():
     kept = {name: value for name, value in os.environ.items()
             if name in ('PATH', 'DOCKER_HOST', 'TMPDIR', 'ASAN_OPTIONS', 'LSAN_OPTIONS', 'UBSAN_OPTIONS')}
     return kept | {'HOME': str(home), 'XDG_CACHE_HOME': str(home / '.cache'), 'LC_ALL': 'C.UTF-8', 'PIP_CONFIG_FILE': '/dev/null',
-                   'NO_COLOR': '1', 'NO_GCE_CHECK': 'true'}
+                   'NO_COLOR': '1', 'NO_GCE_CHECK': 'true', 'AUTOPACK_VERBOSITY': verbosity}
 
 
 def environment(**changes):
@@ -82,11 +86,14 @@ def environment(**changes):
 
 
 def run(command, *, check=True, **options):
+    """Runs a program to its end; what it says must show no secret."""
     options.setdefault('env', environment())
     options.setdefault('timeout', 300)
     if 'input' not in options:
         options.setdefault('stdin', subprocess.DEVNULL)
+    secret_watch.given(options['env'])
     result = subprocess.run([str(part) for part in command], capture_output=True, check=False, **options)
+    secret_watch.require_none(command, result.stdout, result.stderr)
     if check and result.returncode != 0:
         raise AssertionError(f'{command} ended with {result.returncode}:\n'
                              f'{result.stdout.decode(errors="replace")}\n{result.stderr.decode(errors="replace")}')
@@ -117,6 +124,21 @@ def autopack(*arguments, cwd=None, env=None, status=0, **options):
     if status is not None and answer.status != status:
         raise AssertionError(f'expected status {status}\n{answer}')
     return answer
+
+
+class Process(subprocess.Popen):
+    """The binary under test, running; what it says must show no secret."""
+
+    def __init__(self, *arguments, env=None, **options):
+        env = env or environment()
+        secret_watch.given(env)
+        super().__init__([binary, *map(str, arguments)], env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE, **options)
+
+    def communicate(self, *arguments, **options):
+        said = super().communicate(*arguments, **options)
+        secret_watch.require_none(self.args, *said)
+        return said
 
 
 def docker(*arguments, **options):

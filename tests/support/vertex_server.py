@@ -36,6 +36,7 @@ import threading
 import urllib.parse
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import secret_watch  # noqa: E402
 from check_job_schema import read_table  # noqa: E402
 from google_server import GoogleServices, Refusal  # noqa: E402
 from job_service import KINDS, JobService  # noqa: E402
@@ -102,6 +103,7 @@ class VertexServer:
 
             def answer(self):
                 body = self.rfile.read(int(self.headers.get('Content-Length') or 0))
+                secret_watch.seen(self.headers, body)
                 try:
                     status, result = 200, outer.handle(self.command, self.path, self.headers, body)
                 except Refusal as refusal:
