@@ -5,6 +5,8 @@
 #include "job/pool_flags.hpp"
 #include "job/tables.hpp"
 
+#include <algorithm>
+
 namespace autopack::cli {
 
 namespace {
@@ -16,12 +18,40 @@ const json& text_type() {
   return type;
 }
 
+json any_of(std::initializer_list<json> schemas) {
+  return {{"anyOf", json(schemas)}};
+}
+
+json list_of(json items) {
+  return {{"type", "array"}, {"items", std::move(items)}};
+}
+
+const json& word_type() {
+  static const json type = json::array({"string", "number", "boolean"});
+  return type;
+}
+
+/// `KEY: VALUE`, where a value may be a list, or nothing.
+json pairs_schema() {
+  const json nothing{{"type", "null"}};
+  const json word{{"type", word_type()}};
+  return {{"type", "object"}, {"additionalProperties", any_of({word, nothing, list_of(word)})}};
+}
+
 json list_schema() {
-  return {{"anyOf",
-           json::array({{{"type", text_type()}},
-                        {{"type", "object"}},
-                        {{"type", "array"},
-                         {"items", {{"type", json::array({"string", "number", "object"})}}}}})}};
+  return any_of({{{"type", text_type()}},
+                 pairs_schema(),
+                 list_of(any_of({{{"type", word_type()}}, pairs_schema()}))});
+}
+
+/// YAML does not tell a number from the same text in quotes.
+json number_schema() {
+  return any_of({{{"type", "integer"}}, {{"type", "string"}, {"pattern", "^-?[0-9]+$"}}});
+}
+
+json truth_schema() {
+  return any_of(
+      {{{"type", "boolean"}}, {{"enum", {"true", "false", "yes", "no", "on", "off", "1", "0"}}}});
 }
 
 json words(std::span<const std::string_view> values) {
@@ -34,7 +64,7 @@ json words(std::span<const std::string_view> values) {
 
 /// Names that are offered, while others stay good.
 json suggestions(json values) {
-  return {{"anyOf", json::array({{{"enum", std::move(values)}}, {{"type", "string"}}})}};
+  return any_of({{{"enum", std::move(values)}}, {{"type", text_type()}}});
 }
 
 json machine_types() {
@@ -53,17 +83,15 @@ json pools_schema() {
       keys[name] = suggestions(machine_types());
     } else if (name == "accelerator-type") {
       keys[name] = suggestions(words(job::tables::accelerator_types()));
-    } else if (name.ends_with("-count")) {
-      keys[name] = {{"type", json::array({"integer", "string"})}};
     } else {
-      keys[name] = {
-          {"anyOf", json::array({{{"type", text_type()}},
-                                 {{"type", "array"}, {"items", {{"type", text_type()}}}}})}};
+      const json word{{"type", word_type()}};
+      keys[name] = any_of({word, {{"type", "null"}}, list_of(word)});
     }
   }
   const json pool{
       {"type", "object"}, {"properties", std::move(keys)}, {"additionalProperties", false}};
-  return {{"type", "array"}, {"items", {{"anyOf", json::array({pool, {{"type", "string"}}})}}}};
+  const json text{{"type", text_type()}};
+  return any_of({list_of(any_of({pool, text})), pool, text});
 }
 
 json schema_of(const FlagHelp& flag) {
@@ -71,23 +99,29 @@ json schema_of(const FlagHelp& flag) {
     return pools_schema();
   }
   if (flag.long_name == "--config") {
-    return {{"type", json::array({"string", "object"})}};
+    return {{"type", json::array({"string", "number", "object"})}};
   }
   if (flag.long_name == "--region") {
     return suggestions(words(job::tables::regions()));
   }
   switch (flag.kind) {
     case FlagKind::toggle:
-    case FlagKind::choice: return {{"type", "boolean"}};
-    case FlagKind::number:
-    case FlagKind::count: return {{"type", "integer"}};
+    case FlagKind::choice: return truth_schema();
+    case FlagKind::number: return number_schema();
+    case FlagKind::count:
+      return any_of({number_schema(), {{"enum", {true, false, "true", "false"}}}});
     case FlagKind::list: return list_schema();
     case FlagKind::text: break;
   }
-  if (!flag.values.empty()) {
-    return flag.open ? suggestions(flag.values) : json{{"enum", flag.values}};
+  if (flag.values.empty()) {
+    return {{"type", text_type()}};
   }
-  return {{"type", text_type()}};
+  auto values = json(flag.values);
+  if (std::find(flag.values.begin(), flag.values.end(), "true") != flag.values.end()) {
+    values.push_back(true);
+    values.push_back(false);
+  }
+  return flag.open ? suggestions(std::move(values)) : json{{"enum", std::move(values)}};
 }
 
 }  // namespace

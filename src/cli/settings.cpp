@@ -5,6 +5,7 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "cli/all_flags.hpp"
+#include "cli/setting_shapes.hpp"
 #include "job/flag_values.hpp"
 #include "project/tool_settings.hpp"
 #include "source/git.hpp"
@@ -27,23 +28,28 @@ std::string origin_of(const ToolSetting& setting) {
   return fmt::format("`{}` line {}", printable(setting.file), setting.line);
 }
 
-/// Keys that no flag of any command answers to.
-void check_keys(const std::vector<ToolSetting>& settings, Problems& problems) {
+/// Keys that no flag of any command answers to, and values that no flag takes.
+void check(const std::vector<ToolSetting>& settings, Problems& problems) {
   if (settings.empty()) {
     return;
   }
-  std::vector<std::string> names;
-  for (const auto& flag : flags_of_all_commands()) {
-    if (may_stand_in_file(flag.long_name)) {
-      names.push_back(flag.long_name.substr(2));
-    }
-  }
+  auto flags = flags_of_all_commands();
+  std::erase_if(flags, [](const auto& flag) { return !may_stand_in_file(flag.long_name); });
   for (const auto& setting : settings) {
-    if (std::find(names.begin(), names.end(), setting.key) != names.end()) {
+    const auto found = std::find_if(flags.begin(), flags.end(), [&](const auto& flag) {
+      return flag.long_name == "--" + setting.key;
+    });
+    if (found != flags.end()) {
+      if (auto fault = shape_fault(setting, *found)) {
+        problems.push_back(std::move(*fault));
+      }
       continue;
     }
     Problem problem{.message = fmt::format("there is no setting `{}`", printable(setting.key)),
                     .origin = fmt::format("{}:{}", printable(setting.file), setting.line)};
+    std::vector<std::string> names;
+    std::transform(flags.begin(), flags.end(), std::back_inserter(names),
+                   [](const auto& flag) { return flag.long_name.substr(2); });
     if (const auto near = nearest(replace_all(setting.key, "_", "-"), names)) {
       problem.hints.push_back(fmt::format("did you mean `{}`?", *near));
     }
@@ -70,7 +76,11 @@ void add(std::vector<FlagSetting>& all,
          std::vector<ToolSetting> settings,
          const Environment& environment,
          Problems& problems) {
-  check_keys(settings, problems);
+  const std::size_t before = problems.size();
+  check(settings, problems);
+  if (problems.size() > before) {
+    return;
+  }
   std::erase_if(settings, [&](const auto& one) { return is_overruled(one.key, environment); });
   for (const auto& setting : job::spread_packaging(std::move(settings))) {
     all.push_back({.flag = "--" + setting.key,

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 namespace autopack::job {
 
@@ -52,6 +53,68 @@ std::string yaml_entry(const std::string& key, const nlohmann::json& value) {
   return text;
 }
 
+/// Parts of a value by name: keys of objects, names before `=`, else places counted from 1.
+std::map<std::string, std::string> parts(const nlohmann::json& value, const std::string& name) {
+  std::map<std::string, std::string> all;
+  if (!value.is_structured()) {
+    const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+    const auto equals = text.find('=');
+    const bool is_pair = !name.empty() && equals != std::string::npos && equals > 0;
+    all[is_pair ? text.substr(0, equals) : name] = text.substr(is_pair ? equals + 1 : 0);
+    return all;
+  }
+  std::size_t place = 0;
+  for (const auto& [key, inner] : value.items()) {
+    const std::string own = value.is_object() ? key : std::to_string(++place);
+    for (auto& [path, text] : parts(inner, own)) {
+      all[inner.is_structured() && value.is_array() ? own + "." + path : path] = text;
+    }
+  }
+  return all;
+}
+
+/// What `there` and `wanted` say differently. Values of lists may be secrets: only their names are
+/// told.
+std::string difference(const nlohmann::json& there, const nlohmann::json& wanted) {
+  const auto old_parts = parts(there, "");
+  const auto new_parts = parts(wanted, "");
+  if (!there.is_structured() && !wanted.is_structured()) {
+    return fmt::format("`{}` there, `{}` typed", printable(old_parts.begin()->second),
+                       printable(new_parts.begin()->second));
+  }
+  std::vector<std::string> names;
+  for (const auto* all : {&old_parts, &new_parts}) {
+    const auto& other = all == &old_parts ? new_parts : old_parts;
+    for (const auto& [name, text] : *all) {
+      const auto found = other.find(name);
+      const bool same = found != other.end() && found->second == text;
+      if (!same && std::find(names.begin(), names.end(), name) == names.end()) {
+        names.push_back(name);
+      }
+    }
+  }
+  return names.empty()
+             ? "in another order"
+             : fmt::format("`{}` differ{}", join(names, "`, `"), names.size() == 1 ? "s" : "");
+}
+
+Problem refusal(const project::ToolSetting& there, const project::ToolSetting& wanted) {
+  const auto& value = *wanted.value;
+  Problem problem{
+      .message = fmt::format("`{}` has another `{}`, and `--save` only adds: {}",
+                             printable(there.file), there.key, difference(*there.value, value)),
+      .origin = fmt::format("{}:{}", printable(there.file), there.line)};
+  if (value.is_structured()) {
+    problem.hints.push_back(
+        fmt::format("to have it written anew: remove `{}` from line {} on", there.key, there.line));
+  } else {
+    problem.hints.push_back(fmt::format("to replace it, make line {}: {}: {}", there.line,
+                                        there.key, yaml_scalar(value)));
+  }
+  problem.hints.push_back(fmt::format("to keep it, leave `--{}` out", there.key));
+  return problem;
+}
+
 }  // namespace
 
 std::string save_settings(const std::string& text,
@@ -73,11 +136,7 @@ std::string save_settings(const std::string& text,
     }
     const project::ToolSetting wanted{.key = key, .value = std::make_shared<nlohmann::json>(value)};
     if (flag_values(*found) != flag_values(wanted)) {
-      problems.push_back(
-          {.message = fmt::format("`{}` holds another value of `{}`, which `--save` leaves alone",
-                                  printable(file), key),
-           .origin = fmt::format("{}:{}", printable(file), found->line),
-           .hints = {"change that line by hand, or leave the flag out"}});
+      problems.push_back(refusal(*found, wanted));
     }
   }
   throw_if_errors(problems, ErrorKind::usage);

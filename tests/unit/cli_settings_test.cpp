@@ -158,14 +158,35 @@ TEST_CASE("--save adds what was typed and leaves the rest of the file alone") {
   CHECK(cli.read("autopack.yaml") == after);
   CHECK(cli.run({"submit", "--dry-run", "--save", "--region=us-west1"}) == 2);
   CHECK(cli.errors.find("autopack.yaml:2") != std::string::npos);
+  CHECK(cli.errors.find("`us-east1` there, `us-west1` typed") != std::string::npos);
+  CHECK(cli.errors.find("to replace it, make line 2: region: us-west1") != std::string::npos);
   CHECK(cli.read("autopack.yaml") == after);
+}
+
+TEST_CASE("--save names what differs in a list, and tells no value of it") {
+  Submission cli;
+  cli.write("autopack.yaml", whole);
+  const auto said = [&](const std::string& flag) {
+    CHECK(cli.run({"submit", "--dry-run", "--save", flag}) == 2);
+    return cli.errors;
+  };
+  const auto env = said("--env=A=2,B=hidden");
+  CHECK(env.find("`autopack.yaml` has another `env`, and `--save` only adds: `A`, `B` differ") !=
+        std::string::npos);
+  CHECK(env.find("autopack.yaml:8") != std::string::npos);
+  CHECK(env.find("hidden") == std::string::npos);
+  CHECK(env.find("remove `env` from line 8 on") != std::string::npos);
+  CHECK(said("--labels=team=y").find("`team` differs") != std::string::npos);
+  CHECK(said("--worker-pool-spec=machine-type=n1-standard-8").find("`1.machine-type` differ") !=
+        std::string::npos);
+  CHECK(cli.read("autopack.yaml") == whole);
 }
 
 TEST_CASE("the schema knows every setting") {
   const auto schema = parse_json(cli::settings_schema());
   CHECK(schema["additionalProperties"] == false);
   CHECK(schema["properties"]["engine"]["enum"].size() == 3);
-  CHECK(schema["properties"]["worker-pool-spec"]["type"] == "array");
+  CHECK(schema["properties"]["worker-pool-spec"]["anyOf"][0]["type"] == "array");
   CHECK_FALSE(schema["properties"].contains("help"));
 }
 

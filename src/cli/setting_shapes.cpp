@@ -1,0 +1,83 @@
+#include "cli/setting_shapes.hpp"
+
+#include "base/json.hpp"
+#include "base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace autopack::cli {
+
+namespace {
+
+using nlohmann::json;
+
+bool is_text(const json& value) {
+  return value.is_string() || value.is_number();
+}
+
+bool is_word(const json& value) {
+  return is_text(value) || value.is_boolean();
+}
+
+/// `KEY: VALUE`, where a value may be a list, or nothing.
+bool is_pairs(const json& value) {
+  const auto fits = [](const json& inner) {
+    return inner.is_null() || is_word(inner) ||
+           (inner.is_array() && std::all_of(inner.begin(), inner.end(), is_word));
+  };
+  return value.is_object() && std::all_of(value.begin(), value.end(), fits);
+}
+
+bool is_element(const json& value) {
+  return is_word(value) || is_pairs(value);
+}
+
+bool is_list(const json& value) {
+  return value.is_array() && std::all_of(value.begin(), value.end(), is_element);
+}
+
+/// What `flag` takes, in words; empty when it takes `value`.
+std::string_view wanted(const json& value, const FlagHelp& flag) {
+  if (flag.long_name == "--config") {
+    return is_text(value) || value.is_object() ? "" : "a file's name or a job";
+  }
+  switch (flag.kind) {
+    case FlagKind::toggle:
+    case FlagKind::choice: return value.is_string() || value.is_boolean() ? "" : "true or false";
+    case FlagKind::count:
+    case FlagKind::number: return is_word(value) ? "" : "a number";
+    case FlagKind::list: {
+      const bool fits = is_text(value) || is_pairs(value) || is_list(value);
+      return fits ? "" : "text, a list, or pairs of a name and text";
+    }
+    case FlagKind::text: break;
+  }
+  const bool has_words =
+      std::find(flag.values.begin(), flag.values.end(), "true") != flag.values.end();
+  return is_text(value) || (has_words && value.is_boolean()) ? "" : "one text";
+}
+
+}  // namespace
+
+std::optional<Problem> shape_fault(const project::ToolSetting& setting, const FlagHelp& flag) {
+  const json& value = *setting.value;
+  const std::string key = printable(setting.key);
+  const std::string origin = fmt::format("{}:{}", printable(setting.file), setting.line);
+  if (value.is_null()) {
+    return Problem{.message = fmt::format("`{}` has no value", key), .origin = origin};
+  }
+  const auto fitting = wanted(value, flag);
+  if (fitting.empty()) {
+    return std::nullopt;
+  }
+  Problem problem{.message = fmt::format("`{}` is {}, not {}", key, fitting, print_json(value)),
+                  .origin = origin};
+  if (value.is_boolean()) {
+    problem.hints.push_back(fmt::format("where a text is meant: {}: \"{}\"", key, value.dump()));
+  }
+  return problem;
+}
+
+}  // namespace autopack::cli

@@ -1,0 +1,120 @@
+"""Files of settings, and their schema, held against a real validator and against what the binary takes."""
+
+import concurrent.futures
+import json
+import re
+import unittest
+
+import testbed
+from testbed import autopack
+
+VALIDATOR = testbed.ROOT / 'tests/support/validate.py'
+COMMANDS = ('submit', 'tune', 'run', 'build', 'dockerfile', 'explain', 'doctor', 'translate', 'jobs', 'completion')
+# Read by a code of its own when the job is made; its cases stand in a test of their own.
+POOLS = 'worker-pool-spec'
+VALUES = ('text', '', '12', '1x', 'true', 'off', 'grid-search', 3, 2.5, True, False, None, [], ['a'], [1, True], [[]],
+          [None], {}, {'a': 'b'}, {'a': 1, 'b': None}, {'a': ['x', 1]}, {'a': {'b': 1}}, {'a': [[1]]}, [{'a': 1}],
+          [{'a': {'b': 1}}])
+
+
+def faults(schema, documents):
+    """For each document what a validator says against it; None for a valid one."""
+    path = testbed.new_folder('schema') / 'schema.json'
+    path.write_text(json.dumps(schema))
+    answer = testbed.run([testbed.SYSTEM_PYTHON, VALIDATOR, path], input=json.dumps(documents).encode())
+    return json.loads(answer.stdout)
+
+
+def yaml_as_json(text):
+    """With the YAML module beside the validator: Debian's."""
+    program = 'import json, sys, yaml; print(json.dumps(yaml.safe_load(sys.stdin)))'
+    return json.loads(testbed.run([testbed.SYSTEM_PYTHON, '-c', program], input=text.encode()).stdout)
+
+
+class Schema(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.schema = autopack('--schema').json()
+        cls.properties = cls.schema['properties']
+
+    def check_valid(self, documents):
+        self.assertEqual(faults(self.schema, documents), [None] * len(documents))
+
+    def test_examples_validate(self):
+        files = sorted(testbed.EXAMPLES.rglob('autopack.yaml'))
+        self.assertTrue(files)
+        readme = (testbed.ROOT / 'README.md').read_text()
+        shown = [block for block in re.findall(r'```yaml\n(.*?)```', readme, re.DOTALL) if 'worker-pool-spec' in block]
+        self.assertTrue(shown)
+        self.check_valid([yaml_as_json(text) for text in [path.read_text() for path in files] + shown])
+
+    def test_what_is_saved_validates(self):
+        folder = testbed.new_folder()
+        autopack('submit', '--dry-run', '--save', '--skip-checks', '--region=us-central1', '--project=p', '--display-name=true',
+                 '--env=A=1,B=x y', '--args=--n=1,2', '--timeout=2h',
+                 '--worker-pool-spec=machine-type=n1-standard-4,container-image-uri=gcr.io/p/i:v1,replica-count=1', cwd=folder)
+        self.check_valid([yaml_as_json((folder / 'autopack.yaml').read_text())])
+
+    def test_wrong_ones_do_not(self):
+        wrong = [{'regoin': 'x'}, {'engine': 'dokcer'}, {'wait': 'perhaps'}, {'region': ['a', 'b']}, {'limit': 'many'},
+                 {POOLS: [{'machine': 'n1-standard-4'}]}, {POOLS: [['a']]}, {'env': {'A': {'B': 'C'}}}, {'config': True},
+                 ['region'], 'region']
+        for document, fault in zip(wrong, faults(self.schema, wrong)):
+            with self.subTest(document):
+                self.assertIsNotNone(fault)
+
+    def takes(self, command, document):
+        """Whether a command reads the settings: then it comes to its wrong argument."""
+        folder = testbed.write_tree({'autopack.yaml': json.dumps(document)})
+        said = autopack(command, 'list', 'nonsense', 'nonsense', cwd=folder, status=None).err
+        return bool(re.search('unexpected argument|has no `list`', said)), said
+
+    def test_agrees_with_the_binary(self):
+        texts = {command: autopack(command, '--help-all').out for command in COMMANDS}
+        homes = {}
+        for key in self.properties:
+            homes[key] = next((command for command, text in texts.items() if re.search(rf'--{key}\b(?!-)', text)), 'build')
+        cases, seen = [], set()
+        for key, schema in self.properties.items():
+            kind = json.dumps({name: value for name, value in schema.items() if name != 'description'})
+            # Of flags that are alike, one gets all values.
+            values = VALUES + tuple(schema.get('enum', ())) if kind not in seen else (True,)
+            seen.add(kind)
+            cases += [(key, value) for value in values if key != POOLS]
+        verdicts = faults(self.schema, [{key: value} for key, value in cases])
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            answers = pool.map(lambda case: self.takes(homes[case[0]], {case[0]: case[1]}), cases)
+        wrong = [(case, verdict, said) for case, verdict, (taken, said) in zip(cases, verdicts, answers)
+                 if taken != (verdict is None)]
+        self.assertEqual(wrong, [])
+
+    def test_agrees_about_pools(self):
+        job = {'project': 'p', 'region': 'us-central1', 'display-name': 'x', 'skip-checks': True}
+        pool = {'machine-type': 'n1-standard-4', 'container-image-uri': 'gcr.io/p/i:v1'}
+        cases = [[pool], pool, 'machine-type=n1-standard-4,container-image-uri=gcr.io/p/i:v1',
+                 [pool | {'replica-count': 1}], [pool | {'replica-count': '1'}], [pool | {'machine': 'x'}],
+                 [pool | {'disk-size-gb': 100}], [[pool]], [pool | {'machine-type': {'a': 1}}], None, [None]]
+        verdicts = faults(self.schema, [job | {POOLS: case} for case in cases])
+        for case, verdict in zip(cases, verdicts):
+            with self.subTest(case):
+                folder = testbed.write_tree({'autopack.yaml': json.dumps(job | {POOLS: case})})
+                answer = autopack('submit', '--dry-run', cwd=folder, status=None)
+                self.assertEqual((answer.status == 0, answer.status), (verdict is None, 0 if verdict is None else 2), answer)
+
+
+class Files(unittest.TestCase):
+    def test_wrong_values_are_told_all_at_once_with_their_lines(self):
+        folder = testbed.write_tree({'autopack.yaml': 'region: [a, b]\nwait:\n\ndisplay-name: true\nenv:\n  A: {B: C}\n'})
+        said = autopack('submit', '--dry-run', cwd=folder, status=2).err
+        for message in ('`region` is one text, not ["a","b"]', 'autopack.yaml:1', '`wait` has no value', 'autopack.yaml:2',
+                        '`display-name` is one text, not true', 'display-name: "true"', 'autopack.yaml:5', '4 errors'):
+            self.assertIn(message, said)
+
+    def test_the_example_needs_no_flags(self):
+        folder = testbed.example('settings')
+        env = testbed.environment(AUTOPACK_EXECUTOR_IMAGE_URI=testbed.executor())
+        self.assertEqual(autopack('run', cwd=folder, env=env).out, 'steps: 3\n')
+        body = autopack('submit', '--dry-run', '--skip-checks', '--project=p', cwd=folder, env=env).json()['request']['body']
+        self.assertEqual(body['labels'], {'team': 'research'})
+        self.assertEqual(body['jobSpec']['workerPoolSpecs'][0]['containerSpec']['env'], [{'name': 'STEPS', 'value': '5'}])
+        self.assertEqual(body['jobSpec']['scheduling'], {'restartJobOnWorkerRestart': True, 'timeout': '7200s'})
