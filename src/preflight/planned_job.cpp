@@ -117,8 +117,8 @@ PlannedJob read_resource(const json& resource, const job::Location& location) {
   }
   if (resource.contains("trainingTaskInputs")) {
     const auto& inputs = member(resource, "trainingTaskInputs");
-    const bool tunes = inputs.contains("trialJobSpec");
-    auto planned = read_job_spec(tunes ? member(inputs, "trialJobSpec") : inputs, location);
+    auto planned = inputs.contains("trialJobSpec") ? read_resource(inputs, location)
+                                                   : read_job_spec(inputs, location);
     planned.create_permission = "aiplatform.trainingPipelines.create";
     return planned;
   }

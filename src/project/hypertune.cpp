@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "project/findings.hpp"
+#include "project/imports.hpp"
 
 #include <algorithm>
 
@@ -11,26 +12,22 @@ namespace {
 
 constexpr std::uint64_t largest_module = 1U << 20U;  // bytes; code that people write is smaller
 
-bool names_distribution(const std::string& text) {
-  return replace_all(to_lower(text), "_", "-").find("cloudml-hypertune") != std::string::npos;
-}
+constexpr auto distribution = "cloudml-hypertune";
+constexpr auto module = "hypertune";
 
-bool imports(const std::string& code) {
-  return code.find("import hypertune") != std::string::npos ||
-         code.find("from hypertune") != std::string::npos;
+bool imports_it(const std::string& code) {
+  if (code.find(module) == std::string::npos) {
+    return false;
+  }
+  const auto imports = read_imports(code).imports;
+  return std::any_of(imports.begin(), imports.end(), [](const Import& one) {
+    return one.level == 0 && split(one.module, '.').front() == module;
+  });
 }
 
 bool is_required(const source::Tree& tree, const Project& project) {
-  const auto any = [](const std::vector<std::string>& texts) {
-    return std::any_of(texts.begin(), texts.end(), names_distribution);
-  };
-  if (any(project.requirements) || any(project.normalised_requirements) ||
-      any(project.extra_packages)) {
-    return true;
-  }
-  const auto files = project.package ? project.package->metadata_files : std::vector<std::string>{};
-  return std::any_of(files.begin(), files.end(),
-                     [&](const std::string& file) { return names_distribution(tree.read(file)); });
+  const auto names = named_distributions(tree, project).names;
+  return std::find(names.begin(), names.end(), distribution) != names.end();
 }
 
 bool is_imported(const source::Tree& tree, const Project& project) {
@@ -41,7 +38,7 @@ bool is_imported(const source::Tree& tree, const Project& project) {
     }
     const auto entry = tree.find(file);
     return entry && entry->type == source::EntryType::file && entry->size <= largest_module &&
-           imports(tree.read(file));
+           imports_it(tree.read(file));
   });
 }
 

@@ -1,9 +1,12 @@
 """What fails late at the service is found before anything is built, and what cannot be asked stops nobody."""
 
+import hashlib
 import json
 import unittest
+import urllib.request
 
 import testbed
+from artifact_registry import ArtifactRegistry, make_certificates
 from google_services import NUMBER, TOKEN, GoogleServices, agent, error, policy
 from secret_watch import secret
 from testbed import autopack
@@ -17,6 +20,8 @@ NETWORK = f'projects/{NUMBER}/global/networks/net'
 BOARD = 'projects/test-project/locations/us-central1/tensorboards/7'
 RESOURCE = 'projects/test-project/locations/us-central1/persistentResources/mine'
 IMAGE = 'us-central1-docker.pkg.dev/test-project/r/i:v1'
+MANIFEST = 'application/vnd.oci.image.manifest.v1+json'
+STUDY = ['--metric=loss:minimize', '--parameter=rate:double:1e-3..1:log']
 GPU = 'accelerator-type=NVIDIA_TESLA_T4,accelerator-count=1,'
 
 
@@ -216,6 +221,144 @@ class Doctor(Asking):
         result = self.doctor(pool(extra=GPU), '--base-output-dir=gs://out/x', f'--network={NETWORK}',
                              f'--service-account={ACCOUNT}', '--persistent-resource-id=mine', status=None)
         self.assertGreaterEqual(result['unknown'], 1)
+
+
+class Tags(Asking):
+    """Tags that never move, at a stand-in for Artifact Registry."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.certificates = make_certificates(testbed.new_folder('certificates'), ['us-central1-docker.pkg.dev'])
+
+    def setUp(self):
+        super().setUp()
+        self.registry = ArtifactRegistry(self.certificates)
+        self.addCleanup(self.registry.server_close)
+        self.addCleanup(self.registry.shutdown)
+        self.registry.repositories.add('test-project/team')
+        self.registry.access_tokens = {TOKEN}
+        self.facts['repositories']['projects/test-project/locations/us-central1/repositories/team'] = {
+            'format': 'DOCKER', 'dockerConfig': {'immutableTags': True}}
+        logins = {'auths': {'us-central1-docker.pkg.dev': {'username': 'oauth2accesstoken', 'password': TOKEN}}}
+        (self.folder / 'docker/config.json').write_text(json.dumps(logins))
+        self.variables |= self.registry.environment() | {'NO_PROXY': '127.0.0.1'}
+        self.project = testbed.write_tree({'train.py': 'print(1)\n'})
+
+    def packaged(self, tag):
+        return (f'--worker-pool-spec=machine-type=n1-standard-4,executor-image-uri={testbed.executor()},script=train.py,'
+                f'local-package-path={self.project},output-image-uri=us-central1-docker.pkg.dev/test-project/team/app:{tag}')
+
+    def test_a_taken_tag_that_never_moves_is_found_before_the_build(self):
+        self.finding('tag', 'ok', self.packaged('v1'))
+        self.registry.manifests[('test-project/team/app', 'v1')] = (MANIFEST, b'{}')
+        finding = self.finding('tag', 'error', self.packaged('v1'), remedy='lets autopack choose a tag')
+        self.assertIn('tag `v1` is taken', finding['what'])
+        self.finding('tag', 'ok', self.packaged('v2'))
+        answer = self.call('submit', '--display-name=job', self.packaged('v1'), status=1)
+        self.assertIn('tag `v1` is taken', answer.err)
+        self.assertNotIn('POST', [request.split()[0] for request in self.registry.requests])
+        self.facts['repositories']['projects/test-project/locations/us-central1/repositories/team']['dockerConfig'] = {}
+        self.assertNotIn('tag', [finding['check'] for finding in self.doctor(self.packaged('v1'))['findings']])
+
+
+class Images(Asking):
+    """What the configuration of an image in a registry tells of it."""
+
+    def pushed(self, **configuration):
+        """The name of an image without layers, with this configuration."""
+        name = testbed.image_name('made')
+        host, _, path = name.partition('/')
+        text = json.dumps({'os': 'linux', 'architecture': 'amd64', 'rootfs': {'type': 'layers', 'diff_ids': []}} | configuration)
+        digest = 'sha256:' + hashlib.sha256(text.encode()).hexdigest()
+        begun = self.put(f'http://{host}/v2/{path}/blobs/uploads/', b'', 'POST')
+        self.put(f'{begun}{"&" if "?" in begun else "?"}digest={digest}', text.encode(), 'PUT')
+        manifest = {'schemaVersion': 2, 'mediaType': MANIFEST, 'layers': [], 'config': {
+            'mediaType': 'application/vnd.oci.image.config.v1+json', 'digest': digest, 'size': len(text)}}
+        self.put(f'http://{host}/v2/{path}/manifests/v1', json.dumps(manifest).encode(), 'PUT')
+        return f'{name}:v1'
+
+    @staticmethod
+    def put(url, body, method):
+        request = urllib.request.Request(url, body, {'Content-Type': MANIFEST}, method=method)
+        with urllib.request.urlopen(request) as answer:
+            return answer.headers.get('Location')
+
+    def refused(self, check, *flags, status=1):
+        """Doctor finds an error of `check`, and `submit` sends nothing for it; what it says."""
+        finding = self.finding(check, 'error', *flags)
+        with VertexServer() as vertex:
+            answer = self.call('submit', '--display-name=job', *flags, status=status,
+                               CLOUDSDK_API_ENDPOINT_OVERRIDES_AIPLATFORM=vertex.url)
+            self.assertIn(finding['what'], answer.err.replace('\n', ' '))
+            self.assertEqual(vertex.requests, [])
+        return finding
+
+    def test_an_image_for_another_processor(self):
+        image = self.pushed(architecture='arm64')
+        finding = self.refused('architecture', pool(image))
+        self.assertIn('arm64', finding['what'] + finding['why'])
+        self.finding('image', 'ok', pool(self.pushed()))
+        self.finding('image', 'ok', '--worker-pool-spec=machine-type=a4x-highgpu-4g,accelerator-type=NVIDIA_GB200,'
+                     f'accelerator-count=4,container-image-uri={image}')
+
+    def test_a_cuda_that_is_too_old_for_the_accelerator(self):
+        a100 = '--worker-pool-spec=machine-type=a2-highgpu-1g,accelerator-type=NVIDIA_TESLA_A100,accelerator-count=1,'
+        old = self.pushed(config={'Env': ['CUDA_VERSION=10.2.89']})
+        finding = self.refused('cuda', f'{a100}container-image-uri={old}')
+        self.assertIn('has CUDA 10.2.89, and `NVIDIA_TESLA_A100` needs 11', finding['what'])
+        self.finding('image', 'ok', pool(old, extra=GPU))
+        new = self.pushed(config={'Env': ['CUDA_VERSION=11.8.0']})
+        self.finding('image', 'ok', f'{a100}container-image-uri={new}')
+        project = testbed.write_tree({'train.py': 'print(1)\n'})
+        self.refused('cuda', f'{a100}executor-image-uri={old},script=train.py,local-package-path={project},'
+                     f'output-image-uri={testbed.image_name("cuda")}')
+
+
+class Kinds(Asking):
+    """`tune` and training pipelines are checked as custom jobs are."""
+
+    def setUp(self):
+        super().setUp()
+        self.vertex = VertexServer()
+        self.addCleanup(self.vertex.close)
+        self.variables['CLOUDSDK_API_ENDPOINT_OVERRIDES_AIPLATFORM'] = self.vertex.url
+
+    def refused(self, words, *arguments, status=1):
+        answer = self.call(*arguments, status=status)
+        self.assertIn(words, answer.err)
+        self.assertEqual((answer.out, self.vertex.requests), ('', []))
+
+    def sent(self, collection, *arguments):
+        self.call(*arguments, status=0)
+        self.assertTrue(self.vertex.requests.pop()['path'].split('?')[0].endswith(collection))
+
+    def test_each_kind_needs_its_own_permission(self):
+        kinds = {'customJobs': ['submit', pool()], 'hyperparameterTuningJobs': ['tune', pool(), *STUDY],
+                 'trainingPipelines': ['submit', '--as=training-pipeline', pool()]}
+        for collection, arguments in kinds.items():
+            with self.subTest(collection):
+                arguments = [*arguments, '--display-name=job']
+                self.facts['permissions'].discard(f'aiplatform.{collection}.create')
+                self.refused('you may not create jobs', *arguments)
+                self.facts['permissions'].add(f'aiplatform.{collection}.create')
+                others = {name for name in kinds if name != collection}
+                self.facts['permissions'] -= {f'aiplatform.{name}.create' for name in others}
+                self.sent(collection, *arguments)
+                self.facts['permissions'] |= {f'aiplatform.{name}.create' for name in others}
+
+    def test_parallel_trials_take_quota_each(self):
+        self.facts['quotas']['custom_model_training_nvidia_t4_gpus'] = {'': 3}
+        tune = ['tune', '--display-name=job', pool(extra=GPU), *STUDY, '--max-trial-count=8']
+        self.sent('hyperparameterTuningJobs', *tune, '--parallel-trial-count=3')
+        self.refused('and the job takes 4', *tune, '--parallel-trial-count=4')
+        self.refused('and the job takes 4', *tune, '--parallel-trial-count=4', '--as=training-pipeline')
+
+    def test_what_the_trial_job_names_is_looked_for(self):
+        for arguments in (['tune', *STUDY], ['submit', '--as=training-pipeline'], ['tune', *STUDY, '--as=training-pipeline']):
+            with self.subTest(arguments):
+                self.refused('there is no bucket `gone`', *arguments, '--display-name=job', pool(), '--base-output-dir=gs://gone/x')
+                self.refused(f'service account `{ACCOUNT}`', *arguments, '--display-name=job', pool(),
+                             f'--service-account={ACCOUNT}')
 
 
 class Submit(Asking):

@@ -83,6 +83,12 @@ class VertexServer:
     def jobs(self):
         return self.service.jobs
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
     def close(self):
         self.released.set()
         self._server.shutdown()

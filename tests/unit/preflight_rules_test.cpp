@@ -89,6 +89,12 @@ TEST_CASE("a job's body tells what its checks must know") {
   const auto pipeline = read_resource({{"trainingTaskInputs", body["jobSpec"]}}, here);
   CHECK(pipeline.pools.size() == 2);
   CHECK(pipeline.create_permission == "aiplatform.trainingPipelines.create");
+  const auto tuning = read_resource(
+      {{"trainingTaskInputs", {{"trialJobSpec", body["jobSpec"]}, {"parallelTrialCount", 4}}}},
+      here);
+  CHECK(tuning.parallel_trials == 4);
+  CHECK(tuning.pools.size() == 2);
+  CHECK(tuning.create_permission == "aiplatform.trainingPipelines.create");
   CHECK(read_resource({{"labels", json::object()}}, here).pools.empty());
 }
 
