@@ -61,6 +61,9 @@ std::unique_ptr<CachingTokenSource> make_from_file(const CredentialOptions& opti
   if (type == "authorized_user") {
     return make_authorized_user(options, file);
   }
+  if (type == "external_account_authorized_user") {
+    return make_workforce_user(options, file);
+  }
   if (type == "external_account") {
     return make_external_account(options, file);
   }

@@ -63,7 +63,8 @@ protected:
                                   {"requested_token_type", access_token_type},
                                   {"subject_token", with_context("could not " + what,
                                                                  [&] { return subject_->get(); })},
-                                  {"subject_token_type", subject_type_}}};
+                                  {"subject_token_type", subject_type_}},
+                         .tls = subject_->tls()};
     if (!client_id_.empty()) {
       request.headers = {
           {"Authorization", "Basic " + base64_encode(client_id_ + ":" + client_secret_.reveal())}};

@@ -213,14 +213,16 @@ std::unique_ptr<SubjectToken> make_subject_token(const CredentialOptions& option
   if (source.contains("executable")) {
     return std::make_unique<OfProgram>(options, file, source);
   }
-  if (source.contains("environment_id") || source.contains("certificate")) {
-    throw file.fault("takes its subject token from AWS or a certificate, which is not supported")
-        .hint(
-            "gcloud can make a token of it: gcloud auth print-access-token >TOKEN, then "
-            "--access-token-file=TOKEN");
+  if (source.contains("environment_id")) {
+    return make_aws_subject_token(options, file, source);
+  }
+  if (source.contains("certificate")) {
+    return make_certificate_subject_token(options, file, source);
   }
   if (source.contains("file") == source.contains("url")) {
-    throw file.fault("has a `credential_source` that is none of `file`, `url` and `executable`");
+    throw file.fault(
+        "has a `credential_source` that is not one of `file`, `url`, `executable`, "
+        "`environment_id` and `certificate`");
   }
   if (source.contains("file")) {
     if (text_at(source, "file").empty()) {

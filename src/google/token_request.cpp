@@ -24,8 +24,11 @@ constexpr std::size_t longest_quote = 300;
 constexpr std::size_t shortest_secret = 8;
 
 http::Request as_http(const TokenRequest& request) {
-  http::Request result{
-      .what = request.what, .method = "POST", .url = request.url, .headers = request.headers};
+  http::Request result{.what = request.what,
+                       .method = "POST",
+                       .url = request.url,
+                       .headers = request.headers,
+                       .tls = request.tls};
   for (const auto& [key, value] : request.form) {
     result.body += fmt::format("{}{}={}", result.body.empty() ? "" : "&", percent_encode(key),
                                percent_encode(value));
@@ -37,8 +40,13 @@ http::Request as_http(const TokenRequest& request) {
 /// RFC 6749's `{"error": "code"}`, or what Google's APIs say.
 Error refusal(const TokenRequest& request, const http::Response& response) {
   std::vector<std::string> secrets;
-  for (const auto& field : request.form) {
-    secrets.push_back(field.second);
+  for (const auto& [name, value] : request.form) {
+    secrets.push_back(value);
+    if (name == "subject_token") {
+      // one of AWS is JSON, quoted, with tokens of its own in it
+      const auto parts = split(percent_decode(value), '"');
+      secrets.insert(secrets.end(), parts.begin(), parts.end());
+    }
   }
   const auto body = parse_json(response.body);
   auto code = text_at(body, "error");

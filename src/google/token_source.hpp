@@ -69,6 +69,7 @@ struct TokenRequest {
   std::string url{};
   std::vector<std::pair<std::string, std::string>> form{};
   std::vector<http::Header> headers{};
+  http::Tls tls{};  ///< a client's certificate, where the endpoint asks for one
 };
 
 /// Sends it, up to three times while the endpoint is busy or away. Error(remote) with the
@@ -93,6 +94,8 @@ std::unique_ptr<CachingTokenSource> make_service_account(CredentialOptions optio
                                                          const CredentialsFile& file);
 std::unique_ptr<CachingTokenSource> make_authorized_user(CredentialOptions options,
                                                          const CredentialsFile& file);
+std::unique_ptr<CachingTokenSource> make_workforce_user(CredentialOptions options,
+                                                        const CredentialsFile& file);
 std::unique_ptr<CachingTokenSource> make_external_account(CredentialOptions options,
                                                           const CredentialsFile& file);
 std::unique_ptr<CachingTokenSource> make_impersonated_file(CredentialOptions options,
@@ -136,9 +139,20 @@ class SubjectToken {
 public:
   virtual ~SubjectToken() = default;
   virtual std::string get() = 0;
+
+  /// What the exchange of the token must show in its handshake.
+  virtual http::Tls tls() const { return {}; }
 };
 
 std::unique_ptr<SubjectToken> make_subject_token(const CredentialOptions& options,
                                                  const CredentialsFile& file);
+/// The one of a `source` with `environment_id`.
+std::unique_ptr<SubjectToken> make_aws_subject_token(const CredentialOptions& options,
+                                                     const CredentialsFile& file,
+                                                     const nlohmann::json& source);
+/// The one of a `source` with `certificate`; its configuration is read at once.
+std::unique_ptr<SubjectToken> make_certificate_subject_token(const CredentialOptions& options,
+                                                             const CredentialsFile& file,
+                                                             const nlohmann::json& source);
 
 }  // namespace autopack::google

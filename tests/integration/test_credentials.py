@@ -1,10 +1,15 @@
 """Each kind of credentials becomes tokens that reach the API, and new ones before they end."""
 
+import base64
+import hashlib
+import hmac
 import json
+import ssl
 import subprocess
 import unittest
 
 import testbed
+from artifact_registry import make_certificates
 from secret_watch import secret
 from testbed import autopack
 from vertex_server import VertexServer
@@ -102,6 +107,54 @@ class Credentials(unittest.TestCase):
         self.assertEqual(exchange['form']['scope'], 'https://www.googleapis.com/auth/iam')
         self.assertEqual(impersonation['body'], {'delegates': None, 'scope': [CLOUD_PLATFORM], 'lifetime': '3600s'})
         self.assertEqual([impersonation['authorization'], create['authorization']], ['ya29.stand-in-1', 'ya29.stand-in-2'])
+
+    def test_an_external_account_of_aws_signs_a_request(self):
+        api = self.start()
+        source = {'environment_id': 'aws1', 'regional_cred_verification_url':
+                  'https://sts.{region}.amazonaws.com?Action=GetCallerIdentity&Version=2011-06-15'}
+        key = secret('aws-key')
+        file = self.external_file(api, source, subject_token_type='urn:ietf:params:aws:token-type:aws4_request')
+        keys = {'AWS_ACCESS_KEY_ID': 'AKID', 'AWS_SECRET_ACCESS_KEY': key, 'AWS_SESSION_TOKEN': secret('aws-session'),
+                'AWS_REGION': 'eu-west-1'}
+        self.submit(api, GOOGLE_APPLICATION_CREDENTIALS=file, **keys)
+        _, proof, create = api.requests
+        headers = proof['headers']
+        names = ['host', 'x-amz-date', 'x-amz-security-token', 'x-goog-cloud-target-resource']
+        text = '\n'.join(['POST', '/', 'Action=GetCallerIdentity&Version=2011-06-15',
+                          *(f'{name}:{headers[name]}' for name in names), '', ';'.join(names), hashlib.sha256().hexdigest()])
+        scope = f'{headers["x-amz-date"][:8]}/eu-west-1/sts/aws4_request'
+        text = '\n'.join(['AWS4-HMAC-SHA256', headers['x-amz-date'], scope, hashlib.sha256(text.encode()).hexdigest()])
+        signer = f'AWS4{key}'.encode()
+        for part in [*scope.split('/'), text]:
+            signer = hmac.digest(signer, part.encode(), 'sha256')
+        self.assertEqual(headers['Authorization'], f'AWS4-HMAC-SHA256 Credential=AKID/{scope}, '
+                         f'SignedHeaders={";".join(names)}, Signature={signer.hex()}')
+        self.assertEqual(create['authorization'], 'ya29.stand-in-1')
+
+    def test_an_external_account_shows_its_certificate(self):
+        authority, certificate, key = make_certificates(testbed.new_folder('certificates'), ['127.0.0.1'])
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=str(authority))
+        context.load_cert_chain(certificate, key)
+        context.verify_mode = ssl.CERT_REQUIRED
+        tokens, api = self.start(tls=context), self.start()
+        config = testbed.write_tree({'config.json': json.dumps({'cert_configs': {'workload': {
+            'cert_path': str(certificate), 'key_path': str(key)}}})}) / 'config.json'
+        file = self.external_file(tokens, {'certificate': {'certificate_config_location': str(config)}},
+                                  subject_token_type='urn:ietf:params:oauth:token-type:mtls')
+        self.submit(api, GOOGLE_APPLICATION_CREDENTIALS=file, SSL_CERT_FILE=authority)
+        shown = ssl.PEM_cert_to_DER_cert(certificate.read_text())
+        self.assertEqual(tokens.requests[-1]['certificates'], [base64.b64encode(shown).decode()])
+        self.assertEqual(len(api.requests), 1)
+
+    def test_a_person_of_a_workforce_pool_refreshes(self):
+        api = self.start()
+        content = {'type': 'external_account_authorized_user', 'client_id': 'id', 'client_secret': SECRET,
+                   'refresh_token': SECRET, 'token_url': f'{api.url}v1/oauthtoken', 'quota_project_id': 'payer'}
+        file = testbed.write_tree({'adc.json': json.dumps(content)}) / 'adc.json'
+        self.submit(api, GOOGLE_APPLICATION_CREDENTIALS=file)
+        refresh, create = api.requests
+        self.assertTrue(refresh['basic'])
+        self.assertEqual((create['authorization'], create['quota_project']), ('ya29.stand-in-1', 'payer'))
 
     def test_a_rejected_subject_token_is_not_quoted(self):
         api = self.start()

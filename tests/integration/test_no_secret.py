@@ -101,7 +101,7 @@ class WithCredentials(unittest.TestCase):
     def external(self, tokens, source, **more):
         return {'type': 'external_account', 'audience': '//iam.googleapis.com/projects/1/locations/global/'
                 'workloadIdentityPools/p/providers/q', 'subject_token_type': 'urn:ietf:params:oauth:token-type:jwt',
-                'token_url': f'{tokens}v1/token', 'credential_source': source, **more}
+                'token_url': f'{tokens}v1/token', 'credential_source': source} | more
 
     def file(self, content):
         return {'GOOGLE_APPLICATION_CREDENTIALS': testbed.write_tree({'adc.json': json.dumps(content)}) / 'adc.json'}
@@ -134,6 +134,13 @@ class WithCredentials(unittest.TestCase):
             'external, program': self.file(self.external(tokens, {'executable': {
                 'command': str(self.program(f"echo '{answer}'"))}}, service_account_impersonation_url=impersonation)) | {
                     'GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES': '1'},
+            'external, AWS': self.file(self.external(tokens, {
+                'environment_id': 'aws1', 'regional_cred_verification_url': 'https://sts.{region}.amazonaws.com/?a=b'},
+                subject_token_type='urn:ietf:params:aws:token-type:aws4_request')) | {
+                    'AWS_ACCESS_KEY_ID': 'AKID', 'AWS_SECRET_ACCESS_KEY': secret('aws-key'),
+                    'AWS_SESSION_TOKEN': secret('aws-session'), 'AWS_REGION': 'us-east-2'},
+            'workforce user': self.file({**self.user(), 'type': 'external_account_authorized_user',
+                                         'token_url': f'{tokens}v1/oauthtoken'}),
             'impersonated': self.file({'type': 'impersonated_service_account', 'service_account_impersonation_url': impersonation,
                                        'source_credentials': self.user()}),
             'gcloud': {'CLOUDSDK_CONFIG': config, 'AUTOPACK_ACCOUNT': 'me@example.org',

@@ -103,6 +103,23 @@ inline std::string authorized_user() {
       .dump();
 }
 
+/// As `gcloud iam workload-identity-pools create-cred-config` writes it.
+inline std::string external_account(const nlohmann::json& source) {
+  return nlohmann::json{
+      {"type", "external_account"},
+      {"audience",
+       "//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/pool/"
+       "providers/provider"},
+      {"subject_token_type", "urn:ietf:params:oauth:token-type:jwt"},
+      {"token_url", "https://sts.googleapis.com/v1/token"},
+      {"credential_source", source}}
+      .dump();
+}
+
+/// What the endpoint answers to an exchange.
+constexpr auto exchanged =
+    R"({"access_token": "t1", "issued_token_type": "x", "expires_in": 3600, "token_type": "Bearer"})";
+
 /// The JSON object `text` with another value at `key`.
 inline std::string with(const std::string& text, const char* key, const nlohmann::json& value) {
   auto content = parse_json(text);

@@ -2,7 +2,7 @@
 """Google's token endpoints, metadata server and Artifact Registry on loopback, for vertex_server.py to mount.
 
 Tokens: POST /token gives one for a refresh token or a signed assertion, POST /v1/token (STS) for another provider's
-subject token, POST /v1/projects/-/serviceAccounts/EMAIL:generateAccessToken for a token that this server gave, and
+subject token (one of AWS is not verified), POST /v1/oauthtoken for a workforce pool's refresh token, POST /v1/projects/-/serviceAccounts/EMAIL:generateAccessToken for a token that this server gave, and
 GET /computeMetadata/v1/instance/service-accounts/default/token for nothing (only with `Metadata-Flavor: Google`).
 GET /subject gives such a subject token, as another cloud's metadata server does.
 Artifact Registry: get and create of repositories; a creation is an operation that is done at the second look.
@@ -79,6 +79,8 @@ class GoogleServices:
         form = dict(urllib.parse.parse_qsl(body.decode(errors='replace')))
         if method == 'POST' and path == '/token':
             return self.give_token(form)
+        if method == 'POST' and path == '/v1/oauthtoken':
+            return self.refresh(form, headers)
         if method == 'POST' and path == '/v1/token':
             return self.exchange(form, headers)
         if method == 'GET' and (path == '/' or path.startswith('/computeMetadata/')):
@@ -132,6 +134,13 @@ class GoogleServices:
         self.note(method='POST', path='/token', grant_type=grant, claims=claims)
         return self.new_token()
 
+    def refresh(self, form, headers):
+        self.note(method='POST', path='/v1/oauthtoken', form={**form, 'refresh_token': '...'},
+                  basic=headers.get('Authorization', '').startswith('Basic '))
+        if form.get('grant_type') != 'refresh_token' or not form.get('refresh_token'):
+            raise Refusal(400, 'sts', error='invalid_request', error_description='Invalid refresh.')
+        return self.new_token()
+
     def exchange(self, form, headers):
         self.note(method='POST', path='/v1/token', form={key: value for key, value in form.items() if key != 'subject_token'},
                   basic=headers.get('Authorization', '').startswith('Basic '))
@@ -140,10 +149,26 @@ class GoogleServices:
                 and form.get('subject_token_type') and form.get('scope', '').startswith(SCOPE))
         if not good:
             raise Refusal(400, 'sts', error='invalid_request', error_description='Invalid token exchange.')
+        if self.is_proof(form):
+            return self.new_token() | {'issued_token_type': form['requested_token_type']}
         if not form.get('subject_token', '').startswith('subject-'):
             raise Refusal(400, 'sts', error='invalid_grant', error_description='The subject token '
                           f'{form.get("subject_token")} is rejected by the attribute condition.')
         return self.new_token() | {'issued_token_type': form['requested_token_type']}
+
+    def is_proof(self, form):
+        """Whether the subject token is a signed request of AWS, or certificates."""
+        kind, token = form['subject_token_type'].rpartition(':')[2], form.get('subject_token', '')
+        if kind == 'aws4_request':
+            request = json.loads(urllib.parse.unquote(token))
+            headers = {header['key']: header['value'] for header in request['headers']}
+            secret_watch.seen({}, json.dumps(headers).encode())
+            self.note(method='POST', path='subject', request=request, headers=headers)
+            return headers.get('x-goog-cloud-target-resource') == form['audience']
+        if kind == 'mtls':
+            self.note(method='POST', path='subject', certificates=json.loads(token))
+            return True
+        return False
 
     def impersonate(self, account, headers, body):
         self.note(method='POST', path='generateAccessToken', account=account, body=body, authorization=self.require_token(headers))

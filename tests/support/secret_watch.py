@@ -23,7 +23,7 @@ import urllib.parse
 SHORTEST = 8
 SECRET_KEYS = {'access_token', 'accessToken', 'auth', 'authorization', 'client_secret', 'id_token', 'identitytoken',
                'password', 'passphrase', 'private_key', 'refresh_token', 'registrytoken', 'saml_response', 'secret',
-               'secretaccesskey', 'subject_token', 'assertion', 'token', 'x-api-key', 'x-aws-ec2-metadata-token'}
+               'secretaccesskey', 'subject_token', 'assertion', 'token', 'x-api-key', 'x-amz-security-token', 'x-aws-ec2-metadata-token'}
 SECRET_VARIABLES = ('AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN')
 TOKEN_FILES = ('CLOUDSDK_AUTH_ACCESS_TOKEN_FILE', 'AUTOPACK_ACCESS_TOKEN_FILE')
 USER_INFORMATION = re.compile(r'[a-z][a-z0-9+.-]*://[^/\s:@]*:([^/\s@]+)@')

@@ -58,7 +58,8 @@ class VertexServer:
     """The server, running in a thread of its own until close()."""
 
     def __init__(self, port=0, record=None, fail=(), states=('PENDING', 'RUNNING', 'SUCCEEDED'), public_key=None,
-                 oracle=None, control=None, narrate=False):
+                 oracle=None, control=None, narrate=False,
+                 tls=None):
         oracle = oracle or os.environ.get('AUTOPACK_ORACLE') or ROOT.parent / 'shared' / 'oracle'
         self.oracle = pathlib.Path(oracle) if pathlib.Path(oracle, 'validate.py').is_file() else None
         self.record = record
@@ -74,8 +75,10 @@ class VertexServer:
         self._lock = threading.RLock()
         self._server = http.server.ThreadingHTTPServer(('127.0.0.1', port), self._handler())
         self._server.daemon_threads = True
+        if tls:
+            self._server.socket = tls.wrap_socket(self._server.socket, server_side=True)
         self.port = self._server.server_address[1]
-        self.url = f'http://127.0.0.1:{self.port}/'
+        self.url = f'{"https" if tls else "http"}://127.0.0.1:{self.port}/'
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
         self._thread.start()
 

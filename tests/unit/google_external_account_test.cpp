@@ -9,23 +9,9 @@ using Fixture = CredentialsFixture;
 
 namespace {
 
-constexpr auto exchanged =
-    R"({"access_token": "t1", "issued_token_type": "x", "expires_in": 3600, "token_type": "Bearer"})";
 constexpr auto impersonation =
     "https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/"
     "sa@p.iam.gserviceaccount.com:generateAccessToken";
-
-/// As `gcloud iam workload-identity-pools create-cred-config` writes it.
-std::string account(const json& source) {
-  return json{{"type", "external_account"},
-              {"audience",
-               "//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/pool/"
-               "providers/provider"},
-              {"subject_token_type", "urn:ietf:params:oauth:token-type:jwt"},
-              {"token_url", "https://sts.googleapis.com/v1/token"},
-              {"credential_source", source}}
-      .dump();
-}
 
 json program_source(const Fixture& fixture, const std::string& script) {
   const auto path = fixture.write("program", "#!/bin/sh\n" + script);
@@ -43,8 +29,8 @@ TEST_CASE("an external account exchanges the token of a file") {
   Fixture fixture{{answer(200, exchanged), answer(200, exchanged)}};
   const auto subject = fixture.write("subject", "s3cr3t-value\n");
   fixture.token_directory = fixture.directory.path() / "tokens";
-  const auto source =
-      fixture.find_file(with(account({{"file", subject.string()}}), "quota_project_id", "payer"));
+  const auto source = fixture.find_file(
+      with(external_account({{"file", subject.string()}}), "quota_project_id", "payer"));
   CHECK(fixture.client.requests.empty());
   CHECK(source->quota_project() == "payer");
   const auto token = source->token();
@@ -79,15 +65,16 @@ TEST_CASE("a subject token stands in JSON or comes from a URL") {
   const auto path = file.write("subject", R"({"access_token": "of-json", "other": 1})");
   const json format{{"type", "json"}, {"subject_token_field_name", "access_token"}};
   static_cast<void>(
-      file.find_file(account({{"file", path.string()}, {"format", format}}))->token());
+      file.find_file(external_account({{"file", path.string()}, {"format", format}}))->token());
   CHECK(form_of(file.client.requests.at(0))["subject_token"] == "of-json");
 
   Fixture url{
       {answer(503, ""), answer(200, R"({"access_token": "of-url"})"), answer(200, exchanged)}};
-  static_cast<void>(url.find_file(account({{"url", "https://token.example.org/?audience=a"},
-                                           {"headers", {{"Authorization", "bearer s3cr3t-value"}}},
-                                           {"format", format}}))
-                        ->token());
+  static_cast<void>(
+      url.find_file(external_account({{"url", "https://token.example.org/?audience=a"},
+                                      {"headers", {{"Authorization", "bearer s3cr3t-value"}}},
+                                      {"format", format}}))
+          ->token());
   CHECK(url.client.requests.at(1).method == "GET");
   CHECK(url.client.requests.at(1).url == "https://token.example.org/?audience=a");
   CHECK(header_of(url.client.requests.at(1), "Authorization") == "bearer s3cr3t-value");
@@ -108,12 +95,12 @@ TEST_CASE("a program gives the subject token only where that is allowed") {
                   {"id_token", "of-program"},
                   {"expiration_time", 1'000'100}}));
   const auto refused =
-      failure_of([&] { return fixture.find_file(account(source)); },
+      failure_of([&] { return fixture.find_file(external_account(source)); },
                  "which `GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES` does not allow");
   CHECK(refused.kind() == ErrorKind::usage);
   CHECK_FALSE(std::filesystem::exists(seen));
   fixture.variables["GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES"] = "1";
-  CHECK(fixture.find_file(account(source))->token().token.reveal() == "t1");
+  CHECK(fixture.find_file(external_account(source))->token().token.reveal() == "t1");
   CHECK(form_of(fixture.client.requests.at(0))["subject_token"] == "of-program");
   CHECK(read_file(seen) == "first second urn:ietf:params:oauth:token-type:jwt 0 \n");
 }
@@ -132,7 +119,7 @@ TEST_CASE("what a program wrote to its output file is used until it ends") {
                   {"id_token", "kept"},
                   {"expiration_time", 1'003'000}};
   source["executable"]["output_file"] = fixture.write("kept", kept.dump()).string();
-  const auto found = fixture.find_file(account(source));
+  const auto found = fixture.find_file(external_account(source));
   static_cast<void>(found->token());
   CHECK(form_of(fixture.client.requests.at(0))["subject_token"] == "kept");
   fixture.now = 1'003'500;
@@ -144,8 +131,8 @@ TEST_CASE("an external account impersonates with a token for that alone") {
   Fixture fixture{{answer(200, exchanged),
                    answer(200, R"({"accessToken": "t2", "expireTime": "1970-01-12T14:33:20Z"})")}};
   const auto subject = fixture.write("subject", secret);
-  auto text = with(account({{"file", subject.string()}}), "service_account_impersonation_url",
-                   impersonation);
+  auto text = with(external_account({{"file", subject.string()}}),
+                   "service_account_impersonation_url", impersonation);
   text = with(text, "service_account_impersonation", {{"token_lifetime_seconds", 2800}});
   const auto source = fixture.find_file(text);
   CHECK(source->describe().find("service account `sa@p.iam.gserviceaccount.com`, impersonated") ==
@@ -166,7 +153,7 @@ TEST_CASE("an external account impersonates with a token for that alone") {
 TEST_CASE("a workforce pool's project is quoted twice, and a client names itself instead") {
   Fixture fixture{{answer(200, exchanged), answer(200, exchanged)}};
   const auto subject = fixture.write("subject", secret);
-  auto text = with(account({{"file", subject.string()}}), "audience",
+  auto text = with(external_account({{"file", subject.string()}}), "audience",
                    "//iam.googleapis.com/locations/global/workforcePools/pool/providers/p");
   text = with(text, "workforce_pool_user_project", "P");
   static_cast<void>(fixture.find_file(text)->token());
@@ -184,7 +171,7 @@ TEST_CASE("external accounts that cannot be used") {
     std::string fragment{};
   };
 
-  const auto good = account({{"file", "/subject"}});
+  const auto good = external_account({{"file", "/subject"}});
   const json program{{"command", "/bin/true"}, {"timeout_millis", 1}};
   for (const auto& [text, fragment] : {
            Case{without(good, "audience"), "has no `audience`"},
@@ -205,20 +192,34 @@ TEST_CASE("external accounts that cannot be used") {
                      "service_account_impersonation", {{"token_lifetime_seconds", 43201}}),
                 "is not between 600 and 43200"},
            Case{with(good, "workforce_pool_user_project", "p"), "is no workforce pool"},
-           Case{account(json::object()), "none of `file`, `url` and `executable`"},
-           Case{account({{"file", "/a"}, {"url", "https://b/"}}), "none of `file`, `url`"},
-           Case{account({{"file", 5}}), "whose `file` is no path"},
-           Case{account({{"environment_id", "aws1"}, {"url", "http://169.254.169.254/x"}}),
-                "from AWS or a certificate, which is not supported"},
-           Case{account({{"url", "http://token.example.org/"}}), "`url` in `credential_source` of"},
-           Case{account({{"url", "https://e.org/"}, {"headers", {{"A", "b\r\nC: d"}}}}),
+           Case{external_account(json::object()), "not one of `file`, `url`, `executable`"},
+           Case{external_account({{"file", "/a"}, {"url", "https://b/"}}),
+                "not one of `file`, `url`"},
+           Case{external_account({{"file", 5}}), "whose `file` is no path"},
+           Case{external_account({{"environment_id", "aws1"}, {"url", "http://169.254.169.254/x"}}),
+                "no https URL at `regional_cred_verification_url`"},
+           Case{external_account({{"environment_id", "aws2"}}),
+                "`environment_id` other than `aws1`"},
+           Case{external_account(
+                    {{"environment_id", "aws1"},
+                     {"regional_cred_verification_url", "https://sts.{region}.amazonaws.com"},
+                     {"region_url", "http://example.org/"}}),
+                "a URL in `credential_source` of"},
+           Case{external_account({{"certificate", json::object()}}), "neither or both of"},
+           Case{external_account({{"certificate",
+                                   {{"certificate_config_location", "/a"},
+                                    {"use_default_certificate_config", true}}}}),
+                "neither or both of"},
+           Case{external_account({{"url", "http://token.example.org/"}}),
+                "`url` in `credential_source` of"},
+           Case{external_account({{"url", "https://e.org/"}, {"headers", {{"A", "b\r\nC: d"}}}}),
                 "with `headers` that are none"},
-           Case{account({{"file", "/a"}, {"format", {{"type", "xml"}}}}),
+           Case{external_account({{"file", "/a"}, {"format", {{"type", "xml"}}}}),
                 "whose `format` is neither"},
-           Case{account({{"file", "/a"}, {"format", {{"type", "json"}}}}),
+           Case{external_account({{"file", "/a"}, {"format", {{"type", "json"}}}}),
                 "whose `format` is neither"},
-           Case{account({{"executable", {{"command", " "}}}}), "has no `command`"},
-           Case{account({{"executable", program}}), "is not between 5000 and 120000"},
+           Case{external_account({{"executable", {{"command", " "}}}}), "has no `command`"},
+           Case{external_account({{"executable", program}}), "is not between 5000 and 120000"},
        }) {
     Fixture fixture;
     fixture.variables["GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES"] = "1";
@@ -261,7 +262,7 @@ TEST_CASE("subject tokens that cannot be had") {
   const auto run = [&](const Case& item) {
     Fixture fixture{item.answers};
     fixture.variables["GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES"] = "1";
-    const auto source = fixture.find_file(account(item.source));
+    const auto source = fixture.find_file(external_account(item.source));
     const auto error = failure_of([&] { return source->token(); }, item.fragment);
     CHECK(error.kind() == item.kind);
     CHECK(all_text(error).find("adc.json`") != std::string::npos);
