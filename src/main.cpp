@@ -1,11 +1,16 @@
 #include "cli/application.hpp"
 #include "cli/signals.hpp"
 
+#include <malloc.h>
+
 #include <string>
 #include <vector>
 
 int main(int count, char** values) {
   using namespace autopack;
+  // The pieces that layers are made of go back to the system at once, whichever thread had them.
+  ::mallopt(M_MMAP_THRESHOLD, 512 * 1024);
+  ::mallopt(M_ARENA_MAX, 4);
   Cancellation cancellation;
   const cli::SignalGuard guard{cancellation};
   return cli::run_application({values + 1, values + count},

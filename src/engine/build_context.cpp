@@ -60,8 +60,9 @@ void add(image::TarWriter& tar,
     case source::EntryType::directory: tar.add_directory(path); break;
     case source::EntryType::symlink: tar.add_symlink(path, entry.link_target); break;
     case source::EntryType::file:
-      tar.add_file(path, image::file_mode(entry.executable), entry.size,
-                   [&](const image::TarWriter::Take& take) { tree.stream(entry.path, take); });
+      tar.add_file(
+          path, image::file_mode(entry.executable), entry.size,
+          [&](const image::TarWriter::Take& take) { tree.stream(item.path_in_tree(), take); });
       break;
     case source::EntryType::other:
       throw Error(ErrorKind::internal, "`" + path + "` is neither file, directory nor link");
@@ -77,7 +78,7 @@ bool holds_own_dockerfile(const BuildRequest& request) {
   return std::any_of(context.begin(), context.end(), [&](const plan::ContextEntry* entry) {
     return plan::context_path(*entry, request.root) == plan.user_dockerfile &&
            entry->entry.size == request.dockerfile.size() &&
-           plan.trees.at(entry->tree)->read(entry->entry.path) == request.dockerfile;
+           plan.trees.at(entry->tree)->read(entry->path_in_tree()) == request.dockerfile;
   });
 }
 

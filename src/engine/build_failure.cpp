@@ -129,7 +129,7 @@ std::string asked_in(const std::string& requirement, const plan::Plan& plan) {
     if (!text || entry.entry.type != source::EntryType::file || entry.tree >= plan.trees.size()) {
       continue;
     }
-    const auto lines = split(plan.trees[entry.tree]->read(entry.entry.path), '\n');
+    const auto lines = split(plan.trees[entry.tree]->read(entry.path_in_tree()), '\n');
     for (std::size_t i = 0; i < lines.size(); ++i) {
       if (distribution(lines[i]) == name) {
         return fmt::format("`{}` line {}", entry.path, i + 1);

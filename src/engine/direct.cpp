@@ -45,7 +45,7 @@ void write_entry(image::TarWriter& tar, const plan::Plan& plan, const plan::Laye
     case source::EntryType::file:
       tar.add_file(item.path, image::file_mode(entry.executable), entry.size,
                    [&](const image::TarWriter::Take& take) {
-                     plan.trees.at(item.entry->tree)->stream(entry.path, take);
+                     plan.trees.at(item.entry->tree)->stream(item.entry->path_in_tree(), take);
                    });
       break;
     case source::EntryType::other:
@@ -87,15 +87,15 @@ std::vector<LayerRecipe> recipes(const plan::Plan& plan, std::int64_t file_time)
   if (needs_no_dependency_image(plan)) {
     result.push_back(directories(file_time));
   }
-  for (plan::Layer& layer : plan::code_layers(plan)) {
-    LayerRecipe recipe{.name = layer.name,
-                       .created_by = "autopack: " + layer.name,
-                       .key = key_of(layer, file_time),
-                       .size = layer.size};
-    recipe.write_tar = [&plan, file_time, layer = std::move(layer)](
-                           const std::function<void(std::string_view)>& out) {
+  for (plan::Layer& made : plan::code_layers(plan)) {
+    const auto layer = std::make_shared<const plan::Layer>(std::move(made));
+    LayerRecipe recipe{.name = layer->name,
+                       .created_by = "autopack: " + layer->name,
+                       .key = key_of(*layer, file_time),
+                       .size = layer->size};
+    recipe.write_tar = [&plan, file_time, layer](const std::function<void(std::string_view)>& out) {
       image::TarWriter tar{out, file_time};
-      for (const plan::LayerEntry& item : layer.entries) {
+      for (const plan::LayerEntry& item : layer->entries) {
         write_entry(tar, plan, item);
       }
       tar.finish();

@@ -142,6 +142,39 @@ void index_archive(int descriptor,
   }
 }
 
+void decompress(int descriptor,
+                const std::string& what,
+                const std::function<void(std::string_view)>& take) {
+  struct Close {
+    void operator()(archive* handle) const { archive_read_free(handle); }
+  };
+
+  const std::unique_ptr<archive, Close> handle{archive_read_new()};
+  if (handle == nullptr) {
+    throw Error(ErrorKind::environment, "no memory to read an archive");
+  }
+  archive_read_support_filter_gzip(handle.get());
+  archive_read_support_filter_zstd(handle.get());
+  archive_read_support_format_raw(handle.get());
+  archive_entry* entry = nullptr;
+  bool good = archive_read_open_fd(handle.get(), descriptor, piece_size) == ARCHIVE_OK &&
+              archive_read_next_header(handle.get(), &entry) == ARCHIVE_OK;
+  std::string buffer(piece_size, '\0');
+  while (good) {
+    const la_ssize_t count = archive_read_data(handle.get(), buffer.data(), buffer.size());
+    if (count == 0) {
+      return;
+    }
+    good = count > 0;
+    if (good) {
+      take({buffer.data(), static_cast<std::size_t>(count)});
+    }
+  }
+  const char* why = archive_error_string(handle.get());
+  throw Error(ErrorKind::environment, fmt::format("{} cannot be decompressed", what))
+      .cause(why == nullptr ? "it is damaged" : why);
+}
+
 std::string normal_path(std::string_view path) {
   while (path.starts_with("./") || path.starts_with('/')) {
     path.remove_prefix(path.starts_with('/') ? 1 : 2);

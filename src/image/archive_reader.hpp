@@ -32,6 +32,12 @@ void index_archive(int descriptor,
                    const std::string& what,
                    const std::function<void(const ArchiveEntry&)>& take);
 
+/// Tells `take` what a file holds that is compressed with gzip or zstd. Throws Error(environment)
+/// naming `what`.
+void decompress(int descriptor,
+                const std::string& what,
+                const std::function<void(std::string_view)>& take);
+
 /// `path` without leading `./` and `/`, and without a slash at its end; empty for the root.
 std::string normal_path(std::string_view path);
 

@@ -1,14 +1,19 @@
 #include "image/file_output.hpp"
 
+#include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "image/layout_sweep.hpp"
 #include "image/new_file.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <set>
 
 namespace autopack::image {
@@ -103,8 +108,9 @@ private:
   std::vector<fs::path> written_;
 };
 
-/// The index of the layout at `directory` with `entry` in place of the one with the same tag.
-Json merged_index(const fs::path& directory, const Json& entry) {
+/// The index of the layout at `directory` with `entry` in place of the one with the same tag, whose
+/// digest is added to `dropped`.
+Json merged_index(const fs::path& directory, const Json& entry, std::vector<Digest>& dropped) {
   const auto text = read_file_if_exists(directory / "index.json");
   Json entries = Json::array();
   if (text) {
@@ -120,6 +126,8 @@ Json merged_index(const fs::path& directory, const Json& entry) {
     for (const auto& old : index.at("manifests")) {
       if (tag(old) != tag(entry)) {
         entries.push_back(old);
+      } else if (const auto digest = Digest::parse(old.value("digest", std::string{}))) {
+        dropped.push_back(*digest);
       }
     }
   }
@@ -127,12 +135,27 @@ Json merged_index(const fs::path& directory, const Json& entry) {
   return index_of(std::move(entries));
 }
 
+/// Held while a layout changes, so that nobody counts on a blob that another one removes.
+class Lock {
+public:
+  explicit Lock(const fs::path& directory)
+      : file_{::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)} {
+    while (file_ && ::flock(file_.get(), LOCK_EX) != 0 && errno == EINTR) {
+    }
+  }
+
+private:
+  autopack::Descriptor file_;
+};
+
 void fill_layout(const Source& image, const fs::path& directory, const std::string& tag) {
+  const Lock lock{directory};
   Stored result = stored(image);
   if (!tag.empty()) {
     result.entry["annotations"] = {{tag_annotation, tag}};
   }
-  const Json index = merged_index(directory, result.entry);
+  std::vector<Digest> dropped;
+  const Json index = merged_index(directory, result.entry, dropped);
   NewBlobs blobs{directory};
   for (const Descriptor& layer : result.manifest.layers) {
     blobs.add(image, layer);
@@ -142,6 +165,7 @@ void fill_layout(const Source& image, const fs::path& directory, const std::stri
   write_file(directory / "oci-layout", layout_mark);
   write_file(directory / "index.json", write_json(index));
   blobs.keep();
+  sweep_layout(directory, dropped);
 }
 
 /// A directory that becomes another as a whole, or nothing.

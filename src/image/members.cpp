@@ -82,9 +82,47 @@ private:
   fs::path path_;
 };
 
+bool is_compressed(const File& file) {
+  std::string head(4, '\0');
+  const ssize_t count = ::pread(file.get(), head.data(), head.size(), 0);
+  head.resize(count < 0 ? 0 : static_cast<std::size_t>(count));
+  return head.starts_with("\x1f\x8b") || head.starts_with("\x28\xb5\x2f\xfd");
+}
+
+/// What the compressed `file` holds, in a file that is gone when it is closed.
+std::shared_ptr<const File> unpacked(const File& file, const fs::path& path) {
+  const fs::path directory = fs::temp_directory_path();
+  auto plain = std::make_shared<const File>(
+      ::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR));
+  const auto cannot_write = [&] {
+    return Error(ErrorKind::environment,
+                 fmt::format("cannot unpack `{}` in `{}`", printable(path.string()),
+                             printable(directory.string())))
+        .cause(std::strerror(errno))
+        .hint("TMPDIR names another directory");
+  };
+  if (!*plain) {
+    throw cannot_write();
+  }
+  decompress(file.get(), "`" + printable(path.string()) + "`", [&](std::string_view bytes) {
+    while (!bytes.empty()) {
+      const ssize_t count = ::write(plain->get(), bytes.data(), bytes.size());
+      if (count < 0 && errno != EINTR) {
+        throw cannot_write();
+      }
+      bytes.remove_prefix(count < 0 ? 0 : static_cast<std::size_t>(count));
+    }
+  });
+  ::lseek(plain->get(), 0, SEEK_SET);
+  return plain;
+}
+
 class Tar final : public Members {
 public:
   explicit Tar(const fs::path& path) : path_{path}, file_{open_file(path)} {
+    if (is_compressed(*file_)) {
+      file_ = unpacked(*file_, path);
+    }
     index_archive(file_->get(), "`" + printable(path.string()) + "`",
                   [&](const ArchiveEntry& entry) { take(entry); });
   }
@@ -173,9 +211,7 @@ std::shared_ptr<const Members> open_tar(const fs::path& file) {
   try {
     return std::make_shared<const Tar>(file);
   } catch (Error& error) {
-    error.hint(
-        "`docker save -o FILE IMAGE` writes one; a compressed one is unpacked with "
-        "`gzip -d` first");
+    error.hint("`docker save -o FILE IMAGE` writes one");
     throw;
   }
 }

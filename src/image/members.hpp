@@ -25,7 +25,8 @@ public:
 
 /// Throws Error(usage) when `directory` is none.
 std::shared_ptr<const Members> open_directory(const std::filesystem::path& directory);
-/// Throws Error(usage) when `file` is no plain tar.
+/// A tar, plain or compressed with gzip or zstd: then it is unpacked into a file without a name in
+/// the directory for temporary files. Throws Error(usage, environment) when `file` is none.
 std::shared_ptr<const Members> open_tar(const std::filesystem::path& file);
 
 }  // namespace autopack::image

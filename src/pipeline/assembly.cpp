@@ -10,8 +10,8 @@ namespace autopack::pipeline {
 
 namespace {
 
-/// A layer of this size is made in memory: its digest is known before anything is sent.
-constexpr std::uint64_t in_memory{16'000'000};
+/// So much of layers is made in memory: their digests are known before anything is sent.
+constexpr std::uint64_t most_in_memory{16'000'000};
 
 using Facts = std::shared_ptr<std::optional<image::LayerFacts>>;
 using Recipe = std::shared_ptr<const engine::LayerRecipe>;
@@ -101,7 +101,8 @@ void Assembly::add_recipe(engine::LayerRecipe made) {
     layer.from_cache = true;
     layer.blob = {.known = descriptor_of(*known),
                   .open = streamed(layer.recipe, layer.facts, services_.layer_cache)};
-  } else if (recipe.size <= in_memory) {
+  } else if (recipe.size <= most_in_memory - in_memory_) {
+    in_memory_ += recipe.size;
     std::string bytes;
     image::LayerWriter writer{[&](std::string_view piece) { bytes += piece; }};
     recipe.write_tar([&](std::string_view piece) { writer.write(piece); });

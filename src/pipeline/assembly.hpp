@@ -53,6 +53,7 @@ private:
   const plan::Plan* plan_{nullptr};
   image::Source parent_;
   std::int64_t time_;
+  std::uint64_t in_memory_{0};  ///< bytes of files in layers that were made already
   std::vector<Layer> layers_;
 };
 

@@ -21,7 +21,7 @@ std::vector<FoundSecret> secrets_of(const plan::Plan& plan) {
       continue;
     }
     for (FoundSecret& secret :
-         source::find_secrets(*plan.trees.at(entry->tree), entry->entry.path)) {
+         source::find_secrets(*plan.trees.at(entry->tree), entry->path_in_tree())) {
       secret.path = entry->path;
       all.push_back(std::move(secret));
     }

@@ -82,7 +82,7 @@ void Gatherer::add_directory(const std::string& path) {
   if (entered_excluded) {
     const std::size_t end = entries_.size();
     for (std::size_t i = before; i < end; ++i) {
-      add_parents(std::string{entries_[i].entry.path});
+      add_parents(std::string{entries_[i].path_in_tree()});
     }
   }
 }
@@ -110,7 +110,11 @@ void Gatherer::keep(const source::Entry& entry) {
                         printable(entry.path));
   }
   if (fault.empty()) {
-    entries_.push_back({.path = prefix_ + entry.path, .entry = entry, .tree = index_});
+    auto& kept = entries_.emplace_back();
+    kept = {.path = prefix_ + entry.path, .entry = entry, .tree = index_};
+    if (prefix_.empty()) {
+      kept.entry.path = {};  // told once: a tree may have very many
+    }
   } else if (refused_.insert(entry.path).second) {
     problems_.push_back({.message = std::move(fault),
                          .hints = {entry.remedy.empty() ? "remove it, or add it to `.dockerignore`"
@@ -160,12 +164,12 @@ void fill_contents(std::vector<ContextEntry>& entries,
     }
     const source::Tree& tree = *trees[entry.tree];
     if (hashes != nullptr) {
-      const auto facts = hashes->of(tree, entry.entry);
-      entry.content = facts.digest;
+      const auto facts = hashes->of(tree, entry.path_in_tree(), entry.entry);
+      entry.content = facts.content;
       entry.cleared = facts.cleared;
       continue;
     }
-    tree.stream(entry.entry.path, [&](std::string_view bytes) { hash.update(bytes); });
+    tree.stream(entry.path_in_tree(), [&](std::string_view bytes) { hash.update(bytes); });
     entry.content = hash.finish();
   }
 }

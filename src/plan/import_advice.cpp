@@ -71,7 +71,7 @@ private:
   }
 
   void read(const ContextEntry* entry, const std::string& path) {
-    const auto file = project::read_imports(plan_.trees[entry->tree]->read(entry->entry.path));
+    const auto file = project::read_imports(plan_.trees[entry->tree]->read(entry->path_in_tree()));
     if (file.changes_path) {
       add_root("");
     }

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <set>
 
 namespace autopack::plan {
@@ -82,9 +81,20 @@ std::string destination(const Copy& copy, const std::string& path) {
   return result;
 }
 
+/// Sorted by path, each path once: of equal ones the last.
+void put_in_order(std::vector<LayerEntry>& entries) {
+  std::stable_sort(entries.begin(), entries.end(),
+                   [](const LayerEntry& a, const LayerEntry& b) { return a.path < b.path; });
+  const auto last =
+      std::unique(entries.rbegin(), entries.rend(),
+                  [](const LayerEntry& a, const LayerEntry& b) { return a.path == b.path; });
+  entries.erase(entries.begin(), last.base());
+}
+
 /// Each entry at every place the copies put it; a later copy wins, as in a Dockerfile.
-std::map<std::string, const ContextEntry*> placed(const Plan& plan) {
-  std::map<std::string, const ContextEntry*> entries;
+std::vector<LayerEntry> placed(const Plan& plan) {
+  std::vector<LayerEntry> entries;
+  entries.reserve(plan.code.size());
   for (const Copy& copy : plan.copies) {
     for (const ContextEntry& entry : plan.code) {
       const bool is_outside = entry.path.starts_with(extras_directory);
@@ -92,66 +102,71 @@ std::map<std::string, const ContextEntry*> placed(const Plan& plan) {
         continue;
       }
       if (auto path = destination(copy, entry.path); !path.empty()) {
-        entries[std::move(path)] = &entry;
+        entries.push_back({.path = std::move(path), .entry = &entry});
       }
     }
   }
+  put_in_order(entries);
   return entries;
 }
 
-void add_parents(std::map<std::string, const ContextEntry*>& entries) {
-  std::set<std::string> parents;
-  for (const auto& [path, entry] : entries) {
-    for (auto slash = path.rfind('/'); slash != std::string::npos;
+/// The directories that only hold others.
+void add_parents(std::vector<LayerEntry>& entries) {
+  std::set<std::string, std::less<>> parents;
+  for (const LayerEntry& item : entries) {
+    const std::string_view path = item.path;
+    for (auto slash = path.rfind('/'); slash != std::string_view::npos;
          slash = path.rfind('/', slash - 1)) {
-      if (!parents.insert(path.substr(0, slash)).second) {
+      if (parents.contains(path.substr(0, slash))) {
         break;
       }
+      parents.emplace(path.substr(0, slash));
     }
   }
+  for (const LayerEntry& item : entries) {
+    parents.erase(item.path);
+  }
   for (const auto& parent : parents) {
-    entries.try_emplace(parent, nullptr);
+    entries.push_back({.path = parent});
   }
 }
 
-struct Group {
-  std::map<std::string, const ContextEntry*> entries{};
-  std::uint64_t size{0};
-};
-
-Layer make_layer(std::string name, Group group) {
-  add_parents(group.entries);
-  Layer layer{.name = std::move(name), .size = group.size};
-  for (const auto& [path, entry] : group.entries) {
-    layer.entries.push_back({.path = path, .entry = entry});
+Layer make_layer(std::string name, std::vector<LayerEntry> entries) {
+  Layer layer{.name = std::move(name), .entries = std::move(entries)};
+  for (const LayerEntry& item : layer.entries) {
+    layer.size += item.entry->entry.size;
   }
+  add_parents(layer.entries);
+  put_in_order(layer.entries);
   return layer;
 }
 
 }  // namespace
 
 std::vector<Layer> code_layers(const Plan& plan) {
-  std::array<Group, kinds.size()> groups;
-  for (const auto& [path, entry] : placed(plan)) {
-    Group& group = groups.at(kind_of(*entry));
-    group.entries.emplace(path, entry);
-    group.size += entry->entry.size;
+  std::vector<LayerEntry> all = placed(plan);
+  std::array<std::uint64_t, kinds.size()> sizes{};
+  for (const LayerEntry& item : all) {
+    sizes.at(kind_of(*item.entry)) += item.entry->entry.size;
+  }
+  std::array<std::vector<std::vector<LayerEntry>>, kinds.size()> parts;
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+    parts.at(kind).resize(layer_count(sizes.at(kind), kinds.at(kind).layer_size));
+  }
+  for (LayerEntry& item : all) {
+    auto& of_kind = parts.at(kind_of(*item.entry));
+    of_kind[bucket(item.path, of_kind.size())].push_back(std::move(item));
   }
   std::vector<Layer> layers;
   for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
-    const std::size_t count = layer_count(groups.at(kind).size, kinds.at(kind).layer_size);
-    std::vector<Group> parts(count);
-    for (const auto& [path, entry] : groups.at(kind).entries) {
-      Group& part = parts[bucket(path, count)];
-      part.entries.emplace(path, entry);
-      part.size += entry->entry.size;
-    }
+    const std::size_t count = parts.at(kind).size();
     for (std::size_t i = 0; i < count; ++i) {
-      if (!parts[i].entries.empty()) {
+      auto& entries = parts.at(kind)[i];
+      if (!entries.empty()) {
         const std::string name{kinds.at(kind).name};
         layers.push_back(
             make_layer(count == 1 ? name : fmt::format("{} {} of {}", name, i + 1, count),
-                       std::move(parts[i])));
+                       std::move(entries)));
       }
     }
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/content_hash.hpp"
 #include "base/digest.hpp"
 #include "image/facts.hpp"
 #include "project/project.hpp"
@@ -32,11 +33,14 @@ inline constexpr std::string_view extras_directory{".autopack/extras"};
 
 /// One file, directory or symbolic link of the build context.
 struct ContextEntry {
-  std::string path{};               ///< in the context, `/`-separated
-  source::Entry entry{};            ///< `entry.path` is relative to `tree`
-  std::size_t tree{0};              ///< index into Plan::trees
-  std::optional<Digest> content{};  ///< of a file's bytes or a link's target
-  bool cleared{false};              ///< its bytes were looked at, and hold no secret
+  std::string path{};                    ///< in the context, `/`-separated
+  source::Entry entry{};                 ///< its path is empty when it is the same
+  std::size_t tree{0};                   ///< index into Plan::trees
+  std::optional<ContentHash> content{};  ///< of a file's bytes or a link's target
+  bool cleared{false};                   ///< its bytes were looked at, and hold no secret
+
+  /// Where it stands in `tree`.
+  const std::string& path_in_tree() const { return entry.path.empty() ? path : entry.path; }
 };
 
 /// `COPY [source, destination]`.

@@ -13,56 +13,54 @@
 #include <array>
 #include <chrono>
 #include <cstring>
+#include <functional>
+#include <numeric>
+#include <optional>
 #include <span>
 
 namespace autopack::state {
 
 namespace {
 
+constexpr std::uint32_t records_let_go = 8192;
 constexpr std::int64_t race_ns = 2'000'000'000;
 /// The last characters are the version of the format.
 constexpr std::array<char, 16> magic{'a', 'u', 't', 'o', 'p', 'a', 'c', 'k',
-                                     '-', 'h', 'a', 's', 'h', '-', '0', '2'};
+                                     '-', 'h', 'a', 's', 'h', '-', '0', '3'};
 
-using Bytes32 = std::array<char, 32>;
+/// A path and what it is in. Two hashes of 64 bits: what they would mix up must have the same
+/// inode, size and times too.
+using Key = std::array<std::uint64_t, 2>;
 
-Bytes32 to_bytes(const Digest& digest) {
-  const std::string hex = digest.hex();
-  Bytes32 bytes{};
-  const auto value = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    bytes.at(i) = static_cast<char>(value(hex[2 * i]) * 16 + value(hex[2 * i + 1]));
+Key key_of(const source::Tree& tree, const std::string& path, const source::Entry& entry) {
+  const std::hash<std::string> hash;
+  if (entry.identity.empty()) {
+    return {hash(path), hash(tree.describe())};
   }
-  return bytes;
-}
-
-Digest to_digest(const Bytes32& bytes) {
-  static constexpr std::string_view digits = "0123456789abcdef";
-  std::string text = "sha256:";
-  for (const char c : bytes) {
-    text += digits[static_cast<unsigned char>(c) >> 4U];
-    text += digits[static_cast<unsigned char>(c) & 15U];
-  }
-  return *Digest::parse(text);
+  // Nothing but the identity tells these apart, and whoever made the commit chose it.
+  const auto digest = ContentHash{sha256(entry.identity + '\0' + path)};
+  Key key{};
+  std::memcpy(key.data(), digest.bytes().data(), sizeof key);
+  return key;
 }
 
 /// Reads the file once for both.
-FileFacts read(const source::Tree& tree, const source::Entry& entry) {
+FileFacts read(const source::Tree& tree, const std::string& path) {
   Sha256 sha;
-  source::SecretScan scan{entry.path, source::SecretScan::Detail::whether};
-  tree.stream(entry.path, [&](std::string_view bytes) {
+  source::SecretScan scan{path, source::SecretScan::Detail::whether};
+  tree.stream(path, [&](std::string_view bytes) {
     sha.update(bytes);
     scan.feed(bytes);
   });
-  return {.digest = sha.finish(), .cleared = scan.finish().empty()};
+  return {.content = sha.finish(), .cleared = scan.finish().empty()};
 }
 
 }  // namespace
 
-/// As it stands in the file. The path is known by its digest, so that records have one size.
+/// As it stands in the file.
 struct FileHashes::Record {
-  Bytes32 path{};
-  Bytes32 content{};
+  Key key{};
+  ContentHash::Bytes content{};
   std::uint64_t size{0};
   std::int64_t mtime_ns{0};
   std::int64_t ctime_ns{0};
@@ -75,7 +73,7 @@ struct FileHashes::Record {
   }
 };
 
-/// The file, mapped: magic, then the records sorted by path.
+/// The file, mapped: magic, then the records in the order they were asked for.
 class FileHashes::Table {
 public:
   explicit Table(const std::filesystem::path& file) {
@@ -110,19 +108,45 @@ public:
   Table(const Table&) = delete;
   Table& operator=(const Table&) = delete;
 
-  const Record* find(const Bytes32& path) const {
-    const auto found =
-        std::lower_bound(records_.begin(), records_.end(), path,
-                         [](const Record& record, const Bytes32& p) { return record.path < p; });
-    return found != records_.end() && found->path == path ? &*found : nullptr;
+  /// The place of `key`; none when there is no such.
+  std::optional<std::uint32_t> find(const Key& key) {
+    if (next_ >= records_.size() || records_[next_].key != key) {
+      sort();
+      const auto found = std::lower_bound(
+          sorted_.begin(), sorted_.end(), key,
+          [this](std::uint32_t place, const Key& k) { return records_[place].key < k; });
+      if (found == sorted_.end() || records_[*found].key != key) {
+        return std::nullopt;
+      }
+      next_ = *found;
+    }
+    if (next_ % records_let_go == 0) {
+      // Read again from the file where they are wanted again: memory is for the plan.
+      ::madvise(const_cast<char*>(bytes_), size_, MADV_DONTNEED);
+    }
+    return next_++;
   }
 
-  std::size_t count() const { return records_.size(); }
+  const Record& at(std::uint32_t place) const { return records_[place]; }
+
+  std::uint32_t count() const { return static_cast<std::uint32_t>(records_.size()); }
 
 private:
+  void sort() {
+    if (sorted_.empty()) {
+      sorted_.resize(records_.size());
+      std::iota(sorted_.begin(), sorted_.end(), 0U);
+      std::sort(sorted_.begin(), sorted_.end(), [this](std::uint32_t a, std::uint32_t b) {
+        return records_[a].key < records_[b].key;
+      });
+    }
+  }
+
   const char* bytes_{nullptr};
   std::size_t size_{0};
   std::span<const Record> records_{};
+  std::uint32_t next_{0};  ///< where the following file most likely is
+  std::vector<std::uint32_t> sorted_{};
 };
 
 FileHashes::FileHashes(std::filesystem::path file)
@@ -138,50 +162,55 @@ bool FileHashes::may_be_kept(const source::Entry& entry) const {
   return !entry.identity.empty() || std::max(entry.mtime_ns, entry.ctime_ns) + race_ns < now_ns_;
 }
 
-FileFacts FileHashes::of(const source::Tree& tree, const source::Entry& entry) {
+FileFacts FileHashes::of(const source::Tree& tree,
+                         const std::string& path,
+                         const source::Entry& entry) {
   if (entry.inode == 0 && entry.identity.empty()) {
-    return read(tree, entry);
+    return read(tree, path);
   }
-  const std::string& where = entry.identity.empty() ? tree.describe() : entry.identity;
-  Record record{.path = to_bytes(sha256(where + '\0' + entry.path)),
+  Record record{.key = key_of(tree, path, entry),
                 .size = entry.size,
                 .mtime_ns = entry.mtime_ns,
                 .ctime_ns = entry.ctime_ns,
                 .inode = entry.inode};
-  const Record* known = old_->find(record.path);
-  if (known != nullptr && known->same_state(record) &&
-      (known->cleared == source::secret_rules_version || known->cleared == 0)) {
-    fresh_.push_back(*known);
-    return {.digest = to_digest(known->content),
-            .cleared = known->cleared == source::secret_rules_version};
+  const auto place = old_->find(record.key);
+  if (place) {
+    const Record& known = old_->at(*place);
+    if (known.same_state(record) &&
+        (known.cleared == source::secret_rules_version || known.cleared == 0)) {
+      asked_.push_back(*place);
+      return {.content = ContentHash{known.content},
+              .cleared = known.cleared == source::secret_rules_version};
+    }
   }
-  FileFacts facts = read(tree, entry);
-  changed_ = true;
+  FileFacts facts = read(tree, path);
   if (may_be_kept(entry)) {
-    record.content = to_bytes(facts.digest);
+    record.content = facts.content.bytes();
     record.cleared = facts.cleared ? source::secret_rules_version : 0;
+    asked_.push_back(old_->count() + static_cast<std::uint32_t>(fresh_.size()));
     fresh_.push_back(record);
+  } else if (place) {
+    asked_.push_back(*place);  // it does no harm, and spares writing the table
   }
   return facts;
 }
 
 void FileHashes::save() {
-  if (!changed_ && fresh_.size() == old_->count()) {
+  if (fresh_.empty() && asked_.size() == old_->count()) {
     return;
   }
-  std::sort(fresh_.begin(), fresh_.end(),
-            [](const Record& a, const Record& b) { return a.path < b.path; });
-  fresh_.erase(std::unique(fresh_.begin(), fresh_.end(),
-                           [](const Record& a, const Record& b) { return a.path == b.path; }),
-               fresh_.end());
   std::string text(magic.data(), magic.size());
-  text.append(reinterpret_cast<const char*>(fresh_.data()), fresh_.size() * sizeof(Record));
+  text.reserve(magic.size() + asked_.size() * sizeof(Record));
+  for (const std::uint32_t place : asked_) {
+    const Record& record =
+        place < old_->count() ? old_->at(place) : fresh_.at(place - old_->count());
+    text.append(reinterpret_cast<const char*>(&record), sizeof record);
+  }
   try {
     write_file(file_, text, FileMode::secret);
   } catch (const Error&) {
     // A cache that cannot be written costs time, nothing else.
   }
-  changed_ = false;
 }
 
 }  // namespace autopack::state

@@ -1,18 +1,19 @@
 #pragma once
 
-#include "base/digest.hpp"
+#include "base/content_hash.hpp"
 #include "source/tree.hpp"
 
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace autopack::state {
 
 /// What is remembered of a file's contents.
 struct FileFacts {
-  Digest digest;
+  ContentHash content;
   bool cleared{false};  ///< source::SecretScan found nothing
 };
 
@@ -31,8 +32,9 @@ public:
   FileHashes(const FileHashes&) = delete;
   FileHashes& operator=(const FileHashes&) = delete;
 
-  /// The facts of `entry`, a file of `tree`, from the table or by reading it once.
-  FileFacts of(const source::Tree& tree, const source::Entry& entry);
+  /// The facts of `entry`, the file `path` of `tree`, from the table or by reading it once.
+  /// Quickest in the order of the last time.
+  FileFacts of(const source::Tree& tree, const std::string& path, const source::Entry& entry);
   /// Writes the table when it changed: the files asked for since the object was made. A failure is
   /// no error, the next run hashes again.
   void save();
@@ -45,9 +47,9 @@ private:
 
   std::filesystem::path file_;
   std::unique_ptr<Table> old_;
+  std::vector<std::uint32_t> asked_;  ///< records of old_, then those of fresh_
   std::vector<Record> fresh_;
   std::int64_t now_ns_;
-  bool changed_{false};
 };
 
 }  // namespace autopack::state

@@ -321,7 +321,7 @@ def big_project(count, size):
     folder = testbed.write_tree({'trainer/task.py': 'print("trained")\n', 'trainer/__init__.py': ''},
                                 testbed.new_folder('bench'))
     write_files(folder, count, size)
-    for command in (['init', '-q'], ['add', '.'],
+    for command in (['init', '-q'], ['config', 'gc.auto', '0'], ['add', '.'],
                     ['-c', 'user.name=bench', '-c', 'user.email=bench@example.com', 'commit', '-qm', 'all']):
         testbed.run(['git', *command], cwd=folder)
     return folder

@@ -135,6 +135,37 @@ TEST_CASE("a layout gives back what was put into it") {
   CHECK(open("oci:" + layout.string() + ":two").configuration == one.configuration);
 }
 
+TEST_CASE("what a layout needs no more goes, and nothing else") {
+  const TemporaryDirectory directory;
+  const fs::path layout = directory.path() / "layout";
+  const auto blob = [&](const Digest& digest) {
+    return layout / "blobs" / "sha256" / digest.hex();
+  };
+  const auto layer = [](const image::Source& source) {
+    return source.manifest.layers.front().digest;
+  };
+  const auto one = small_image("one");
+  const auto two = small_image("two");
+  image::write_layout(one, layout, "a");
+  image::write_layout(one, layout, "b");
+  const Digest foreign = sha256("foreign");
+  save(blob(foreign), "foreign");
+  image::write_layout(two, layout, "a");
+  CHECK(fs::exists(blob(layer(one))));
+  image::write_layout(two, layout, "b");
+  CHECK_FALSE(fs::exists(blob(layer(one))));
+  CHECK_FALSE(fs::exists(blob(one.manifest.config.digest)));
+  CHECK(fs::exists(blob(foreign)));
+  CHECK(files_below(layout / "blobs") == 1 + 3 + 1);
+  CHECK(content(open("oci:" + layout.string() + ":b")) == content(two));
+  // A manifest that cannot be read may need anything.
+  const auto entry = image::parse_index(read_file(layout / "index.json"), "it").front();
+  save(blob(entry.manifest.digest), "{}");
+  image::write_layout(one, layout, "c");
+  image::write_layout(small_image("three"), layout, "c");
+  CHECK(fs::exists(blob(layer(one))));
+}
+
 TEST_CASE("a layout that cannot be written leaves nothing") {
   const TemporaryDirectory scratch;
   auto broken = small_image("broken");
@@ -198,6 +229,20 @@ TEST_CASE("an archive gives back what was put into it") {
   CHECK(back.configuration == source.configuration);
   CHECK(content(back) == content(source));
   CHECK(archive_of(source, 1).size() < archive_of(source).size());
+}
+
+TEST_CASE("a compressed archive is unpacked, a cut one refused") {
+  const TemporaryDirectory directory;
+  const fs::path path = directory.path() / "image.tar.gz";
+  const auto source = small_image("packed");
+  std::string packed;
+  image::LayerWriter gzip{[&](std::string_view piece) { packed += piece; }};
+  gzip.write(archive_of(source));
+  gzip.finish();
+  save(path, packed);
+  CHECK(content(open("tar:" + path.string())) == content(source));
+  save(path, packed.substr(0, packed.size() / 2));
+  CHECK_THROWS_AS(open("tar:" + path.string()), Error);
 }
 
 TEST_CASE("what docker save writes is read") {

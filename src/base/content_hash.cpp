@@ -1,0 +1,28 @@
+#include "base/content_hash.hpp"
+
+#include <string_view>
+
+namespace autopack {
+
+ContentHash::ContentHash(const Digest& digest) : bytes_{} {
+  const std::string_view hex = std::string_view{digest.str()}.substr(7);
+  const auto value = [&](std::size_t at) {
+    return static_cast<unsigned char>(hex[at] <= '9' ? hex[at] - '0' : hex[at] - 'a' + 10);
+  };
+  for (std::size_t i = 0; i < bytes_.size(); ++i) {
+    bytes_.at(i) = static_cast<unsigned char>(value(2 * i) << 4U | value(2 * i + 1));
+  }
+}
+
+std::string ContentHash::hex() const {
+  static constexpr std::string_view digits = "0123456789abcdef";
+  std::string text;
+  text.reserve(2 * bytes_.size());
+  for (const unsigned char byte : bytes_) {
+    text += digits[byte >> 4U];
+    text += digits[byte & 15U];
+  }
+  return text;
+}
+
+}  // namespace autopack
