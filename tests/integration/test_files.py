@@ -99,6 +99,14 @@ class Outputs(Base):
         self.assertIn('accuracy: 0.9', docker('run', '--rm', loaded))
         skopeo('copy', '-q', f'oci:{place}/layout', f'oci-archive:{place}/copy.tar')
 
+    def test_a_compressed_base_is_unpacked(self):
+        place = testbed.new_folder('outputs')
+        skopeo('copy', '-q', f'oci:{self.layout}', f'docker-archive:{place}/base.tar:base:1')
+        testbed.run(['gzip', place / 'base.tar'])
+        self.build(f'tar:{place}/base.tar.gz', f'--output=oci:{place}/layout', env=without_a_daemon())
+        layout = json.loads(skopeo('inspect', f'oci:{place}/layout'))
+        self.assertGreater(len(layout['Layers']), 1)
+
     def test_take_only_what_changed(self):
         place = testbed.new_folder('outputs')
         folder, env = testbed.example('script'), without_a_daemon()
@@ -108,7 +116,13 @@ class Outputs(Base):
             code.write('# edited\n')
         self.build(f'oci:{self.layout}', f'--output=oci:{place}/layout', folder=folder, env=env)
         after = {path: path.stat().st_mtime_ns for path in (place / 'layout' / 'blobs').rglob('*') if path.is_file()}
-        self.assertEqual(before, {path: after[path] for path in before})
+        kept = {path: before[path] for path in before if path in after}
+        self.assertEqual(kept, {path: after[path] for path in kept})
+        index = json.loads((place / 'layout' / 'index.json').read_text())
+        digest = index['manifests'][0]['digest'].removeprefix('sha256:')
+        manifest = json.loads((place / 'layout' / 'blobs' / 'sha256' / digest).read_text())
+        needed = {blob['digest'].removeprefix('sha256:') for blob in [manifest['config'], *manifest['layers']]}
+        self.assertEqual({path.name for path in after}, needed | {digest})
         self.assertLess(sum(path.stat().st_size for path in after if path not in before), 20_000)
         skopeo('inspect', f'oci:{place}/layout')
 
