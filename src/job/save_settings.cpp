@@ -66,8 +66,9 @@ std::map<std::string, std::string> parts(const nlohmann::json& value, const std:
   std::size_t place = 0;
   for (const auto& [key, inner] : value.items()) {
     const std::string own = value.is_object() ? key : std::to_string(++place);
-    for (auto& [path, text] : parts(inner, own)) {
-      all[inner.is_structured() && value.is_array() ? own + "." + path : path] = text;
+    const std::string above = inner.is_structured() && value.is_array() ? own + "." : "";
+    for (const auto& [path, text] : parts(inner, own)) {
+      all[fmt::format("{}{}", above, path)] = text;
     }
   }
   return all;

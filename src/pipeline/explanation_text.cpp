@@ -54,9 +54,13 @@ void add(Node& root, const plan::ContextEntry& entry) {
       break;
     }
     const auto slash = std::min(rest.find('/'), rest.size());
-    auto found = node->children.find(rest.substr(0, slash));
-    if (found == node->children.end()) {
-      found = node->children.emplace(std::string{rest.substr(0, slash)}, Node{}).first;
+    const auto name = rest.substr(0, slash);
+    auto& children = node->children;
+    // Paths come sorted, so that a new name mostly is the last.
+    const bool is_last = children.empty() || children.rbegin()->first < name;
+    auto found = is_last ? children.end() : children.find(name);
+    if (found == children.end()) {
+      found = children.emplace_hint(found, std::string{name}, Node{});
     }
     node = &found->second;
     rest.remove_prefix(std::min(slash + 1, rest.size()));

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <string_view>
-#include <unordered_set>
+#include <unordered_map>
 
 namespace autopack::pipeline {
 
@@ -40,49 +40,86 @@ bool takes_part(const plan::Plan& plan, const std::string& path) {
   return below(plan.code) || below(plan.dependencies.inputs);
 }
 
+/// How many of each directory's own entries are copied.
+std::unordered_map<std::string_view, std::size_t> copied_children(const plan::Plan& plan) {
+  std::unordered_map<std::string_view, std::size_t> counts;
+  for (const auto& entry : plan.code) {
+    const auto slash = entry.path.rfind('/');
+    ++counts[std::string_view{entry.path}.substr(0, slash == std::string::npos ? 0 : slash)];
+  }
+  return counts;
+}
+
+/// Walks where something may be left out.
+class Search {
+public:
+  Search(const Scanned& scanned, const plan::Plan& plan)
+      : plan_{plan},
+        tree_{*scanned.tree},
+        ignore_{scanned.project.ignore},
+        ignored_{ignore_},
+        copied_{copied_children(plan)} {}
+
+  void look(const std::string& directory) {
+    const auto entries = tree_.list(directory);
+    const auto copied = copied_.find(directory);
+    const bool all_copied = copied != copied_.end() && copied->second == entries.size();
+    for (const auto& entry : entries) {
+      if ((all_copied || is_copied(entry.path) || leave(entry)) &&
+          entry.type == source::EntryType::directory) {
+        look(entry.path);
+      }
+    }
+  }
+
+  std::map<std::pair<std::string, int>, LeftOut> rules{};
+  LeftOut not_copied{};
+
+private:
+  bool is_copied(const std::string& path) const {
+    const auto at = std::lower_bound(
+        plan_.code.begin(), plan_.code.end(), path,
+        [](const plan::ContextEntry& a, const std::string& b) { return a.path < b; });
+    return at != plan_.code.end() && at->path == path;
+  }
+
+  /// Notes what is not copied; true when there may be more to note below it.
+  bool leave(const source::Entry& entry) {
+    if (const auto rule = ignored_.excludes(entry.path)) {
+      auto& left = rules[{rule->file + "\n" + rule->pattern, rule->line}];
+      left.rule = rule->pattern;
+      left.file = rule->file;
+      left.line = rule->line;
+      add(left, entry);
+      return ignore_.may_hold_exceptions(entry.path);
+    }
+    if (takes_part(plan_, entry.path)) {
+      return true;
+    }
+    add(not_copied, entry);
+    return false;
+  }
+
+  const plan::Plan& plan_;
+  const source::Tree& tree_;
+  const source::IgnoreRules& ignore_;
+  source::IgnoreWalk ignored_;
+  std::unordered_map<std::string_view, std::size_t> copied_;
+};
+
 }  // namespace
 
 std::vector<LeftOut> find_left_out(const Scanned& scanned, const plan::Plan& plan) {
-  std::map<std::pair<std::string, int>, LeftOut> rules;
-  LeftOut not_copied;
-  const auto& ignore = scanned.project.ignore;
-  std::unordered_set<std::string_view> copied;
-  copied.reserve(plan.code.size());
-  for (const auto& entry : plan.code) {
-    copied.insert(entry.path);
-  }
-  const auto is_copied = [&](const std::string& path) { return copied.contains(path); };
-  source::walk(
-      *scanned.tree, "",
-      [&](const source::Entry& directory) {
-        if (is_copied(directory.path)) {
-          return true;
-        }
-        const auto rule = ignore.excludes(directory.path);
-        return rule ? ignore.may_hold_exceptions(directory.path) : takes_part(plan, directory.path);
-      },
-      [&](const source::Entry& entry) {
-        if (is_copied(entry.path)) {
-          return;
-        }
-        if (const auto rule = ignore.excludes(entry.path)) {
-          auto& left = rules[{rule->file + "\n" + rule->pattern, rule->line}];
-          left.rule = rule->pattern;
-          left.file = rule->file;
-          left.line = rule->line;
-          add(left, entry);
-        } else if (!takes_part(plan, entry.path)) {
-          add(not_copied, entry);
-        }
-      });
+  Search search{scanned, plan};
+  search.look("");
   std::vector<LeftOut> all;
-  for (auto& [key, left] : rules) {
+  for (auto& [key, left] : search.rules) {
     all.push_back(std::move(left));
   }
   std::stable_sort(all.begin(), all.end(),
                    [](const LeftOut& a, const LeftOut& b) { return a.count > b.count; });
-  if (not_copied.count > 0) {
-    all.push_back(std::move(not_copied));
+  if (search.not_copied.count > 0) {
+    all.push_back(std::move(search.not_copied));
   }
   return all;
 }

@@ -59,10 +59,11 @@ void Gatherer::add_directory(const std::string& path) {
   const std::size_t before = entries_.size();
   std::optional<source::Rule> last_rule;
   bool entered_excluded = false;
+  source::IgnoreWalk ignored{ignore_};
   source::walk(
       tree_, path,
       [&](const source::Entry& directory) {
-        if (!ignore_.excludes(directory.path)) {
+        if (!ignored.excludes(directory.path)) {
           return true;
         }
         const bool enter = ignore_.may_hold_exceptions(directory.path);
@@ -70,7 +71,7 @@ void Gatherer::add_directory(const std::string& path) {
         return enter;
       },
       [&](const source::Entry& entry) {
-        if (auto rule = ignore_.excludes(entry.path)) {
+        if (auto rule = ignored.excludes(entry.path)) {
           last_rule = std::move(rule);
         } else {
           keep(entry);
@@ -136,7 +137,10 @@ void Gatherer::refuse_ignored(const std::string& path, const source::Rule& rule)
 
 std::vector<ContextEntry> Gatherer::take() {
   std::vector<ContextEntry> entries = std::exchange(entries_, {});
-  std::sort(entries.begin(), entries.end(), by_path);
+  // A walk's order is nearly that of the paths, and often just that.
+  if (!std::is_sorted(entries.begin(), entries.end(), by_path)) {
+    std::sort(entries.begin(), entries.end(), by_path);
+  }
   entries.erase(std::unique(entries.begin(), entries.end(),
                             [](const auto& a, const auto& b) { return a.path == b.path; }),
                 entries.end());

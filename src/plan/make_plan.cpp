@@ -150,10 +150,12 @@ std::vector<ContextEntry> gather(const std::vector<Copy>& copies,
   add_problems(problems, gatherer.problems());
   auto entries = gatherer.take();
   auto more = gather_outside(outside, plan, problems);
-  entries.insert(entries.end(), std::make_move_iterator(more.begin()),
-                 std::make_move_iterator(more.end()));
-  std::sort(entries.begin(), entries.end(),
-            [](const auto& a, const auto& b) { return a.path < b.path; });
+  if (!more.empty()) {
+    entries.insert(entries.end(), std::make_move_iterator(more.begin()),
+                   std::make_move_iterator(more.end()));
+    std::sort(entries.begin(), entries.end(),
+              [](const auto& a, const auto& b) { return a.path < b.path; });
+  }
   return entries;
 }
 
@@ -294,8 +296,9 @@ std::vector<const ContextEntry*> context(const Plan& plan) {
       entries.push_back(&entry);
     }
   }
-  std::sort(entries.begin(), entries.end(),
-            [](const auto* a, const auto* b) { return a->path < b->path; });
+  std::inplace_merge(entries.begin(),
+                     entries.begin() + static_cast<std::ptrdiff_t>(plan.dependencies.inputs.size()),
+                     entries.end(), [](const auto* a, const auto* b) { return a->path < b->path; });
   entries.erase(std::unique(entries.begin(), entries.end(),
                             [](const auto* a, const auto* b) { return a->path == b->path; }),
                 entries.end());

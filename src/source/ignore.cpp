@@ -67,25 +67,46 @@ void IgnoreRules::append(const Rule& rule, std::string_view line) {
 }
 
 std::optional<Rule> IgnoreRules::excludes(std::string_view path) const {
-  // Docker walks down from the root. A pattern that matched a directory holds for all below it,
-  // and one that could change nothing at a directory is not asked there.
-  std::vector<char> matched(rules_.size());
+  return IgnoreWalk{*this}.excludes(path);
+}
+
+// Docker walks down from the root. A pattern that matched a directory holds for all below it, and
+// one that could change nothing at a directory is not asked there.
+const Rule* IgnoreWalk::decide(std::string_view path, bool is_directory) {
   const Rule* decision = nullptr;
-  for (std::size_t end = 0; end < path.size() && (decision == nullptr || has_exceptions_); ++end) {
-    end = std::min(path.find('/', end), path.size());
-    const auto name = path.substr(0, end);
-    decision = nullptr;
-    for (std::size_t i = 0; i < rules_.size(); ++i) {
-      const Pattern& pattern = compiled_[i]->pattern;
-      const bool asked = pattern.is_exception() == (decision != nullptr);
-      if (matched[i] == 0 && asked && pattern.matches(name)) {
-        matched[i] = 1;
-      }
-      if (matched[i] != 0) {
-        decision = pattern.is_exception() ? nullptr : &rules_[i];
-      }
+  for (std::size_t i = 0; i < rules_.rules_.size(); ++i) {
+    const Pattern& pattern = rules_.compiled_[i]->pattern;
+    const bool asked = pattern.is_exception() == (decision != nullptr);
+    const bool matches = matched_[i] != 0 || (asked && pattern.matches(path));
+    if (matches && is_directory) {
+      matched_[i] = 1;
+    }
+    if (matches) {
+      decision = pattern.is_exception() ? nullptr : &rules_.rules_[i];
     }
   }
+  return decision;
+}
+
+void IgnoreWalk::enter(std::string_view directory) {
+  directory_ = directory;
+  decision_ = nullptr;
+  matched_.assign(rules_.rules_.size(), 0);
+  const auto is_open = [&] { return decision_ == nullptr || rules_.has_exceptions_; };
+  for (std::size_t end = 0; end < directory.size() && is_open(); ++end) {
+    end = std::min(directory.find('/', end), directory.size());
+    decision_ = decide(directory.substr(0, end), true);
+  }
+}
+
+std::optional<Rule> IgnoreWalk::excludes(std::string_view path) {
+  const auto slash = path.rfind('/');
+  const auto directory = path.substr(0, slash == std::string_view::npos ? 0 : slash);
+  if (directory_ != directory) {
+    enter(directory);
+  }
+  const bool is_decided = path.empty() || (decision_ != nullptr && !rules_.has_exceptions_);
+  const Rule* decision = is_decided ? decision_ : decide(path, false);
   return decision == nullptr ? std::nullopt : std::optional{*decision};
 }
 

@@ -48,9 +48,30 @@ private:
   /// Adds `rule` unless `line` holds no pattern.
   void append(const Rule& rule, std::string_view line);
 
+  friend class IgnoreWalk;
+
   std::vector<Rule> rules_;
   std::vector<std::shared_ptr<const Compiled>> compiled_;
   bool has_exceptions_{false};
+};
+
+/// IgnoreRules::excludes for many paths: what follows from the directory is worked out once for
+/// those of it that come one after the other. Not for several threads at once.
+class IgnoreWalk {
+public:
+  /// `rules` must outlive this object, and stay as they are.
+  explicit IgnoreWalk(const IgnoreRules& rules) : rules_{rules} {}
+
+  std::optional<Rule> excludes(std::string_view path);
+
+private:
+  void enter(std::string_view directory);
+  const Rule* decide(std::string_view path, bool is_directory);
+
+  const IgnoreRules& rules_;
+  std::optional<std::string> directory_{};
+  const Rule* decision_{nullptr};  ///< on the directory
+  std::vector<char> matched_{};    ///< by rule: it matched the directory, or one above
 };
 
 /// The rules that apply: the defaults first, then `<dockerfile>.dockerignore` when `dockerfile` is

@@ -187,11 +187,16 @@ bool Pattern::matches(std::string_view path) const {
     case Kind::exact: return path == text_;
     case Kind::prefix: return path.starts_with(text_);
     case Kind::suffix:
-      return path.ends_with(text_) ||
-             (text_.starts_with('/') && path == std::string_view{text_}.substr(1));
+      // Most paths differ in the last character, and most patterns are of this kind.
+      return text_.empty() || (!path.empty() && path.back() == text_.back() && ends_so(path));
     case Kind::regexp: return automaton_->matches(path);
   }
   return false;
+}
+
+bool Pattern::ends_so(std::string_view path) const {
+  return path.ends_with(text_) ||
+         (text_.starts_with('/') && path == std::string_view{text_}.substr(1));
 }
 
 bool Pattern::may_match_below(std::string_view directory) const {

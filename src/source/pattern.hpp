@@ -27,6 +27,7 @@ private:
   enum class Kind { exact, prefix, suffix, regexp };
 
   void compile(std::string_view pattern);
+  bool ends_so(std::string_view path) const;
 
   bool exception_{false};
   Kind kind_{Kind::exact};

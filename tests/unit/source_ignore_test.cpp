@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <random>
 #include <string>
 #include <vector>
 
@@ -316,4 +317,36 @@ TEST_CASE("the Dockerfile's own ignore file goes before the general one") {
   CHECK_FALSE(own.excludes("general"));
   CHECK(own.excludes(".git"));
   CHECK_FALSE(load_ignore_rules(MemoryTree{}).excludes("general"));
+}
+
+TEST_CASE("a walk's answers are those of the rules, in whatever order it asks") {
+  const std::vector<std::string> names{"a", "b.py", "c", "a-b", "notes"};
+  const std::vector<std::string> patterns{"a",        "**/notes", "!a/c",    "*.py",
+                                          "!**/b.py", "a/*/c",    "c/**",    "!c/a",
+                                          "**/*-b",   "?",        "notes/a", "!notes"};
+  std::mt19937 random{7};
+  for (int round = 0; round < 60; ++round) {
+    IgnoreRules rules;
+    std::string text;
+    for (auto left = random() % 5; left > 0; --left) {
+      text += patterns[random() % patterns.size()] + "\n";
+    }
+    CAPTURE(text);
+    rules.add(text, ".dockerignore");
+    IgnoreWalk walk{rules};
+    std::string path;
+    for (int i = 0; i < 60; ++i) {
+      const bool goes_on = random() % 3 != 0;
+      const auto slash = path.rfind('/');
+      path = goes_on && slash != std::string::npos ? path.substr(0, slash) + "/" : "";
+      path += names[random() % names.size()];
+      path += random() % 3 == 0 ? "/" + names[random() % names.size()] : "";
+      CAPTURE(path);
+      const auto expected = rules.excludes(path);
+      const auto found = walk.excludes(path);
+      REQUIRE(found.has_value() == expected.has_value());
+      CHECK((!found || found->line == expected->line));
+    }
+    CHECK_FALSE(walk.excludes(""));
+  }
 }
