@@ -1,10 +1,12 @@
 """The hooks of pre-commit and the secret firewall, with the real git and pre-commit."""
 
+import json
+import re
 import subprocess
 import unittest
 
 import testbed
-from repositories import alone, fake_token, git, repository
+from repositories import alone, commit, fake_token, git, repository
 from testbed import autopack, write_tree
 
 FLAGS = ['--executor-image-uri=python:3.11', '--script=trainer/task.py']
@@ -89,6 +91,39 @@ class Hooks(unittest.TestCase):
         self.env.pop('DOCKER_HOST')
         self.pre_commit(self.folder, 'run', '--hook-stage', 'manual', 'autopack-build')
         self.assertEqual(testbed.docker('run', '--rm', f'{name}:hook'), 'staged')
+
+
+class Ci(unittest.TestCase):
+    """The steps of the example for CI, run by a shell in a clean clone."""
+
+    def test_the_steps_push_the_image_of_the_commit(self):
+        origin = testbed.example('pre-commit')
+        autopack('dockerfile', '--executor-image-uri', testbed.executor(), '--script=trainer/task.py', '-o', 'Dockerfile',
+                 '--force', cwd=origin)
+        git(origin, 'init', '-q', '-b', 'main')
+        commit(origin, 'first')
+        clone = testbed.new_folder('clones') / 'a clone'
+        git(origin, 'clone', '-q', origin, clone)
+        workflow = (testbed.EXAMPLES / 'ci/github-actions.yaml').read_text()
+        steps = re.findall(r'- run: (.*)', workflow)
+        self.assertEqual(len(steps), 3)
+        programs = testbed.new_folder('programs')
+        (programs / 'autopack').symlink_to(testbed.binary)
+        base = testbed.environment()
+        name = testbed.image_name('ci')
+        env = base | {'PATH': f'{programs}:{base["PATH"]}', 'AUTOPACK_EXECUTOR_IMAGE_URI': testbed.executor(),
+                      'AUTOPACK_SCRIPT': 'trainer/task.py', 'AUTOPACK_OUTPUT_IMAGE_URI': f'{name}:commit', 'CI': 'true'}
+        for step in steps:
+            testbed.run(['bash', '-e', '-c', step], cwd=clone, env=env)
+        image = json.loads((clone / 'image.json').read_text())
+        head = git(clone, 'rev-parse', 'HEAD').stdout.decode().strip()
+        self.assertEqual((image['git']['revision'], image['git']['dirty']), (head, False))
+        self.addCleanup(testbed.docker, 'rmi', '-f', image['uri'])
+        self.assertEqual(testbed.docker('run', '--rm', '--pull=always', image['uri']),
+                         testbed.docker('run', '--rm', '-v', f'{clone}:/src', '--entrypoint=python3', testbed.executor(),
+                                        '/src/trainer/task.py'))
+        (clone / 'Dockerfile').write_text('FROM scratch\n')
+        self.assertEqual(testbed.run(['sh', '-c', steps[0]], cwd=clone, env=env, check=False).returncode, 3)
 
 
 class Firewall(unittest.TestCase):

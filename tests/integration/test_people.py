@@ -14,6 +14,7 @@ import unittest
 
 import secret_watch
 import testbed
+from repositories import commit, fake_token, git
 from testbed import autopack, docker
 
 COMMANDS = ('submit', 'tune', 'run', 'build', 'dockerfile', 'explain', 'doctor', 'jobs', 'translate', 'completion')
@@ -111,6 +112,59 @@ class Manners(unittest.TestCase):
         self.assertTrue((narrow.out + narrow.err).isascii(), narrow)
         self.assertIn('tr\\xc3\\xa4in data.csv', narrow.out)
         self.assertLessEqual(max(map(len, wide.out.splitlines())), 80)
+
+
+class Narrow(unittest.TestCase):
+    """A terminal of 80 columns, no colour, a locale without UTF-8, odd names in the path."""
+
+    SETTINGS = ('region: us-central1\nproject: p\ndisplay-name: x\nskip-checks: true\nscript: trainer/task.py\n'
+                'worker-pool-spec:\n- machine-type: n1-standard-4\n')
+
+    def setUp(self):
+        self.folder = testbed.new_folder('mein Projekt \N{LATIN SMALL LETTER U WITH DIAERESIS}')
+        testbed.write_tree(PROJECT | {'autopack.yaml': f'executor-image-uri: {testbed.executor()}\n' + self.SETTINGS}, self.folder)
+        git(self.folder, 'init', '-q', '-b', 'main')
+        commit(self.folder, 'first')
+
+    def said(self, *arguments):
+        text = on_terminal(*arguments, cwd=self.folder, LC_ALL='C', NO_COLOR='1')
+        self.assertTrue(text.isascii(), text)
+        self.assertNotIn('\x1b[1', text)
+        return plain(text)
+
+    def test_commands_on_a_source_of_git(self):
+        for source in ('worktree', 'index', 'HEAD'):
+            with self.subTest(source):
+                text = self.said('explain', f'--source={source}')
+                self.assertIn('tr\\xc3\\xa4in data.csv', text)
+                self.assertIn('.dockerignore:4 **/notes', text)
+        (self.folder / 'trainer/task.py').unlink()
+        self.assertIn('`trainer/task.py` does not exist', self.said('explain', '--source=worktree'))
+        self.assertIn('Goes in: ', self.said('explain', '--source=index'))
+        self.assertIn('`nothing` names no commit of the git repository', self.said('explain', '--source=nothing'))
+        self.assertIn('ENTRYPOINT ["python3", "trainer/task.py"]', self.said('dockerfile', '--source=HEAD'))
+
+    def test_submit_alone_and_where_values_came_from(self):
+        text = self.said('submit', '--dry-run', '-v', '--source=index')
+        self.assertIn('"machineType": "n1-standard-4"', text)
+        self.assertIn('--region is `us-central1` from `index:autopack.yaml` line 2', text)
+        self.assertIn('--source is `index` from `--source`', text)
+        self.assertIn('`us-west1` typed', self.said('submit', '--dry-run', '--save', '--region=us-west1'))
+
+    def test_secrets(self):
+        token = fake_token()
+        name = 'trainer/schl\N{LATIN SMALL LETTER U WITH DIAERESIS}ssel 1.py'
+        testbed.write_tree({name: f'TOKEN = "{token}"\n'}, self.folder)
+        text = self.said('explain', '--check')
+        self.assertIn('`trainer/schl\\xc3\\xbcssel 1.py` line 1 holds a GitHub token', text)
+        self.assertNotIn(token, text)
+        self.assertNotIn('GitHub token', self.said('explain', '--check', '--source=HEAD'))
+
+    def test_interrupted_and_piped(self):
+        answer = testbed.run(['sh', '-c', f"'{testbed.binary}' explain | head -1; '{testbed.binary}' explian"],
+                             cwd=self.folder, check=False)
+        self.assertEqual(answer.stdout.decode(), 'runs       python3 trainer/task.py\n')
+        self.assertIn('did you mean `explain`?', answer.stderr.decode())
 
 
 class Explaining(unittest.TestCase):
