@@ -365,6 +365,7 @@ def case_large(title, rounds, *, count, size, edit):
     if edit:
         project.edit(100)
     table(title, names, seconds, [sent, 0, 0])
+    print(f'\nexplain takes {seconds[1] / seconds[2]:.1f} times as long as git status')
     print(f'\npeak memory of autopack build: {peak_memory(build_command(target), folder):.0f} MiB, of the first push: '
           f'{peak_memory(build_command(target + "-new"), folder):.0f} MiB', flush=True)
     shutil.rmtree(folder)
