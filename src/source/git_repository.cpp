@@ -211,8 +211,7 @@ GitPlace need_git_place(const fs::path& directory,
   }
   throw Error(ErrorKind::usage,
               fmt::format("`{}` is in no git repository, so there is no `--source={}`",
-                          printable(fs::absolute(directory).lexically_normal().string()),
-                          printable(source)))
+                          printable(fs::weakly_canonical(directory).string()), printable(source)))
       .hint("`--source=worktree` takes the files as they are in the directory");
 }
 
