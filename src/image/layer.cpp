@@ -4,6 +4,7 @@
 
 #include <libdeflate.h>
 
+#include <algorithm>
 #include <deque>
 #include <future>
 #include <thread>
@@ -28,6 +29,11 @@ std::string compress(const std::string& bytes) {
   result.resize(libdeflate_gzip_compress(compressor.get(), bytes.data(), bytes.size(),
                                          result.data(), result.size()));
   return result;
+}
+
+/// Members under way at once: all cores, as far as the hashing of their order keeps up with them.
+std::size_t most_running() {
+  return std::clamp(std::thread::hardware_concurrency(), 1U, 8U);
 }
 
 }  // namespace
@@ -71,7 +77,7 @@ void LayerWriter::write(std::string_view tar_bytes) {
     if (state_->pending.size() == member_size) {
       state_->running.push_back(
           std::async(std::launch::async, compress, std::exchange(state_->pending, {})));
-      state_->drain(std::max(1U, std::thread::hardware_concurrency()));
+      state_->drain(most_running());
     }
   }
 }

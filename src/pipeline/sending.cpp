@@ -11,6 +11,10 @@ namespace {
 /// Asking for less than this costs more than sending it.
 constexpr std::uint64_t not_worth_a_question{64'000};
 
+constexpr std::size_t connections{4};
+/// Layers that are compressed while they are sent need memory, and use all cores each.
+constexpr std::size_t connections_for_streams{2};
+
 class PushProgress {
 public:
   PushProgress(Reporter& reporter, std::vector<StepEvent> steps)
@@ -136,7 +140,8 @@ private:
     }
     PushProgress progress{*services_.reporter, std::move(steps)};
     auto pushed = registry::push_blobs(
-        target_, blobs, [&](std::size_t index, std::uint64_t bytes) { progress(index, bytes); });
+        target_, blobs, [&](std::size_t index, std::uint64_t bytes) { progress(index, bytes); },
+        all_known ? connections : connections_for_streams);
     progress.end(pushed);
     for (std::size_t i = 0; i < places.size(); ++i) {
       merge(sent_[places[i]], pushed[i]);
