@@ -66,7 +66,9 @@ class Schema(unittest.TestCase):
     def takes(self, command, document):
         """Whether a command reads the settings: then it comes to its wrong argument."""
         folder = testbed.write_tree({'autopack.yaml': json.dumps(document)})
-        said = autopack(command, 'list', 'nonsense', 'nonsense', cwd=folder, status=None).err
+        # A variable would go over the file.
+        env = testbed.environment(AUTOPACK_VERBOSITY=None)
+        said = autopack(command, 'list', 'nonsense', 'nonsense', cwd=folder, env=env, status=None).err
         return bool(re.search('unexpected argument|has no `list`', said)), said
 
     def test_agrees_with_the_binary(self):
