@@ -70,22 +70,45 @@ void take(Pipe& pipe, std::string& text) {
   }
 }
 
-/// Milliseconds for poll(); -1 without a limit.
-int left_until(std::chrono::steady_clock::time_point end) {
-  if (end == std::chrono::steady_clock::time_point::max()) {
-    return -1;
+/// How long a program may run.
+class Patience {
+public:
+  Patience(std::chrono::milliseconds timeout, const Cancellation* cancellation)
+      : cancellation_{cancellation} {
+    if (timeout.count() > 0) {
+      end_ = Clock::now() + timeout;
+    }
   }
-  const auto left =
-      std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
-  return static_cast<int>(std::max<std::int64_t>(left.count(), 0));
-}
 
-/// False when `end` came first.
+  bool is_over() const {
+    return (cancellation_ != nullptr && cancellation_->requested) ||
+           (end_ != Clock::time_point::max() && Clock::now() >= end_);
+  }
+
+  /// Milliseconds for poll(), after which is_over() may have changed; -1 when it cannot.
+  int next_look() const {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end_ - Clock::now());
+    const bool has_end = end_ != Clock::time_point::max();
+    if (cancellation_ == nullptr) {
+      return has_end ? static_cast<int>(std::max<std::int64_t>(left.count(), 0)) : -1;
+    }
+    constexpr std::int64_t look_at_user = 50;  // nothing wakes poll() for a cancellation
+    return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, look_at_user));
+  }
+
+private:
+  using Clock = std::chrono::steady_clock;
+
+  Clock::time_point end_{Clock::time_point::max()};
+  const Cancellation* cancellation_;
+};
+
+/// False when the patience was over first.
 bool exchange(Pipe& input,
               Pipe& output,
               Pipe& errors,
               std::string_view rest,
-              std::chrono::steady_clock::time_point end,
+              const Patience& patience,
               ProcessResult& result) {
   if (rest.empty()) {
     input.close_end(1);
@@ -93,12 +116,15 @@ bool exchange(Pipe& input,
   while (output.ends[0] >= 0 || errors.ends[0] >= 0 || input.ends[1] >= 0) {
     std::array<pollfd, 3> fds{pollfd{input.ends[1], POLLOUT, 0}, pollfd{output.ends[0], POLLIN, 0},
                               pollfd{errors.ends[0], POLLIN, 0}};
-    const int ready = ::poll(fds.data(), fds.size(), left_until(end));
-    if (ready < 0 && errno == EINTR) {
+    const int ready = ::poll(fds.data(), fds.size(), patience.next_look());
+    if (patience.is_over()) {
+      return false;
+    }
+    if (ready == 0 || (ready < 0 && errno == EINTR)) {
       continue;
     }
-    if (ready <= 0) {
-      return ready < 0;
+    if (ready < 0) {
+      return true;
     }
     if (fds[0].revents != 0) {
       const ssize_t count =
@@ -126,7 +152,8 @@ std::optional<ProcessResult> run_process(
     const std::vector<std::string>& argv,
     const std::string& input,
     const std::map<std::string, std::string>& extra_environment,
-    std::chrono::milliseconds timeout) {
+    std::chrono::milliseconds timeout,
+    const Cancellation* cancellation) {
   std::vector<char*> arguments;
   for (const auto& word : argv) {
     arguments.push_back(const_cast<char*>(word.c_str()));  // posix_spawn does not write to them
@@ -171,18 +198,19 @@ std::optional<ProcessResult> run_process(
   out.close_end(1);
   err.close_end(1);
   ProcessResult result;
-  const auto end = timeout.count() > 0 ? std::chrono::steady_clock::now() + timeout
-                                       : std::chrono::steady_clock::time_point::max();
   bool ended = true;
   {
     const IgnoreBrokenPipe guard;
-    ended = exchange(in, out, err, input, end, result);
+    ended = exchange(in, out, err, input, Patience{timeout, cancellation}, result);
   }
   if (!ended) {
     ::kill(pid, SIGKILL);
   }
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (!ended && cancellation != nullptr) {
+    cancellation->throw_if_requested();
   }
   if (!ended) {
     throw Error(ErrorKind::environment,

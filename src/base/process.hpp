@@ -1,5 +1,7 @@
 #pragma once
 
+#include "base/report.hpp"
+
 #include <chrono>
 #include <map>
 #include <optional>
@@ -16,12 +18,14 @@ struct ProcessResult {
 
 /// Runs `argv` (found through PATH), feeds `input`, waits. None when the program is not there.
 /// Secrets go in through `input`, never through `argv`. A program that is not at its end after
-/// `timeout` (0 = no limit) is killed: Error(environment).
+/// `timeout` (0 = no limit) is killed: Error(environment); so is one that runs when `cancellation`
+/// is requested: Error(interrupted).
 std::optional<ProcessResult> run_process(
     const std::vector<std::string>& argv,
     const std::string& input,
     const std::map<std::string, std::string>& extra_environment = {},
-    std::chrono::milliseconds timeout = {});
+    std::chrono::milliseconds timeout = {},
+    const Cancellation* cancellation = nullptr);
 
 /// The program `name` in the directories of `path` (the variable PATH); none when it is in none.
 std::optional<std::string> find_program(const std::string& name, const std::string& path);

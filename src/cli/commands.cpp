@@ -147,6 +147,7 @@ std::unique_ptr<google::TokenSource> find_google_credentials(const GlobalOptions
        .impersonate = google::find_impersonation(global.impersonate, environment, configuration),
        .configuration = configuration,
        .token_directory = environment.cache_directory() / "tokens",
+       .cancellation = services.cancellation,
        .reporter = services.reporter});
 }
 

@@ -68,8 +68,8 @@ PreflightSources::PreflightSources(Session& session, const job::Location& locati
   // The run's own are made without a lock and by a client that these checks cannot end.
   services_.google = [this]() -> google::TokenSource& { return apis_.credentials(); };
   services_.credentials =
-      registry::first_of({registry::make_docker_credentials(services_.environment),
-                          registry::make_podman_credentials(services_.environment),
+      registry::first_of({registry::make_docker_credentials(services_.environment, &stop_),
+                          registry::make_podman_credentials(services_.environment, &stop_),
                           google::make_registry_login(services_.google)});
 }
 

@@ -52,6 +52,7 @@ struct CredentialOptions {
   /// Where tokens are kept from one run to the next, in files that only the user can read; empty:
   /// nowhere.
   std::filesystem::path token_directory{};
+  const Cancellation* cancellation{nullptr};  ///< ends programs that are asked; may be null
   Reporter* reporter{nullptr};  ///< told which source was taken and why, with -v; may be null
 };
 

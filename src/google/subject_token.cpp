@@ -138,7 +138,8 @@ public:
         return token_of(answer);
       }
     }
-    const auto result = run_process(command_, "", variables_, std::chrono::milliseconds{timeout_});
+    const auto result = run_process(command_, "", variables_, std::chrono::milliseconds{timeout_},
+                                    options_.cancellation);
     if (!result) {
       throw Error(ErrorKind::environment, fmt::format("{} is not there", program()));
     }

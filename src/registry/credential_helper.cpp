@@ -95,7 +95,8 @@ std::string without_secrets(std::string_view text) {
 std::optional<Credential> ask_helper(const Environment& environment,
                                      const std::string& name,
                                      const std::string& server,
-                                     const std::string& configured_in) {
+                                     const std::string& configured_in,
+                                     const Cancellation* cancellation) {
   const std::string program = "docker-credential-" + name;
   if (!is_helper_name(name)) {
     throw Error(ErrorKind::usage, fmt::format("`{}` is not the name of a credential helper ({})",
@@ -109,7 +110,8 @@ std::optional<Credential> ask_helper(const Environment& environment,
         .hint(fmt::format("install `{}`, or take it out of {}", program, configured_in));
   }
   const auto result =
-      run_process({*path, "get"}, server, {environment.all().begin(), environment.all().end()});
+      run_process({*path, "get"}, server, {environment.all().begin(), environment.all().end()}, {},
+                  cancellation);
   if (result && result->status == 0) {
     return read_answer(name, result->output);
   }

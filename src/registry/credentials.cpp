@@ -111,10 +111,14 @@ std::optional<Credential> login_in(const Json& config,
 class DockerLogins {
 public:
   /// `variable` may hold a configuration that comes before the one of `path`.
-  DockerLogins(Environment environment, std::filesystem::path path, std::string variable)
+  DockerLogins(Environment environment,
+               std::filesystem::path path,
+               std::string variable,
+               const Cancellation* cancellation)
       : environment_{std::move(environment)},
         path_{std::move(path)},
-        variable_name_{std::move(variable)} {}
+        variable_name_{std::move(variable)},
+        cancellation_{cancellation} {}
 
   std::optional<Credential> find(const std::string& host) {
     const std::scoped_lock lock{mutex_};
@@ -163,7 +167,7 @@ private:
     if (found != answers_.end() && Clock::now() - found->second.when < helper_memory) {
       return found->second.login;
     }
-    auto login = ask_helper(environment_, helper, key, origin_);
+    auto login = ask_helper(environment_, helper, key, origin_, cancellation_);
     answers_.insert_or_assign(key, Answer{login, Clock::now()});
     return login;
   }
@@ -176,6 +180,7 @@ private:
   Environment environment_;
   std::filesystem::path path_;
   std::string variable_name_;
+  const Cancellation* cancellation_;
   std::mutex mutex_;
   bool read_{false};
   std::string origin_;
@@ -208,13 +213,17 @@ std::filesystem::path podman_file(const Environment& environment) {
 
 }  // namespace
 
-CredentialSource make_docker_credentials(const Environment& environment) {
-  return source_of(std::make_shared<DockerLogins>(
-      environment, environment.docker_directory() / "config.json", "DOCKER_AUTH_CONFIG"));
+CredentialSource make_docker_credentials(const Environment& environment,
+                                         const Cancellation* cancellation) {
+  return source_of(std::make_shared<DockerLogins>(environment,
+                                                  environment.docker_directory() / "config.json",
+                                                  "DOCKER_AUTH_CONFIG", cancellation));
 }
 
-CredentialSource make_podman_credentials(const Environment& environment) {
-  return source_of(std::make_shared<DockerLogins>(environment, podman_file(environment), ""));
+CredentialSource make_podman_credentials(const Environment& environment,
+                                         const Cancellation* cancellation) {
+  return source_of(
+      std::make_shared<DockerLogins>(environment, podman_file(environment), "", cancellation));
 }
 
 CredentialSource first_of(std::vector<CredentialSource> sources) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/environment.hpp"
+#include "base/report.hpp"
 #include "base/secret.hpp"
 
 #include <functional>
@@ -27,13 +28,16 @@ struct Credential {
 using CredentialSource = std::function<std::optional<Credential>(const std::string& host)>;
 
 /// Docker's own logins: DOCKER_AUTH_CONFIG, config.json `credHelpers`, `credsStore`, `auths`.
-/// `docker.io` is looked up as `https://index.docker.io/v1/`.
-CredentialSource make_docker_credentials(const Environment& environment);
+/// `docker.io` is looked up as `https://index.docker.io/v1/`. A helper does not outlast
+/// `cancellation` (may be null): Error(interrupted).
+CredentialSource make_docker_credentials(const Environment& environment,
+                                         const Cancellation* cancellation = nullptr);
 
 /// The logins of podman, buildah and skopeo: `REGISTRY_AUTH_FILE`, else
 /// `XDG_RUNTIME_DIR/containers/auth.json`, else `~/.config/containers/auth.json`; those for a whole
 /// host.
-CredentialSource make_podman_credentials(const Environment& environment);
+CredentialSource make_podman_credentials(const Environment& environment,
+                                         const Cancellation* cancellation = nullptr);
 
 /// The first of `sources` that has a login.
 CredentialSource first_of(std::vector<CredentialSource> sources);

@@ -44,8 +44,8 @@ class Asking(unittest.TestCase):
             'DOCKER_CONFIG': str(self.folder / 'docker'), 'CLOUDSDK_AUTH_TOKEN_HOST': f'{self.google.url}token',
             'GOOGLE_APPLICATION_CREDENTIALS': str(self.folder / 'adc.json'), **self.google.variables()}
 
-    def call(self, *arguments, status, **variables):
-        return autopack(*arguments, '-vv', status=status, env=testbed.environment(**self.variables | variables))
+    def call(self, *arguments, status, timeout=300, **variables):
+        return autopack(*arguments, '-vv', status=status, timeout=timeout, env=testbed.environment(**self.variables | variables))
 
     def doctor(self, *flags, status=0, **variables):
         result = self.call('doctor', '--format=json', '--display-name=job', *flags, status=status, **variables).json()
@@ -102,6 +102,27 @@ class Doctor(Asking):
     def test_a_login_that_has_ended(self):
         self.google.answer('^/token', 400, {'error': 'invalid_grant', 'error_subtype': 'invalid_rapt'})
         self.finding('credentials', 'error', remedy='gcloud auth application-default login')
+
+    def program(self, name):
+        """A folder for PATH whose program of that name never ends."""
+        folder = testbed.write_tree({name: '#!/bin/sh\nexec sleep 600\n'})
+        (folder / name).chmod(0o755)
+        return folder
+
+    def test_programs_that_never_end_are_unknown(self):
+        helper = self.program('docker-credential-slow')
+        (self.folder / 'docker/config.json').write_text(json.dumps({'credsStore': 'slow'}))
+        path = testbed.environment()['PATH']
+        project = testbed.write_tree({'train.py': 'print(1)\n'})
+        packaged = ('--worker-pool-spec=machine-type=n1-standard-4,executor-image-uri=python:3,script=train.py,'
+                    f'local-package-path={project},output-image-uri=registry.example/team/i')
+        for variables in ({'PATH': f'{helper}:{path}'},
+                          {'PATH': f'{self.program("gcloud")}:{path}', 'AUTOPACK_ACCOUNT': 'me@example.org',
+                           'DOCKER_CONFIG': str(testbed.new_folder())}):
+            with self.subTest(list(variables)):
+                result = self.call('doctor', '--format=json', '--display-name=job', packaged, status=None, timeout=60,
+                                   **variables).json()
+                self.assertIn('no answer within 2 s', [finding['why'] for finding in result['findings']])
 
     def test_a_token_that_is_not_renewed(self):
         (self.folder / 'token').write_text(TOKEN)

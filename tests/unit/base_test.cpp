@@ -116,6 +116,13 @@ TEST_CASE("processes are fed and read") {
   CHECK_THROWS_WITH(
       static_cast<void>(run_process({"sleep", "600"}, "", {}, std::chrono::milliseconds{20})),
       "`sleep` has not ended within 20 ms");
+  Cancellation stop{.requested = true};
+  try {
+    static_cast<void>(run_process({"sleep", "600"}, "", {}, {}, &stop));
+    FAIL("no error");
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::interrupted);
+  }
 }
 
 TEST_CASE("an error tells all findings of a check") {
