@@ -13,7 +13,7 @@ namespace autopack {
 namespace {
 
 std::string to_hex(const unsigned char* bytes, std::size_t size) {
-  static constexpr char digits[] = "0123456789abcdef";
+  static constexpr std::string_view digits{"0123456789abcdef"};
   std::string text;
   text.reserve(size * 2);
   for (std::size_t i = 0; i < size; ++i) {

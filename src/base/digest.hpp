@@ -21,7 +21,7 @@ public:
   /// The 64 hexadecimal digits.
   std::string hex() const { return text_.substr(7); }
 
-  auto operator<=>(const Digest&) const = default;
+  auto operator<=>(const Digest&) const = default;  // NOLINT(modernize-use-nullptr)
 
 private:
   friend class Sha256;

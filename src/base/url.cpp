@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 
@@ -36,7 +37,7 @@ std::string percent_decode(std::string_view text) {
 }
 
 std::string percent_encode(std::string_view text) {
-  static constexpr char digits[] = "0123456789ABCDEF";
+  static constexpr std::string_view digits{"0123456789ABCDEF"};
   std::string result;
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
@@ -120,13 +121,10 @@ bool Url::is_loopback() const {
   if (octets.size() != 4 || octets[0] != "127") {
     return false;
   }
-  for (const auto& octet : octets) {
-    if (octet.empty() || octet.size() > 3 ||
-        octet.find_first_not_of("0123456789") != std::string::npos) {
-      return false;
-    }
-  }
-  return true;
+  return std::all_of(octets.begin(), octets.end(), [](const std::string& octet) {
+    return !octet.empty() && octet.size() <= 3 &&
+           octet.find_first_not_of("0123456789") == std::string::npos;
+  });
 }
 
 std::string redact_url(std::string_view text) {

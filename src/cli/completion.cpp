@@ -6,6 +6,8 @@
 #include "job/pool_flags.hpp"
 #include "job/tables.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace autopack::cli {
@@ -76,7 +78,9 @@ Words complete_pool(const std::string& typed) {
     return result;
   }
   for (const auto& value : values_of(part.substr(0, equals), "")) {
-    result.push_back(value.starts_with(':') ? value : before + part.substr(0, equals + 1) + value);
+    result.push_back(value.starts_with(':')
+                         ? value
+                         : fmt::format("{}{}{}", before, part.substr(0, equals + 1), value));
   }
   return result;
 }

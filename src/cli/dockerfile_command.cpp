@@ -47,7 +47,7 @@ public:
   }
 
 private:
-  std::string ignore_file(const std::string& file) const { return file + ".dockerignore"; }
+  static std::string ignore_file(const std::string& file) { return file + ".dockerignore"; }
 
   /// The text of the file to check, from the index or the commit when the project is from there.
   std::string committed(const pipeline::PackageRequest& request) const {

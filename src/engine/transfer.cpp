@@ -107,7 +107,7 @@ void Transfer::take_layer(const std::string& id,
   }
 }
 
-void Transfer::tell(StepEvent event) {
+void Transfer::tell(const StepEvent& event) {
   if (reporter_ != nullptr) {
     reporter_->step(event);
   }

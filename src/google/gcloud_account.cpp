@@ -41,7 +41,7 @@ public:
   }
 
   std::string quota_project() const override {
-    const auto set = CachingTokenSource::quota_project();
+    auto set = CachingTokenSource::quota_project();
     if (!set.empty()) {
       return set;
     }

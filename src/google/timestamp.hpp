@@ -13,7 +13,7 @@ struct Timestamp {
   std::int64_t seconds{0};  ///< since 1970-01-01 UTC
   std::int32_t nanoseconds{0};
 
-  auto operator<=>(const Timestamp&) const = default;
+  auto operator<=>(const Timestamp&) const = default;  // NOLINT(modernize-use-nullptr)
 
   /// None when `text` is no such time: `2026-01-02T03:04:05[.123456789]Z`, or with `+01:00` for
   /// `Z`.

@@ -41,7 +41,8 @@ TransportError::Reason reason_of(CURLcode code, std::string_view text) {
   using Reason = TransportError::Reason;
   // With TLS 1.3 the server judges the client's certificate after the handshake: its no is read as
   // data.
-  if (text.find("SSL routines") != text.npos && text.find("alert") != text.npos) {
+  if (text.find("SSL routines") != std::string_view::npos &&
+      text.find("alert") != std::string_view::npos) {
     return Reason::tls;
   }
   switch (code) {

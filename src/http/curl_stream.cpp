@@ -20,8 +20,8 @@ constexpr std::size_t refusal_limit = 65536;
 
 class CurlStream final : public Stream {
 public:
-  CurlStream(const Request& request, const ClientOptions& options)
-      : request_{request}, cancellation_{options.cancellation}, easy_{make_easy()} {
+  CurlStream(Request request, const ClientOptions& options)
+      : request_{std::move(request)}, cancellation_{options.cancellation}, easy_{make_easy()} {
     set_connection(easy_.get(), request_, request_.url, text_.data());
     set_option(easy_.get(), CURLOPT_CONNECT_ONLY, 1L);
     // The limit of a whole request would end a long attached session.
@@ -104,7 +104,7 @@ std::string head_of(const Request& request, const ClientOptions& options) {
     if ((name + value).find_first_of("\r\n") != std::string::npos) {
       throw Error(ErrorKind::internal, fmt::format("header `{}` holds a line break", name));
     }
-    head += name + ": " + value + "\r\n";
+    head += fmt::format("{}: {}\r\n", name, value);
   }
   head += "Connection: Upgrade\r\n";
   head += has("upgrade") ? "" : "Upgrade: tcp\r\n";

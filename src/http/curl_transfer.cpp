@@ -81,7 +81,11 @@ std::size_t on_read(char* buffer, std::size_t size, std::size_t count, void* con
   return good ? length : CURL_READFUNC_ABORT;
 }
 
-int on_progress(void* context, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
+int on_progress(void* context,
+                curl_off_t /*download_size*/,
+                curl_off_t /*downloaded*/,
+                curl_off_t /*upload_size*/,
+                curl_off_t /*uploaded*/) {
   const auto& exchange = *static_cast<Exchange*>(context);
   return exchange.cancellation != nullptr && exchange.cancellation->requested ? 1 : 0;
 }

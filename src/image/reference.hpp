@@ -26,8 +26,8 @@ struct Reference {
   /// repository() with `:tag`; `:latest` when there is neither tag nor digest.
   std::string tagged() const;
   /// repository() with `@digest`.
-  std::string with_digest(const Digest& digest) const;
-  std::string with_tag(std::string_view tag) const;
+  std::string with_digest(const Digest& content) const;
+  std::string with_tag(std::string_view name) const;
   /// True when the text named a registry host (so that a push goes somewhere meant).
   bool names_registry() const;
   /// True when the host is on loopback: plain HTTP is tried.

@@ -24,20 +24,26 @@ public:
 
   void OnDocumentEnd() override {}
 
-  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnNull(const YAML::Mark& /*mark*/, YAML::anchor_t /*anchor*/) override {}
 
-  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark& /*mark*/, YAML::anchor_t /*anchor*/) override {}
 
-  void OnScalar(const YAML::Mark&,
-                const std::string&,
-                YAML::anchor_t,
-                const std::string&) override {}
+  void OnScalar(const YAML::Mark& /*mark*/,
+                const std::string& /*tag*/,
+                YAML::anchor_t /*anchor*/,
+                const std::string& /*value*/) override {}
 
-  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t, Style) override {}
+  void OnSequenceStart(const YAML::Mark& /*mark*/,
+                       const std::string& /*tag*/,
+                       YAML::anchor_t /*anchor*/,
+                       Style /*style*/) override {}
 
   void OnSequenceEnd() override {}
 
-  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t, Style) override {}
+  void OnMapStart(const YAML::Mark& /*mark*/,
+                  const std::string& /*tag*/,
+                  YAML::anchor_t /*anchor*/,
+                  Style /*style*/) override {}
 
   void OnMapEnd() override {}
 

@@ -45,6 +45,20 @@ Draft draft_of(const JobFlags& flags,
   return draft;
 }
 
+/// An empty list is as good as none; gcloud leaves it out.
+void drop_empty_lists(json& value) {
+  if (value.is_object()) {
+    for (auto item = value.begin(); item != value.end();) {
+      drop_empty_lists(*item);
+      item = item->is_array() && item->empty() ? value.erase(item) : std::next(item);
+    }
+  } else if (value.is_array()) {
+    for (auto& item : value) {
+      drop_empty_lists(item);
+    }
+  }
+}
+
 }  // namespace
 
 bool Draft::is_packaged(std::size_t pool) const {
@@ -69,6 +83,11 @@ JobSpec make_job(const JobFlags& flags,
   check_pool_flags(flags, problems);
   check_draft(draft, location, options, problems);
   throw_if_errors(problems, ErrorKind::usage);
+  for (const auto* part : {"jobSpec", "studySpec"}) {
+    if (draft.body->contains(part)) {
+      drop_empty_lists((*draft.body)[part]);
+    }
+  }
   auto name = draft.body->value("displayName", "");
   return {.body = std::move(draft.body),
           .kind = draft.kind,

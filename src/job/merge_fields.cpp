@@ -28,6 +28,7 @@ private:
   void encryption(const Location& location);
   bool key_is_complete(const std::string& project);
   void set(const std::string& path, std::string_view flag, json value);
+  void unset(const std::string& path);
   void text(const std::string& path, std::string_view flag, const std::string& value);
   void list(const std::string& path, std::string_view flag, const std::vector<std::string>& values);
   void boolean(const std::string& path, std::string_view flag, const std::optional<bool>& value);
@@ -53,6 +54,20 @@ void FieldMerge::set(const std::string& path, std::string_view flag, json value)
   draft_.origins[path] = fmt::format("`{}`", flag);
 }
 
+/// Takes away what a file says at `path`; false is left out as gcloud leaves it out.
+void FieldMerge::unset(const std::string& path) {
+  json* target = draft_.body.get();
+  const auto keys = split(path, '.');
+  for (std::size_t i = 0; i + 1 < keys.size(); ++i) {
+    if (!target->contains(keys[i])) {
+      return;
+    }
+    target = &(*target)[keys[i]];
+  }
+  target->erase(keys.back());
+  draft_.origins.erase(path);
+}
+
 void FieldMerge::text(const std::string& path, std::string_view flag, const std::string& value) {
   if (!value.empty()) {
     set(path, flag, value);
@@ -70,8 +85,10 @@ void FieldMerge::list(const std::string& path,
 void FieldMerge::boolean(const std::string& path,
                          std::string_view flag,
                          const std::optional<bool>& value) {
-  if (value) {
-    set(path, flag, *value);
+  if (value && *value) {
+    set(path, flag, true);
+  } else if (value) {
+    unset(path);
   }
 }
 

@@ -50,6 +50,7 @@ const Key* find_key(std::string_view name) {
 
 std::string did_you_mean_key(std::string_view name) {
   std::vector<std::string_view> names;
+  names.reserve(keys.size());
   for (const auto& key : keys) {
     names.push_back(key.name);
   }
@@ -90,6 +91,7 @@ bool PoolFlags::empty() const {
 
 std::vector<std::string_view> pool_keys() {
   std::vector<std::string_view> names;
+  names.reserve(keys.size());
   for (const auto& key : keys) {
     names.push_back(key.name);
   }

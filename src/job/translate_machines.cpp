@@ -86,6 +86,7 @@ json machine_spec(Legacy& legacy, const std::string& machine, const std::string&
   const auto* const vertex = tables::find_machine(machine);
   if (vertex == nullptr) {
     std::vector<std::string_view> names;
+    names.reserve(machines.size() + tables::machines().size());
     for (const auto& legacy_machine : machines) {
       names.push_back(legacy_machine.name);
     }

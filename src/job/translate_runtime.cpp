@@ -17,7 +17,7 @@ struct Version {
   int major{0};
   int minor{0};
 
-  auto operator<=>(const Version&) const = default;
+  auto operator<=>(const Version&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 /// Of `2.11` with `separator` `.`, of `2-11.py310` with `-`; none of other text.

@@ -63,16 +63,19 @@ std::optional<image::Descriptor> Assembly::Layer::known() const {
   return descriptor_of(**facts);
 }
 
-Assembly::Assembly(Services& services, image::Source image)
+Assembly::Assembly(Services& services, const plan::Plan* plan, image::Source parent)
     : services_{services},
-      parent_{std::move(image)},
+      plan_{plan},
+      parent_{std::move(parent)},
       time_{image::file_time(services.environment)} {
   add_parents();
 }
 
+Assembly::Assembly(Services& services, image::Source image)
+    : Assembly{services, nullptr, std::move(image)} {}
+
 Assembly::Assembly(Services& services, const plan::Plan& plan, image::Source parent)
-    : Assembly{services, std::move(parent)} {
-  plan_ = &plan;
+    : Assembly{services, &plan, std::move(parent)} {
   for (auto& recipe : engine::recipes(plan, time_)) {
     add_recipe(std::move(recipe));
   }

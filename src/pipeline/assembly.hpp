@@ -46,11 +46,12 @@ public:
   image::Source source();
 
 private:
+  Assembly(Services& services, const plan::Plan* plan, image::Source parent);
   void add_parents();
-  void add_recipe(engine::LayerRecipe recipe);
+  void add_recipe(engine::LayerRecipe made);
 
   Services& services_;
-  const plan::Plan* plan_{nullptr};
+  const plan::Plan* plan_;  ///< null: nothing on top
   image::Source parent_;
   std::int64_t time_;
   std::uint64_t in_memory_{0};  ///< bytes of files in layers that were made already

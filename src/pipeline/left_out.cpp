@@ -113,6 +113,7 @@ std::vector<LeftOut> find_left_out(const Scanned& scanned, const plan::Plan& pla
   Search search{scanned, plan};
   search.look("");
   std::vector<LeftOut> all;
+  all.reserve(search.rules.size() + 1);
   for (auto& [key, left] : search.rules) {
     all.push_back(std::move(left));
   }

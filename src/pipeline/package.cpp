@@ -131,11 +131,13 @@ Image make(Services& services,
   if (!pushed && !request.outputs.empty()) {
     return package_to_files(services, request, scanned, plan, why, name);
   }
-  if (const auto obstacle = obstacle_to_direct(request, plan, pushed); !obstacle) {
+  const auto obstacle = obstacle_to_direct(request, plan, pushed);
+  if (!obstacle) {
     return package_directly(
         services, request, scanned, plan, why, name,
         question ? std::move(*question) : ask_target(services, request, plan, name));
-  } else if (request.engine == Engine::direct) {
+  }
+  if (request.engine == Engine::direct) {
     throw Error(ErrorKind::usage, "`--engine=direct` cannot make this image")
         .cause(*obstacle)
         .hint("`--engine=auto` takes the docker engine where it is needed");

@@ -61,7 +61,7 @@ void decide_python(Plan& plan, const Options& options, Problems& problems) {
                                     base.reference, join(dependencies.apt_packages, "`, `"));
   Problem problem{.message = std::move(message)};
   if (lacks_python || lacks_pip) {
-    problem.hints.push_back(
+    problem.hints.emplace_back(
         "take an executor image that has Python and pip, or one of Debian or "
         "Ubuntu, where autopack installs them");
   }

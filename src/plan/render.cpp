@@ -252,7 +252,7 @@ std::string render_dockerfile(const Plan& plan, const Dialect& dialect, const Op
     }
   }
   mustache::data values = values_of(plan, dialect, texts.at("package.py"));
-  const std::string pip_environment = join_tag_lines(texts.at("pip_environment.mustache"));
+  std::string pip_environment = join_tag_lines(texts.at("pip_environment.mustache"));
   values.set("pip_environment", mustache::partial{[&] { return pip_environment; }});
   mustache::mustache main{join_tag_lines(texts.at("Dockerfile.mustache"))};
   if (!main.is_valid()) {

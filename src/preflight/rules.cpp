@@ -24,17 +24,19 @@ bool is_location(const std::string& location) {
          std::find(multi_regions.begin(), multi_regions.end(), location) != multi_regions.end();
 }
 
-void check_name(const image::Reference& image, bool tables, Findings& findings) {
+/// `severe` for an image that is to be pushed; gcloud passes on the name of one that only runs.
+void check_name(const image::Reference& image, bool severe, bool tables, Findings& findings) {
   const auto name = registry::parse_artifact_name(image.host, image.path);
   if (!name) {
     return;
   }
   if (name->image.empty()) {
+    const auto found = severe ? failing : warning;
     findings.push_back(
-        failing("image-name", fmt::format("`{}` names no image", printable(image.text)),
-                fmt::format("names in Artifact Registry are formed `{}/PROJECT/{}IMAGE`",
-                            image.host, image.host.ends_with("gcr.io") ? "" : "REPOSITORY/"),
-                {fmt::format("write `{}/IMAGE`", printable(image.repository()))}));
+        found("image-name", fmt::format("`{}` names no image", printable(image.text)),
+              fmt::format("names in Artifact Registry are formed `{}/PROJECT/{}IMAGE`", image.host,
+                          image.host.ends_with("gcr.io") ? "" : "REPOSITORY/"),
+              {fmt::format("write `{}/IMAGE`", printable(image.repository()))}));
   }
   if (tables && !is_location(name->location)) {
     findings.push_back(
@@ -149,7 +151,7 @@ void check_size(const ImageFacts& image, const PlannedPool& pool, Findings& find
 Findings check_image_names(const PlannedJob& job, bool tables) {
   Findings findings;
   if (job.packaged) {
-    check_name(job.packaged->target, tables, findings);
+    check_name(job.packaged->target, true, tables, findings);
   }
   for (const auto& name : job.ready_images()) {
     if (const auto fault = image::Reference::fault(name)) {
@@ -157,7 +159,7 @@ Findings check_image_names(const PlannedJob& job, bool tables) {
       continue;
     }
     const auto image = image::Reference::parse(name);
-    check_name(image, tables, findings);
+    check_name(image, false, tables, findings);
     if (tables) {
       check_prebuilt_tag(image, findings);
     }

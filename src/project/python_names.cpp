@@ -196,7 +196,8 @@ std::string_view row_of(std::string_view module) {
 std::string top_level(std::string_view module) {
   if (module.starts_with("google.cloud.")) {
     const auto end = module.find('.', 13);
-    return "google-cloud-" + std::string{module.substr(13, end == module.npos ? end : end - 13)};
+    return "google-cloud-" +
+           std::string{module.substr(13, end == std::string_view::npos ? end : end - 13)};
   }
   return std::string{module.substr(0, module.find('.'))};
 }

@@ -191,7 +191,7 @@ http::Response Session::send(const http::Request& request) {
   return repeat([&] { return try_once(request); });
 }
 
-bool Session::pause(const http::Attempt& attempt) {
+bool Session::pause(const http::Attempt& attempt) const {
   std::random_device device;
   const double random = std::uniform_real_distribution<>{}(device);
   const auto delay = http::retry_delay(attempt, random, std::time(nullptr), options_.retries);

@@ -37,7 +37,7 @@ public:
   /// As often as retry_delay says; then the last answer, whatever its status.
   http::Response send(const http::Request& request);
   /// Waits before the next try; false when there should be none.
-  bool pause(const http::Attempt& attempt);
+  bool pause(const http::Attempt& attempt) const;
   /// True when `code` says that the repository is missing and it was made just now, once.
   bool make_missing(const std::string& code);
   /// Throws Refused for `response`.

@@ -67,10 +67,11 @@ bool changes_line_ends(git_repository* repository) {
 
 }  // namespace
 
-GitContents::GitContents(git_repository* repository, git_index* index) : repository_{repository} {
+GitContents::GitContents(git_repository* repository, git_index* index)
+    : repository_{repository},
+      has_attributes_{changes_line_ends(repository) || any_attributes(index)} {
   // Attributes must come from the same index, not from what another process stages meanwhile.
   git_repository_set_index(repository, index);
-  has_attributes_ = changes_line_ends(repository) || any_attributes(index);
 }
 
 bool GitContents::any_attributes(git_index* index) const {

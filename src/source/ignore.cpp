@@ -13,7 +13,7 @@ namespace autopack::source {
 
 namespace {
 
-constexpr std::size_t longest_line = 64 * 1024;  // what docker's reader takes
+constexpr std::size_t longest_line{65'536};  // what docker's reader takes
 
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 

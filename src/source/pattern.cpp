@@ -25,11 +25,10 @@ std::string clean(std::string_view path) {
     if (name.empty() || name == ".") {
       continue;
     }
-    if (name != "..") {
-      names.push_back(std::move(name));
-    } else if (!names.empty() && names.back() != "..") {
+    const bool is_up = name == "..";
+    if (is_up && !names.empty() && names.back() != "..") {
       names.pop_back();
-    } else if (!rooted) {
+    } else if (!is_up || !rooted) {
       names.push_back(std::move(name));
     }
   }

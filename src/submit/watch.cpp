@@ -51,7 +51,7 @@ public:
   }
 
 private:
-  void sleep(milliseconds time) { options_.jobs->service().options().sleep(time); }
+  void sleep(milliseconds time) const { options_.jobs->service().options().sleep(time); }
 
   /// True when the state is another than before.
   bool look_at_job() {

@@ -160,7 +160,7 @@ class Narrow(unittest.TestCase):
         self.assertNotIn(token, text)
         self.assertNotIn('GitHub token', self.said('explain', '--check', '--source=HEAD'))
 
-    def test_interrupted_and_piped(self):
+    def test_piped_and_mistyped(self):
         answer = testbed.run(['sh', '-c', f"'{testbed.binary}' explain | head -1; '{testbed.binary}' explian"],
                              cwd=self.folder, check=False)
         self.assertEqual(answer.stdout.decode(), 'runs       python3 trainer/task.py\n')

@@ -106,6 +106,7 @@ TEST_CASE("image names that Artifact Registry cannot take") {
         "image-name error");
   CHECK(outcomes(check_image_names(packaged("us-docker.pkg.dev/example.com/p/r/i"), true)).empty());
   CHECK(outcomes(check_image_names(packaged("gcr.io/p"), true)) == "image-name error");
+  CHECK(outcomes(check_image_names(job_with({.image = "gcr.io/p"}), true)) == "image-name warning");
   CHECK(outcomes(check_image_names(packaged("gcr.io/p/i"), true)).empty());
   const auto typo = check_image_names(packaged("us-centrall-docker.pkg.dev/p/r/i"), true);
   CHECK(outcomes(typo) == "image-name error");
