@@ -49,7 +49,7 @@ struct Pipe {
 /// A child that does not read its input must not kill this process.
 class IgnoreBrokenPipe {
 public:
-  IgnoreBrokenPipe() { old_ = ::signal(SIGPIPE, SIG_IGN); }
+  IgnoreBrokenPipe() : old_{::signal(SIGPIPE, SIG_IGN)} {}
 
   ~IgnoreBrokenPipe() { ::signal(SIGPIPE, old_); }
 
@@ -155,6 +155,7 @@ std::optional<ProcessResult> run_process(
     std::chrono::milliseconds timeout,
     const Cancellation* cancellation) {
   std::vector<char*> arguments;
+  arguments.reserve(argv.size() + 1);
   for (const auto& word : argv) {
     arguments.push_back(const_cast<char*>(word.c_str()));  // posix_spawn does not write to them
   }
@@ -167,9 +168,10 @@ std::optional<ProcessResult> run_process(
     }
   }
   for (const auto& [name, value] : extra_environment) {
-    variables.push_back(name + "=" + value);
+    variables.push_back(fmt::format("{}={}", name, value));
   }
   std::vector<char*> environment;
+  environment.reserve(variables.size() + 1);
   for (auto& text : variables) {
     environment.push_back(text.data());
   }

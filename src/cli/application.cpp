@@ -118,7 +118,7 @@ std::string take_settings_file(std::vector<std::string>& tokens, const FlagSet& 
       std::filesystem::path{given.front().values.back()}.filename() != settings_file_name) {
     return {};
   }
-  const std::string file = given.front().values.back();
+  std::string file = given.front().values.back();
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     if (tokens[i] == "--config=" + file) {
       tokens.erase(tokens.begin() + static_cast<std::ptrdiff_t>(i));

@@ -214,7 +214,7 @@ std::vector<std::string> FlagSet::parse(const std::vector<std::string>& tokens,
   for (const auto& flag : flags_) {
     settle(flag, environment, settings);
   }
-  const auto positional = app_->remaining();
+  auto positional = app_->remaining();
   for (const auto& rest : positional) {
     if (rest.size() > 1 && rest.front() == '-') {
       refuse_unknown(rest);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace autopack::cli {
 
@@ -69,7 +70,7 @@ std::string elapsed_text(Clock::duration elapsed) {
   if (seconds < 9.95) {
     return fmt::format("{:.1f} s", seconds);
   }
-  const auto whole = static_cast<std::int64_t>(seconds + 0.5);
+  const auto whole = std::llround(seconds);
   return whole < 120 ? fmt::format("{} s", whole)
                      : fmt::format("{} min {} s", whole / 60, whole % 60);
 }

@@ -80,9 +80,9 @@ public:
   static Configuration parse(std::string_view text, const std::string& what);
 
   Configuration(const Configuration& other);
-  Configuration(Configuration&&) noexcept;
+  Configuration(Configuration&& other) noexcept;
   Configuration& operator=(const Configuration& other);
-  Configuration& operator=(Configuration&&) noexcept;
+  Configuration& operator=(Configuration&& other) noexcept;
   ~Configuration();
 
   std::string platform() const;

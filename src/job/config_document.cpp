@@ -107,17 +107,16 @@ bool DocumentReader::is_mapping(const YAML::Node& node) {
                   fmt::format("`{}` is {}, not a mapping", config_.origin, describe_node(node)));
     return false;
   }
-  for (const auto* key : {"trainingInput", "predictionInput"}) {
-    if (find_key(node, key).IsDefined()) {
-      reader_.fault(
-          node,
-          fmt::format("`{}` is a job of the legacy AI Platform, which has ended", config_.origin),
-          {fmt::format("autopack translate --config={0} | autopack submit --config=-",
-                       shell_quote(config_.origin))});
-      return false;
-    }
+  const bool is_legacy =
+      find_key(node, "trainingInput").IsDefined() || find_key(node, "predictionInput").IsDefined();
+  if (is_legacy) {
+    reader_.fault(
+        node,
+        fmt::format("`{}` is a job of the legacy AI Platform, which has ended", config_.origin),
+        {fmt::format("autopack translate --config={0} | autopack submit --config=-",
+                     shell_quote(config_.origin))});
   }
-  return true;
+  return !is_legacy;
 }
 
 /// The task decides what the inputs are, and whether autopack can make them.

@@ -2,6 +2,8 @@
 
 #include "base/json.hpp"
 
+#include <array>
+
 namespace autopack::job {
 
 using nlohmann::json;
@@ -9,8 +11,9 @@ using nlohmann::json;
 namespace {
 
 /// Of a tuning job, and of the inputs of a tuning task.
-constexpr std::string_view tuning_keys[] = {"studySpec", "maxTrialCount", "parallelTrialCount",
-                                            "maxFailedTrialCount"};
+constexpr std::array tuning_keys{std::string_view{"studySpec"}, std::string_view{"maxTrialCount"},
+                                 std::string_view{"parallelTrialCount"},
+                                 std::string_view{"maxFailedTrialCount"}};
 
 void move_key(json& from, std::string_view key, json& to, std::string_view new_key) {
   const auto found = from.find(key);

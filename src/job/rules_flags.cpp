@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace autopack::job {
 
@@ -111,13 +112,13 @@ void PoolCheck::packaged(bool own) {
 
 void PoolCheck::shares_packaged() {
   auto keys = dependency_keys(pool_);
-  const std::pair<bool, const char*> others[] = {
-      {pool_.executor_image_uri.has_value(), "executor-image-uri"},
-      {pool_.container_image_uri.has_value(), "container-image-uri"},
-      {pool_.python_module.has_value(), "python-module"},
-      {pool_.script.has_value(), "script"},
-      {pool_.local_package_path.has_value(), "local-package-path"},
-      {pool_.output_image_uri.has_value(), "output-image-uri"},
+  const std::array others{
+      std::pair{pool_.executor_image_uri.has_value(), "executor-image-uri"},
+      std::pair{pool_.container_image_uri.has_value(), "container-image-uri"},
+      std::pair{pool_.python_module.has_value(), "python-module"},
+      std::pair{pool_.script.has_value(), "script"},
+      std::pair{pool_.local_package_path.has_value(), "local-package-path"},
+      std::pair{pool_.output_image_uri.has_value(), "output-image-uri"},
   };
   for (const auto& [typed, key] : others) {
     if (typed) {

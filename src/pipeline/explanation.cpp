@@ -78,7 +78,7 @@ std::optional<image::LayerFacts> facts_of(const Services& services,
   }
   image::LayerWriter writer{[](std::string_view) {}};
   recipe.write_tar([&](std::string_view bytes) { writer.write(bytes); });
-  const auto facts = writer.finish();
+  auto facts = writer.finish();
   services.layer_cache.put(recipe.key, facts);
   return facts;
 }

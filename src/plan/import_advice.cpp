@@ -155,8 +155,8 @@ private:
     const std::string first = import.module.substr(0, dot);
     const auto rest =
         std::string_view{import.module}.substr(std::min(dot + 1, import.module.size()));
-    for (std::size_t i = 0; i < roots_.size(); ++i) {
-      if (const auto module = find(roots_[i], first)) {
+    for (const auto& root : roots_) {
+      if (const auto module = find(root, first)) {
         enter(*module, import, rest);
         return;
       }

@@ -48,7 +48,7 @@ const ApiAnswer& ProjectFacts::answer() {
 }
 
 std::string ProjectFacts::number() {
-  const auto number = text_of(*answer().body, "projectNumber");
+  auto number = text_of(*answer().body, "projectNumber");
   if (!answer().ok() || number.empty()) {
     throw Error(ErrorKind::remote,
                 fmt::format("the number of project `{}` is not known", project_));
@@ -57,7 +57,7 @@ std::string ProjectFacts::number() {
 }
 
 std::string ProjectFacts::id() {
-  const auto id = text_of(*answer().body, "projectId");
+  auto id = text_of(*answer().body, "projectId");
   if (!answer().ok() || id.empty()) {
     throw Error(ErrorKind::remote, fmt::format("the id of project `{}` is not known", project_));
   }

@@ -24,14 +24,15 @@ bool is_location(const std::string& location) {
          std::find(multi_regions.begin(), multi_regions.end(), location) != multi_regions.end();
 }
 
-/// `severe` for an image that is to be pushed; gcloud passes on the name of one that only runs.
-void check_name(const image::Reference& image, bool severe, bool tables, Findings& findings) {
+/// `runs` for an image that is not to be pushed: of those, gcloud passes on names in gcr.io too
+/// that nothing can have, and what it takes is not refused here.
+void check_name(const image::Reference& image, bool runs, bool tables, Findings& findings) {
   const auto name = registry::parse_artifact_name(image.host, image.path);
   if (!name) {
     return;
   }
   if (name->image.empty()) {
-    const auto found = severe ? failing : warning;
+    const auto found = runs && image.host.ends_with("gcr.io") ? warning : failing;
     findings.push_back(
         found("image-name", fmt::format("`{}` names no image", printable(image.text)),
               fmt::format("names in Artifact Registry are formed `{}/PROJECT/{}IMAGE`", image.host,
@@ -151,7 +152,7 @@ void check_size(const ImageFacts& image, const PlannedPool& pool, Findings& find
 Findings check_image_names(const PlannedJob& job, bool tables) {
   Findings findings;
   if (job.packaged) {
-    check_name(job.packaged->target, true, tables, findings);
+    check_name(job.packaged->target, false, tables, findings);
   }
   for (const auto& name : job.ready_images()) {
     if (const auto fault = image::Reference::fault(name)) {
@@ -159,7 +160,7 @@ Findings check_image_names(const PlannedJob& job, bool tables) {
       continue;
     }
     const auto image = image::Reference::parse(name);
-    check_name(image, false, tables, findings);
+    check_name(image, true, tables, findings);
     if (tables) {
       check_prebuilt_tag(image, findings);
     }

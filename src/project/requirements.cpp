@@ -321,7 +321,7 @@ std::optional<std::string> RequirementsReader::inside(std::string_view path,
         position.str(), {"write the path out"});
     return std::nullopt;
   }
-  const auto normal =
+  auto normal =
       path.starts_with('/') ? std::nullopt : source::normalise(join_path(directory, path));
   if (!normal) {
     std::vector<std::string> hints{
