@@ -92,8 +92,7 @@ private:
   /// Strings with only `,` or `/` between them: the arguments of os.path.join, or a pathlib path.
   void read_paths() {
     std::vector<std::string> run;
-    for (std::size_t i = 0; i < tokens_.size(); ++i) {
-      const auto& token = tokens_[i];
+    for (const auto& token : tokens_) {
       if (token.kind == Token::Kind::string && !token.computed && token.text.size() < 256) {
         run.push_back(token.text);
         for (std::size_t first = run.size() > 4 ? run.size() - 4 : 0; first + 1 < run.size();
@@ -232,9 +231,9 @@ private:
         i += arguments.size() + 2;
       } else if (token.kind == Token::Kind::string && !token.computed) {
         packages.listed.push_back(token.text);
-      } else if (token.kind == Token::Kind::name && !(token.is_name("setuptools") && !call)) {
-        packages.computed = true;
-      } else if (token.kind == Token::Kind::string || token.is("%")) {
+      } else if (const bool named =
+                     token.kind == Token::Kind::name && (call || !token.is_name("setuptools"));
+                 named || token.kind == Token::Kind::string || token.is("%")) {
         packages.computed = true;
       }
     }
