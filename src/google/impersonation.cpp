@@ -247,7 +247,7 @@ std::unique_ptr<CachingTokenSource> make_impersonated_file(CredentialOptions opt
         .hint("name the accounts between in `delegates`");
   }
   auto target = impersonation_of(file);
-  auto source = make_from_file(options, std::move(inner));
+  auto source = make_from_file(options, inner);
   return std::make_unique<Impersonated>(std::move(options), std::move(target), std::move(source),
                                         file.optional("quota_project_id"));
 }
