@@ -20,6 +20,7 @@ import subprocess
 import threading
 import urllib.parse
 
+import loopback
 import secret_watch
 
 
@@ -69,12 +70,7 @@ class ArtifactRegistry(http.server.ThreadingHTTPServer):
         pass  # a client that went away
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = 'HTTP/1.1'
-
-    def log_message(self, *arguments):
-        pass
-
+class Handler(loopback.Handler):
     def do_CONNECT(self):
         self.send_response(200)
         self.end_headers()
@@ -84,44 +80,31 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.close_connection = False
 
     def answer(self):
-        url = urllib.parse.urlsplit(self.path)
-        self.query = dict(urllib.parse.parse_qsl(url.query))
-        body = self.read_body()
-        if body is None:
-            self.close_connection = True
+        if self.is_dropped():
+            self.rfile.read(1000)
+            self.drop()
             self.connection.shutdown(socket.SHUT_RDWR)
             self.connection.close()
             return
         secret_watch.seen(self.headers)
-        with self.server.lock:
-            self.server.requests.append(f'{self.command} {url.path}')
-            status, headers, text = self.early(url.path) or self.route(url.path, body)
-        self.send_response(status)
-        for name, value in headers.items():
-            self.send_header(name.replace('_', '-'), value)
-        if 'Content_Length' not in headers:
-            self.send_header('Content-Length', str(len(text)))
-        self.end_headers()
-        if self.command != 'HEAD':
-            self.wfile.write(text)
+        self.respond(self.read_body())
 
     do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = answer
 
-    def read_body(self):
-        if int(self.headers.get('Content-Length', '0')) > 1_000_000:
-            with self.server.lock:
-                drop, self.server.drop_bodies = self.server.drop_bodies > 0, max(0, self.server.drop_bodies - 1)
-            if drop:
-                self.rfile.read(1000)
-                return None
-        if self.headers.get('Transfer-Encoding', '') != 'chunked':
-            return self.rfile.read(int(self.headers.get('Content-Length', '0')))
-        body = b''
-        while size := int(self.rfile.readline(), 16):
-            body += self.rfile.read(size)
-            self.rfile.readline()
-        self.rfile.readline()
-        return body
+    def is_dropped(self):
+        if int(self.headers.get('Content-Length', '0')) <= 1_000_000:
+            return False
+        with self.server.lock:
+            drop, self.server.drop_bodies = self.server.drop_bodies > 0, max(0, self.server.drop_bodies - 1)
+        return drop
+
+    def respond(self, body):
+        url = urllib.parse.urlsplit(self.path)
+        self.query = dict(urllib.parse.parse_qsl(url.query))
+        with self.server.lock:
+            self.server.requests.append(f'{self.command} {url.path}')
+            status, headers, text = self.early(url.path) or self.route(url.path, body)
+        self.send(status, text, {name.replace('_', '-'): value for name, value in headers.items()})
 
     def early(self, path):
         for pattern, answers in self.server.answers.items():

@@ -10,13 +10,13 @@ is told as the API tells it.
 """
 
 import argparse
-import http.server
 import json
 import re
 import sys
 import threading
 import urllib.parse
 
+import loopback
 import secret_watch
 
 APIS = ('AIPLATFORM', 'ARTIFACTREGISTRY', 'CLOUDRESOURCEMANAGER', 'COMPUTE', 'IAM', 'SERVICEUSAGE', 'STORAGE')
@@ -60,7 +60,7 @@ def right_facts():
     }
 
 
-class GoogleServices:
+class GoogleServices(loopback.Server):
     """The server, running in a thread of its own until close()."""
 
     def __init__(self, port=0):
@@ -69,21 +69,11 @@ class GoogleServices:
         self._answers = []
         self._closing = threading.Event()
         self._lock = threading.Lock()
-        self._server = http.server.ThreadingHTTPServer(('127.0.0.1', port), self._handler())
-        self._server.daemon_threads = True
-        self.port = self._server.server_address[1]
-        self.url = f'http://127.0.0.1:{self.port}/'
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
-        self._thread.start()
+        super().__init__(self._handler(), port)
 
     def close(self):
         self._closing.set()
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
-
-    def wait(self):
-        self._thread.join()
+        super().close()
 
     def variables(self, *without):
         """The environment that sends autopack here, but for the APIs in `without`."""
@@ -97,15 +87,8 @@ class GoogleServices:
     def _handler(self):
         outer = self
 
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = 'HTTP/1.1'
-
-            def log_message(self, *_):
-                pass
-
-            def reply(self):
-                body = self.rfile.read(int(self.headers.get('Content-Length') or 0))
-                secret_watch.seen(self.headers, body)
+        class Handler(loopback.Handler):
+            def respond(self, body):
                 with outer._lock:
                     outer.requests.append((self.command, self.path))
                 for pattern, status, text, how in outer._answers:
@@ -113,28 +96,17 @@ class GoogleServices:
                         continue
                     if how == 'hang':
                         outer._closing.wait()
-                    if how != 'answer':
-                        self.close_connection = True
-                        return
-                    self.send(status, text)
+                    if how == 'answer':
+                        self.send(status, text)
+                    else:
+                        self.drop()
                     return
                 if self.path == '/token':
-                    self.send(200, json.dumps({'access_token': TOKEN, 'expires_in': 3599}).encode())
-                    return
-                if not re.fullmatch(r'Bearer \S+', self.headers.get('Authorization', '')):
-                    self.send(401, json.dumps(error(401, 'Request had no credentials.')).encode())
-                    return
-                status, result = outer.handle(self.command, self.path, body)
-                self.send(status, json.dumps(result).encode())
-
-            def send(self, status, text):
-                self.send_response(status)
-                self.send_header('Content-Type', 'application/json; charset=UTF-8')
-                self.send_header('Content-Length', str(len(text)))
-                self.end_headers()
-                self.wfile.write(text)
-
-            do_GET = do_POST = reply
+                    self.send(200, {'access_token': TOKEN, 'expires_in': 3599})
+                elif not re.fullmatch(r'Bearer \S+', self.headers.get('Authorization', '')):
+                    self.send(401, error(401, 'Request had no credentials.'))
+                else:
+                    self.send(*outer.handle(self.command, self.path, body))
 
         return Handler
 

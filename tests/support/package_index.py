@@ -9,14 +9,12 @@ import argparse
 import base64
 import hashlib
 import html
-import http.server
 import json
 import pathlib
 import re
-import threading
 import urllib.parse
 
-import secret_watch
+import loopback
 
 SUFFIXES = ('.whl', '.tar.gz', '.zip')
 
@@ -31,7 +29,7 @@ def project_of(file_name):
     return normalise(re.sub(r'-\d.*$', '', file_name))
 
 
-class Index:
+class Index(loopback.Server):
     """Serves until closed; `requests` holds one dictionary per request, oldest first."""
 
     def __init__(self, directories, user=None, password=None, record=None, port=0):
@@ -47,47 +45,25 @@ class Index:
             self.login = 'Basic ' + base64.b64encode(f'{user}:{password}'.encode()).decode()
         index = self
 
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = 'HTTP/1.1'
-
-            def do_GET(self):
+        class Handler(loopback.Handler):
+            def respond(self, _):
                 index.answer(self)
 
-            do_HEAD = do_GET
-
-            def log_message(self, *_):
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(('127.0.0.1', port), Handler)
-        self.server.daemon_threads = True
-        self.port = self.server.server_address[1]
-        self.url = f'http://127.0.0.1:{self.port}/simple/'
-        self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
-        self.thread.start()
-
-    def close(self):
-        self.server.shutdown()
-        self.server.server_close()
+        super().__init__(Handler, port)
+        self.url += 'simple/'
 
     def answer(self, request):
-        secret_watch.seen(request.headers)
         allowed = self.login is None or request.headers.get('Authorization') == self.login
         path = urllib.parse.unquote(urllib.parse.urlsplit(request.path).path)
         status, body, kind = self.content(path) if allowed else (401, b'log in', 'text/plain')
+        challenge = {'WWW-Authenticate': 'Basic realm="packages"'} if status == 401 else {}
         entry = {'method': request.command, 'path': path, 'status': status,
                  'login': 'Authorization' in request.headers}
         self.requests.append(entry)
         if self.record:
             with open(self.record, 'a', encoding='utf-8') as out:
                 out.write(json.dumps(entry) + '\n')
-        request.send_response(status)
-        if status == 401:
-            request.send_header('WWW-Authenticate', 'Basic realm="packages"')
-        request.send_header('Content-Type', kind)
-        request.send_header('Content-Length', str(len(body)))
-        request.end_headers()
-        if request.command != 'HEAD':
-            request.wfile.write(body)
+        request.send(status, body, {'Content-Type': kind, **challenge})
 
     def content(self, path):
         parts = [part for part in path.split('/') if part]
@@ -123,7 +99,7 @@ def main():
                   arguments.port)
     print(index.url, flush=True)
     try:
-        index.thread.join()
+        index.wait()
     except KeyboardInterrupt:
         index.close()
 

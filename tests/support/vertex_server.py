@@ -26,7 +26,6 @@ front: `get-503`, `list-drop`, `cancel-400`, `logs-429`. For tokens `token-STATU
 """
 
 import argparse
-import http.server
 import json
 import os
 import pathlib
@@ -36,7 +35,7 @@ import threading
 import urllib.parse
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import secret_watch  # noqa: E402
+import loopback  # noqa: E402
 from check_job_schema import read_table  # noqa: E402
 from google_server import GoogleServices, Refusal  # noqa: E402
 from job_service import KINDS, JobService  # noqa: E402
@@ -54,12 +53,11 @@ class Garbled(Exception):
     """The answer is to be no JSON."""
 
 
-class VertexServer:
+class VertexServer(loopback.Server):
     """The server, running in a thread of its own until close()."""
 
     def __init__(self, port=0, record=None, fail=(), states=('PENDING', 'RUNNING', 'SUCCEEDED'), public_key=None,
-                 oracle=None, control=None, narrate=False,
-                 tls=None):
+                 oracle=None, control=None, narrate=False, tls=None):
         oracle = oracle or os.environ.get('AUTOPACK_ORACLE') or ROOT.parent / 'shared' / 'oracle'
         self.oracle = pathlib.Path(oracle) if pathlib.Path(oracle, 'validate.py').is_file() else None
         self.record = record
@@ -73,65 +71,30 @@ class VertexServer:
         self.requests = []
         self.google = GoogleServices(self.note, lambda: self.next_failure('token'), public_key)
         self._lock = threading.RLock()
-        self._server = http.server.ThreadingHTTPServer(('127.0.0.1', port), self._handler())
-        self._server.daemon_threads = True
-        if tls:
-            self._server.socket = tls.wrap_socket(self._server.socket, server_side=True)
-        self.port = self._server.server_address[1]
-        self.url = f'{"https" if tls else "http"}://127.0.0.1:{self.port}/'
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
-        self._thread.start()
+        super().__init__(self._handler(), port, tls)
 
     @property
     def jobs(self):
         return self.service.jobs
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
-
     def close(self):
         self.released.set()
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
-
-    def wait(self):
-        self._thread.join()
+        super().close()
 
     def _handler(self):
         outer = self
 
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = 'HTTP/1.1'
-
-            def log_message(self, *_):
-                pass
-
-            def answer(self):
-                body = self.rfile.read(int(self.headers.get('Content-Length') or 0))
-                secret_watch.seen(self.headers, body)
+        class Handler(loopback.Handler):
+            def respond(self, body):
+                headers = {'Metadata-Flavor': 'Google'} if self.headers.get('Metadata-Flavor') else None
                 try:
-                    status, result = 200, outer.handle(self.command, self.path, self.headers, body)
+                    self.send(200, outer.handle(self.command, self.path, self.headers, body), headers)
                 except Refusal as refusal:
-                    status, result = refusal.status, refusal.body
+                    self.send(refusal.status, refusal.body, headers)
                 except Drop:
-                    self.close_connection = True
-                    return
+                    self.drop()
                 except Garbled:
-                    status, result = 200, '<html>busy</html>'
-                text = result.encode() if isinstance(result, str) else json.dumps(result).encode()
-                self.send_response(status)
-                self.send_header('Content-Type', 'application/json; charset=UTF-8')
-                if self.headers.get('Metadata-Flavor'):
-                    self.send_header('Metadata-Flavor', 'Google')
-                self.send_header('Content-Length', str(len(text)))
-                self.end_headers()
-                self.wfile.write(text)
-
-            do_GET = do_POST = do_DELETE = answer
+                    self.send(200, '<html>busy</html>', headers)
 
         return Handler
 

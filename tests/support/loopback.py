@@ -1,0 +1,79 @@
+"""What the servers of the tests have in common: one on loopback, in a thread of its own, that reads whole requests."""
+
+import http.server
+import json
+import threading
+
+import secret_watch
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    """Calls `respond(body)` for each request, of any method."""
+
+    protocol_version = 'HTTP/1.1'
+
+    def log_message(self, *_):
+        pass
+
+    def answer(self):
+        body = self.read_body()
+        secret_watch.seen(self.headers, body)
+        self.respond(body)
+
+    do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = answer
+
+    def read_body(self):
+        if self.headers.get('Transfer-Encoding', '') != 'chunked':
+            return self.rfile.read(int(self.headers.get('Content-Length') or 0))
+        body = b''
+        while size := int(self.rfile.readline(), 16):
+            body += self.rfile.read(size)
+            self.rfile.readline()
+        self.rfile.readline()
+        return body
+
+    def send(self, status, content, headers=None, reason=None):
+        """Sends bytes or a text, anything else as JSON; `headers` may tell another type or length."""
+        if isinstance(content, str):
+            content = content.encode()
+        text = content if isinstance(content, bytes) else json.dumps(content).encode()
+        self.send_response(status, reason)
+        headers = {'Content-Type': 'application/json; charset=UTF-8', 'Content-Length': str(len(text)), **(headers or {})}
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        if self.command != 'HEAD':
+            self.wfile.write(text)
+
+    def drop(self):
+        """No answer: the connection ends."""
+        self.close_connection = True
+
+
+class Server:
+    """Serves by `handler`, a class, until close()."""
+
+    def __init__(self, handler, port=0, tls=None):
+        self._server = http.server.ThreadingHTTPServer(('127.0.0.1', port), handler)
+        self._server.daemon_threads = True
+        self._server.handle_error = lambda *_: None  # a client that went away
+        if tls:
+            self._server.socket = tls.wrap_socket(self._server.socket, server_side=True)
+        self.port = self._server.server_address[1]
+        self.url = f'{"https" if tls else "http"}://127.0.0.1:{self.port}/'
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread.start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def wait(self):
+        self._thread.join()
