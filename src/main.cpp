@@ -1,8 +1,10 @@
 #include "cli/application.hpp"
 #include "cli/signals.hpp"
+#include "http/curl_functions.hpp"
 
 #include <malloc.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,12 +13,16 @@ int main(int count, char** values) {
   // The pieces that layers are made of go back to the system at once, whichever thread had them.
   ::mallopt(M_MMAP_THRESHOLD, 512 * 1024);
   ::mallopt(M_ARENA_MAX, 4);
+  const std::vector<std::string> typed{values + 1, values + count};
+  std::optional<http::CurlLoading> loading;
+  if (cli::asks_servers(typed)) {
+    loading.emplace();
+  }
   Cancellation cancellation;
   const cli::SignalGuard guard{cancellation};
-  return cli::run_application({values + 1, values + count},
-                              {.environment = Environment::of_process(),
-                               .streams = cli::Streams::of_process(),
-                               .cancellation = &cancellation,
-                               .make_client = http::make_client,
-                               .make_docker = engine::make_docker});
+  return cli::run_application(typed, {.environment = Environment::of_process(),
+                                      .streams = cli::Streams::of_process(),
+                                      .cancellation = &cancellation,
+                                      .make_client = http::make_client,
+                                      .make_docker = engine::make_docker});
 }

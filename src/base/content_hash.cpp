@@ -1,5 +1,7 @@
 #include "base/content_hash.hpp"
 
+#include "base/text.hpp"
+
 #include <string_view>
 
 namespace autopack {
@@ -14,15 +16,8 @@ ContentHash::ContentHash(const Digest& digest) : bytes_{} {
   }
 }
 
-std::string ContentHash::hex() const {
-  static constexpr std::string_view digits = "0123456789abcdef";
-  std::string text;
-  text.reserve(2 * bytes_.size());
-  for (const unsigned char byte : bytes_) {
-    text += digits[byte >> 4U];
-    text += digits[byte & 15U];
-  }
-  return text;
+std::string ContentHash::hex(std::size_t digits) const {
+  return hexadecimal({reinterpret_cast<const char*>(bytes_.data()), digits / 2});
 }
 
 }  // namespace autopack

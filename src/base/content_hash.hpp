@@ -19,8 +19,8 @@ public:
 
   const Bytes& bytes() const { return bytes_; }
 
-  /// The 64 hexadecimal digits.
-  std::string hex() const;
+  /// The first of the 64 hexadecimal digits, an even number of them.
+  std::string hex(std::size_t digits = 64) const;
 
   /// `sha256:<hex>`.
   std::string str() const { return "sha256:" + hex(); }

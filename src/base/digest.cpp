@@ -1,6 +1,7 @@
 #include "base/digest.hpp"
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 
 #include <openssl/evp.h>
 #include <openssl/pem.h>
@@ -9,21 +10,6 @@
 #include <vector>
 
 namespace autopack {
-
-namespace {
-
-std::string to_hex(const unsigned char* bytes, std::size_t size) {
-  static constexpr std::string_view digits{"0123456789abcdef"};
-  std::string text;
-  text.reserve(size * 2);
-  for (std::size_t i = 0; i < size; ++i) {
-    text += digits[bytes[i] >> 4U];
-    text += digits[bytes[i] & 15U];
-  }
-  return text;
-}
-
-}  // namespace
 
 std::optional<Digest> Digest::parse(std::string_view text) {
   const bool valid = text.size() == 71 && text.starts_with("sha256:") &&
@@ -34,7 +20,11 @@ std::optional<Digest> Digest::parse(std::string_view text) {
 }
 
 struct Sha256::State {
-  State() : context{EVP_MD_CTX_new()} { EVP_DigestInit_ex(context, EVP_sha256(), nullptr); }
+  State() : context{EVP_MD_CTX_new()} {
+    // Looked up once: EVP_sha256() would be looked up at each start.
+    static const EVP_MD* const algorithm = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+    EVP_DigestInit_ex(context, algorithm, nullptr);
+  }
 
   ~State() { EVP_MD_CTX_free(context); }
 
@@ -53,11 +43,17 @@ void Sha256::update(std::string_view bytes) {
   EVP_DigestUpdate(state_->context, bytes.data(), bytes.size());
 }
 
-Digest Sha256::finish() {
+std::array<unsigned char, 32> Sha256::finish_bytes() {
   std::array<unsigned char, 32> bytes{};
   EVP_DigestFinal_ex(state_->context, bytes.data(), nullptr);
-  EVP_DigestInit_ex(state_->context, EVP_sha256(), nullptr);
-  return Digest{"sha256:" + to_hex(bytes.data(), bytes.size())};
+  EVP_DigestInit_ex(state_->context, nullptr, nullptr);
+  return bytes;
+}
+
+Digest Sha256::finish() {
+  const auto bytes = finish_bytes();
+  return Digest{"sha256:" +
+                hexadecimal({reinterpret_cast<const char*>(bytes.data()), bytes.size()})};
 }
 
 Digest sha256(std::string_view bytes) {

@@ -44,6 +44,8 @@ public:
   void update(std::string_view bytes);
   /// The digest of all bytes so far; the object starts afresh.
   Digest finish();
+  /// The same as its 32 bytes.
+  std::array<unsigned char, 32> finish_bytes();
 
 private:
   struct State;

@@ -2,6 +2,7 @@
 
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
+#include "base/new_file.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -24,20 +25,6 @@ namespace {
 Error failure(const char* verb, const fs::path& path, int code) {
   return Error(ErrorKind::environment, fmt::format("cannot {} `{}`", verb, path.string()))
       .cause(std::strerror(code));
-}
-
-/// A new file in the directory of `path`, and its name; no descriptor and errno set on failure. It
-/// is made with its last mode, because asking for the umask would change it for other threads.
-std::pair<Descriptor, std::string> open_beside(const fs::path& path, mode_t mode) {
-  std::random_device random;
-  for (;;) {
-    std::string name =
-        path.parent_path() / fmt::format(".{}.{:08x}", path.filename().string(), random());
-    Descriptor file{::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)};
-    if (file || errno != EEXIST) {
-      return {std::move(file), std::move(name)};
-    }
-  }
 }
 
 }  // namespace
@@ -76,31 +63,9 @@ std::string read_file(const fs::path& path) {
 }
 
 void write_file(const fs::path& path, std::string_view text, FileMode mode) {
-  if (path.has_parent_path()) {
-    std::error_code ignored;
-    fs::create_directories(path.parent_path(), ignored);
-  }
-  auto [file, temporary] = open_beside(path, mode == FileMode::secret ? 0600 : 0644);
-  if (!file) {
-    throw failure("write", path, errno);
-  }
-  std::string_view rest = text;
-  int error = 0;
-  while (error == 0 && !rest.empty()) {
-    const ssize_t count = ::write(file.get(), rest.data(), rest.size());
-    if (count < 0) {
-      error = errno == EINTR ? 0 : errno;
-    } else {
-      rest.remove_prefix(static_cast<std::size_t>(count));
-    }
-  }
-  if (error == 0 && (file.close() != 0 || ::rename(temporary.c_str(), path.c_str()) != 0)) {
-    error = errno;
-  }
-  if (error != 0) {
-    ::unlink(temporary.c_str());
-    throw failure("write", path, error);
-  }
+  NewFile file{path, mode};
+  file.write(text);
+  file.commit();
 }
 
 }  // namespace autopack

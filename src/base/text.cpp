@@ -43,6 +43,35 @@ std::string to_lower(std::string_view text) {
   return result;
 }
 
+std::string to_upper(std::string_view text) {
+  std::string result{text};
+  for (char& c : result) {
+    if (c >= 'a' && c <= 'z') {
+      c = static_cast<char>(c - 'a' + 'A');
+    }
+  }
+  return result;
+}
+
+bool is_alphanumeric(std::string_view text, std::string_view signs) {
+  return std::all_of(text.begin(), text.end(), [&](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           signs.find(c) != std::string_view::npos;
+  });
+}
+
+std::string hexadecimal(std::string_view bytes) {
+  static constexpr std::string_view digits{"0123456789abcdef"};
+  std::string text(bytes.size() * 2, '\0');
+  char* out = text.data();
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    *out++ = digits[byte >> 4U];
+    *out++ = digits[byte & 15U];
+  }
+  return text;
+}
+
 std::string replace_all(std::string text, std::string_view from, std::string_view to) {
   for (std::size_t at = 0; !from.empty() && (at = text.find(from, at)) != std::string::npos;
        at += to.size()) {

@@ -15,6 +15,10 @@ std::string join(std::span<const std::string> parts, std::string_view separator)
 std::string_view trim(std::string_view text);
 /// ASCII only.
 std::string to_lower(std::string_view text);
+/// ASCII only.
+std::string to_upper(std::string_view text);
+/// True when all of `text` are ASCII letters, digits, or one of `signs`; also of an empty one.
+bool is_alphanumeric(std::string_view text, std::string_view signs = {});
 std::string replace_all(std::string text, std::string_view from, std::string_view to);
 
 /// Optimal string alignment distance: insertions, deletions, substitutions, neighbouring swaps.
@@ -32,6 +36,8 @@ std::size_t utf8_length(std::string_view text);
 /// Bytes that would disturb a terminal (control characters, invalid UTF-8) written as `\xNN`.
 std::string printable(std::string_view text);
 
+/// Two lower-case hexadecimal digits for each byte.
+std::string hexadecimal(std::string_view bytes);
 std::string base64_encode(std::string_view bytes);
 /// URL alphabet without padding (RFC 4648 section 5), as JWTs want.
 std::string base64url_encode(std::string_view bytes);

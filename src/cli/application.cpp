@@ -4,7 +4,7 @@
 #include "cli/arguments.hpp"
 #include "cli/command.hpp"
 #include "cli/help.hpp"
-#include "cli/packaging_options.hpp"
+#include "cli/named_files.hpp"
 #include "cli/settings.hpp"
 #include "google/registry_login.hpp"
 #include "job/flags_file.hpp"
@@ -48,10 +48,6 @@ const CommandEntry& find_command(const std::string& name) {
     error.hint(fmt::format("did you mean `{}`?", *near));
   }
   throw error.hint(fmt::format("the commands are `{}`", join(names, "`, `")));
-}
-
-std::vector<std::string> flags_of_file(const std::string& file) {
-  return job::parse_flags_file(read_named_file("--flags-file", file), file);
 }
 
 void check_positional(const Reading& reading,
@@ -148,6 +144,19 @@ void tell_origins(const FlagSet& flags, Console& console) {
   }
 }
 
+/// What is typed is the disk's, a file of flags too; where the source has another, that is told.
+void warn_of_flags_files(Reading& reading,
+                         const std::vector<NamedFile>& files,
+                         const Environment& environment) {
+  const auto& source = reading.flags->given("--source");
+  if (source.empty() || only_tells(reading.global)) {
+    return;
+  }
+  for (const auto& file : files) {
+    warn_if_other(file, source.front().values.back(), environment, reading.warnings);
+  }
+}
+
 /// Fills `reading` as far as it comes, so that an error is already told as the flags ask.
 void read(Reading& reading, const std::vector<std::string>& typed, const Environment& environment) {
   const Arguments arguments = split_arguments(typed);
@@ -166,7 +175,11 @@ void read(Reading& reading, const std::vector<std::string>& typed, const Environ
   if (const auto file = environment.get(variable_of("--flags-file"))) {
     tokens.insert(tokens.begin(), "--flags-file=" + *file);  // first, so that what is typed wins
   }
-  tokens = expand_flags_files(tokens, flags_of_file);
+  std::vector<NamedFile> flags_files;
+  tokens = expand_flags_files(tokens, [&](const std::string& file) {
+    flags_files.push_back({file, read_named_file("--flags-file", file)});
+    return job::parse_flags_file(flags_files.back().text, file);
+  });
   reading.arguments = reading.flags->parse(tokens, environment);
   enter(reading.global.directory);
   if (!only_tells(reading.global)) {
@@ -182,6 +195,7 @@ void read(Reading& reading, const std::vector<std::string>& typed, const Environ
       reading.arguments = reading.flags->parse(tokens, environment, settings.values);
     }
   }
+  warn_of_flags_files(reading, flags_files, environment);
   check_positional(reading, reading.arguments, arguments);
   reading.program_arguments = arguments.program;
 }
@@ -294,6 +308,15 @@ int fail(const Error& error, const Reading& reading, Console& console) {
 }
 
 }  // namespace
+
+bool asks_servers(const std::vector<std::string>& typed) {
+  const auto is_flag = [](const std::string& word) { return word.starts_with('-'); };
+  const auto command = std::find_if_not(typed.begin(), typed.end(), is_flag);
+  const auto& all = commands();
+  return command != typed.end() && std::any_of(all.begin(), all.end(), [&](const auto& entry) {
+           return entry.name == *command && entry.asks_servers;
+         });
+}
 
 int run_application(const std::vector<std::string>& typed, const Surroundings& surroundings) {
   Reading reading;

@@ -21,6 +21,9 @@ struct Surroundings {
   std::function<std::shared_ptr<engine::Docker>(engine::DockerOptions)> make_docker{};
 };
 
+/// True for a command line (without the program's name) that hardly ever does without a server.
+bool asks_servers(const std::vector<std::string>& typed);
+
 /// Runs one command line (without the program's name) and returns the exit status. Throws nothing.
 int run_application(const std::vector<std::string>& typed, const Surroundings& surroundings);
 

@@ -20,8 +20,6 @@ public:
     require_executor(packaging_, build_);
     auto request = package_request(packaging_, build_, session.services.environment);
     request.tells_git = session.format.kind != OutputFormat::Kind::text;
-    // Made first, so that libcurl is loaded while the files are looked at.
-    static_cast<void>(session.services.client());
     const auto scanned = pipeline::scan(request);
     const std::string job_name = packaging_.display_name.empty()
                                      ? directory_name(request.project.directory)

@@ -44,6 +44,7 @@ struct CommandEntry {
   std::string_view example{};  ///< whole command lines
   std::unique_ptr<Command> (*make)(){nullptr};
   bool takes_program_arguments{false};  ///< after `--`
+  bool asks_servers{false};             ///< nearly always
   std::size_t most_arguments{0};        ///< that are no flags
   /// Words that the first argument can be: `bash|zsh|fish`. Empty: anything. Another word is
   /// refused before the command runs.
@@ -63,6 +64,10 @@ std::unique_ptr<Command> make_explain_command();
 std::unique_ptr<Command> make_doctor_command();
 std::unique_ptr<Command> make_jobs_command();
 std::unique_ptr<Command> make_completion_command();
+
+/// The result of a command as `--format` asks for it; `text` is for people, so the locale may make
+/// it narrow.
+void tell_result(const Session& session, const nlohmann::json& object, const std::string& text);
 
 /// The project directory's own name, for jobs and images that are not named.
 std::string directory_name(const std::filesystem::path& directory);

@@ -21,7 +21,8 @@ const auto table = std::to_array<CommandEntry>({
                 "  container-image-uri executor-image-uri local-package-path script\n"
                 "  python-module output-image-uri; split at `;`: requirements extra-packages\n"
                 "  extra-dirs system-packages\n",
-     .make = make_submit_command},
+     .make = make_submit_command,
+     .asks_servers = true},
     {.name = "tune",
      .summary = "the same for a tuning job, which searches hyperparameters",
      .usage = "--metric=NAME:GOAL --parameter=NAME:VALUES --worker-pool-spec=KEY=VALUE,... [FLAGS]",
@@ -29,7 +30,8 @@ const auto table = std::to_array<CommandEntry>({
                 "    --parameter=lr:double:1e-5..1e-1:log --max-trial-count=20 \\\n"
                 "    --worker-pool-spec=machine-type=n1-standard-4,local-package-path=.,\\\n"
                 "executor-image-uri=python:3.11,script=train.py\n",
-     .make = make_tune_command},
+     .make = make_tune_command,
+     .asks_servers = true},
     {.name = "run",
      .summary = "package, build, and run on this machine",
      .usage =
@@ -37,13 +39,15 @@ const auto table = std::to_array<CommandEntry>({
      .example = "  autopack run --executor-image-uri=python:3.11 --script=train.py -- --epochs=1\n",
      .make = make_run_command,
      .takes_program_arguments = true,
+     .asks_servers = true,
      .own_failure = 125},
     {.name = "build",
      .summary = "package and build; push when the image's name has a registry",
      .usage = "--executor-image-uri=IMAGE --script=FILE | --python-module=MODULE [FLAGS]",
      .example = "  autopack build --executor-image-uri=python:3.11 --script=train.py \\\n"
                 "    --output-image-uri=us-docker.pkg.dev/PROJECT/REPOSITORY/train\n",
-     .make = make_build_command},
+     .make = make_build_command,
+     .asks_servers = true},
     {.name = "dockerfile",
      .summary = "print the Dockerfile; -o writes it, --check compares it",
      .usage = "--executor-image-uri=IMAGE --script=FILE | --python-module=MODULE [FLAGS]",
@@ -63,15 +67,17 @@ const auto table = std::to_array<CommandEntry>({
                 "Looks at engine, logins, credentials, APIs and rights, and at the job that the\n"
                 "flags of `submit` describe. Nothing is built or sent. Status 1 when it found\n"
                 "an error.\n",
-     .make = make_doctor_command},
+     .make = make_doctor_command,
+     .asks_servers = true},
     {.name = "jobs",
-     .summary = "list, describe, cancel and follow custom jobs, tuning jobs and pipelines",
+     .summary = "list, describe, cancel and follow jobs of every kind",
      .usage = "list | describe NAME | cancel NAME | stream-logs NAME  [FLAGS]",
      .example = "  autopack jobs list --region=us-central1 --state=running --limit=10\n"
                 "  autopack jobs stream-logs projects/p/locations/us-central1/customJobs/123\n\n"
                 "NAME is a resource name, or an id with --region and --project. `stream-logs`\n"
                 "ends with the job; its status is 0 when the job succeeded.\n",
      .make = make_jobs_command,
+     .asks_servers = true,
      .most_arguments = 2,
      .first_argument = "list|describe|cancel|stream-logs"},
     {.name = "completion",
@@ -84,7 +90,7 @@ const auto table = std::to_array<CommandEntry>({
      .most_arguments = 1,
      .first_argument = "bash|zsh|fish"},
     {.name = "translate",
-     .summary = "turn a job of the legacy AI Platform Training into one that submit takes",
+     .summary = "turn a legacy AI Platform Training job into one that submit takes",
      .usage = "[JOB] [--config=FILE] [FLAGS of jobs submit training] [-- ARGS]",
      .example = "  autopack translate census --config=config.yaml | \\\n"
                 "    autopack submit --region=us-central1 --config=-\n",
@@ -119,6 +125,15 @@ std::string project_of_credentials(const Session& session) {
 }
 
 }  // namespace
+
+void tell_result(const Session& session, const nlohmann::json& object, const std::string& text) {
+  const auto rendered = render(session.format, object, text);
+  if (session.format.kind == OutputFormat::Kind::text) {
+    session.console.result_for_people(rendered);
+  } else {
+    session.console.result(rendered);
+  }
+}
 
 std::span<const CommandEntry> commands() {
   return table;

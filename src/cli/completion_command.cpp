@@ -8,10 +8,25 @@ namespace {
 
 constexpr std::string_view bash_script{R"(# Completion of autopack for bash.
 _autopack() {
-  local line=${COMP_LINE:0:COMP_POINT} words=() word part prefix answer=()
-  read -ra words <<<"$line"
-  [[ $line == *[[:space:]] ]] && words+=("")
-  word=${words[${#words[@]}-1]}
+  local line=${COMP_LINE:0:COMP_POINT} words=() word= part prefix answer=() quote= i c
+  # The words as the shell would read them, without their quotes.
+  for ((i = 0; i < ${#line}; i++)); do
+    c=${line:i:1}
+    if [[ $c == \\ && $quote != \' ]]; then
+      ((i++))
+      word+=${line:i:1}
+    elif [[ -n $quote && $c == "$quote" ]]; then
+      quote=
+    elif [[ -z $quote && $c == [\'\"] ]]; then
+      quote=$c
+    elif [[ -z $quote && $c == [[:space:]] ]]; then
+      [[ -n $word ]] && words+=("$word")
+      word=
+    else
+      word+=$c
+    fi
+  done
+  words+=("$word")
   mapfile -t answer < <(autopack completion bash -- "${words[@]:1}" 2>/dev/null)
   # bash takes the part behind the last of these as the word.
   prefix=
@@ -50,7 +65,7 @@ constexpr std::string_view zsh_script{R"(#compdef autopack
 _autopack() {
   local -a answer open whole
   local line
-  answer=("${(@f)$(autopack completion zsh -- "${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  answer=("${(@f)$(autopack completion zsh -- "${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
   for line in $answer; do
     case $line in
       :files) compset -P '*[=,]'; _files ;;
@@ -71,11 +86,17 @@ fi
 
 constexpr std::string_view fish_script{R"(# Completion of autopack for fish.
 function __autopack_complete
-    set -l words (commandline -opc) (commandline -ct)
+    set -l token (commandline -ct)
+    set -l word
+    # A quote may still be open.
+    for end in '' '"' "'"
+        set word (string unescape -- "$token$end")
+        and break
+    end
+    set -l words (commandline -opc) "$word"
     for line in (autopack completion fish -- $words[2..-1] 2>/dev/null)
         switch $line
             case ':files' ':directories'
-                set -l word (commandline -ct)
                 set -l part (string replace -r '.*[=,]' '' -- $word)
                 set -l before (string sub -l (math (string length -- $word) - (string length -- $part)) -- $word)
                 for name in $part*

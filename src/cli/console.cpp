@@ -78,7 +78,7 @@ void Console::warn(const Problem& problem) {
     return;
   }
   const std::lock_guard lock{mutex_};
-  write_lines(warning_text(problem, paint_));
+  write_lines(warning_text(problem, paint_, options_.charset));
 }
 
 void Console::step(const StepEvent& event) {
@@ -127,8 +127,8 @@ void Console::result_for_people(std::string_view text) {
 void Console::error(const Error& error) {
   const std::lock_guard lock{mutex_};
   steps_.forget();
-  write_lines(
-      error_text(error, paint_, told_log_ ? engine::last_output_cause : std::string_view{}));
+  write_lines(error_text(error, paint_, options_.charset,
+                         told_log_ ? engine::last_output_cause : std::string_view{}));
 }
 
 void Console::program_output(std::string_view bytes) {
@@ -145,7 +145,7 @@ void Console::program_errors(std::string_view bytes) {
 
 std::string Console::in_locale(std::string text) const {
   const auto is_wide = [](char c) { return static_cast<unsigned char>(c) >= 0x80; };
-  if (!options_.ascii || std::none_of(text.begin(), text.end(), is_wide)) {
+  if (options_.charset == Charset::utf8 || std::none_of(text.begin(), text.end(), is_wide)) {
     return text;
   }
   std::string narrow;

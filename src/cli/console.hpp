@@ -32,8 +32,8 @@ struct ConsoleOptions {
   bool color{false};         ///< on standard error
   bool color_output{false};  ///< on standard output
   Progress progress{Progress::plain};
-  bool ascii{false};  ///< the locale's characters are not UTF-8: others are written as `\xNN`
-  int verbosity{0};   ///< -1 with `--quiet`, 1 with `-v`, 2 with `-vv`
+  Charset charset{Charset::utf8};  ///< of the locale; what it lacks is written as `\xNN`
+  int verbosity{0};                ///< -1 with `--quiet`, 1 with `-v`, 2 with `-vv`
 };
 
 /// The only place that prints. Standard output holds the result alone; all else is for people and
@@ -67,6 +67,8 @@ public:
   Paint error_paint() const { return paint_; }
 
   Paint output_paint() const { return Paint{options_.color_output}; }
+
+  Charset charset() const { return options_.charset; }
 
   /// True when running steps are drawn and drawn over.
   bool is_live() const { return options_.progress == Progress::live && options_.verbosity >= 0; }

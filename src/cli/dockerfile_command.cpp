@@ -77,15 +77,51 @@ private:
     if (session.format.kind == OutputFormat::Kind::text) {
       session.console.result(diff);
     }
+    // Named as it is: the text of the Dockerfile may be good.
+    const std::string drifted = there == text.dockerfile ? ignore : check_;
     throw Error(ErrorKind::drift,
-                fmt::format("`{}` is not what autopack would write", printable(check_)))
-        .hint("the same command with `-o` instead of `--check` writes it anew");
+                fmt::format("`{}` is not what autopack would write", printable(drifted)))
+        .hint(writing_command(session));
+  }
+
+  /// True when a file of a person's own would be written over.
+  static bool is_edited(const std::string& file) {
+    const auto there = read_file_if_exists(file);
+    return there && !pipeline::is_unedited(*there);
+  }
+
+  /// The command that writes what was checked: the check may stand in a hook that nobody typed. In
+  /// words where the flags hold URLs, which may hold logins.
+  std::string writing_command(const Session& session) const {
+    std::string command = "autopack dockerfile";
+    for (const auto& flag : session.flags.help()) {
+      const auto& given = session.flags.given(flag.long_name);
+      const bool is_typed = !given.empty() && given.front().origin == "`" + flag.long_name + "`";
+      const bool says_what = flag.section != "General" || flag.long_name == "--directory";
+      if (!is_typed || !says_what || flag.long_name == "--check") {
+        continue;
+      }
+      for (const auto& value : given.front().values) {
+        command += fmt::format(" {}={}", flag.long_name, shell_quote(value));
+      }
+    }
+    if (command.find("://") != std::string::npos) {
+      return "the same command with `-o` instead of `--check` writes it anew";
+    }
+    const std::string ignore = ignore_file(check_);
+    command += " -o " + shell_quote(check_);
+    if (is_edited(check_) || is_edited(ignore)) {
+      command += " --force";
+    }
+    if (build_.source == source::index_source) {
+      command += fmt::format(" && git add {} {}", shell_quote(check_), shell_quote(ignore));
+    }
+    return command;
   }
 
   void save(Session& session, const pipeline::DockerfileText& text) const {
     for (const auto& file : {output_, ignore_file(output_)}) {
-      const auto there = read_file_if_exists(file);
-      if (there && !force_ && !pipeline::is_unedited(*there)) {
+      if (!force_ && is_edited(file)) {
         throw Error(
             ErrorKind::usage,
             fmt::format("`{}` was not written by autopack, or was edited since", printable(file)))

@@ -148,8 +148,8 @@ private:
     auto streams = session.console.streams();
     streams.errors_are_terminal = streams.output_is_terminal;
     const Paint paint{console_options(session.global, session.services.environment, streams).color};
-    session.console.result(
-        render(session.format, findings_json(findings), findings_text(findings, paint)));
+    tell_result(session, findings_json(findings),
+                findings_text(findings, paint, session.console.charset()));
     return preflight::has_errors(findings) ? 1 : 0;
   }
 

@@ -21,21 +21,24 @@ std::string lines(std::string_view text, std::string_view indentation) {
   return result;
 }
 
-std::string problem_text(const Problem& problem, const std::string& label, const Paint& paint) {
+std::string problem_text(const Problem& problem,
+                         const std::string& label,
+                         const Paint& paint,
+                         Charset charset) {
   std::string text = label + " " + lines(problem.message, "  ") + "\n";
   if (!problem.origin.empty()) {
     text += "  from: " + lines(problem.origin, "    ") + "\n";
   }
   for (const auto& hint : problem.hints) {
-    text += "  " + paint.cyan("hint:") + " " + lines(hint, "    ") + "\n";
+    text += "  " + paint.cyan("hint:") + " " + lines(hint_text(hint, charset), "    ") + "\n";
   }
   return text;
 }
 
-std::string findings_text(const Problems& problems, const Paint& paint) {
+std::string findings_text(const Problems& problems, const Paint& paint, Charset charset) {
   std::string text;
   for (const auto& problem : problems) {
-    text += problem_text(problem, paint.red("error:"), paint);
+    text += problem_text(problem, paint.red("error:"), paint, charset);
   }
   if (problems.size() > 1) {
     text += fmt::format("\n{} errors\n", problems.size());
@@ -54,9 +57,12 @@ std::string Paint::one_of_many(std::size_t number, std::string_view text) const 
   return wrap(codes[number % codes.size()], text);
 }
 
-std::string error_text(const Error& error, const Paint& paint, std::string_view told) {
+std::string error_text(const Error& error,
+                       const Paint& paint,
+                       Charset charset,
+                       std::string_view told) {
   if (!error.problems().empty()) {
-    return findings_text(error.problems(), paint);
+    return findings_text(error.problems(), paint, charset);
   }
   const bool internal = error.kind() == ErrorKind::internal;
   std::string text = fmt::format("{} {}{}\n", paint.red("error:"), internal ? "internal: " : "",
@@ -74,20 +80,20 @@ std::string error_text(const Error& error, const Paint& paint, std::string_view 
     text += "\n";
   }
   for (const auto& hint : error.hints()) {
-    text += paint.cyan("hint:") + " " + lines(hint, "  ") + "\n";
+    text += paint.cyan("hint:") + " " + lines(hint_text(hint, charset), "  ") + "\n";
   }
   return text;
 }
 
-std::string warning_text(const Problem& problem, const Paint& paint) {
-  return problem_text(problem, paint.yellow("warning:"), paint);
+std::string warning_text(const Problem& problem, const Paint& paint, Charset charset) {
+  return problem_text(problem, paint.yellow("warning:"), paint, charset);
 }
 
 nlohmann::json error_object(const Error& error) {
   return {{"kind", to_string(error.kind())},
           {"message", error.message()},
           {"causes", error.causes()},
-          {"hints", error.hints()}};
+          {"hints", hint_texts(error.hints())}};
 }
 
 std::string error_json(const Error& error) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/error.hpp"
+#include "cli/hint_text.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -35,11 +36,16 @@ private:
 
 /// What a person reads on standard error: message, causes from outer to inner, then hints. Several
 /// findings are told one below the other. Causes that begin with `told` are left out: they stand on
-/// the screen already.
-std::string error_text(const Error& error, const Paint& paint, std::string_view told = {});
+/// the screen already. Commands in hints are written so that they can be pasted.
+std::string error_text(const Error& error,
+                       const Paint& paint,
+                       Charset charset = Charset::utf8,
+                       std::string_view told = {});
 
 /// The same for a warning.
-std::string warning_text(const Problem& problem, const Paint& paint);
+std::string warning_text(const Problem& problem,
+                         const Paint& paint,
+                         Charset charset = Charset::utf8);
 
 /// Kind, message, causes and hints, as they stand at `error` in `--format=json`.
 nlohmann::json error_object(const Error& error);

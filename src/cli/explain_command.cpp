@@ -62,7 +62,7 @@ private:
     for (const auto& warning : explanation.advice) {
       object["warnings"].push_back({{"message", printable(warning.message)},
                                     {"origin", printable(warning.origin)},
-                                    {"hints", warning.hints}});
+                                    {"hints", hint_texts(warning.hints)}});
     }
     return object;
   }

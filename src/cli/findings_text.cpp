@@ -33,9 +33,8 @@ std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
 }
 
 bool is_command(const std::string& remedy) {
-  static constexpr std::array programs{"gcloud ", "docker ", "sudo ", "export "};
-  return remedy.find_first_of("'\"#") == std::string::npos &&
-         std::any_of(programs.begin(), programs.end(),
+  static constexpr std::array programs{"gcloud ", "docker ", "sudo ", "export ", "echo ", "git "};
+  return std::any_of(programs.begin(), programs.end(),
                      [&](const char* program) { return remedy.starts_with(program); });
 }
 
@@ -55,7 +54,16 @@ std::string block(const std::string& text, std::size_t margin, const std::string
   return join(lines, continued + "\n" + std::string(margin, ' ')) + "\n";
 }
 
-std::string finding_text(const Finding& finding, const Paint& paint) {
+/// A command can go on in the next line only where no quotes stand.
+std::string remedy_text(const std::string& remedy, std::size_t margin) {
+  if (!is_command(remedy)) {
+    return block(remedy, margin);
+  }
+  const bool is_plain = remedy.find_first_of("'\"#") == std::string::npos;
+  return is_plain ? block(remedy, margin, " \\") : remedy + "\n";
+}
+
+std::string finding_text(const Finding& finding, const Paint& paint, Charset charset) {
   static constexpr std::string_view mend = "mend: ";
   const std::string margin(indentation, ' ');
   const auto word = fmt::format("{:<{}}", to_string(finding.outcome), indentation);
@@ -65,7 +73,7 @@ std::string finding_text(const Finding& finding, const Paint& paint) {
   }
   for (const auto& remedy : finding.remedies) {
     text += margin + paint.cyan(mend) +
-            block(printable(remedy), indentation + mend.size(), is_command(remedy) ? " \\" : "");
+            remedy_text(hint_text(remedy, charset), indentation + mend.size());
   }
   return text;
 }
@@ -99,10 +107,10 @@ std::string counted(std::size_t number, const char* thing) {
 
 }  // namespace
 
-std::string findings_text(const Findings& findings, const Paint& paint) {
+std::string findings_text(const Findings& findings, const Paint& paint, Charset charset) {
   std::string text;
   for (const auto& finding : gathered(findings)) {
-    text += finding_text(finding, paint);
+    text += finding_text(finding, paint, charset);
   }
   return text + fmt::format("\n{}, {}, {} not known\n",
                             counted(count(findings, Outcome::error), "error"),
@@ -117,7 +125,7 @@ nlohmann::json findings_json(const Findings& findings) {
                     {"outcome", to_string(finding.outcome)},
                     {"what", finding.what},
                     {"why", finding.why},
-                    {"remedies", finding.remedies}});
+                    {"remedies", hint_texts(finding.remedies)}});
   }
   return {{"findings", list},
           {"errors", count(findings, Outcome::error)},

@@ -9,8 +9,11 @@
 
 namespace autopack::cli {
 
-/// Findings for a person: aligned, at most 80 columns, commands that are longer continued with `\`.
-std::string findings_text(const preflight::Findings& findings, const Paint& paint);
+/// Findings for a person: aligned, at most 80 columns, commands that are longer continued with `\`,
+/// those with quotes in one line.
+std::string findings_text(const preflight::Findings& findings,
+                          const Paint& paint,
+                          Charset charset = Charset::utf8);
 
 /// The same as one object: `findings`, and how many `errors`, `warnings` and `unknown`.
 nlohmann::json findings_json(const preflight::Findings& findings);

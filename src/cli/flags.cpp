@@ -95,11 +95,8 @@ std::optional<std::string> known_elsewhere(const std::string& name) {
 }  // namespace
 
 std::string variable_of(const std::string& flag) {
-  std::string name = "AUTOPACK_";
-  for (const char c : flag.substr(flag.find_first_not_of('-'))) {
-    name += c == '-' ? '_' : static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
-  }
-  return name;
+  const std::string name = flag.substr(flag.find_first_not_of('-'));
+  return "AUTOPACK_" + to_upper(replace_all(name, "-", "_"));
 }
 
 FlagSet::FlagSet(std::string command)

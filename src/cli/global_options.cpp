@@ -69,7 +69,7 @@ ConsoleOptions console_options(const GlobalOptions& options,
                                const Streams& streams) {
   const bool dumb = environment.get("TERM").value_or("") == "dumb";
   const bool terminal = streams.errors_are_terminal && !dumb;
-  ConsoleOptions result{.ascii = !is_utf8_locale(environment)};
+  ConsoleOptions result{.charset = is_utf8_locale(environment) ? Charset::utf8 : Charset::ascii};
   result.verbosity = verbosity_of(options);
   const auto wants_color = [&](bool on_terminal) {
     return options.color == "always" ||

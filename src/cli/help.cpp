@@ -38,10 +38,11 @@ std::string flag_line(const FlagHelp& flag) {
 
 std::string overview_text() {
   std::string text =
-      "autopack packages a training project into a container image and runs it on Vertex AI.\n\n"
+      "autopack packages a training project into a container image and runs it on\n"
+      "Vertex AI.\n\n"
       "usage: autopack COMMAND [FLAGS]\n\n";
   for (const auto& command : commands()) {
-    text += fmt::format("  {:<11} {}\n", command.name, command.summary);
+    text += fmt::format("  {:<11} {}\n", command.name, wrapped(std::string{command.summary}, 14));
   }
   text +=
       "\nexample:\n"

@@ -2,6 +2,7 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "cli/named_files.hpp"
 #include "cli/settings.hpp"
 #include "job/flag_values.hpp"
 #include "job/pool_flags.hpp"
@@ -98,13 +99,13 @@ void add_job_flags(FlagSet& flags, JobOptions& options) {
   flags.list("--nfs-mount", "KEY=VALUE,...", job.nfs_mounts,
              "server=HOST,path=PATH,mount-point=NAME; one each time");
   flags.list("--lustre-mount", "KEY=VALUE,...", job.lustre_mounts,
-             "instance-ip=IP,volume-handle=ID,filesystem=NAME,mount-point=NAME; one each time");
+             "keys instance-ip, volume-handle, filesystem, mount-point; one each time");
   flags.text("--reservation-affinity", "KEY=VALUE,...", job.reservation_affinity,
              "reservation-affinity-type=any; or specific, with key=KEY,values=NAME;NAME");
   flags.text("--network-attachment", "NAME", job.network_attachment,
              "Private Service Connect instead of --network");
   flags.list("--dns-peering", "KEY=VALUE,...", job.dns_peerings,
-             "domain=NAME.,target-project=ID,target-network=NAME; one each time");
+             "keys domain, target-project, target-network; one each time");
   flags.list("--reserved-ip-ranges", "NAME,...", options.reserved_ip_ranges,
              "address ranges of the network");
   flags.text("--experiment", "NAME", job.experiment, "experiment that the job belongs to");
@@ -143,7 +144,10 @@ job::JobFlags job_flags(const JobOptions& options, const FlagSet& typed, Problem
   return flags;
 }
 
-std::optional<job::Config> read_config(const std::string& file, Problems& problems) {
+std::optional<job::Config> read_config(const std::string& file,
+                                       const std::string& source,
+                                       const Environment& environment,
+                                       Problems& problems) {
   if (file.empty()) {
     return std::nullopt;
   }
@@ -155,7 +159,8 @@ std::optional<job::Config> read_config(const std::string& file, Problems& proble
   if (file.find('\n') != std::string::npos || trim(file).starts_with('{')) {
     return job::parse_config(file, settings_file_name, problems);
   }
-  return job::parse_config(read_named_file("--config", file), file, problems);
+  const auto named = read_named_file("--config", file, source, environment, problems);
+  return job::parse_config(named.text, named.name, problems);
 }
 
 std::string today() {

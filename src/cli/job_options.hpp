@@ -35,8 +35,12 @@ void add_job_flags(FlagSet& flags, JobOptions& options);
 /// The flags split; what cannot be read is added to `problems`. `typed` tells which were given.
 job::JobFlags job_flags(const JobOptions& options, const FlagSet& typed, Problems& problems);
 
-/// The `--config` file, `-` for standard input; none when `file` is empty.
-std::optional<job::Config> read_config(const std::string& file, Problems& problems);
+/// The `--config` file as `source` has it, `-` for standard input; none when `file` is empty.
+/// Warnings go to `problems` too.
+std::optional<job::Config> read_config(const std::string& file,
+                                       const std::string& source,
+                                       const Environment& environment,
+                                       Problems& problems);
 
 /// `2026-11-20`, for what ends on a day.
 std::string today();

@@ -90,11 +90,8 @@ private:
     if (state_.empty()) {
       return filter;
     }
-    std::string name = pipeline ? "PIPELINE_STATE_" : "JOB_STATE_";
-    for (const char c : state_) {
-      name += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-    }
-    const auto of_state = fmt::format("state=\"{}\"", name);
+    const auto of_state = fmt::format("state=\"{}{}\"", pipeline ? "PIPELINE_STATE_" : "JOB_STATE_",
+                                      to_upper(state_));
     return filter.empty() ? of_state : fmt::format("({}) AND {}", filter, of_state);
   }
 
@@ -160,12 +157,12 @@ private:
       session.console.done("Found", fmt::format("no job in region `{}` of project `{}`",
                                                 location.region, location.project));
     }
-    session.console.result(render(session.format, json(jobs), job_table(jobs)));
+    tell_result(session, json(jobs), job_table(jobs));
     return 0;
   }
 
   static int describe(Session& session, const json& job) {
-    session.console.result(render(session.format, job, job_details(job)));
+    tell_result(session, job, job_details(job));
     const auto failure = submit::failure_of(job);
     if (failure && submit::state_of(job).ended && !failure->causes().empty()) {
       session.console.warn({.severity = Problem::Severity::warning,

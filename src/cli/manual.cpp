@@ -30,12 +30,13 @@ std::string roff(std::string_view text) {
   return result.starts_with('.') || result.starts_with('\'') ? "\\&" + result : result;
 }
 
+/// At the margin, as in `--help`: what goes on in the next line of a command is pasted as it is.
 std::string example(std::string_view text) {
-  std::string result = ".nf\n";
+  std::string result = ".nf\n.in 0\n";
   for (const auto& line : split(trim(text), '\n')) {
     result += line.empty() ? ".sp\n" : roff(line) + "\n";
   }
-  return result + ".fi\n";
+  return result + ".in\n.fi\n";
 }
 
 std::string flag_entry(const FlagHelp& flag) {

@@ -1,7 +1,6 @@
 #include "cli/packaging_options.hpp"
 
 #include "base/error.hpp"
-#include "base/file.hpp"
 #include "base/text.hpp"
 #include "job/flag_values.hpp"
 
@@ -154,14 +153,6 @@ pipeline::PackageRequest package_request(const job::PoolFlags& pool,
   request.project.extra_dirs = pool.extra_dirs.value_or(Strings{});
   request.options.system_packages = pool.system_packages.value_or(Strings{});
   return request;
-}
-
-std::string read_named_file(const std::string& flag, const std::string& file) {
-  if (auto text = read_file_if_exists(file)) {
-    return *text;
-  }
-  throw Error(ErrorKind::usage,
-              fmt::format("`{}` names `{}`, which does not exist", flag, printable(file)));
 }
 
 }  // namespace autopack::cli

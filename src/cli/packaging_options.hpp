@@ -60,9 +60,6 @@ pipeline::PackageRequest package_request(const job::PoolFlags& pool,
                                          const BuildOptions& build,
                                          const Environment& environment);
 
-/// The text of a file that `flag` names. Throws Error(usage) when it does not exist.
-std::string read_named_file(const std::string& flag, const std::string& file);
-
 /// `~` and `~/x` as the home directory says.
 std::string expand_home(const std::string& path, const Environment& environment);
 

@@ -1,7 +1,7 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
-#include "cli/packaging_options.hpp"
+#include "cli/named_files.hpp"
 #include "job/flag_values.hpp"
 #include "job/translate.hpp"
 

@@ -53,16 +53,14 @@ void add_parents(Items& items) {
 
 void add(image::TarWriter& tar,
          const std::string& path,
-         const plan::ContextEntry& item,
-         const source::Tree& tree) {
-  const source::Entry& entry = item.entry;
+         const plan::ContextEntry& entry,
+         const plan::PlacedTree& tree) {
   switch (entry.type) {
     case source::EntryType::directory: tar.add_directory(path); break;
     case source::EntryType::symlink: tar.add_symlink(path, entry.link_target); break;
     case source::EntryType::file:
-      tar.add_file(
-          path, image::file_mode(entry.executable), entry.size,
-          [&](const image::TarWriter::Take& take) { tree.stream(item.path_in_tree(), take); });
+      tar.add_file(path, image::file_mode(entry.executable), entry.size,
+                   [&](const image::TarWriter::Take& take) { tree.stream(entry, take); });
       break;
     case source::EntryType::other:
       throw Error(ErrorKind::internal, "`" + path + "` is neither file, directory nor link");
@@ -77,8 +75,8 @@ bool holds_own_dockerfile(const BuildRequest& request) {
   const auto context = plan::context(plan);
   return std::any_of(context.begin(), context.end(), [&](const plan::ContextEntry* entry) {
     return plan::context_path(*entry, request.root) == plan.user_dockerfile &&
-           entry->entry.size == request.dockerfile.size() &&
-           plan.trees.at(entry->tree)->read(entry->path_in_tree()) == request.dockerfile;
+           entry->size == request.dockerfile.size() &&
+           plan.trees.at(entry->tree).read(*entry) == request.dockerfile;
   });
 }
 
@@ -95,7 +93,7 @@ void write_context(const BuildRequest& request, const std::function<void(std::st
   image::TarWriter tar{out, request.file_time};
   for (const auto& [path, item] : items) {
     if (item.entry != nullptr) {
-      add(tar, path, *item.entry, *request.plan->trees.at(item.entry->tree));
+      add(tar, path, *item.entry, request.plan->trees.at(item.entry->tree));
     } else if (item.text != nullptr) {
       tar.add_file(path, image::file_mode(false), *item.text);
     } else {

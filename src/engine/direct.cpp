@@ -3,7 +3,10 @@
 #include "base/error.hpp"
 #include "image/tar.hpp"
 
+#include <fmt/compile.h>
 #include <fmt/format.h>
+
+#include <iterator>
 
 namespace autopack::engine {
 
@@ -16,15 +19,18 @@ constexpr unsigned open_to_all{0777};
 
 std::string key_of(const plan::Layer& layer, std::int64_t file_time) {
   Sha256 hash;
-  hash.update(fmt::format("{} {}\n", layer_format, file_time));
+  fmt::memory_buffer text;
+  const auto out = std::back_inserter(text);
+  fmt::format_to(out, "{} {}\n", layer_format, file_time);
   for (const plan::LayerEntry& item : layer.entries) {
     const bool is_directory =
-        item.entry == nullptr || item.entry->entry.type == source::EntryType::directory;
-    hash.update(fmt::format("{} {} {}\n{}\n", item.path.size(),
-                            is_directory ? 0 : static_cast<int>(item.entry->entry.type) + 1,
-                            !is_directory && item.entry->entry.executable,
-                            is_directory ? "" : item.entry->content.value().str()));
-    hash.update(item.path);
+        item.entry == nullptr || item.entry->type == source::EntryType::directory;
+    fmt::format_to(out, FMT_COMPILE("{} {} {}\n{}\n{}"), item.path.size(),
+                   is_directory ? 0 : static_cast<int>(item.entry->type) + 1,
+                   !is_directory && item.entry->executable,
+                   is_directory ? "" : item.entry->content.value().str(), item.path);
+    hash.update({text.data(), text.size()});
+    text.clear();
   }
   return hash.finish().hex();
 }
@@ -38,14 +44,14 @@ void write_entry(image::TarWriter& tar, const plan::Plan& plan, const plan::Laye
     write_directory(tar, item.path);
     return;
   }
-  const source::Entry& entry = item.entry->entry;
+  const plan::ContextEntry& entry = *item.entry;
   switch (entry.type) {
     case source::EntryType::directory: write_directory(tar, item.path); break;
     case source::EntryType::symlink: tar.add_symlink(item.path, entry.link_target); break;
     case source::EntryType::file:
       tar.add_file(item.path, image::file_mode(entry.executable), entry.size,
                    [&](const image::TarWriter::Take& take) {
-                     plan.trees.at(item.entry->tree)->stream(item.entry->path_in_tree(), take);
+                     plan.trees.at(entry.tree).stream(entry, take);
                    });
       break;
     case source::EntryType::other:

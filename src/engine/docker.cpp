@@ -3,6 +3,7 @@
 #include "engine/api.hpp"
 #include "engine/build.hpp"
 #include "engine/container.hpp"
+#include "engine/held_image.hpp"
 #include "engine/images.hpp"
 
 namespace autopack::engine {
@@ -46,6 +47,10 @@ public:
 
   void load(const std::function<std::size_t(char*, std::size_t)>& read) override {
     load_images(api_, read);
+  }
+
+  std::optional<image::Source> held(const std::string& name) override {
+    return held_image(api_, name);
   }
 
   std::vector<std::int64_t> run_times(const std::string& image) override {

@@ -7,6 +7,7 @@
 #include "http/client.hpp"
 #include "image/facts.hpp"
 #include "image/reference.hpp"
+#include "image/source.hpp"
 #include "image/tar.hpp"
 #include "plan/plan.hpp"
 #include "registry/credentials.hpp"
@@ -146,6 +147,10 @@ public:
   virtual void save(const std::string& name, const std::function<void(std::string_view)>& sink) = 0;
   /// Takes in the images of a tar as `docker load` does: `read` fills a buffer, 0 at the end.
   virtual void load(const std::function<std::size_t(char* buffer, std::size_t size)>& read) = 0;
+  /// The image `name` as one to put layers on, with its configuration as the engine tells it. Its
+  /// layers stay in the engine: to read one throws. None when the engine does not have it, or takes
+  /// no image in whose tar they are missing (Podman, containerd's store).
+  virtual std::optional<image::Source> held(const std::string& name) = 0;
   /// When the RUN steps of an image ran, oldest first, in seconds since 1970.
   virtual std::vector<std::int64_t> run_times(const std::string& image) = 0;
   /// What stands at `paths` in the image, by making a container that is never started: the paths

@@ -14,14 +14,6 @@ std::string_view first_word(std::string_view text) {
   return text.substr(0, text.find_first_of(" \t"));
 }
 
-std::string to_upper(std::string_view text) {
-  std::string upper{text};
-  std::transform(upper.begin(), upper.end(), upper.begin(), [](char c) {
-    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-  });
-  return upper;
-}
-
 char escape_character(const std::vector<std::string>& lines) {
   for (const auto& line : lines) {
     const std::string directive = replace_all(to_lower(trim(line)), " ", "");

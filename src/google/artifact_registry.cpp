@@ -148,10 +148,7 @@ private:
   /// It becomes part of a URL that carries a token.
   static bool is_operation(std::string_view name) {
     return name.starts_with("projects/") && name.find("..") == std::string_view::npos &&
-           std::all_of(name.begin(), name.end(), [](char c) {
-             return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                    std::string_view{"-_./:"}.find(c) != std::string_view::npos;
-           });
+           is_alphanumeric(name, "-_./:");
   }
 
   static json object(const http::Request& request, const http::Response& response) {

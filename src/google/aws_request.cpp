@@ -47,14 +47,6 @@ std::string names_of(const std::vector<http::Header>& headers) {
   return join(names, ";");
 }
 
-std::string hex(std::string_view bytes) {
-  std::string text;
-  for (const char byte : bytes) {
-    text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
-  }
-  return text;
-}
-
 }  // namespace
 
 std::vector<http::Header> sign_aws_request(const std::string& url,
@@ -91,7 +83,7 @@ std::vector<http::Header> sign_aws_request(const std::string& url,
   headers.insert(
       headers.begin(),
       {"Authorization", fmt::format("{} Credential={}/{}, SignedHeaders={}, Signature={}",
-                                    algorithm, keys.id, scope, names, hex(signature))});
+                                    algorithm, keys.id, scope, names, hexadecimal(signature))});
   return headers;
 }
 

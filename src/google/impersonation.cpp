@@ -133,12 +133,8 @@ private:
 };
 
 bool is_account(std::string_view text) {
-  const auto is_allowed = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view{"-_.@:"}.find(c) != std::string_view::npos;
-  };
   return text.find('@') != std::string_view::npos && text.size() < 300 &&
-         std::all_of(text.begin(), text.end(), is_allowed);
+         is_alphanumeric(text, "-_.@:");
 }
 
 bool is_number(std::string_view text) {

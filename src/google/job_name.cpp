@@ -37,10 +37,7 @@ std::string_view words_of(JobKind kind) {
 
 bool is_name_part(std::string_view text) {
   const bool has_word = std::any_of(text.begin(), text.end(), [](char c) { return c != '.'; });
-  return has_word && text.size() <= 200 && std::all_of(text.begin(), text.end(), [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                  c == '-' || c == '_' || c == '.' || c == ':';
-         });
+  return has_word && text.size() <= 200 && is_alphanumeric(text, "-_.:");
 }
 
 std::optional<JobName> JobName::parse(std::string_view text) {

@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace autopack::google {
 
 using nlohmann::json;
@@ -36,11 +34,7 @@ bool is_google(const http::Response& response) {
 
 /// A name or an address with an optional port: the start of a URL.
 bool is_host(std::string_view text) {
-  const auto is_allowed = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view{"-._:[]"}.find(c) != std::string_view::npos;
-  };
-  return !text.empty() && text.size() < 256 && std::all_of(text.begin(), text.end(), is_allowed);
+  return !text.empty() && text.size() < 256 && is_alphanumeric(text, "-._:[]");
 }
 
 std::string host_of(const Environment& environment, const char* variable, const char* otherwise) {

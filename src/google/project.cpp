@@ -14,12 +14,7 @@ namespace {
 
 /// A name becomes part of a path.
 bool is_configuration_name(std::string_view name) {
-  const auto is_allowed = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '_';
-  };
-  return !name.empty() && name.size() < 100 && name[0] != '-' &&
-         std::all_of(name.begin(), name.end(), is_allowed);
+  return !name.empty() && name.size() < 100 && name[0] != '-' && is_alphanumeric(name, "-_");
 }
 
 std::map<std::string, std::string, std::less<>> read_properties(std::string_view text) {
@@ -127,10 +122,7 @@ Setting find_region(const std::string& flag,
 Setting find_property(const std::string& property,
                       const Environment& environment,
                       const GcloudConfiguration& configuration) {
-  std::string variable = "CLOUDSDK_";
-  std::transform(property.begin(), property.end(), std::back_inserter(variable), [](char c) {
-    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c == '/' ? '_' : c;
-  });
+  const std::string variable = "CLOUDSDK_" + to_upper(replace_all(property, "/", "_"));
   return first_of(
       {of_environment(environment, variable), of_configuration(configuration, property)});
 }

@@ -4,10 +4,7 @@
 
 namespace autopack::http {
 
-/// The functions of libcurl that are used, by their names without `curl_`.
-///
-/// libcurl is opened at run time, because the forty libraries that it needs take longer to load
-/// than the commands that talk to nobody take as a whole.
+/// The functions of libcurl that are used, by their names without `curl_`; see base/library.hpp.
 struct CurlFunctions {
   decltype(&curl_global_init) global_init{};
   decltype(&curl_free) free{};

@@ -1,9 +1,8 @@
 #include "image/archive_reader.hpp"
 
 #include "base/error.hpp"
+#include "image/archive_functions.hpp"
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -31,16 +30,16 @@ la_ssize_t read_more(archive* handle, void* data, const void** bytes) {
     return static_cast<la_ssize_t>(input.reader(input.buffer.data(), input.buffer.size()));
   } catch (...) {
     input.failure = std::current_exception();
-    archive_set_error(handle, EIO, "reading failed");
+    libarchive().set_error(handle, EIO, "reading failed");
     return -1;
   }
 }
 
 ArchiveEntry::Type type_of(archive_entry* entry) {
-  if (archive_entry_hardlink(entry) != nullptr) {
+  if (libarchive().entry_hardlink(entry) != nullptr) {
     return ArchiveEntry::Type::hard_link;
   }
-  switch (archive_entry_filetype(entry)) {
+  switch (libarchive().entry_filetype(entry)) {
     case AE_IFREG: return ArchiveEntry::Type::file;
     case AE_IFDIR: return ArchiveEntry::Type::directory;
     case AE_IFLNK: return ArchiveEntry::Type::symlink;
@@ -56,32 +55,32 @@ class TarReader {
 public:
   TarReader(const Reader& reader, const std::string& what) : TarReader{what} {
     input_.reader = reader;
-    archive_read_support_filter_gzip(handle_.get());
-    archive_read_support_filter_zstd(handle_.get());
-    archive_read_support_format_empty(handle_.get());
-    check(archive_read_open(handle_.get(), &input_, nullptr, &read_more, nullptr));
+    libarchive().read_support_filter_gzip(handle_.get());
+    libarchive().read_support_filter_zstd(handle_.get());
+    libarchive().read_support_format_empty(handle_.get());
+    check(libarchive().read_open(handle_.get(), &input_, nullptr, &read_more, nullptr));
   }
 
   /// Of a file, which is not read where its entries' contents stand.
   TarReader(int descriptor, const std::string& what) : TarReader{what} {
-    check(archive_read_open_fd(handle_.get(), descriptor, 10240));
+    check(libarchive().read_open_fd(handle_.get(), descriptor, 10240));
   }
 
   bool next(ArchiveEntry& result) {
     archive_entry* entry = nullptr;
-    const int status = archive_read_next_header(handle_.get(), &entry);
+    const int status = libarchive().read_next_header(handle_.get(), &entry);
     if (status == ARCHIVE_EOF) {
       return false;
     }
     check(status);
-    result.path = text_of(archive_entry_pathname(entry));
+    result.path = text_of(libarchive().entry_pathname(entry));
     result.type = type_of(entry);
-    result.mode = archive_entry_perm(entry);
-    result.size = static_cast<std::uint64_t>(archive_entry_size(entry));
+    result.mode = libarchive().entry_perm(entry);
+    result.size = static_cast<std::uint64_t>(libarchive().entry_size(entry));
     result.link =
-        text_of(result.type == ArchiveEntry::Type::symlink ? archive_entry_symlink(entry)
-                                                           : archive_entry_hardlink(entry));
-    result.data = static_cast<std::uint64_t>(archive_filter_bytes(handle_.get(), 0));
+        text_of(result.type == ArchiveEntry::Type::symlink ? libarchive().entry_symlink(entry)
+                                                           : libarchive().entry_hardlink(entry));
+    result.data = static_cast<std::uint64_t>(libarchive().filter_bytes(handle_.get(), 0));
     return true;
   }
 
@@ -96,9 +95,9 @@ private:
     if (handle_ == nullptr) {
       throw Error(ErrorKind::environment, "no memory to read an archive");
     }
-    archive_read_support_format_tar(handle_.get());
+    libarchive().read_support_format_tar(handle_.get());
     // Names are bytes here, whatever the locale.
-    archive_read_set_format_option(handle_.get(), "tar", "hdrcharset", "BINARY");
+    libarchive().read_set_format_option(handle_.get(), "tar", "hdrcharset", "BINARY");
   }
 
   void check(int status) {
@@ -106,19 +105,19 @@ private:
       std::rethrow_exception(std::exchange(input_.failure, nullptr));
     }
     if (status < ARCHIVE_WARN) {
-      const char* why = archive_error_string(handle_.get());
+      const char* why = libarchive().error_string(handle_.get());
       throw Error(ErrorKind::environment, fmt::format("{} is no tar that can be read", what_))
           .cause(why == nullptr ? "it is damaged" : why);
     }
   }
 
   struct Close {
-    void operator()(archive* handle) const { archive_read_free(handle); }
+    void operator()(archive* handle) const { libarchive().read_free(handle); }
   };
 
   Input input_;
   const std::string& what_;
-  std::unique_ptr<archive, Close> handle_{archive_read_new()};
+  std::unique_ptr<archive, Close> handle_{libarchive().read_new()};
 };
 
 }  // namespace
@@ -146,22 +145,22 @@ void decompress(int descriptor,
                 const std::string& what,
                 const std::function<void(std::string_view)>& take) {
   struct Close {
-    void operator()(archive* handle) const { archive_read_free(handle); }
+    void operator()(archive* handle) const { libarchive().read_free(handle); }
   };
 
-  const std::unique_ptr<archive, Close> handle{archive_read_new()};
+  const std::unique_ptr<archive, Close> handle{libarchive().read_new()};
   if (handle == nullptr) {
     throw Error(ErrorKind::environment, "no memory to read an archive");
   }
-  archive_read_support_filter_gzip(handle.get());
-  archive_read_support_filter_zstd(handle.get());
-  archive_read_support_format_raw(handle.get());
+  libarchive().read_support_filter_gzip(handle.get());
+  libarchive().read_support_filter_zstd(handle.get());
+  libarchive().read_support_format_raw(handle.get());
   archive_entry* entry = nullptr;
-  bool good = archive_read_open_fd(handle.get(), descriptor, piece_size) == ARCHIVE_OK &&
-              archive_read_next_header(handle.get(), &entry) == ARCHIVE_OK;
+  bool good = libarchive().read_open_fd(handle.get(), descriptor, piece_size) == ARCHIVE_OK &&
+              libarchive().read_next_header(handle.get(), &entry) == ARCHIVE_OK;
   std::string buffer(piece_size, '\0');
   while (good) {
-    const la_ssize_t count = archive_read_data(handle.get(), buffer.data(), buffer.size());
+    const la_ssize_t count = libarchive().read_data(handle.get(), buffer.data(), buffer.size());
     if (count == 0) {
       return;
     }
@@ -170,7 +169,7 @@ void decompress(int descriptor,
       take({buffer.data(), static_cast<std::size_t>(count)});
     }
   }
-  const char* why = archive_error_string(handle.get());
+  const char* why = libarchive().error_string(handle.get());
   throw Error(ErrorKind::environment, fmt::format("{} cannot be decompressed", what))
       .cause(why == nullptr ? "it is damaged" : why);
 }

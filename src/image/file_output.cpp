@@ -4,9 +4,9 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/json.hpp"
+#include "base/new_file.hpp"
 #include "base/text.hpp"
 #include "image/layout_sweep.hpp"
-#include "image/new_file.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

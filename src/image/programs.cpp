@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string_view>
 
@@ -61,8 +63,8 @@ std::optional<Interpreter> find_interpreter(const std::string& name,
   return std::nullopt;
 }
 
-/// Where pip's module stands for an interpreter, whatever its layout.
-std::vector<std::string> pip_paths(const Interpreter& interpreter, bool is_virtual) {
+/// Where the packages of an interpreter lie, whatever its layout.
+std::vector<std::string> package_directories(const Interpreter& interpreter, bool is_virtual) {
   std::vector<std::string> prefixes{parent(parent(interpreter.path))};
   if (!is_virtual) {
     prefixes.push_back(parent(parent(interpreter.file)));
@@ -77,17 +79,16 @@ std::vector<std::string> pip_paths(const Interpreter& interpreter, bool is_virtu
     }
   }
   versions.emplace_back("python3");
-  std::vector<std::string> paths;
+  std::vector<std::string> directories;
   for (const auto& prefix : prefixes) {
     for (const auto& version : versions) {
       for (const char* kind : {"lib/{}/site-packages", "lib/{}/dist-packages",
                                "local/lib/{}/dist-packages", "lib64/{}/site-packages"}) {
-        paths.push_back(prefix + "/" + fmt::format(fmt::runtime(kind), version) +
-                        "/pip/__init__.py");
+        directories.push_back(prefix + "/" + fmt::format(fmt::runtime(kind), version));
       }
     }
   }
-  return paths;
+  return directories;
 }
 
 std::vector<std::string> path_directories(const std::vector<std::string>& environment) {
@@ -115,10 +116,39 @@ Found follow(const Look& look, const Found& found) {
   return links.empty() ? Found{} : look(links);
 }
 
-bool has_pip(const Look& look, const Interpreter& interpreter) {
+std::vector<std::string> package_directories(const Look& look, const Interpreter& interpreter) {
   const std::string marker = parent(parent(interpreter.path)) + "/pyvenv.cfg";
-  const bool is_virtual = look({marker}).contains(marker);
-  return !look(pip_paths(interpreter, is_virtual)).empty();
+  return package_directories(interpreter, look({marker}).contains(marker));
+}
+
+bool has_pip(const Look& look, const Interpreter& interpreter) {
+  auto paths = package_directories(look, interpreter);
+  for (auto& path : paths) {
+    path += "/pip/__init__.py";
+  }
+  return !look(paths).empty();
+}
+
+/// What PATH's directories hold of interpreters and apt-get.
+struct OnPath {
+  std::optional<Interpreter> interpreter{};
+  bool apt{false};
+};
+
+OnPath look_on_path(const std::vector<std::string>& environment, const Look& look) {
+  const auto directories = path_directories(environment);
+  std::vector<std::string> paths{"/usr/bin/apt-get"};
+  for (const auto& directory : directories) {
+    paths.push_back(directory + "/python3");
+    paths.push_back(directory + "/python");
+  }
+  const Found found = look(paths);
+  const Found targets = follow(look, found);
+  auto interpreter = find_interpreter("python3", directories, found, targets);
+  if (!interpreter) {
+    interpreter = find_interpreter("python", directories, found, targets);
+  }
+  return {.interpreter = std::move(interpreter), .apt = found.contains("/usr/bin/apt-get")};
 }
 
 }  // namespace
@@ -139,24 +169,41 @@ void check_platform(const std::string& have,
 }
 
 void find_programs(BaseFacts& facts, const Look& look) {
-  const auto directories = path_directories(facts.environment);
-  std::vector<std::string> paths{"/usr/bin/apt-get"};
-  for (const auto& directory : directories) {
-    paths.push_back(directory + "/python3");
-    paths.push_back(directory + "/python");
-  }
-  const Found found = look(paths);
-  const Found targets = follow(look, found);
-  auto interpreter = find_interpreter("python3", directories, found, targets);
-  if (!interpreter) {
-    interpreter = find_interpreter("python", directories, found, targets);
-  }
-  facts.apt = found.contains("/usr/bin/apt-get");
+  const auto on_path = look_on_path(facts.environment, look);
+  facts.apt = on_path.apt;
   facts.cuda_version = variable(facts.environment, "CUDA_VERSION");
-  if (interpreter) {
-    facts.python = interpreter->name;
-    facts.pip = has_pip(look, *interpreter);
+  if (on_path.interpreter) {
+    facts.python = on_path.interpreter->name;
+    facts.pip = has_pip(look, *on_path.interpreter);
   }
+}
+
+std::vector<std::string> find_modules(const std::vector<std::string>& environment,
+                                      const std::vector<std::string>& modules,
+                                      const Look& look) {
+  const auto interpreter = look_on_path(environment, look).interpreter;
+  const Found directories = interpreter ? look(package_directories(look, *interpreter)) : Found{};
+  const auto paths_of = [&](const std::string& module) {
+    std::vector<std::string> paths;
+    for (const auto& [directory, target] : directories) {
+      paths.push_back(directory + "/" + replace_all(module, ".", "/"));
+      paths.push_back(paths.back() + ".py");
+    }
+    return paths;
+  };
+  std::vector<std::string> paths;
+  for (const auto& module : modules) {
+    const auto more = paths_of(module);
+    paths.insert(paths.end(), more.begin(), more.end());
+  }
+  const Found found = paths.empty() ? Found{} : look(paths);
+  std::vector<std::string> there;
+  std::copy_if(modules.begin(), modules.end(), std::back_inserter(there), [&](const auto& module) {
+    const auto own = paths_of(module);
+    return std::any_of(own.begin(), own.end(),
+                       [&](const auto& path) { return found.contains(path); });
+  });
+  return there;
 }
 
 BaseFacts read_facts(const Source& source) {

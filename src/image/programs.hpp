@@ -16,6 +16,13 @@ using Look = std::function<std::map<std::string, std::string>(const std::vector<
 /// Finds the interpreter, its pip, apt-get and CUDA's version; `facts` must hold the environment.
 void find_programs(BaseFacts& facts, const Look& look);
 
+/// Those of `modules` (`numpy`, `google.cloud.storage`) that lie where pip puts packages of the
+/// interpreter that find_programs finds; compiled modules outside packages are not looked for.
+/// `environment` is the image's.
+std::vector<std::string> find_modules(const std::vector<std::string>& environment,
+                                      const std::vector<std::string>& modules,
+                                      const Look& look);
+
 /// The facts of an image, from its configuration and the tar headers of its layers: all of it is
 /// read once, nothing is kept.
 BaseFacts read_facts(const Source& source);

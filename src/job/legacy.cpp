@@ -52,11 +52,7 @@ json read_file(const LegacyFile& file, Config& config, Problems& problems) {
 
 /// `nvidia-tesla-t4` as `NVIDIA_TESLA_T4`.
 std::string upper_name(std::string_view text) {
-  std::string name;
-  for (const char c : text) {
-    name += c == '-' ? '_' : static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
-  }
-  return name;
+  return to_upper(replace_all(std::string{text}, "-", "_"));
 }
 
 class FlagOverlay {

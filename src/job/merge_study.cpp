@@ -120,10 +120,7 @@ void StudyMerge::enumeration(const char* key,
   if (value.empty()) {
     return;
   }
-  std::string name;
-  for (const char c : value) {
-    name += c == '-' ? '_' : static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
-  }
+  std::string name = to_upper(replace_all(value, "-", "_"));
   const auto values = tables::find_field(tables::message("StudySpec"), key)->values;
   const auto known = [&](const std::string& candidate) {
     return std::find(values.begin(), values.end(), candidate) != values.end();

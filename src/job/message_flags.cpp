@@ -32,10 +32,7 @@ std::string kebab_case(std::string_view name) {
 
 /// `any` as `ANY_RESERVATION`, `specific-reservation` as `SPECIFIC_RESERVATION`; else as typed.
 std::string enumeration_value(const std::string& text, const Field& field) {
-  std::string name;
-  for (const char c : replace_all(text, "-", "_")) {
-    name += static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
-  }
+  std::string name = to_upper(replace_all(text, "-", "_"));
   name = name == "NONE" ? "NO" : name;
   for (const auto value : field.values) {
     if (value == name || value.substr(0, value.find('_')) == name) {

@@ -59,6 +59,16 @@ void check_machine(const nlohmann::json& pool, const std::string& path, Findings
 void check_strategy(const nlohmann::json& body, Findings& findings);
 /// Metrics, parameters and counts of a study.
 void check_study(const nlohmann::json& body, Findings& findings);
+/// One parameter of a study and those under its conditions. Returns the ids of the DOUBLE ones,
+/// which a grid cannot search.
+std::vector<std::string> check_parameter(const nlohmann::json& parameter,
+                                         const std::string& path,
+                                         Findings& findings);
+/// The id of a `what`, a metric or a parameter.
+void check_identifier(const std::string& id,
+                      const std::string& path,
+                      std::string_view what,
+                      Findings& findings);
 /// Model and dataset of a training pipeline.
 void check_pipeline(const nlohmann::json& body, const Location& location, Findings& findings);
 /// Prebuilt images that do not exist, or whose time is over.

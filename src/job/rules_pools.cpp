@@ -21,11 +21,7 @@ constexpr std::size_t most_variables = 100;
 constexpr std::size_t most_packages = 100;
 
 bool is_c_identifier(std::string_view name) {
-  return !name.empty() && (name[0] < '0' || name[0] > '9') &&
-         std::all_of(name.begin(), name.end(), [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                  c == '_';
-         });
+  return !name.empty() && (name[0] < '0' || name[0] > '9') && is_alphanumeric(name, "_");
 }
 
 /// UTF-8 continuation bytes do not begin a character.

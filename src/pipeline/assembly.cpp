@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
+
 namespace autopack::pipeline {
 
 namespace {
@@ -63,41 +65,24 @@ std::optional<image::Descriptor> Assembly::Layer::known() const {
   return descriptor_of(**facts);
 }
 
-Assembly::Assembly(Services& services, const plan::Plan* plan, image::Source parent)
-    : services_{services},
-      plan_{plan},
-      parent_{std::move(parent)},
-      time_{image::file_time(services.environment)} {
-  add_parents();
-}
+namespace {
 
-Assembly::Assembly(Services& services, image::Source image)
-    : Assembly{services, nullptr, std::move(image)} {}
+/// Turns recipes into layers.
+class LayerMaker {
+public:
+  explicit LayerMaker(Services& services) : services_{services} {}
 
-Assembly::Assembly(Services& services, const plan::Plan& plan, image::Source parent)
-    : Assembly{services, &plan, std::move(parent)} {
-  for (auto& recipe : engine::recipes(plan, time_)) {
-    add_recipe(std::move(recipe));
-  }
-}
+  Assembly::Layer make(engine::LayerRecipe made);
 
-void Assembly::add_parents() {
-  for (const auto& layer : parent_.manifest.layers) {
-    if (image::is_plain_tar(layer)) {
-      add_recipe(compressed(parent_, layer));
-      continue;
-    }
-    layers_.push_back(
-        {.name = short_name(layer),
-         .is_parents = true,
-         .blob = {.known = layer, .open = [open = parent_.open, layer] { return open(layer); }}});
-  }
-}
+private:
+  Services& services_;
+  std::uint64_t in_memory_{0};  ///< bytes of files in layers that were made already
+};
 
-void Assembly::add_recipe(engine::LayerRecipe made) {
-  Layer layer{.name = made.name,
-              .recipe = std::make_shared<const engine::LayerRecipe>(std::move(made)),
-              .facts = std::make_shared<std::optional<image::LayerFacts>>()};
+Assembly::Layer LayerMaker::make(engine::LayerRecipe made) {
+  Assembly::Layer layer{.name = made.name,
+                        .recipe = std::make_shared<const engine::LayerRecipe>(std::move(made)),
+                        .facts = std::make_shared<std::optional<image::LayerFacts>>()};
   const auto& recipe = *layer.recipe;
   if (const auto known = services_.layer_cache.get(recipe.key)) {
     *layer.facts = known;
@@ -115,7 +100,55 @@ void Assembly::add_recipe(engine::LayerRecipe made) {
   } else {
     layer.blob = {.open = streamed(layer.recipe, layer.facts, services_.layer_cache)};
   }
-  layers_.push_back(std::move(layer));
+  return layer;
+}
+
+}  // namespace
+
+std::vector<Assembly::Layer> Assembly::make_layers(Services& services, const plan::Plan& plan) {
+  LayerMaker maker{services};
+  std::vector<Layer> layers;
+  for (auto& recipe : engine::recipes(plan, image::file_time(services.environment))) {
+    layers.push_back(maker.make(std::move(recipe)));
+  }
+  return layers;
+}
+
+Assembly::Assembly(Services& services, image::Source image)
+    : Assembly{services, nullptr, std::move(image)} {}
+
+Assembly::Assembly(Services& services, const plan::Plan* plan, image::Source parent)
+    : services_{services},
+      plan_{plan},
+      parent_{std::move(parent)},
+      time_{image::file_time(services.environment)} {
+  add_parents();
+}
+
+Assembly::Assembly(Services& services,
+                   const plan::Plan& plan,
+                   image::Source parent,
+                   std::vector<Layer> made)
+    : Assembly{services, &plan, std::move(parent)} {
+  layers_.insert(layers_.end(), std::make_move_iterator(made.begin()),
+                 std::make_move_iterator(made.end()));
+}
+
+Assembly::Assembly(Services& services, const plan::Plan& plan, image::Source parent)
+    : Assembly{services, plan, std::move(parent), make_layers(services, plan)} {}
+
+void Assembly::add_parents() {
+  LayerMaker maker{services_};
+  for (const auto& layer : parent_.manifest.layers) {
+    if (image::is_plain_tar(layer)) {
+      layers_.push_back(maker.make(compressed(parent_, layer)));
+      continue;
+    }
+    layers_.push_back(
+        {.name = short_name(layer),
+         .is_parents = true,
+         .blob = {.known = layer, .open = [open = parent_.open, layer] { return open(layer); }}});
+  }
 }
 
 engine::Assembled Assembly::finish() const {

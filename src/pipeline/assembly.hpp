@@ -30,7 +30,14 @@ public:
     std::optional<image::Descriptor> known() const;
   };
 
-  /// `plan` must outlive it.
+  /// The layers of `plan`, which must outlive them; small ones are made now.
+  static std::vector<Layer> make_layers(Services& services, const plan::Plan& plan);
+
+  /// `plan` must outlive it; `made` are its layers.
+  Assembly(Services& services,
+           const plan::Plan& plan,
+           image::Source parent,
+           std::vector<Layer> made);
   Assembly(Services& services, const plan::Plan& plan, image::Source parent);
   /// The image itself, nothing on top.
   Assembly(Services& services, image::Source image);
@@ -48,13 +55,11 @@ public:
 private:
   Assembly(Services& services, const plan::Plan* plan, image::Source parent);
   void add_parents();
-  void add_recipe(engine::LayerRecipe made);
 
   Services& services_;
   const plan::Plan* plan_;  ///< null: nothing on top
   image::Source parent_;
   std::int64_t time_;
-  std::uint64_t in_memory_{0};  ///< bytes of files in layers that were made already
   std::vector<Layer> layers_;
 };
 

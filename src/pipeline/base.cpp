@@ -38,6 +38,23 @@ std::optional<image::BaseFacts> cached(const Services& services,
   return facts ? std::optional{named(std::move(*facts), reference.text)} : std::nullopt;
 }
 
+/// The facts of `digest`, which `text` stands for now: that is kept, so that the next run can begin
+/// with it though the image was first seen under another name, or the tag moved.
+std::optional<image::BaseFacts> known_as(const Services& services,
+                                         const Digest& digest,
+                                         const std::string& text,
+                                         const std::string& platform) {
+  auto facts = services.base_cache.by_digest(digest, platform);
+  if (!facts) {
+    return std::nullopt;
+  }
+  *facts = named(std::move(*facts), text);
+  if (services.base_cache.by_reference(text, platform) != facts) {
+    services.base_cache.store(*facts);
+  }
+  return facts;
+}
+
 /// The digest the registry has now; none when no registry answers for the name, so that an image of
 /// the daemon alone still works.
 std::optional<Digest> digest_now(engine::Docker& docker, const image::Reference& reference) {
@@ -127,8 +144,8 @@ image::BaseFacts facts_in_registry(Services& services,
     }
     reference.digest = found->digest;
   }
-  if (auto facts = services.base_cache.by_digest(*reference.digest, platform)) {
-    return named(std::move(*facts), reference.text);
+  if (auto facts = known_as(services, *reference.digest, reference.text, platform)) {
+    return *facts;
   }
   return look_into(services, registry_image(services, repository, reference, platform), platform);
 }
@@ -208,9 +225,9 @@ image::BaseFacts BaseQuestion::answer() {
   const auto with_daemon = [&] {
     const auto digest = known ? known : digest_now(services_.docker(), reference);
     if (digest) {
-      if (auto facts = services_.base_cache.by_digest(*digest, platform_)) {
+      if (auto facts = known_as(services_, *digest, text_, platform_)) {
         services_.reporter->detail(fmt::format("`{}` is {}, known", text_, digest->str()));
-        return named(std::move(*facts), text_);
+        return *facts;
       }
     }
     return probe(services_, reference, platform_);

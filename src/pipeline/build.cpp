@@ -1,13 +1,15 @@
 #include "base/text.hpp"
 #include "image/file_reference.hpp"
+#include "image/tar.hpp"
 #include "pipeline/age.hpp"
+#include "pipeline/direct.hpp"
 #include "pipeline/files.hpp"
+#include "pipeline/loading.hpp"
 #include "pipeline/reasons.hpp"
 #include "project/pip_settings.hpp"
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <chrono>
 #include <ctime>
 
@@ -38,22 +40,6 @@ std::string built_text(const engine::BuildResult& result,
   return fmt::format("{} in {:.1f} s, {} of {} steps cached", result.image_id,
                      std::chrono::duration<double>(time).count(), result.cached_steps,
                      result.steps);
-}
-
-/// `SOURCE_DATE_EPOCH`, else the time that all files have.
-std::int64_t file_time(const Environment& environment) {
-  const auto text = environment.get("SOURCE_DATE_EPOCH");
-  if (!text) {
-    return image::default_file_time;
-  }
-  std::int64_t seconds = 0;
-  const auto [end, failure] = std::from_chars(text->data(), text->data() + text->size(), seconds);
-  if (failure != std::errc{} || end != text->data() + text->size() || seconds < 0) {
-    throw Error(ErrorKind::usage,
-                fmt::format("`{}` of `SOURCE_DATE_EPOCH` is no time: seconds since 1970",
-                            printable(*text)));
-  }
-  return seconds;
 }
 
 /// The settings of this machine's pip, as files of the context.
@@ -99,7 +85,7 @@ engine::BuildResult run_build(Services& services,
                              .platform = plan.platform,
                              .no_cache = request.no_cache,
                              .buildkit = docker.info().buildkit,
-                             .file_time = file_time(services.environment)};
+                             .file_time = image::file_time(services.environment)};
   if (!plan.user_dockerfile.empty()) {
     return docker.build(build);
   }
@@ -117,6 +103,31 @@ engine::BuildResult run_build(Services& services,
                                .root = build.root},
                               request.options);
   return docker.build(build);
+}
+
+/// Loads the code on its dependencies where that will do, else builds all; fills in `image`.
+void make(Services& services,
+          const PackageRequest& request,
+          const Scanned& scanned,
+          const plan::Plan& plan,
+          const AgeLimit& limit,
+          const ImageName& name,
+          Image& image) {
+  const auto start = std::chrono::steady_clock::now();
+  if (!obstacle_to_direct(request, plan, false)) {
+    if (auto loaded = load_code(services, request, scanned, plan, limit, name)) {
+      const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
+      services.reporter->done("Loaded",
+                              fmt::format("{} in {:.2f} s", loaded->image_id, time.count()));
+      image.image_id = std::move(loaded->image_id);
+      image.layers = std::move(loaded->layers);
+      image.engine = "direct";
+      return;
+    }
+  }
+  const auto result = run_build(services, request, scanned, plan, name.keyed(plan).tagged(), "");
+  image.image_id = result.image_id;
+  services.reporter->done("Built", built_text(result, std::chrono::steady_clock::now() - start));
 }
 
 }  // namespace
@@ -183,16 +194,13 @@ Image build(Services& services,
   }
   if (image.image_id.empty()) {
     tell_planned(services, image);
-    const auto start = std::chrono::steady_clock::now();
-    auto result = run_build(services, request, scanned, plan, keyed.tagged(), "");
-    if (!request.no_cache && is_old(result.image_id)) {
+    make(services, request, scanned, plan, limit, name, image);
+    if (!request.no_cache && is_old(image.image_id)) {
       // The builder's own cache has no age limit.
       auto anew = request;
       anew.no_cache = true;
-      result = run_build(services, anew, scanned, plan, keyed.tagged(), "");
+      make(services, anew, scanned, plan, limit, name, image);
     }
-    image.image_id = result.image_id;
-    services.reporter->done("Built", built_text(result, std::chrono::steady_clock::now() - start));
   }
   if (!name.reference.tag.empty()) {
     docker.tag(image.image_id, name.reference);

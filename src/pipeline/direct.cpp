@@ -26,7 +26,7 @@ Digest build_dependency_image(Services& services,
                               const plan::Plan& plan,
                               const ImageName& name,
                               const Outcome& why) {
-  const std::string tagged = name.reference.with_tag(dependency_tag(plan));
+  const std::string tagged = name.reference.with_tag(dependency_tag(plan.dependency_key));
   if (request.engine == Engine::direct) {
     throw Error(ErrorKind::environment,
                 fmt::format("there is no dependency image `{}` to put the code on", tagged))
@@ -53,7 +53,8 @@ Image planned_image(const PackageRequest& request,
   } else if (!engine::needs_no_dependency_image(plan)) {
     image.dependencies = rebuilt_dependencies(
         request, reasons,
-        old.empty() ? fmt::format("the registry has no {}", dependency_tag(plan)) : old);
+        old.empty() ? fmt::format("the registry has no {}", dependency_tag(plan.dependency_key))
+                    : old);
   }
   const bool code_is_as_before = !reasons.first && reasons.changes.code.empty();
   if (code_is_as_before && image.dependencies && !image.dependencies->reused) {
@@ -90,14 +91,22 @@ std::string time_text(std::chrono::steady_clock::time_point start) {
 
 }  // namespace
 
+std::vector<Assembly::Layer> layers_ahead(Services& services,
+                                          const plan::Plan& plan,
+                                          const Reasons& reasons) {
+  return is_as_before(reasons) ? std::vector<Assembly::Layer>{}
+                               : Assembly::make_layers(services, plan);
+}
+
 std::optional<std::string> obstacle_to_direct(const PackageRequest& request,
                                               const plan::Plan& plan,
                                               bool pushed) {
   if (request.engine == Engine::docker) {
     return "`--engine=docker`";
   }
-  if (!pushed && request.outputs.empty()) {
-    return "the image is not pushed to a registry";
+  const bool in_daemon = !pushed && request.outputs.empty();
+  if (in_daemon && request.engine == Engine::direct) {
+    return "the image would stay in the engine, which is never asked then";
   }
   if (!request.options.templates.empty()) {
     return "`--templates` changes how the image is built";
@@ -105,7 +114,7 @@ std::optional<std::string> obstacle_to_direct(const PackageRequest& request,
   if (auto obstacle = engine::direct_obstacle(plan)) {
     return obstacle;
   }
-  if (engine::needs_no_dependency_image(plan) && !plan.base.digest) {
+  if (!in_daemon && engine::needs_no_dependency_image(plan) && !plan.base.digest) {
     return fmt::format("only the docker engine has the executor image `{}`", plan.base.reference);
   }
   return std::nullopt;
@@ -117,7 +126,8 @@ Image package_directly(Services& services,
                        const plan::Plan& plan,
                        const Reasons& reasons,
                        const ImageName& name,
-                       TargetQuestion question) {
+                       TargetQuestion question,
+                       std::vector<Assembly::Layer> layers) {
   const auto start = std::chrono::steady_clock::now();
   const auto target = question.target;
   Found found = question.found.get();
@@ -142,8 +152,12 @@ Image package_directly(Services& services,
             : build_dependency_image(services, anew, scanned, plan, name, *planned.dependencies);
     parent.image = registry_image(services, target, *parent.reference, plan.platform);
   }
+  if (layers.empty()) {
+    layers = Assembly::make_layers(services, plan);
+  }
   Image image = planned;
-  send(services, *target, name, Assembly{services, plan, parent.image}, parent, found.held, image);
+  send(services, *target, name, Assembly{services, plan, parent.image, std::move(layers)}, parent,
+       found.held, image);
   services.reporter->done("Pushed",
                           fmt::format("{} in {}, {} uploaded", image.uri(), time_text(start),
                                       human_size(image.bytes_uploaded)));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "image/reference.hpp"
+#include "pipeline/assembly.hpp"
 #include "pipeline/reuse.hpp"
 #include "registry/client.hpp"
 
@@ -15,8 +16,15 @@ std::optional<std::string> obstacle_to_direct(const PackageRequest& request,
                                               const plan::Plan& plan,
                                               bool pushed);
 
+/// The layers of `plan` when its code is not as it was last built here: a registry will hardly have
+/// them. Made while servers answer. Empty when they may not be needed.
+std::vector<Assembly::Layer> layers_ahead(Services& services,
+                                          const plan::Plan& plan,
+                                          const Reasons& reasons);
+
 /// Takes the image of `plan` from its registry (asked by `question` already), or puts it together
-/// there from the dependency image (or the base, when nothing is installed) and the code. The
+/// there from the dependency image (or the base, when nothing is installed) and the code, whose
+/// `layers` may be there already. The
 /// docker engine is asked only for a dependency image that the registry does not have; with
 /// Engine::direct that is Error(environment).
 Image package_directly(Services& services,
@@ -25,6 +33,7 @@ Image package_directly(Services& services,
                        const plan::Plan& plan,
                        const Reasons& reasons,
                        const ImageName& name,
-                       TargetQuestion question);
+                       TargetQuestion question,
+                       std::vector<Assembly::Layer> layers);
 
 }  // namespace autopack::pipeline

@@ -4,6 +4,7 @@
 #include "image/layer.hpp"
 #include "image/manifest.hpp"
 #include "image/tar.hpp"
+#include "pipeline/base_modules.hpp"
 #include "pipeline/direct.hpp"
 #include "pipeline/reasons.hpp"
 #include "plan/advice.hpp"
@@ -166,7 +167,7 @@ void add_copies(const plan::Plan& plan, const ImageName& name, Explanation& expl
     for (const auto& entry : plan.code) {
       const bool is_below = copy.source.empty() || entry.path == copy.source ||
                             entry.path.starts_with(copy.source + "/");
-      layer.size += is_below ? entry.entry.size : 0;
+      layer.size += is_below ? entry.size : 0;
     }
     if (upload.image_is_there || !name.has_registry) {
       layer.upload = false;
@@ -240,7 +241,9 @@ Explanation explain(Services& services,
       (explanation.upload.image_is_there || explanation.upload.dependencies_are_there)) {
     explanation.dependencies = Outcome{.reused = true, .reason = "the registry has them"};
   }
-  explanation.advice = plan::advice(plan, scanned.project);
+  explanation.advice = plan::advice(plan, scanned.project, [&](const auto& modules) {
+    return modules_in_base(services, plan.base, modules);
+  });
   return explanation;
 }
 

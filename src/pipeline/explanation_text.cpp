@@ -44,11 +44,11 @@ struct Node {
 };
 
 void add(Node& root, const plan::ContextEntry& entry) {
-  const bool is_directory = entry.entry.type == source::EntryType::directory;
+  const bool is_directory = entry.type == source::EntryType::directory;
   Node* node = &root;
   std::string_view rest{entry.path};
   for (std::size_t depth = 0; depth <= most_depth; ++depth) {
-    node->size += entry.entry.size;
+    node->size += entry.size;
     node->files += is_directory ? 0 : 1;
     if (rest.empty() || depth == most_depth) {
       break;
@@ -200,8 +200,8 @@ void tell_installed(Table& table, const plan::Dependencies& dependencies) {
                   : "the project itself, its code taken from " + dependencies.import_path);
   }
   for (const auto& input : dependencies.inputs) {
-    if (input.entry.type != source::EntryType::directory) {
-      table.row("reads", fmt::format("{} ({})", input.path, human_size(input.entry.size)));
+    if (input.type != source::EntryType::directory) {
+      table.row("reads", fmt::format("{} ({})", input.path, human_size(input.size)));
     }
   }
 }

@@ -1,16 +1,16 @@
 #include "pipeline/files.hpp"
 
 #include "base/descriptor.hpp"
+#include "base/new_file.hpp"
 #include "base/text.hpp"
-#include "engine/build_context.hpp"
 #include "engine/direct.hpp"
 #include "image/file_image.hpp"
 #include "image/file_output.hpp"
-#include "image/new_file.hpp"
 #include "pipeline/age.hpp"
 #include "pipeline/assembly.hpp"
 #include "pipeline/direct.hpp"
 #include "pipeline/image_source.hpp"
+#include "pipeline/loading.hpp"
 #include "pipeline/reasons.hpp"
 #include "pipeline/registries.hpp"
 #include "pipeline/reuse.hpp"
@@ -34,35 +34,6 @@ std::vector<std::string> names_of(const plan::Plan& plan, const ImageName& name)
   return names;
 }
 
-/// How many of the lowest layers of `image` the engine has, as those of some image there.
-std::size_t layers_there(engine::Docker& docker,
-                         const image::Source& image,
-                         const std::vector<std::string>& candidates) {
-  const auto diff_ids =
-      image::Configuration::parse(image.configuration, "the configuration of the image").diff_ids();
-  std::size_t most = 0;
-  for (const auto& candidate : candidates) {
-    if (const auto local = docker.inspect(candidate)) {
-      const auto& layers = local->layers;
-      const auto [mine, theirs] =
-          std::mismatch(diff_ids.begin(), diff_ids.end(), layers.begin(), layers.end(),
-                        [](const Digest& a, const std::string& b) { return a.str() == b; });
-      most = std::max(most, static_cast<std::size_t>(mine - diff_ids.begin()));
-    }
-  }
-  return most;
-}
-
-void load(engine::Docker& docker,
-          const image::Source& image,
-          const std::vector<std::string>& names,
-          std::size_t left_out) {
-  engine::BytePipe pipe{[&](const std::function<void(std::string_view)>& out) {
-    image::write_archive(image, names, left_out, out);
-  }};
-  docker.load([&](char* buffer, std::size_t size) { return pipe.read(buffer, size); });
-}
-
 /// Loads what the engine does not have yet; all of it where the engine does not take a part.
 void load_missing(engine::Docker& docker,
                   const image::Source& image,
@@ -82,7 +53,7 @@ void load_missing(engine::Docker& docker,
 void write_archive_file(const image::Source& image,
                         const fs::path& path,
                         const std::vector<std::string>& names) {
-  image::NewFile file{path};
+  NewFile file{path};
   image::write_archive(image, names, 0, [&](std::string_view bytes) { file.write(bytes); });
   file.commit();
 }
@@ -134,7 +105,7 @@ void write_outputs(Services& services,
 /// The image of the engine named `name`, by way of a file in the cache that is gone with it.
 image::Source taken_out(Services& services, const std::string& name, const std::string& platform) {
   const fs::path place = services.environment.cache_directory() / "saved.tar";
-  image::NewFile file{place};
+  NewFile file{place};
   services.docker().save(name, [&](std::string_view bytes) { file.write(bytes); });
   auto source = image::open_files(
       {.kind = image::FileReference::Kind::archive, .path = file.path(), .text = name}, platform);
@@ -152,7 +123,7 @@ std::optional<Parent> found_dependencies(Services& services,
   }
   const std::shared_ptr<registry::Repository> repository =
       open_repository(services, name.reference, registry::Access::pull);
-  const auto found = repository->head_manifest(dependency_tag(plan));
+  const auto found = repository->head_manifest(dependency_tag(plan.dependency_key));
   if (!found) {
     return std::nullopt;
   }

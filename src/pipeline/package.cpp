@@ -6,6 +6,7 @@
 #include "pipeline/direct.hpp"
 #include "pipeline/files.hpp"
 #include "pipeline/reasons.hpp"
+#include "pipeline/reuse.hpp"
 #include "pipeline/scan.hpp"
 #include "pipeline/secrets.hpp"
 
@@ -26,9 +27,9 @@ std::string scanned_text(const plan::Plan& plan) {
   std::size_t files = 0;
   std::uint64_t bytes = 0;
   for (const auto& entry : plan.code) {
-    if (entry.entry.type != source::EntryType::directory) {
+    if (entry.type != source::EntryType::directory) {
       ++files;
-      bytes += entry.entry.size;
+      bytes += entry.size;
     }
   }
   std::string text = fmt::format("{}, {}", count_of(files, "file"), human_size(bytes));
@@ -62,8 +63,10 @@ plan::Plan plan_on(const Services& services,
                    const Scanned& scanned,
                    const image::BaseFacts& base) {
   const auto directory = std::filesystem::weakly_canonical(request.project.directory);
-  state::FileHashes hashes{services.environment.cache_directory() / "files" /
-                           sha256(directory.string() + (is_from_git(request) ? " git" : "")).hex()};
+  state::FileHashes hashes{
+      services.environment.cache_directory() / "files" /
+          sha256(directory.string() + (is_from_git(request) ? " git" : "")).hex(),
+      services.cancellation};
   plan::Options options = request.options;
   if (request.label_git && scanned.git) {
     options.labels = git_labels(*scanned.git);
@@ -86,7 +89,9 @@ void tell(const Services& services, const Scanned& scanned, const plan::Plan& pl
 /// A plan on the executor image as it was seen last, and what its target has for it.
 struct Guess {
   std::optional<plan::Plan> plan{};
+  std::optional<Reasons> why{};
   std::optional<TargetQuestion> question{};
+  std::vector<Assembly::Layer> layers{};  ///< of `plan`, where it is, as far as they are made
 };
 
 /// So that the target is asked at the same time as the executor image's registry.
@@ -102,7 +107,8 @@ Guess guess_plan(Services& services,
     return {};  // what is wrong with it is told of the image as it is now
   }
   if (!obstacle_to_direct(request, *guess.plan, true)) {
-    guess.question = ask_target(services, request, *guess.plan, name);
+    guess.why = reasons(services, request, scanned, *guess.plan);
+    guess.question = ask_target(services, request, *guess.plan, *guess.why, name);
   }
   return guess;
 }
@@ -126,20 +132,23 @@ Image make(Services& services,
            const plan::Plan& plan,
            const ImageName& name,
            bool pushed,
-           std::optional<TargetQuestion> question) {
-  const Reasons why = reasons(services, request, scanned, plan);
+           Guess& guess) {
+  const Reasons why = guess.why ? *guess.why : reasons(services, request, scanned, plan);
   if (!pushed && !request.outputs.empty()) {
     return package_to_files(services, request, scanned, plan, why, name);
   }
   const auto obstacle = obstacle_to_direct(request, plan, pushed);
-  if (!obstacle) {
-    return package_directly(
-        services, request, scanned, plan, why, name,
-        question ? std::move(*question) : ask_target(services, request, plan, name));
+  if (!obstacle && pushed) {
+    auto question = guess.question ? std::move(*guess.question)
+                                   : ask_target(services, request, plan, why, name);
+    auto layers =
+        guess.layers.empty() ? layers_ahead(services, plan, why) : std::move(guess.layers);
+    return package_directly(services, request, scanned, plan, why, name, std::move(question),
+                            std::move(layers));
   }
   if (request.engine == Engine::direct) {
     throw Error(ErrorKind::usage, "`--engine=direct` cannot make this image")
-        .cause(*obstacle)
+        .cause(obstacle.value())
         .hint("`--engine=auto` takes the docker engine where it is needed");
   }
   if (pushed && !request.no_cache) {
@@ -152,6 +161,16 @@ Image make(Services& services,
     push(services, name, image);
   }
   return image;
+}
+
+/// Before anything is asked: only the engine could take that image.
+void refuse_direct(const PackageRequest& request, bool pushed) {
+  if (request.engine == Engine::direct && !pushed && request.outputs.empty()) {
+    throw Error(ErrorKind::usage, "`--engine=direct` cannot make this image")
+        .cause("it would stay in the engine, which is never asked then")
+        .hint("`--engine=auto` loads the code on what the engine has, without a build")
+        .hint("`autopack build --output=oci:DIR` needs no engine");
+  }
 }
 
 }  // namespace
@@ -170,6 +189,7 @@ Image package(Services& services,
               const ImageName& name,
               Push push_it) {
   const bool pushed = push_it == Push::yes && name.has_registry;
+  refuse_direct(request, pushed);
   std::optional<BaseQuestion> base_question;
   if (!request.executor_image.empty()) {
     base_question.emplace(services, request.executor_image, request.options.platform,
@@ -178,6 +198,9 @@ Image package(Services& services,
   Guess guess;
   if (pushed && base_question && base_question->guess()) {
     guess = guess_plan(services, request, scanned, *base_question->guess(), name);
+    if (guess.question) {
+      guess.layers = layers_ahead(services, *guess.plan, *guess.why);
+    }
   }
   const image::BaseFacts base = base_question
                                     ? base_question->answer()
@@ -188,7 +211,7 @@ Image package(Services& services,
   const plan::Plan& plan = *guess.plan;
   tell(services, scanned, plan);
   refuse_secrets(services, plan);
-  Image image = make(services, request, scanned, plan, name, pushed, std::move(guess.question));
+  Image image = make(services, request, scanned, plan, name, pushed, guess);
   if (pushed && !request.outputs.empty()) {
     write_pushed(services, request, plan, name, image);
   }
@@ -201,16 +224,26 @@ Image package_for_running(Services& services,
                           const PackageRequest& request,
                           const Scanned& scanned,
                           const ImageName& name) {
-  const auto last = image::Reference::parse(name.reference.with_tag("run"));
+  refuse_direct(request, false);
+  const auto last = image::Reference::parse(name.reference.with_tag(last_run_tag));
   auto& docker = services.docker();
   const auto before = docker.inspect(last.tagged());
   Image image = package(services, request, scanned, name, Push::no);
   docker.tag(image.image_id, last);
-  if (before && before->id != image.image_id) {
-    const auto key = before->labels.find("autopack.key");
-    if (key != before->labels.end() && key->second.size() >= 16) {
-      docker.remove_image(name.reference.with_tag(key_tag(key->second)));
-    }
+  if (!before || before->id == image.image_id) {
+    return image;
+  }
+  const auto key_of = [](const engine::LocalImage& held, const char* label) {
+    const auto found = held.labels.find(label);
+    return found == held.labels.end() || found->second.size() < 16 ? "" : found->second;
+  };
+  if (const auto key = key_of(*before, "autopack.key"); !key.empty()) {
+    docker.remove_image(name.reference.with_tag(key_tag(key)));
+  }
+  const auto dependencies = key_of(*before, "autopack.dependency-key");
+  const auto now = docker.inspect(image.image_id);
+  if (!dependencies.empty() && now && key_of(*now, "autopack.dependency-key") != dependencies) {
+    docker.remove_image(name.reference.with_tag(dependency_tag(dependencies)));
   }
   return image;
 }

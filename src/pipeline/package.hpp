@@ -136,6 +136,9 @@ Image package(Services& services,
               const ImageName& name,
               Push push);
 
+/// The tag of what package_for_running made last.
+inline constexpr auto* last_run_tag = "run";
+
 /// The same for a program that is run here: the image stays in the daemon, and the one that the
 /// last run of `name` left is removed when it is another.
 Image package_for_running(Services& services,

@@ -49,6 +49,10 @@ Reasons reasons(const Services& services,
           .changes = plan::changes(*before, plan::record_of(plan, scanned.project))};
 }
 
+bool is_as_before(const Reasons& reasons) {
+  return !reasons.first && reasons.changes.code.empty() && reasons.changes.dependencies.empty();
+}
+
 void remember(const Services& services,
               const PackageRequest& request,
               const Scanned& scanned,

@@ -14,6 +14,9 @@ Reasons reasons(const Services& services,
                 const Scanned& scanned,
                 const plan::Plan& plan);
 
+/// True when nothing changed since the last build.
+bool is_as_before(const Reasons& reasons);
+
 /// Keeps what was built now for the next time.
 void remember(const Services& services,
               const PackageRequest& request,

@@ -28,7 +28,7 @@ Found find_in(registry::Repository& repository, const Question& question) {
   auto dependencies = ask(question.dependencies);
   auto own = ask(question.own);
   auto last = ask(question.last ? question.last->digest.str() : "");
-  Found found{.image = repository.head_manifest(question.key)};
+  Found found{.image = repository.head_manifest(question.key), .asked_own = !question.own.empty()};
   found.dependencies = dependencies.get();
   found.own = own.get();
   if (last.get()) {
@@ -49,13 +49,14 @@ std::optional<registry::StoredManifest> last_pushed(const Services& services,
 
 }  // namespace
 
-std::string dependency_tag(const plan::Plan& plan) {
-  return "apd-" + plan.dependency_key.substr(0, 16);
+std::string dependency_tag(const std::string& dependency_key) {
+  return "apd-" + dependency_key.substr(0, 16);
 }
 
 TargetQuestion ask_target(Services& services,
                           const PackageRequest& request,
                           const plan::Plan& plan,
+                          const Reasons& reasons,
                           const ImageName& name) {
   const std::shared_ptr<registry::Repository> target = open_target(services, name);
   if (request.no_cache) {
@@ -63,11 +64,13 @@ TargetQuestion ask_target(Services& services,
     nothing.set_value({});
     return {target, nothing.get_future()};
   }
-  Question question{
-      .key = key_tag(plan.image_key),
-      .dependencies = engine::needs_no_dependency_image(plan) ? "" : dependency_tag(plan),
-      .own = name.reference.tag,
-      .last = last_pushed(services, name)};
+  const bool changed = !is_as_before(reasons);
+  Question question{.key = key_tag(plan.image_key),
+                    .dependencies = engine::needs_no_dependency_image(plan)
+                                        ? ""
+                                        : dependency_tag(plan.dependency_key),
+                    .own = changed ? "" : name.reference.tag,
+                    .last = changed ? last_pushed(services, name) : std::nullopt};
   return {target, std::async(std::launch::async, [target, question = std::move(question)] {
             return find_in(*target, question);
           })};
@@ -83,7 +86,8 @@ std::optional<Image> reuse(registry::Repository& repository,
   }
   const auto& digest = found.image->digest;
   const std::string& own = name.reference.tag;
-  if (!own.empty() && (!found.own || found.own->digest != digest)) {
+  const auto tagged = found.asked_own || own.empty() ? found.own : repository.head_manifest(own);
+  if (!own.empty() && (!tagged || tagged->digest != digest)) {
     const auto manifest = repository.manifest(digest.str());
     if (!manifest) {
       return std::nullopt;

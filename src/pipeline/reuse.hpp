@@ -10,14 +10,15 @@
 
 namespace autopack::pipeline {
 
-/// `apd-` and the first 16 digits of the dependency key.
-std::string dependency_tag(const plan::Plan& plan);
+/// `apd-` and the first 16 digits of `dependency_key`.
+std::string dependency_tag(const std::string& dependency_key);
 
 /// What a repository has for a plan; each none when it is not there.
 struct Found {
   std::optional<image::Descriptor> image{};         ///< under the key's tag
   std::optional<image::Descriptor> dependencies{};  ///< under dependency_tag
-  std::optional<image::Descriptor> own{};           ///< under the user's tag
+  std::optional<image::Descriptor> own{};           ///< under the user's tag, when `asked_own`
+  bool asked_own{false};
   image::Manifest held{};  ///< what was last pushed there and still is; empty: not known
 };
 
@@ -27,10 +28,12 @@ struct TargetQuestion {
   std::future<Found> found{};
 };
 
-/// Asks for all of it at once, in one round trip; with `--no-cache` for nothing.
+/// Asks for all that will be needed at once, in one round trip: what was pushed last only when
+/// something changed, the user's tag only when nothing did. With `--no-cache` for nothing.
 TargetQuestion ask_target(Services& services,
                           const PackageRequest& request,
                           const plan::Plan& plan,
+                          const Reasons& reasons,
                           const ImageName& name);
 
 /// The image under the key's tag; the user's tag is moved to it. None when it is not there.

@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "source/allowed_secrets.hpp"
+#include "source/ignore.hpp"
 
 #include <fmt/format.h>
 
@@ -17,11 +18,11 @@ using source::FoundSecret;
 std::vector<FoundSecret> secrets_of(const plan::Plan& plan) {
   std::vector<FoundSecret> all;
   for (const plan::ContextEntry* entry : plan::context(plan)) {
-    if (entry->entry.type != source::EntryType::file || entry->cleared) {
+    if (entry->type != source::EntryType::file || entry->cleared) {
       continue;
     }
-    for (FoundSecret& secret :
-         source::find_secrets(*plan.trees.at(entry->tree), entry->path_in_tree())) {
+    const auto& [tree, prefix] = plan.trees.at(entry->tree);
+    for (FoundSecret& secret : source::find_secrets(*tree, entry->path.substr(prefix.size()))) {
       secret.path = entry->path;
       all.push_back(std::move(secret));
     }
@@ -42,10 +43,9 @@ Problem problem_of(const FoundSecret& secret) {
   return {
       .message = fmt::format("`{}`{} holds {}, which would be in the image", printable(secret.path),
                              where, source::secret_in_words(secret.kind)),
-      .hints = {
-          fmt::format("echo {} >> .dockerignore", shell_quote(printable(secret.path))),
-          fmt::format("if it may be seen: echo {} >> {}",
-                      shell_quote(source::allowing_line(secret)), source::allowed_secrets_file)}};
+      .hints = {source::leave_out_command(secret.path),
+                "if it may be seen: " + source::append_command(source::allowing_line(secret),
+                                                               source::allowed_secrets_file)}};
 }
 
 Problem stale(const AllowedSecret& allowed) {
@@ -61,7 +61,7 @@ Problem stale(const AllowedSecret& allowed) {
 Problems find_secrets(const plan::Plan& plan) {
   Problems problems;
   const auto found = secrets_of(plan);
-  const auto allowed = allowed_by(*plan.trees.front());
+  const auto allowed = allowed_by(*plan.trees.front().tree);
   for (const FoundSecret& secret : found) {
     if (std::none_of(allowed.begin(), allowed.end(),
                      [&](const auto& entry) { return allows(entry, secret); })) {

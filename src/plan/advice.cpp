@@ -38,16 +38,16 @@ std::string ignore_hint(const std::string& path) {
 void tell_large_files(const Plan& plan, Problems& problems) {
   std::vector<const ContextEntry*> large;
   for (const auto& entry : plan.code) {
-    if (entry.entry.size > large_file) {
+    if (entry.size > large_file) {
       large.push_back(&entry);
     }
   }
   std::sort(large.begin(), large.end(),
-            [](const auto* a, const auto* b) { return a->entry.size > b->entry.size; });
+            [](const auto* a, const auto* b) { return a->size > b->size; });
   for (std::size_t i = 0; i < std::min(large.size(), most_told); ++i) {
     const auto& entry = *large[i];
     problems.push_back(warning(fmt::format("`{}` is {}, in every copy of the image",
-                                           printable(entry.path), human_size(entry.entry.size)),
+                                           printable(entry.path), human_size(entry.size)),
                                "", {ignore_hint(entry.path)}));
   }
   if (large.size() > most_told) {
@@ -67,7 +67,7 @@ struct DirectorySizes {
 void tell_data(const Plan& plan, Problems& problems) {
   std::map<std::string_view, DirectorySizes> directories;
   for (const auto& entry : plan.code) {
-    if (entry.entry.type != source::EntryType::file) {
+    if (entry.type != source::EntryType::file) {
       continue;
     }
     const std::string_view path{entry.path};
@@ -77,8 +77,8 @@ void tell_data(const Plan& plan, Problems& problems) {
          slash = path.rfind('/', slash - 1)) {
       auto& directory = directories[path.substr(0, slash)];
       directory.has_code = directory.has_code || is_code;
-      if (!is_code && entry.entry.size <= large_file) {
-        directory.data += entry.entry.size;
+      if (!is_code && entry.size <= large_file) {
+        directory.data += entry.size;
         ++directory.files;
       }
     }
@@ -220,12 +220,12 @@ void tell_replaced_frameworks(const Plan& plan,
     return;
   }
   for (const auto& file : project.requirement_inputs) {
-    const auto entry = plan.trees.front()->find(file);
+    const auto entry = plan.trees.front().tree->find(file);
     const bool is_text = file.ends_with(".txt") || file.ends_with(".in");
     if (!entry || entry->type != source::EntryType::file || !is_text) {
       continue;
     }
-    const auto text = project::decode_requirements(plan.trees.front()->read(file)).text;
+    const auto text = project::decode_requirements(plan.trees.front().tree->read(file)).text;
     for (const auto& line : project::split_requirements(text)) {
       tell_replaced(*framework, line.requirement, fmt::format("{}:{}", printable(file), line.first),
                     problems);
@@ -238,8 +238,8 @@ void tell_replaced_frameworks(const Plan& plan,
 
 }  // namespace
 
-Problems advice(const Plan& plan, const project::Project& project) {
-  Problems problems = import_advice(plan, project);
+Problems advice(const Plan& plan, const project::Project& project, const BaseModules& in_base) {
+  Problems problems = import_advice(plan, project, in_base);
   tell_replaced_frameworks(plan, project, problems);
   tell_large_files(plan, problems);
   tell_data(plan, problems);

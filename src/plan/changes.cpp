@@ -34,15 +34,15 @@ std::vector<std::string> texts_of(const std::vector<Copy>& copies) {
 }
 
 std::string hash_of(const ContextEntry& entry) {
-  return entry.content ? entry.content->hex().substr(0, hash_digits) : "";
+  return entry.content ? entry.content->hex(hash_digits) : "";
 }
 
 /// A letter for the kind of entry, then its hash.
 std::string state_of(const ContextEntry& entry) {
-  switch (entry.entry.type) {
+  switch (entry.type) {
     case source::EntryType::directory: return "d";
     case source::EntryType::symlink: return "l" + hash_of(entry);
-    default: return (entry.entry.executable ? "x" : "f") + hash_of(entry);
+    default: return (entry.executable ? "x" : "f") + hash_of(entry);
   }
 }
 
@@ -57,15 +57,22 @@ Values by_path(const std::vector<ContextEntry>& entries) {
 /// The same by top directory: `trainer/`.
 Values by_directory(const std::vector<ContextEntry>& entries) {
   std::map<std::string, Sha256> hashes;
+  Sha256* hash = nullptr;
+  std::string_view directory;  // of `hash`; those of one directory come one after the other
+  std::string text;
   for (const ContextEntry& entry : entries) {
-    const auto slash = entry.path.find('/');
-    const bool nested = slash != std::string::npos;
-    const std::string name = nested ? printable(entry.path.substr(0, slash + 1)) : "files";
-    hashes[name].update(fmt::format("{}\n{}\n", entry.path, state_of(entry)));
+    const std::string_view path{entry.path};
+    const auto top = path.substr(0, path.find('/') + 1);  // nothing for a file at the top
+    if (hash == nullptr || top != directory) {
+      directory = top;
+      hash = &hashes[top.empty() ? "files" : printable(top)];
+    }
+    text.assign(path).append("\n").append(state_of(entry)).append("\n");
+    hash->update(text);
   }
   Values values;
-  for (auto& [name, hash] : hashes) {
-    values[name] = "d" + hash.finish().hex().substr(0, hash_digits);
+  for (auto& [name, sum] : hashes) {
+    values[name] = "d" + ContentHash{sum.finish_bytes()}.hex(hash_digits);
   }
   return values;
 }
@@ -250,7 +257,7 @@ state::BuildRecord record_of(const Plan& plan, const project::Project& project) 
     record.asked.push_back(printable(redact_credentials(normalised(requirement))));
   }
   for (const ContextEntry& input : dependencies.inputs) {
-    if (input.entry.type != source::EntryType::directory) {
+    if (input.type != source::EntryType::directory) {
       auto& values = input.tree == 0 && is_requirement_text(plan, project, input.path)
                          ? record.requirement_files
                          : record.installed;

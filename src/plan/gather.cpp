@@ -18,27 +18,53 @@ std::string origin_of(const source::Rule& rule) {
   return rule.line == 0 ? rule.file : fmt::format("{}:{}", rule.file, rule.line);
 }
 
-bool by_path(const ContextEntry& a, const ContextEntry& b) {
-  return a.path < b.path;
-}
+constexpr auto by_path = [](const auto& a, const auto& b) { return a.path < b.path; };
 
 }  // namespace
 
-Gatherer::Gatherer(const source::Tree& tree,
-                   std::size_t index,
+void ContentReader::fill(ContextEntry& entry,
+                         const source::Entry& found,
+                         const PlacedTree& place) const {
+  if (entry.type == source::EntryType::symlink) {
+    entry.content = sha256(entry.link_target);
+  }
+  if (entry.type != source::EntryType::file) {
+    return;
+  }
+  if (known != nullptr) {
+    const auto same = std::lower_bound(known->begin(), known->end(), entry, by_path);
+    if (same != known->end() && same->path == entry.path && same->tree == entry.tree) {
+      entry.content = same->content;
+      entry.cleared = same->cleared;
+      return;
+    }
+  }
+  if (hashes != nullptr) {
+    const auto facts = hashes->of(*place.tree, place.path_of(entry), found);
+    entry.content = facts.content;
+    entry.cleared = facts.cleared;
+    return;
+  }
+  Sha256 hash;
+  place.stream(entry, [&](std::string_view bytes) { hash.update(bytes); });
+  entry.content = hash.finish();
+}
+
+Gatherer::Gatherer(PlacedTree place,
+                   std::uint16_t index,
                    const source::IgnoreRules& ignore,
-                   std::string prefix)
-    : tree_{tree}, index_{index}, ignore_{ignore}, prefix_{std::move(prefix)} {}
+                   const ContentReader* contents)
+    : place_{std::move(place)}, index_{index}, ignore_{ignore}, contents_{contents} {}
 
 void Gatherer::add(const std::string& path) {
   if (path.empty()) {
     add_directory(path);
     return;
   }
-  const auto entry = tree_.find(path);
+  const auto entry = place_.tree->find(path);
   if (!entry) {
-    problems_.push_back(
-        {.message = fmt::format("`{}` does not exist in {}", printable(path), tree_.describe())});
+    problems_.push_back({.message = fmt::format("`{}` does not exist in {}", printable(path),
+                                                place_.tree->describe())});
     return;
   }
   const bool is_directory = entry->type == source::EntryType::directory;
@@ -61,7 +87,7 @@ void Gatherer::add_directory(const std::string& path) {
   bool entered_excluded = false;
   source::IgnoreWalk ignored{ignore_};
   source::walk(
-      tree_, path,
+      *place_.tree, path,
       [&](const source::Entry& directory) {
         if (!ignored.excludes(directory.path)) {
           return true;
@@ -83,7 +109,7 @@ void Gatherer::add_directory(const std::string& path) {
   if (entered_excluded) {
     const std::size_t end = entries_.size();
     for (std::size_t i = before; i < end; ++i) {
-      add_parents(std::string{entries_[i].path_in_tree()});
+      add_parents(std::string{place_.path_of(entries_[i])});
     }
   }
 }
@@ -91,7 +117,7 @@ void Gatherer::add_directory(const std::string& path) {
 void Gatherer::add_parents(const std::string& path) {
   for (std::size_t slash = path.find('/'); slash != std::string::npos;
        slash = path.find('/', slash + 1)) {
-    if (const auto parent = tree_.find(path.substr(0, slash))) {
+    if (const auto parent = place_.tree->find(path.substr(0, slash))) {
       keep(*parent);
     }
   }
@@ -99,10 +125,13 @@ void Gatherer::add_parents(const std::string& path) {
 
 void Gatherer::keep(const source::Entry& entry) {
   std::string fault;
+  std::string_view remedy;
   if (entry.type == source::EntryType::other) {
-    fault = entry.remedy.empty() ? fmt::format("`{}` is a {}, which no image can hold",
-                                               printable(entry.path), entry.other)
-                                 : fmt::format("`{}` is {}", printable(entry.path), entry.other);
+    const auto& [what, mends] = *entry.obstacle;
+    remedy = mends;
+    fault = mends.empty()
+                ? fmt::format("`{}` is a {}, which no image can hold", printable(entry.path), what)
+                : fmt::format("`{}` is {}", printable(entry.path), what);
   } else if (base_name(entry.path).starts_with(".wh.")) {
     fault = fmt::format("`{}` has a name that marks a deletion in an image layer",
                         printable(entry.path));
@@ -111,15 +140,20 @@ void Gatherer::keep(const source::Entry& entry) {
                         printable(entry.path));
   }
   if (fault.empty()) {
-    auto& kept = entries_.emplace_back();
-    kept = {.path = prefix_ + entry.path, .entry = entry, .tree = index_};
-    if (prefix_.empty()) {
-      kept.entry.path = {};  // told once: a tree may have very many
+    ContextEntry& kept = entries_.emplace_back();
+    kept = {.path = place_.prefix + entry.path,
+            .link_target = entry.link_target,
+            .size = entry.size,
+            .type = entry.type,
+            .executable = entry.executable,
+            .tree = index_};
+    if (contents_ != nullptr && problems_.empty()) {
+      read_contents(kept, entry);
     }
   } else if (refused_.insert(entry.path).second) {
     problems_.push_back({.message = std::move(fault),
-                         .hints = {entry.remedy.empty() ? "remove it, or add it to `.dockerignore`"
-                                                        : std::string{entry.remedy}}});
+                         .hints = {remedy.empty() ? "remove it, or add it to `.dockerignore`"
+                                                  : std::string{remedy}}});
   }
 }
 
@@ -129,9 +163,7 @@ void Gatherer::refuse_ignored(const std::string& path, const source::Rule& rule)
                                                 "leaves it out",
                                                 printable(path), printable(rule.pattern)),
                          .origin = origin_of(rule),
-                         .hints = {fmt::format("bring it back with the line `!{}` in "
-                                               "`.dockerignore`",
-                                               printable(path))}});
+                         .hints = {source::bring_back_command(path, false, rule)}});
   }
 }
 
@@ -147,34 +179,18 @@ std::vector<ContextEntry> Gatherer::take() {
   return entries;
 }
 
-void fill_contents(std::vector<ContextEntry>& entries,
-                   const std::vector<ContextEntry>& known,
-                   const std::vector<std::shared_ptr<const source::Tree>>& trees,
-                   state::FileHashes* hashes) {
-  Sha256 hash;
-  for (ContextEntry& entry : entries) {
-    if (entry.entry.type == source::EntryType::symlink) {
-      entry.content = sha256(entry.entry.link_target);
-      continue;
+void Gatherer::read_contents(ContextEntry& entry, const source::Entry& found) {
+  try {
+    contents_->fill(entry, found, place_);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::project) {
+      throw;
     }
-    if (entry.entry.type != source::EntryType::file) {
-      continue;
+    auto message = error.message();
+    for (const auto& cause : error.causes()) {
+      message += ": " + cause;
     }
-    const auto same = std::lower_bound(known.begin(), known.end(), entry, by_path);
-    if (same != known.end() && same->path == entry.path && same->tree == entry.tree) {
-      entry.content = same->content;
-      entry.cleared = same->cleared;
-      continue;
-    }
-    const source::Tree& tree = *trees[entry.tree];
-    if (hashes != nullptr) {
-      const auto facts = hashes->of(tree, entry.path_in_tree(), entry.entry);
-      entry.content = facts.content;
-      entry.cleared = facts.cleared;
-      continue;
-    }
-    tree.stream(entry.path_in_tree(), [&](std::string_view bytes) { hash.update(bytes); });
-    entry.content = hash.finish();
+    problems_.push_back({.message = std::move(message), .hints = error.hints()});
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <iterator>
 #include <set>
 
 namespace autopack::plan {
@@ -29,7 +30,7 @@ public:
   ImportWalk(const Plan& plan, const project::Project& project)
       : plan_{plan},
         project_{project},
-        named_{project::named_distributions(*plan.trees.front(), project)} {
+        named_{project::named_distributions(*plan.trees.front().tree, project)} {
     if (plan.entry.kind == project::EntryKind::python_script) {
       roots_.push_back(project::parent_path(plan.entry.file));
     } else {
@@ -47,13 +48,14 @@ public:
     }
   }
 
-  Problems run() {
+  Problems run(const BaseModules& in_base) {
     if (const auto* entry = entry_in_image(plan_, plan_.entry.file)) {
       visit(entry, plan_.entry.file);
     }
     for (; !waiting_.empty() && seen_.size() < most_files; waiting_.pop_front()) {
       read(waiting_.front().first, waiting_.front().second);
     }
+    settle_unnamed(in_base);
     return std::move(problems_);
   }
 
@@ -65,13 +67,13 @@ private:
   }
 
   void visit(const ContextEntry* entry, const std::string& path) {
-    if (entry->entry.size <= largest_file && seen_.insert(path).second) {
+    if (entry->size <= largest_file && seen_.insert(path).second) {
       waiting_.emplace_back(entry, path);
     }
   }
 
   void read(const ContextEntry* entry, const std::string& path) {
-    const auto file = project::read_imports(plan_.trees[entry->tree]->read(entry->path_in_tree()));
+    const auto file = project::read_imports(plan_.trees[entry->tree].read(*entry));
     if (file.changes_path) {
       add_root("");
     }
@@ -93,7 +95,7 @@ private:
       }
     }
     const auto* directory = entry_in_image(plan_, path);
-    if (directory != nullptr && directory->entry.type == source::EntryType::directory) {
+    if (directory != nullptr && directory->type == source::EntryType::directory) {
       return Module{.path = path};
     }
     const auto next =
@@ -202,7 +204,7 @@ private:
 
   /// The module `name` of the working directory, image or not.
   std::optional<source::Entry> on_disk(const std::string& root, const std::string& name) const {
-    const auto& tree = *plan_.trees.front();
+    const auto& tree = *plan_.trees.front().tree;
     const std::string path = project::join_path(root, name);
     if (auto file = tree.find(path + ".py"); file && file->type == source::EntryType::file) {
       return file;
@@ -240,8 +242,7 @@ private:
       problem.message = fmt::format("{}, which the rule `{}` leaves out of the image", where,
                                     printable(rule->pattern));
       problem.origin = rule->line == 0 ? rule->file : fmt::format("{}:{}", rule->file, rule->line);
-      problem.hints = {fmt::format("bring it back with the line `!{}` in `.dockerignore`",
-                                   printable(there.path))};
+      problem.hints = {source::bring_back_command(there.path, is_directory, *rule)};
     } else {
       problem.message = fmt::format("{}, which is not in the image", where);
       if (is_directory) {
@@ -270,6 +271,7 @@ private:
     const std::string module =
         is_google ? import.module + "." + import.names.front() : import.module;
     const auto distribution = project::usual_distribution(module);
+    unnamed_.emplace_back(problems_.size(), is_google ? module : name);
     problems_.push_back(
         {.severity = Problem::Severity::warning,
          .message = fmt::format("`{}` line {} imports `{}`, which no requirement names",
@@ -277,6 +279,22 @@ private:
          .hints = {
              fmt::format("add `{}` to `requirements.txt`, unless the executor image brings it",
                          printable(distribution))}});
+  }
+
+  /// Takes back what the executor image brings.
+  void settle_unnamed(const BaseModules& in_base) {
+    if (unnamed_.empty() || !in_base) {
+      return;
+    }
+    std::vector<std::string> modules;
+    std::transform(unnamed_.begin(), unnamed_.end(), std::back_inserter(modules),
+                   [](const auto& one) { return one.second; });
+    const auto there = in_base(modules);
+    for (auto one = unnamed_.rbegin(); one != unnamed_.rend(); ++one) {
+      if (std::find(there.begin(), there.end(), one->second) != there.end()) {
+        problems_.erase(problems_.begin() + static_cast<std::ptrdiff_t>(one->first));
+      }
+    }
   }
 
   const Plan& plan_;
@@ -287,6 +305,7 @@ private:
   std::set<std::string> seen_;
   std::set<std::string> told_;  ///< top-level names that are settled
   Problems problems_;
+  std::vector<std::pair<std::size_t, std::string>> unnamed_;  ///< place in problems_, module
 };
 
 }  // namespace
@@ -311,11 +330,13 @@ const ContextEntry* entry_in_image(const Plan& plan, const std::string& path) {
   return nullptr;
 }
 
-Problems import_advice(const Plan& plan, const project::Project& project) {
+Problems import_advice(const Plan& plan,
+                       const project::Project& project,
+                       const BaseModules& in_base) {
   if (!plan.user_dockerfile.empty() || plan.entry.kind == project::EntryKind::shell_script) {
     return {};
   }
-  return ImportWalk{plan, project}.run();
+  return ImportWalk{plan, project}.run(in_base);
 }
 
 }  // namespace autopack::plan

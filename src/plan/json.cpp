@@ -50,16 +50,16 @@ json to_json(const std::vector<ContextEntry>& entries) {
   json list = json::array();
   for (const ContextEntry& entry : entries) {
     json one{{"path", printable(entry.path)}};
-    switch (entry.entry.type) {
+    switch (entry.type) {
       case source::EntryType::directory: one["type"] = "directory"; break;
       case source::EntryType::symlink:
         one["type"] = "symlink";
-        one["target"] = printable(entry.entry.link_target);
+        one["target"] = printable(entry.link_target);
         break;
       default:
         one["type"] = "file";
-        one["size"] = entry.entry.size;
-        one["executable"] = entry.entry.executable;
+        one["size"] = entry.size;
+        one["executable"] = entry.executable;
     }
     if (entry.content) {
       one["digest"] = entry.content->str();

@@ -2,9 +2,11 @@
 
 #include "base/text.hpp"
 
-#include <fmt/core.h>
+#include <fmt/compile.h>
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace autopack::plan {
 
@@ -17,8 +19,11 @@ constexpr int plan_format{1};
 class Key {
 public:
   void add(std::string_view name, std::string_view value) {
-    hash_.update(fmt::format("{}:{}={}:", name.size(), name, value.size()));
-    hash_.update(value);
+    fmt::format_to(std::back_inserter(text_), FMT_COMPILE("{}:{}={}:{}"), name.size(), name,
+                   value.size(), value);
+    if (text_.size() > hashed_at_once) {
+      hash_text();
+    }
   }
 
   template <class Values>
@@ -36,21 +41,32 @@ public:
 
   void add(const ContextEntry& entry) {
     add("path", entry.path);
-    if (entry.entry.type == source::EntryType::directory) {
+    if (entry.type == source::EntryType::directory) {
       add("directory", "");
       return;
     }
-    const bool is_link = entry.entry.type == source::EntryType::symlink;
-    add(is_link                  ? "link"
-        : entry.entry.executable ? "program"
-                                 : "file",
+    const bool is_link = entry.type == source::EntryType::symlink;
+    add(is_link            ? "link"
+        : entry.executable ? "program"
+                           : "file",
         entry.content ? entry.content->str() : "");
   }
 
-  std::string finish() { return hash_.finish().hex(); }
+  std::string finish() {
+    hash_text();
+    return hash_.finish().hex();
+  }
 
 private:
+  static constexpr std::size_t hashed_at_once{16'384};
+
+  void hash_text() {
+    hash_.update({text_.data(), text_.size()});
+    text_.clear();
+  }
+
   Sha256 hash_{};
+  fmt::memory_buffer text_{};
 };
 
 void add_package(Key& key, const Dependencies& dependencies) {

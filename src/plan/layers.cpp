@@ -34,17 +34,18 @@ constexpr std::array<std::string_view, 22> source_suffixes{
     ".hpp", ".toml", ".yaml", ".yml",   ".cfg", ".ini",  ".md", ".json", ".txt", ".proto", ".sql"};
 
 bool is_source(const ContextEntry& entry) {
-  return entry.entry.size <= largest_source &&
-         std::any_of(source_suffixes.begin(), source_suffixes.end(),
-                     [&](std::string_view suffix) { return entry.path.ends_with(suffix); });
+  const std::string_view path{entry.path};
+  const auto suffix = path.substr(std::min(path.rfind('.'), path.size()));
+  return entry.size <= largest_source &&
+         std::find(source_suffixes.begin(), source_suffixes.end(), suffix) != source_suffixes.end();
 }
 
 std::size_t kind_of(const ContextEntry& entry) {
-  if (entry.entry.type == source::EntryType::file && entry.entry.size >= megabyte) {
+  if (entry.type == source::EntryType::file && entry.size >= megabyte) {
     return large;
   }
   // Links and empty directories weigh nothing: they travel with the code.
-  return entry.entry.type != source::EntryType::file || is_source(entry) ? code : data;
+  return entry.type != source::EntryType::file || is_source(entry) ? code : data;
 }
 
 std::size_t layer_count(std::uint64_t size, std::uint64_t layer_size) {
@@ -56,8 +57,13 @@ std::size_t layer_count(std::uint64_t size, std::uint64_t layer_size) {
 }
 
 /// Stable whatever the other files are: the same path goes to the same one of `count` layers.
-std::size_t bucket(const std::string& path, std::size_t count) {
-  return count == 1 ? 0 : std::stoul(sha256(path).hex().substr(0, 4), nullptr, 16) % count;
+std::size_t bucket(Sha256& hash, const std::string& path, std::size_t count) {
+  if (count == 1) {
+    return 0;
+  }
+  hash.update(path);
+  const auto digest = hash.finish_bytes();
+  return (std::size_t{digest[0]} << 8U | digest[1]) % count;
 }
 
 /// Where `path` of the context stands in the image when `copy` brings it; empty when it does not.
@@ -83,6 +89,12 @@ std::string destination(const Copy& copy, const std::string& path) {
 
 /// Sorted by path, each path once: of equal ones the last.
 void put_in_order(std::vector<LayerEntry>& entries) {
+  const auto is_out_of_order = [](const LayerEntry& a, const LayerEntry& b) {
+    return a.path >= b.path;
+  };
+  if (std::adjacent_find(entries.begin(), entries.end(), is_out_of_order) == entries.end()) {
+    return;
+  }
   std::stable_sort(entries.begin(), entries.end(),
                    [](const LayerEntry& a, const LayerEntry& b) { return a.path < b.path; });
   const auto last =
@@ -134,7 +146,7 @@ void add_parents(std::vector<LayerEntry>& entries) {
 Layer make_layer(std::string name, std::vector<LayerEntry> entries) {
   Layer layer{.name = std::move(name), .entries = std::move(entries)};
   for (const LayerEntry& item : layer.entries) {
-    layer.size += item.entry->entry.size;
+    layer.size += item.entry->size;
   }
   add_parents(layer.entries);
   put_in_order(layer.entries);
@@ -147,15 +159,16 @@ std::vector<Layer> code_layers(const Plan& plan) {
   std::vector<LayerEntry> all = placed(plan);
   std::array<std::uint64_t, kinds.size()> sizes{};
   for (const LayerEntry& item : all) {
-    sizes.at(kind_of(*item.entry)) += item.entry->entry.size;
+    sizes.at(kind_of(*item.entry)) += item.entry->size;
   }
   std::array<std::vector<std::vector<LayerEntry>>, kinds.size()> parts;
   for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
     parts.at(kind).resize(layer_count(sizes.at(kind), kinds.at(kind).layer_size));
   }
+  Sha256 hash;
   for (LayerEntry& item : all) {
     auto& of_kind = parts.at(kind_of(*item.entry));
-    of_kind[bucket(item.path, of_kind.size())].push_back(std::move(item));
+    of_kind[bucket(hash, item.path, of_kind.size())].push_back(std::move(item));
   }
   std::vector<Layer> layers;
   for (std::size_t kind = 0; kind < kinds.size(); ++kind) {

@@ -101,32 +101,36 @@ Dependencies dependencies_of(const source::Tree& tree, const project::Project& p
   return dependencies;
 }
 
-/// A tree for an extra outside the working directory, and what the gatherer adds from it.
-std::shared_ptr<const source::Tree> tree_of(const project::Extra& extra) {
-  return source::make_disk_tree(extra.is_directory ? extra.path : extra.path.parent_path());
+/// A tree for an extra outside the working directory.
+PlacedTree tree_of(const project::Extra& extra) {
+  std::string prefix = fmt::format("{}/", extras_directory);
+  if (extra.is_directory) {
+    return {.tree = source::make_disk_tree(extra.path), .prefix = prefix + extra.name + "/"};
+  }
+  return {.tree = source::make_disk_tree(extra.path.parent_path()), .prefix = std::move(prefix)};
 }
 
 std::vector<ContextEntry> gather_outside(const std::vector<project::Extra>& extras,
+                                         const ContentReader* contents,
                                          Plan& plan,
                                          Problems& problems) {
   source::IgnoreRules defaults;
   defaults.add_defaults();
   std::vector<ContextEntry> all;
   for (const project::Extra& extra : extras) {
-    const std::size_t index = plan.trees.size();
-    const auto tree = plan.trees.emplace_back(tree_of(extra));
-    std::string prefix = fmt::format("{}/", extras_directory);
+    const auto index = static_cast<std::uint16_t>(plan.trees.size());
+    plan.trees.push_back(tree_of(extra));
     if (extra.is_directory) {
-      prefix += extra.name + "/";
       all.push_back({.path = fmt::format("{}/{}", extras_directory, extra.name),
-                     .entry = {.type = source::EntryType::directory},
+                     .type = source::EntryType::directory,
                      .tree = index});
     }
-    Gatherer gatherer{*tree, index, defaults, prefix};
+    Gatherer gatherer{plan.trees.back(), index, defaults, contents};
     gatherer.add(extra.is_directory ? "" : extra.path.filename().string());
-    add_problems(problems, gatherer.problems());
     auto entries = gatherer.take();
-    all.insert(all.end(), entries.begin(), entries.end());
+    add_problems(problems, gatherer.problems());
+    all.insert(all.end(), std::make_move_iterator(entries.begin()),
+               std::make_move_iterator(entries.end()));
   }
   return all;
 }
@@ -136,9 +140,10 @@ std::vector<ContextEntry> gather(const std::vector<Copy>& copies,
                                  const std::string& entry_file,
                                  const std::vector<project::Extra>& outside,
                                  const project::Project& project,
+                                 const ContentReader* contents,
                                  Plan& plan,
                                  Problems& problems) {
-  Gatherer gatherer{*plan.trees.front(), 0, project.ignore, ""};
+  Gatherer gatherer{plan.trees.front(), 0, project.ignore, contents};
   for (const Copy& copy : copies) {
     if (!copy.source.starts_with(extras_directory)) {
       gatherer.add(copy.source);
@@ -147,9 +152,9 @@ std::vector<ContextEntry> gather(const std::vector<Copy>& copies,
   if (!entry_file.empty()) {
     gatherer.add(entry_file);
   }
-  add_problems(problems, gatherer.problems());
   auto entries = gatherer.take();
-  auto more = gather_outside(outside, plan, problems);
+  add_problems(problems, gatherer.problems());
+  auto more = gather_outside(outside, contents, plan, problems);
   if (!more.empty()) {
     entries.insert(entries.end(), std::make_move_iterator(more.begin()),
                    std::make_move_iterator(more.end()));
@@ -215,7 +220,7 @@ void plan_generated(Plan& plan,
                     const project::Project& project,
                     const Options& options,
                     Problems& problems) {
-  const source::Tree& tree = *plan.trees.front();
+  const source::Tree& tree = *plan.trees.front().tree;
   plan.dependencies = dependencies_of(tree, project);
   decide_python(plan, options, problems);
   plan.entrypoint = entrypoint_of(plan.entry, plan.python);
@@ -225,8 +230,13 @@ void plan_generated(Plan& plan,
   std::vector<Copy> inputs = plan.dependencies.requirement_copies;
   inputs.insert(inputs.end(), plan.dependencies.metadata_copies.begin(),
                 plan.dependencies.metadata_copies.end());
-  plan.dependencies.inputs = gather(inputs, "", project.outside_packages, project, plan, problems);
-  plan.code = gather(plan.copies, plan.entry.file, project.outside_dirs, project, plan, problems);
+  ContentReader reader{.hashes = options.hashes};
+  const auto* const contents = options.contents ? &reader : nullptr;
+  auto& read = plan.dependencies.inputs;
+  read = gather(inputs, "", project.outside_packages, project, contents, plan, problems);
+  reader.known = &read;
+  plan.code =
+      gather(plan.copies, plan.entry.file, project.outside_dirs, project, contents, plan, problems);
 }
 
 std::string own_dockerfile(const source::Tree& tree, const project::Request& request) {
@@ -259,14 +269,16 @@ Plan make_plan(std::shared_ptr<const source::Tree> tree,
             .ignore_text = project.ignore.text(),
             .labels = options.labels,
             .warnings = project.warnings,
-            .trees = {std::move(tree)}};
+            .trees = {{.tree = std::move(tree)}}};
   Problems problems;
   if (plan.user_dockerfile.empty()) {
     plan_generated(plan, project, options, problems);
   } else {
-    plan.dockerfile = own_dockerfile(*plan.trees.front(), request);
+    plan.dockerfile = own_dockerfile(*plan.trees.front().tree, request);
     plan.copies = {{}};
-    plan.code = gather(plan.copies, "", {}, project, plan, problems);
+    const ContentReader reader{.hashes = options.hashes};
+    plan.code =
+        gather(plan.copies, "", {}, project, options.contents ? &reader : nullptr, plan, problems);
   }
   // One finding is told once, though both stages may read the file.
   Problems once;
@@ -281,8 +293,6 @@ Plan make_plan(std::shared_ptr<const source::Tree> tree,
     plan.dockerfile = render_dockerfile(plan, {}, options);
   }
   if (options.contents) {
-    fill_contents(plan.code, {}, plan.trees, options.hashes);
-    fill_contents(plan.dependencies.inputs, plan.code, plan.trees, options.hashes);
     plan.dependency_key = dependency_key(plan, project, own_templates(options));
     plan.image_key = image_key(plan);
   }

@@ -7,7 +7,9 @@
 #include "source/tree.hpp"
 #include "state/file_hashes.hpp"
 
+#include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -34,13 +36,31 @@ inline constexpr std::string_view extras_directory{".autopack/extras"};
 /// One file, directory or symbolic link of the build context.
 struct ContextEntry {
   std::string path{};                    ///< in the context, `/`-separated
-  source::Entry entry{};                 ///< its path is empty when it is the same
-  std::size_t tree{0};                   ///< index into Plan::trees
+  std::string link_target{};             ///< verbatim; empty unless a symlink
+  std::uint64_t size{0};                 ///< bytes; 0 unless a file
   std::optional<ContentHash> content{};  ///< of a file's bytes or a link's target
-  bool cleared{false};                   ///< its bytes were looked at, and hold no secret
+  source::EntryType type{source::EntryType::file};
+  bool executable{false};  ///< the owner's execute bit
+  bool cleared{false};     ///< its bytes were looked at, and hold no secret
+  std::uint16_t tree{0};   ///< index into Plan::trees
+};
 
-  /// Where it stands in `tree`.
-  const std::string& path_in_tree() const { return entry.path.empty() ? path : entry.path; }
+/// A tree whose files stand in the context below `prefix`, which is empty or ends with a slash.
+struct PlacedTree {
+  std::shared_ptr<const source::Tree> tree{};
+  std::string prefix{};
+
+  std::string_view path_of(const ContextEntry& entry) const {
+    return std::string_view{entry.path}.substr(prefix.size());
+  }
+
+  std::string read(const ContextEntry& entry) const { return tree->read(path_of(entry)); }
+
+  /// As source::Tree::stream.
+  void stream(const ContextEntry& entry,
+              const std::function<void(std::string_view bytes)>& take) const {
+    tree->stream(path_of(entry), take);
+  }
 };
 
 /// `COPY [source, destination]`.
@@ -109,7 +129,7 @@ struct Plan {
   std::map<std::string, std::string> labels{};  ///< Options::labels
   Problems warnings{};
   /// Not part of the data: where contents are read from. [0] is the working directory.
-  std::vector<std::shared_ptr<const source::Tree>> trees{};
+  std::vector<PlacedTree> trees{};
 };
 
 /// Decides everything from facts. Error(project) with all findings: a needed file that is ignored,

@@ -1,6 +1,7 @@
 #include "project/entry.hpp"
 
 #include "base/text.hpp"
+#include "project/python_names.hpp"
 
 #include <fmt/format.h>
 
@@ -9,14 +10,6 @@
 namespace autopack::project {
 
 namespace {
-
-bool is_identifier(std::string_view name) {
-  return !name.empty() && name.find_first_of("0123456789") != 0 &&
-         std::all_of(name.begin(), name.end(), [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                  c == '_' || static_cast<unsigned char>(c) >= 0x80;
-         });
-}
 
 std::string module_of(std::string_view script) {
   if (script.ends_with("/__main__.py")) {

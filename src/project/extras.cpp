@@ -3,7 +3,9 @@
 #include "base/text.hpp"
 #include "base/url.hpp"
 #include "project/entry.hpp"
+#include "project/package_names.hpp"
 #include "project/requirement.hpp"
+#include "project/requirement_lines.hpp"
 
 #include <fmt/format.h>
 

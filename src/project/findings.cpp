@@ -75,12 +75,8 @@ bool Findings::require_included(std::string_view path, const std::string& why) {
     return true;
   }
   std::string origin = rule->line > 0 ? fmt::format("{}:{}", rule->file, rule->line) : rule->file;
-  const std::string file = rule->line > 0 ? rule->file : ".dockerignore";
   error(fmt::format("`{}`, {}, is ignored by the rule `{}`", path, why, rule->pattern),
-        std::move(origin),
-        {fmt::format("echo {} >> {}",
-                     shell_quote("!" + std::string{path} + (is_directory(path) ? "/**" : "")),
-                     shell_quote(file))});
+        std::move(origin), {source::bring_back_command(path, is_directory(path), *rule)});
   return false;
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "project/findings.hpp"
+#include "project/package_names.hpp"
 #include "project/python_tokens.hpp"
 #include "project/requirement.hpp"
 #include "project/setup_py.hpp"

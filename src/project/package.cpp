@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "project/ini.hpp"
+#include "project/python_names.hpp"
 #include "project/setup_py.hpp"
 
 #include <fmt/format.h>
@@ -99,14 +100,6 @@ bool PackageDraft::holds_python(const std::string& directory) const {
 }
 
 namespace {
-
-bool is_identifier(std::string_view name) {
-  return !name.empty() && name.find_first_of("0123456789") != 0 &&
-         std::all_of(name.begin(), name.end(), [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                  c == '_' || static_cast<unsigned char>(c) >= 0x80;
-         });
-}
 
 /// Names that setuptools leaves out when it looks for packages or modules by itself.
 bool is_reserved(std::string_view name) {

@@ -6,7 +6,7 @@
 #include "base/url.hpp"
 #include "project/ini.hpp"
 #include "project/netrc.hpp"
-#include "project/requirement.hpp"
+#include "project/requirement_lines.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #include "project/python_names.hpp"
 
 #include "base/text.hpp"
-#include "project/requirement.hpp"
+#include "project/package_names.hpp"
 
 #include <algorithm>
 #include <array>
@@ -203,6 +203,13 @@ std::string top_level(std::string_view module) {
 }
 
 }  // namespace
+
+bool is_identifier(std::string_view name) {
+  return !name.empty() && name.find_first_of("0123456789") != 0 &&
+         std::all_of(name.begin(), name.end(), [](char c) {
+           return is_alphanumeric({&c, 1}, "_") || static_cast<unsigned char>(c) >= 0x80;
+         });
+}
 
 bool is_standard_module(std::string_view module) {
   static const std::set<std::string, std::less<>> names = [] {

@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "base/url.hpp"
+#include "project/package_names.hpp"
 
 #include <fmt/format.h>
 
@@ -238,16 +239,6 @@ bool has_at_form(std::string_view text) {
   return !name.empty() && after.starts_with('@');
 }
 
-/// `text` without its `${NAME}` variables.
-std::string literal_part(std::string_view text) {
-  std::string result{text};
-  for (auto open = result.find("${"); open != std::string::npos; open = result.find("${")) {
-    const auto close = result.find('}', open);
-    result.erase(open, close == std::string::npos ? close : close - open + 1);
-  }
-  return result;
-}
-
 }  // namespace
 
 Requirement parse_requirement(std::string_view text) {
@@ -300,69 +291,6 @@ std::string normalised(const Requirement& requirement) {
     }
   }
   return text;
-}
-
-std::string normalise_name(std::string_view name) {
-  std::string result;
-  bool separator = false;
-  for (const char c : to_lower(name)) {
-    if (c == '-' || c == '_' || c == '.') {
-      separator = true;
-      continue;
-    }
-    if (separator && !result.empty()) {
-      result += '-';
-    }
-    separator = false;
-    result += c;
-  }
-  return result;
-}
-
-bool is_archive_name(std::string_view name) {
-  static constexpr std::array<std::string_view, 11> suffixes{
-      ".whl", ".zip",    ".tar.gz", ".tgz",      ".tar", ".tar.bz2",
-      ".tbz", ".tar.xz", ".txz",    ".tar.lzma", ".tlz"};
-  const auto lower = to_lower(name);
-  return std::any_of(suffixes.begin(), suffixes.end(), [&](std::string_view suffix) {
-    return lower.size() > suffix.size() && lower.ends_with(suffix);
-  });
-}
-
-std::optional<std::string> check_wheel_name(std::string_view name) {
-  const auto parts = split(name.substr(0, name.size() - std::string_view{".whl"}.size()), '-');
-  const bool good =
-      (parts.size() == 5 || parts.size() == 6) &&
-      std::none_of(parts.begin(), parts.end(), [](const auto& part) { return part.empty(); }) &&
-      (parts.size() == 5 || std::isdigit(static_cast<unsigned char>(parts[2].front())) != 0);
-  return good ? std::nullopt
-              : std::optional{fmt::format(
-                    "`{}` is not a wheel's name: pip wants `NAME-VERSION-PYTHON-ABI-PLATFORM.whl`",
-                    printable(name))};
-}
-
-bool holds_credentials(std::string_view text) {
-  for (auto at = text.find("://"); at != std::string_view::npos; at = text.find("://", at)) {
-    const auto scheme_begin = text.find_last_of(" \t=@\"'", at);
-    const auto scheme =
-        to_lower(text.substr(scheme_begin == std::string_view::npos ? 0 : scheme_begin + 1,
-                             at - (scheme_begin == std::string_view::npos ? 0 : scheme_begin + 1)));
-    at += 3;
-    const auto end = std::min(text.find_first_of("/ \t\"'?#", at), text.size());
-    const auto sign = text.substr(at, end - at).rfind('@');
-    if (sign == std::string_view::npos) {
-      continue;
-    }
-    const auto login = text.substr(at, sign);
-    const auto colon = std::min(login.find(':'), login.size());
-    const bool has_password = colon + 1 < login.size();
-    const auto secret =
-        literal_part(has_password ? login.substr(colon + 1) : login.substr(0, colon));
-    if (!secret.empty() && (has_password || (secret != "git" && !scheme.ends_with("ssh")))) {
-      return true;
-    }
-  }
-  return false;
 }
 
 }  // namespace autopack::project

@@ -29,17 +29,4 @@ Requirement parse_requirement(std::string_view text);
 /// credentials are left out.
 std::string normalised(const Requirement& requirement);
 
-/// PEP 503: lower case, runs of `-`, `_` and `.` are one `-`.
-std::string normalise_name(std::string_view name);
-
-/// True for `.whl`, `.zip`, `.tar.gz` and the other archives that pip installs.
-bool is_archive_name(std::string_view name);
-
-/// What is wrong with a wheel's file name; none when pip takes it.
-std::optional<std::string> check_wheel_name(std::string_view name);
-
-/// True when the user information of a URL in `text` holds text other than `${NAME}` variables; a
-/// user name alone counts, as tokens are often given so, but for `git@` and `ssh://`.
-bool holds_credentials(std::string_view text);
-
 }  // namespace autopack::project

@@ -41,4 +41,8 @@ std::vector<std::string> variables_of(std::string_view text);
 /// `text` as a shell splits it into words; none when a quote is not closed.
 std::optional<std::vector<std::string>> split_words(std::string_view text);
 
+/// True when the user information of a URL in `text` holds text other than `${NAME}` variables; a
+/// user name alone counts, as tokens are often given so, but for `git@` and `ssh://`.
+bool holds_credentials(std::string_view text);
+
 }  // namespace autopack::project

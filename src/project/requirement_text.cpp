@@ -96,6 +96,16 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
+/// `text` without its `${NAME}` variables.
+std::string literal_part(std::string_view text) {
+  std::string result{text};
+  for (auto open = result.find("${"); open != std::string::npos; open = result.find("${")) {
+    const auto close = result.find('}', open);
+    result.erase(open, close == std::string::npos ? close : close - open + 1);
+  }
+  return result;
+}
+
 }  // namespace
 
 DecodedText decode_requirements(std::string_view bytes) {
@@ -124,6 +134,30 @@ DecodedText decode_requirements(std::string_view bytes) {
     }
   }
   return {std::string{bytes}, 0, {}};
+}
+
+bool holds_credentials(std::string_view text) {
+  for (auto at = text.find("://"); at != std::string_view::npos; at = text.find("://", at)) {
+    const auto scheme_begin = text.find_last_of(" \t=@\"'", at);
+    const auto scheme =
+        to_lower(text.substr(scheme_begin == std::string_view::npos ? 0 : scheme_begin + 1,
+                             at - (scheme_begin == std::string_view::npos ? 0 : scheme_begin + 1)));
+    at += 3;
+    const auto end = std::min(text.find_first_of("/ \t\"'?#", at), text.size());
+    const auto sign = text.substr(at, end - at).rfind('@');
+    if (sign == std::string_view::npos) {
+      continue;
+    }
+    const auto login = text.substr(at, sign);
+    const auto colon = std::min(login.find(':'), login.size());
+    const bool has_password = colon + 1 < login.size();
+    const auto secret =
+        literal_part(has_password ? login.substr(colon + 1) : login.substr(0, colon));
+    if (!secret.empty() && (has_password || (secret != "git" && !scheme.ends_with("ssh")))) {
+      return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace autopack::project

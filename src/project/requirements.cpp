@@ -3,7 +3,9 @@
 #include "base/digest.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
+#include "project/package_names.hpp"
 #include "project/requirement.hpp"
+#include "project/requirement_inputs.hpp"
 #include "project/requirement_lines.hpp"
 
 #include <fmt/format.h>
@@ -14,16 +16,6 @@
 namespace autopack::project {
 
 namespace {
-
-/// Where a line stands, and how pip reads it.
-struct Position {
-  std::string file{};
-  int first{0};
-  int last{0};
-  bool constraint{false};
-
-  std::string str() const { return fmt::format("{}:{}", file, first); }
-};
 
 bool is_remote(std::string_view text) {
   const auto url = Url::parse(text);
@@ -45,28 +37,31 @@ std::string safe(std::string_view text) {
 class RequirementsReader {
 public:
   RequirementsReader(Findings& findings, Project& project)
-      : findings_{&findings}, project_{&project} {}
+      : findings_{&findings}, project_{&project}, inputs_{findings, project} {}
 
   /// `origin` is where it is named; empty for the first file.
   void read(const std::string& path, bool constraint, const std::string& origin);
 
 private:
-  void read_line(const RequirementLine& line, const Position& position);
-  void read_option(const std::string& name, const std::string& value, const Position& position);
-  void read_nested(std::string_view value, bool constraint, const Position& position);
-  void read_find_links(std::string_view value, const Position& position);
-  void read_requirement(const Requirement& requirement, bool editable, const Position& position);
-  void read_path(const Requirement& requirement, bool editable, const Position& position);
-  void read_self(const Requirement& requirement, const Position& position);
-  void read_hash(const std::string& value, const Position& position);
+  void read_line(const RequirementLine& line, const RequirementPosition& position);
+  void read_option(const std::string& name,
+                   const std::string& value,
+                   const RequirementPosition& position);
+  void read_nested(std::string_view value, bool constraint, const RequirementPosition& position);
+  void read_find_links(std::string_view value, const RequirementPosition& position);
+  void read_requirement(const Requirement& requirement,
+                        bool editable,
+                        const RequirementPosition& position);
+  void read_path(const Requirement& requirement,
+                 bool editable,
+                 const RequirementPosition& position);
+  void read_self(const Requirement& requirement, const RequirementPosition& position);
+  void read_hash(const std::string& value, const RequirementPosition& position);
   void note_text(const std::string& text);
-  std::optional<std::string> inside(std::string_view path,
-                                    std::string_view directory,
-                                    const Position& position);
-  bool take(const std::string& path, const Place& place, const std::string& origin);
 
   Findings* findings_;
   Project* project_;
+  RequirementInputs inputs_;
   std::vector<std::string> stack_;
   std::set<std::pair<std::string, bool>> read_;
 };
@@ -79,7 +74,7 @@ void RequirementsReader::read(const std::string& path, bool constraint, const st
     return;
   }
   const Place place = findings_->follow(path);
-  if (!read_.emplace(path, constraint).second || !take(path, place, origin)) {
+  if (!read_.emplace(path, constraint).second || !inputs_.take(path, place, origin)) {
     return;
   }
   if (place.is_directory()) {
@@ -101,7 +96,8 @@ void RequirementsReader::read(const std::string& path, bool constraint, const st
   stack_.pop_back();
 }
 
-void RequirementsReader::read_line(const RequirementLine& line, const Position& position) {
+void RequirementsReader::read_line(const RequirementLine& line,
+                                   const RequirementPosition& position) {
   note_text(line.requirement);
   for (const auto& [name, value] : line.options) {
     note_text(value);
@@ -136,7 +132,7 @@ void RequirementsReader::read_line(const RequirementLine& line, const Position& 
 
 void RequirementsReader::read_option(const std::string& name,
                                      const std::string& value,
-                                     const Position& position) {
+                                     const RequirementPosition& position) {
   if (name == "--requirement" || name == "--constraint") {
     read_nested(value, name == "--constraint", position);
   } else if (name == "--editable") {
@@ -153,7 +149,7 @@ void RequirementsReader::read_option(const std::string& name,
 
 void RequirementsReader::read_nested(std::string_view value,
                                      bool constraint,
-                                     const Position& position) {
+                                     const RequirementPosition& position) {
   if (is_remote(value)) {
     project_->normalised_requirements.push_back(
         fmt::format("{} {}", constraint ? "-c" : "-r", safe(value)));
@@ -166,13 +162,14 @@ void RequirementsReader::read_nested(std::string_view value,
   }
   const bool url = to_lower(value).starts_with("file:");
   const std::string target = url ? parse_requirement(value).target : std::string{value};
-  const auto path = inside(target, url ? "" : parent_path(position.file), position);
+  const auto path = inputs_.inside(target, url ? "" : parent_path(position.file), position);
   if (path) {
     read(*path, constraint, position.str());
   }
 }
 
-void RequirementsReader::read_find_links(std::string_view value, const Position& position) {
+void RequirementsReader::read_find_links(std::string_view value,
+                                         const RequirementPosition& position) {
   if (is_remote(value)) {
     return;
   }
@@ -181,25 +178,25 @@ void RequirementsReader::read_find_links(std::string_view value, const Position&
   const auto beside = source::normalise(join_path(parent_path(position.file), target));
   const bool is_beside = !url && !target.starts_with('/') && beside &&
                          findings_->follow(*beside).kind == Place::Kind::found;
-  const auto path = inside(target, is_beside ? parent_path(position.file) : "", position);
+  const auto path = inputs_.inside(target, is_beside ? parent_path(position.file) : "", position);
   if (!path) {
     return;
   }
   if (!path->empty()) {
-    take(*path, findings_->follow(*path), position.str());
+    inputs_.take(*path, findings_->follow(*path), position.str());
     return;
   }
   // The whole tree would make every code edit a new installation: pip looks at archives only.
   for (const auto& entry : findings_->tree().list("")) {
     if (is_archive_name(entry.path) && !findings_->is_ignored(entry.path)) {
-      take(entry.path, findings_->follow(entry.path), position.str());
+      inputs_.take(entry.path, findings_->follow(entry.path), position.str());
     }
   }
 }
 
 void RequirementsReader::read_requirement(const Requirement& requirement,
                                           bool editable,
-                                          const Position& position) {
+                                          const RequirementPosition& position) {
   if (requirement.kind == Requirement::Kind::malformed) {
     findings_->error(
         requirement.problem, position.str(),
@@ -227,8 +224,8 @@ void RequirementsReader::read_requirement(const Requirement& requirement,
 
 void RequirementsReader::read_path(const Requirement& requirement,
                                    bool editable,
-                                   const Position& position) {
-  const auto path = inside(requirement.target, "", position);
+                                   const RequirementPosition& position) {
+  const auto path = inputs_.inside(requirement.target, "", position);
   if (!path) {
     return;
   }
@@ -237,7 +234,7 @@ void RequirementsReader::read_path(const Requirement& requirement,
     read_self(requirement, position);
     return;
   }
-  if (!take(*path, place, position.str())) {
+  if (!inputs_.take(*path, place, position.str())) {
     return;
   }
   if (place.is_directory()) {
@@ -267,7 +264,8 @@ void RequirementsReader::read_path(const Requirement& requirement,
   }
 }
 
-void RequirementsReader::read_self(const Requirement& requirement, const Position& position) {
+void RequirementsReader::read_self(const Requirement& requirement,
+                                   const RequirementPosition& position) {
   if (!project_->package) {
     findings_->error("`.` cannot be installed: it has no setup.py and no pyproject.toml",
                      position.str());
@@ -279,7 +277,7 @@ void RequirementsReader::read_self(const Requirement& requirement, const Positio
   project_->requirement_edits.push_back({position.file, position.first, position.last, ""});
 }
 
-void RequirementsReader::read_hash(const std::string& value, const Position& position) {
+void RequirementsReader::read_hash(const std::string& value, const RequirementPosition& position) {
   project_->hashed = true;
   const auto colon = value.find(':');
   const auto algorithm = value.substr(0, colon);
@@ -310,81 +308,6 @@ void RequirementsReader::note_text(const std::string& text) {
   }
 }
 
-/// `path` below `directory` as a path of the tree; finds an error when it leaves the tree.
-std::optional<std::string> RequirementsReader::inside(std::string_view path,
-                                                      std::string_view directory,
-                                                      const Position& position) {
-  if (!variables_of(path).empty()) {
-    findings_->error(
-        fmt::format("the path `{}` holds a variable, so autopack cannot tell which file it is",
-                    printable(path)),
-        position.str(), {"write the path out"});
-    return std::nullopt;
-  }
-  auto normal =
-      path.starts_with('/') ? std::nullopt : source::normalise(join_path(directory, path));
-  if (!normal) {
-    std::vector<std::string> hints{
-        fmt::format("--extra-packages={} installs it from there", shell_quote(path))};
-    const auto beside = path.starts_with('/')
-                            ? std::nullopt
-                            : source::normalise(join_path(parent_path(position.file), path));
-    if (beside) {
-      hints = {fmt::format("pip reads paths from the working directory: write `{}`",
-                           beside->empty() ? "." : "./" + *beside)};
-    }
-    findings_->error(fmt::format("`{}` leads out of the working directory", printable(path)),
-                     position.str(), std::move(hints));
-  }
-  return normal;
-}
-
-/// Makes what is at `path` an input; finds an error when it is missing, ignored or leads outside.
-bool RequirementsReader::take(const std::string& path,
-                              const Place& place,
-                              const std::string& origin) {
-  if (place.kind == Place::Kind::leaves) {
-    findings_->error(
-        fmt::format("`{}` leads out of the working directory by a symbolic link", path), origin);
-    return false;
-  }
-  if (!place.is_file() && !place.is_directory()) {
-    const auto beside = source::normalise(join_path(parent_path(origin), path));
-    std::vector<std::string> hints = Findings::suggest(path, findings_->files_below(""));
-    if (beside && *beside != path && findings_->follow(*beside).kind == Place::Kind::found) {
-      hints = {fmt::format("pip reads paths from the working directory: write `./{}`", *beside)};
-    }
-    findings_->error(fmt::format("`{}` does not exist", path), origin, std::move(hints));
-    return false;
-  }
-  const std::string why =
-      origin.empty() ? "which holds the requirements" : fmt::format("named at {}", origin);
-  bool included = findings_->require_included(place.entry.path, why);
-  for (const auto& link : place.links) {
-    included = findings_->require_included(link, why) && included;
-  }
-  auto& inputs = project_->requirement_inputs;
-  inputs.insert(inputs.end(), place.links.begin(), place.links.end());
-  inputs.push_back(place.entry.path);
-  return included;
-}
-
-/// Without what a directory of the list holds anyway.
-void drop_covered(std::vector<std::string>& inputs, const Findings& findings) {
-  sort_unique(inputs);
-  std::vector<std::string> directories;
-  std::copy_if(inputs.begin(), inputs.end(), std::back_inserter(directories),
-               [&](const auto& path) {
-                 const auto entry = findings.tree().find(path);
-                 return entry && entry->type == source::EntryType::directory;
-               });
-  std::erase_if(inputs, [&](const std::string& path) {
-    return std::any_of(directories.begin(), directories.end(), [&](const std::string& directory) {
-      return path != directory && is_below(path, directory);
-    });
-  });
-}
-
 }  // namespace
 
 void read_requirements(Findings& findings, Project& project) {
@@ -395,8 +318,8 @@ void read_requirements(Findings& findings, Project& project) {
   }
   RequirementsReader reader{findings, project};
   reader.read(name, false, "");
+  drop_covered_inputs(findings, project);
   project.requirement_files.push_back(name);
-  drop_covered(project.requirement_inputs, findings);
   sort_unique(project.environment_variables);
   sort_unique(project.index_hosts);
 }

@@ -6,7 +6,9 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/openat2.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -41,17 +43,34 @@ bool is_plain_name(std::string_view name) {
   return !name.empty() && name != "." && name != ".." && name.find('\0') == std::string_view::npos;
 }
 
+bool has_plain_names(std::string_view path) {
+  for (;;) {
+    const auto end = path.find('/');
+    if (!is_plain_name(path.substr(0, end))) {
+      return false;
+    }
+    if (end == std::string_view::npos) {
+      return true;
+    }
+    path.remove_prefix(end + 1);
+  }
+}
+
 std::string read_link(int directory, const char* name) {
   std::array<char, PATH_MAX> target{};
   const ssize_t size = ::readlinkat(directory, name, target.data(), target.size());
   return size < 0 ? std::string{} : std::string(target.data(), static_cast<std::size_t>(size));
 }
 
-std::string_view name_of_other(mode_t mode) {
+constexpr Obstacle fifo{"fifo"};
+constexpr Obstacle socket{"socket"};
+constexpr Obstacle device{"device"};
+
+const Obstacle& obstacle_of(mode_t mode) {
   if (S_ISFIFO(mode)) {
-    return "fifo";
+    return fifo;
   }
-  return S_ISSOCK(mode) ? "socket" : "device";
+  return S_ISSOCK(mode) ? socket : device;
 }
 
 std::int64_t nanoseconds(const timespec& time) {
@@ -72,7 +91,7 @@ Entry make_entry(std::string path, const struct stat& status) {
     entry.type = EntryType::symlink;
   } else {
     entry.type = EntryType::other;
-    entry.other = name_of_other(status.st_mode);
+    entry.obstacle = &obstacle_of(status.st_mode);
   }
   return entry;
 }
@@ -198,8 +217,31 @@ private:
     if (path.empty()) {
       return Descriptor{::openat(directory_.get(), ".", flags)};
     }
+    if (auto opened = open_below(path, flags)) {
+      return std::move(*opened);
+    }
     const auto [parent, name] = open_parent(path);
     return Descriptor{parent ? ::openat(parent.get(), name.c_str(), flags) : -1};
+  }
+
+  /// By one call that follows no symbolic link on its way; none where the kernel (before 5.6, or a
+  /// container's filter) does not have it.
+  std::optional<Descriptor> open_below(std::string_view path, int flags) const {
+    if (!has_plain_names(path)) {
+      errno = ENOENT;
+      return Descriptor{-1};
+    }
+
+    open_how how = {};
+
+    how.flags = static_cast<decltype(how.flags)>(flags);
+    how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+    const auto file =
+        ::syscall(SYS_openat2, directory_.get(), std::string{path}.c_str(), &how, sizeof how);
+    if (file < 0 && (errno == ENOSYS || errno == EPERM || errno == EAGAIN)) {
+      return std::nullopt;
+    }
+    return Descriptor{static_cast<int>(file)};
   }
 
   /// The regular file `path` and its size now.
@@ -220,7 +262,7 @@ private:
       const bool directory = S_ISDIR(status.st_mode);
       throw Error(ErrorKind::project,
                   fmt::format("`{}` is a {}, not a file", printable(path),
-                              directory ? "directory" : name_of_other(status.st_mode)));
+                              directory ? "directory" : obstacle_of(status.st_mode).what));
     }
     return {std::move(file), static_cast<std::size_t>(status.st_size)};
   }

@@ -30,6 +30,17 @@ std::optional<std::string> read_git_file(const std::filesystem::path& path,
                                          const std::string& source,
                                          const Environment& environment);
 
+/// A file of the repository of the working directory.
+struct GitFile {
+  bool inside{false};  ///< it lies below the repository's root
+  std::optional<std::string> text{};
+};
+
+/// `file`, whose path is the disk's, as read_git_file has it; outside where there is no repository.
+GitFile find_git_file(const std::filesystem::path& file,
+                      const std::string& source,
+                      const Environment& environment);
+
 /// True when git would find a repository at `directory`.
 bool is_in_git(const std::filesystem::path& directory, const Environment& environment);
 

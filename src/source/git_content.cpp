@@ -4,7 +4,6 @@
 #include "base/text.hpp"
 
 #include <fmt/format.h>
-#include <git2/sys/repository.h>
 
 #include <array>
 #include <charconv>
@@ -14,11 +13,6 @@ namespace autopack::source {
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string hex(const git_oid& id) {
-  std::array<char, GIT_OID_HEXSZ + 1> text{};
-  return git_oid_tostr(text.data(), text.size(), &id);
-}
 
 /// What stands in git for a file that Git LFS keeps elsewhere.
 struct LfsPointer {
@@ -51,12 +45,13 @@ std::optional<LfsPointer> parse_pointer(std::string_view text) {
 bool has_setting(git_repository* repository, const std::string& name) {
   git_config* config = nullptr;
   git_config_entry* entry = nullptr;
-  if (git_repository_config(&config, repository) != 0) {
+  if (git().repository_config(&config, repository) != 0) {
     return false;
   }
   const GitConfig owner{config};
-  const bool found = git_config_get_entry(&entry, config, name.c_str()) == 0 && *entry->value != 0;
-  git_config_entry_free(entry);
+  const bool found =
+      git().config_get_entry(&entry, config, name.c_str()) == 0 && *entry->value != 0;
+  git().config_entry_free(entry);
   return found;
 }
 
@@ -65,35 +60,44 @@ bool changes_line_ends(git_repository* repository) {
   return has_setting(repository, "core.autocrlf") || has_setting(repository, "core.eol");
 }
 
+constexpr std::string_view take_checkout{"`--source=worktree` takes it as it is checked out"};
+constexpr Obstacle encoded{"a file that `working-tree-encoding` changes at checkout",
+                           take_checkout};
+constexpr Obstacle filtered{"a file that a filter of your git settings changes at checkout",
+                            take_checkout};
+constexpr Obstacle with_ident{"a file whose `$Id$` git changes at checkout", take_checkout};
+constexpr Obstacle not_fetched{"a Git LFS file that this clone has not fetched",
+                               "`git lfs fetch` brings it; `.dockerignore` can leave it out"};
+
 }  // namespace
 
 GitContents::GitContents(git_repository* repository, git_index* index)
     : repository_{repository},
       has_attributes_{changes_line_ends(repository) || any_attributes(index)} {
   // Attributes must come from the same index, not from what another process stages meanwhile.
-  git_repository_set_index(repository, index);
+  git().repository_set_index(repository, index);
 }
 
 bool GitContents::any_attributes(git_index* index) const {
-  for (std::size_t i = 0; i < git_index_entrycount(index); ++i) {
-    const std::string_view path{git_index_get_byindex(index, i)->path};
+  for (std::size_t i = 0; i < git().index_entrycount(index); ++i) {
+    const std::string_view path{git().index_get_byindex(index, i)->path};
     if (path == ".gitattributes" || path.ends_with("/.gitattributes")) {
       return true;
     }
   }
   // The machine's, the user's and the clone's own: libgit2 finds them.
-  const fs::path own = fs::path{git_repository_commondir(repository_)} / "info" / "attributes";
+  const fs::path own = fs::path{git().repository_commondir(repository_)} / "info" / "attributes";
   std::error_code code;
   bool found = fs::exists(own, code) || has_setting(repository_, "core.attributesfile");
   for (const int level : {GIT_CONFIG_LEVEL_XDG, GIT_CONFIG_LEVEL_SYSTEM}) {
     git_buf paths = GIT_BUF_INIT;
-    if (git_libgit2_opts(GIT_OPT_GET_SEARCH_PATH, level, &paths) == 0) {
+    if (git().libgit2_opts(GIT_OPT_GET_SEARCH_PATH, level, &paths) == 0) {
       for (const std::string& path : split({paths.ptr, paths.size}, ':')) {
         const char* name = level == GIT_CONFIG_LEVEL_XDG ? "attributes" : "gitattributes";
         found = found || fs::exists(fs::path{path} / name, code);
       }
     }
-    git_buf_dispose(&paths);
+    git().buf_dispose(&paths);
   }
   return found;
 }
@@ -101,29 +105,29 @@ bool GitContents::any_attributes(git_index* index) const {
 GitContents::Attributes GitContents::attributes_of(const std::string& path) const {
   std::array<const char*, 3> names{"filter", "working-tree-encoding", "ident"};
   std::array<const char*, 3> values{};
-  if (git_attr_get_many(values.data(), repository_, GIT_ATTR_CHECK_INDEX_ONLY, path.c_str(),
-                        names.size(), names.data()) != 0) {
+  if (git().attr_get_many(values.data(), repository_, GIT_ATTR_CHECK_INDEX_ONLY, path.c_str(),
+                          names.size(), names.data()) != 0) {
     throw Error(ErrorKind::project,
                 fmt::format("the git attributes of `{}` cannot be read", printable(path)))
         .cause(git_reason());
   }
   Attributes attributes;
-  if (git_attr_value(values[0]) == GIT_ATTR_VALUE_STRING) {
+  if (git().attr_value(values[0]) == GIT_ATTR_VALUE_STRING) {
     const std::string driver = values[0];
     attributes.lfs = driver == "lfs";
     attributes.foreign_filter =
         !attributes.lfs && (has_setting(repository_, fmt::format("filter.{}.smudge", driver)) ||
                             has_setting(repository_, fmt::format("filter.{}.process", driver)));
   }
-  attributes.encoding = git_attr_value(values[1]) == GIT_ATTR_VALUE_STRING &&
+  attributes.encoding = git().attr_value(values[1]) == GIT_ATTR_VALUE_STRING &&
                         to_lower(values[1]) != "utf-8" && to_lower(values[1]) != "utf8";
-  attributes.ident = git_attr_value(values[2]) == GIT_ATTR_VALUE_TRUE;
+  attributes.ident = git().attr_value(values[2]) == GIT_ATTR_VALUE_TRUE;
   return attributes;
 }
 
 GitBlob GitContents::blob(const std::string& path, const git_oid& id) const {
   git_blob* found = nullptr;
-  if (git_blob_lookup(&found, repository_, &id) != 0) {
+  if (git().blob_lookup(&found, repository_, &id) != 0) {
     throw Error(ErrorKind::project, fmt::format("git has no contents of `{}`", printable(path)))
         .cause(git_reason())
         .hint(fmt::format("in a partial clone this fetches them: git cat-file -e {}", hex(id)));
@@ -134,24 +138,24 @@ GitBlob GitContents::blob(const std::string& path, const git_oid& id) const {
 std::string GitContents::read_raw(const std::string& path, const git_oid& id) const {
   const std::scoped_lock lock{mutex_};
   const GitBlob found = blob(path, id);
-  return {static_cast<const char*>(git_blob_rawcontent(found.get())),
-          static_cast<std::size_t>(git_blob_rawsize(found.get()))};
+  return {static_cast<const char*>(git().blob_rawcontent(found.get())),
+          static_cast<std::size_t>(git().blob_rawsize(found.get()))};
 }
 
 std::string GitContents::checked_out(const std::string& path, const git_oid& id) const {
   const GitBlob found = blob(path, id);
   git_filter_list* list = nullptr;
   git_buf bytes = GIT_BUF_INIT;
-  int code = git_filter_list_load(&list, repository_, found.get(), path.c_str(),
-                                  GIT_FILTER_TO_WORKTREE, GIT_FILTER_ALLOW_UNSAFE);
+  int code = git().filter_list_load(&list, repository_, found.get(), path.c_str(),
+                                    GIT_FILTER_TO_WORKTREE, GIT_FILTER_ALLOW_UNSAFE);
   const GitFilters filters{list};
   if (code == 0 && list == nullptr) {
-    return {static_cast<const char*>(git_blob_rawcontent(found.get())),
-            static_cast<std::size_t>(git_blob_rawsize(found.get()))};
+    return {static_cast<const char*>(git().blob_rawcontent(found.get())),
+            static_cast<std::size_t>(git().blob_rawsize(found.get()))};
   }
-  code = code == 0 ? git_filter_list_apply_to_blob(&bytes, list, found.get()) : code;
+  code = code == 0 ? git().filter_list_apply_to_blob(&bytes, list, found.get()) : code;
   std::string text = code == 0 ? std::string{bytes.ptr, bytes.size} : std::string{};
-  git_buf_dispose(&bytes);
+  git().buf_dispose(&bytes);
   if (code != 0) {
     throw Error(ErrorKind::project,
                 fmt::format("`{}` cannot be written as git checks it out", printable(path)))
@@ -161,8 +165,8 @@ std::string GitContents::checked_out(const std::string& path, const git_oid& id)
 }
 
 fs::path GitContents::lfs_file(std::string_view object) const {
-  return fs::path{git_repository_commondir(repository_)} / "lfs" / "objects" / object.substr(0, 2) /
-         object.substr(2, 2) / object;
+  return fs::path{git().repository_commondir(repository_)} / "lfs" / "objects" /
+         object.substr(0, 2) / object.substr(2, 2) / object;
 }
 
 GitContent GitContents::look(const std::string& path, const git_oid& id) const {
@@ -172,9 +176,9 @@ GitContent GitContents::look(const std::string& path, const git_oid& id) const {
     git_odb* database = nullptr;
     std::size_t size = 0;
     git_object_t type = GIT_OBJECT_INVALID;
-    const bool known = git_repository_odb(&database, repository_) == 0 &&
-                       git_odb_read_header(&size, &type, database, &id) == 0;
-    git_odb_free(database);
+    const bool known = git().repository_odb(&database, repository_) == 0 &&
+                       git().odb_read_header(&size, &type, database, &id) == 0;
+    git().odb_free(database);
     if (!known) {
       static_cast<void>(blob(path, id));  // throws, saying why
     }
@@ -182,28 +186,24 @@ GitContent GitContents::look(const std::string& path, const git_oid& id) const {
   }
   const Attributes attributes = attributes_of(path);
   if (attributes.encoding) {
-    return {.obstacle = "a file that `working-tree-encoding` changes at checkout",
-            .remedy = "`--source=worktree` takes it as it is checked out"};
+    return {.obstacle = &encoded};
   }
   if (attributes.foreign_filter) {
-    return {.obstacle = "a file that a filter of your git settings changes at checkout",
-            .remedy = "`--source=worktree` takes it as it is checked out"};
+    return {.obstacle = &filtered};
   }
   const GitBlob found = blob(path, id);
-  const std::string_view raw{static_cast<const char*>(git_blob_rawcontent(found.get())),
-                             static_cast<std::size_t>(git_blob_rawsize(found.get()))};
+  const std::string_view raw{static_cast<const char*>(git().blob_rawcontent(found.get())),
+                             static_cast<std::size_t>(git().blob_rawsize(found.get()))};
   if (const auto pointer = attributes.lfs ? parse_pointer(raw) : std::nullopt) {
     std::error_code code;
     if (fs::file_size(lfs_file(pointer->object), code) != pointer->size || code) {
-      return {.obstacle = "a Git LFS file that this clone has not fetched",
-              .remedy = "`git lfs fetch` brings it; `.dockerignore` can leave it out"};
+      return {.obstacle = &not_fetched};
     }
     return {.size = pointer->size, .identity = identity + " lfs"};
   }
   // libgit2 writes only the first of them.
   if (attributes.ident && raw.find("$Id") != std::string_view::npos) {
-    return {.obstacle = "a file whose `$Id$` git changes at checkout",
-            .remedy = "`--source=worktree` takes it as it is checked out"};
+    return {.obstacle = &with_ident};
   }
   const std::string text = checked_out(path, id);
   return {.size = text.size(), .identity = text == raw ? identity : std::string{}};
@@ -216,8 +216,8 @@ std::string GitContents::read(const std::string& path, const git_oid& id) const 
   const std::scoped_lock lock{mutex_};
   if (attributes_of(path).lfs) {
     const GitBlob found = blob(path, id);
-    const std::string_view raw{static_cast<const char*>(git_blob_rawcontent(found.get())),
-                               static_cast<std::size_t>(git_blob_rawsize(found.get()))};
+    const std::string_view raw{static_cast<const char*>(git().blob_rawcontent(found.get())),
+                               static_cast<std::size_t>(git().blob_rawsize(found.get()))};
     if (const auto pointer = parse_pointer(raw)) {
       return read_file(lfs_file(pointer->object));
     }

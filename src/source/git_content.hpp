@@ -1,6 +1,7 @@
 #pragma once
 
 #include "source/git_repository.hpp"
+#include "source/tree.hpp"
 
 #include <cstdint>
 #include <mutex>
@@ -9,12 +10,14 @@
 
 namespace autopack::source {
 
+inline constexpr Obstacle merge_conflict{"a file with a merge conflict",
+                                         "resolve it, then `git add` it"};
+
 /// What a checkout makes of a blob.
 struct GitContent {
   std::uint64_t size{0};
-  std::string identity{};       ///< of the bytes; empty when a filter made them
-  std::string_view obstacle{};  ///< why a checkout alone does not make them; empty: none
-  std::string_view remedy{};
+  std::string identity{};             ///< of the bytes; empty when a filter made them
+  const Obstacle* obstacle{nullptr};  ///< why a checkout alone does not make them; null: none
 };
 
 /// Reads blobs as `git checkout` would write them: line ends by the `.gitattributes` of

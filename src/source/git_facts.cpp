@@ -4,34 +4,27 @@
 
 #include <fmt/format.h>
 
-#include <array>
-
 namespace autopack::source {
 
 namespace {
 
-std::string hex(const git_oid& id) {
-  std::array<char, GIT_OID_HEXSZ + 1> text{};
-  return git_oid_tostr(text.data(), text.size(), &id);
-}
-
 std::optional<std::string> setting(const GitConfig& config, const std::string& name) {
   git_buf value = GIT_BUF_INIT;
-  const int code = git_config_get_string_buf(&value, config.get(), name.c_str());
+  const int code = git().config_get_string_buf(&value, config.get(), name.c_str());
   std::optional<std::string> text;
   if (code == 0) {
     text = std::string{value.ptr, value.size};
   }
-  git_buf_dispose(&value);
+  git().buf_dispose(&value);
   return text;
 }
 
 /// The remote of the branch, else `origin`, else the only one.
 std::string remote_name(const GitPlace& place, const GitConfig& config) {
   git_reference* found = nullptr;
-  if (git_reference_lookup(&found, place.repository.get(), "HEAD") == 0) {
+  if (git().reference_lookup(&found, place.repository.get(), "HEAD") == 0) {
     const GitReference head{found};
-    const char* target = git_reference_symbolic_target(found);
+    const char* target = git().reference_symbolic_target(found);
     const std::string branch = target == nullptr ? "" : target;
     constexpr std::string_view branches{"refs/heads/"};
     if (branch.starts_with(branches)) {
@@ -44,16 +37,16 @@ std::string remote_name(const GitPlace& place, const GitConfig& config) {
   }
   git_strarray names{};
   std::string name = "origin";
-  if (git_remote_list(&names, place.repository.get()) == 0 && names.count == 1) {
+  if (git().remote_list(&names, place.repository.get()) == 0 && names.count == 1) {
     name = names.strings[0];
   }
-  git_strarray_dispose(&names);
+  git().strarray_dispose(&names);
   return name;
 }
 
 std::string remote_url(const GitPlace& place) {
   git_config* found = nullptr;
-  if (git_repository_config_snapshot(&found, place.repository.get()) != 0) {
+  if (git().repository_config_snapshot(&found, place.repository.get()) != 0) {
     return {};
   }
   const GitConfig config{found};
@@ -72,7 +65,7 @@ bool has_staged(const GitPlace& place) {
   GitTreeObject tree;
   if (const auto id = place.head()) {
     git_object* commit = nullptr;
-    if (git_object_lookup(&commit, place.repository.get(), &*id, GIT_OBJECT_COMMIT) != 0) {
+    if (git().object_lookup(&commit, place.repository.get(), &*id, GIT_OBJECT_COMMIT) != 0) {
       throw no_comparison(place);
     }
     tree = tree_of_commit(*GitObject{commit});
@@ -84,12 +77,12 @@ bool has_staged(const GitPlace& place) {
   options.pathspec = {&paths, prefix.empty() ? 0U : 1U};
   const GitIndex index = open_index(place);
   git_diff* diff = nullptr;
-  if (git_diff_tree_to_index(&diff, place.repository.get(), tree.get(), index.get(), &options) !=
+  if (git().diff_tree_to_index(&diff, place.repository.get(), tree.get(), index.get(), &options) !=
       0) {
     throw no_comparison(place);
   }
-  const bool staged = git_diff_num_deltas(diff) != 0;
-  git_diff_free(diff);
+  const bool staged = git().diff_num_deltas(diff) != 0;
+  git().diff_free(diff);
   return staged;
 }
 
@@ -102,7 +95,7 @@ bool has_changes(const GitPlace& place) {
   options.flags = GIT_STATUS_OPT_INCLUDE_UNTRACKED | GIT_STATUS_OPT_DISABLE_PATHSPEC_MATCH;
   options.pathspec = {&paths, prefix.empty() ? 0U : 1U};
   constexpr int changed = 1;
-  const int code = git_status_foreach_ext(
+  const int code = git().status_foreach_ext(
       place.repository.get(), &options,
       [](const char*, unsigned status, void*) {
         return status == GIT_STATUS_CURRENT || status == GIT_STATUS_IGNORED ? 0 : changed;
@@ -126,7 +119,7 @@ std::optional<GitFacts> find_git_facts(const std::filesystem::path& directory,
   }
   GitFacts facts{.remote = remote_url(*place)};
   if (!from_worktree && source != index_source) {
-    facts.revision = hex(*git_object_id(find_commit(*place, source).get()));
+    facts.revision = hex(*git().object_id(find_commit(*place, source).get()));
     return facts;
   }
   if (const auto head = place->head()) {

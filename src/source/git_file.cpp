@@ -13,6 +13,38 @@ namespace {
 constexpr std::uint32_t kind_bits{0170000};
 constexpr std::uint32_t file_kind{0100000};
 
+std::optional<std::string> read_at(const GitPlace& place,
+                                   const std::string& full,
+                                   const std::string& source) {
+  const GitIndex index = open_source(place, source);
+  const auto refuse = [&](const Obstacle& obstacle) {
+    Error error{ErrorKind::project, fmt::format("`{}` in {} is {}", printable(full),
+                                                describe_source(place, source), obstacle.what)};
+    throw obstacle.remedy.empty() ? error : error.hint(std::string{obstacle.remedy});
+  };
+  const git_index_entry* entry = git().index_get_bypath(index.get(), full.c_str(), 0);
+  if (entry == nullptr) {
+    std::size_t position = 0;
+    if (git().index_find(&position, index.get(), full.c_str()) == 0) {
+      refuse(merge_conflict);
+    }
+    return std::nullopt;
+  }
+  if ((entry->flags_extended & GIT_INDEX_ENTRY_INTENT_TO_ADD) != 0) {
+    return std::nullopt;
+  }
+  if ((entry->mode & kind_bits) != file_kind) {
+    refuse({"a symbolic link or a submodule, not a file"});
+  }
+  const GitRepository repository = open_without_work_tree(place);
+  const GitContents contents{repository.get(), index.get()};
+  const GitContent content = contents.look(full, entry->id);
+  if (content.obstacle != nullptr) {
+    refuse(*content.obstacle);
+  }
+  return contents.read(full, entry->id);
+}
+
 }  // namespace
 
 bool is_in_git(const std::filesystem::path& directory, const Environment& environment) {
@@ -24,34 +56,27 @@ std::optional<std::string> read_git_file(const std::filesystem::path& path,
                                          const Environment& environment) {
   const auto directory = path.has_parent_path() ? path.parent_path() : std::filesystem::path{"."};
   const GitPlace place = need_git_place(directory, source, environment);
-  const GitIndex index = open_source(place, source);
-  const std::string full = place.full_path(path.filename().string());
-  const auto refuse = [&](std::string_view what, std::string_view remedy) {
-    Error error{ErrorKind::project, fmt::format("`{}` in {} is {}", printable(full),
-                                                describe_source(place, source), what)};
-    throw remedy.empty() ? error : error.hint(std::string{remedy});
-  };
-  const git_index_entry* entry = git_index_get_bypath(index.get(), full.c_str(), 0);
-  if (entry == nullptr) {
-    std::size_t position = 0;
-    if (git_index_find(&position, index.get(), full.c_str()) == 0) {
-      refuse("a file with a merge conflict", "resolve it, then `git add` it");
-    }
-    return std::nullopt;
+  return read_at(place, place.full_path(path.filename().string()), source);
+}
+
+GitFile find_git_file(const std::filesystem::path& file,
+                      const std::string& source,
+                      const Environment& environment) {
+  namespace fs = std::filesystem;
+  const auto place = find_git_place(".", environment);
+  if (!place) {
+    return {};
   }
-  if ((entry->flags_extended & GIT_INDEX_ENTRY_INTENT_TO_ADD) != 0) {
-    return std::nullopt;
+  // The file's own name may be a link's: git has the link.
+  std::error_code code;
+  const fs::path parent = file.has_parent_path() ? file.parent_path() : fs::path{"."};
+  const fs::path from_here = fs::weakly_canonical(fs::absolute(parent, code), code)
+                                 .lexically_relative(fs::weakly_canonical(fs::current_path(code)));
+  const auto full = (fs::path{place->prefix} / from_here / file.filename()).lexically_normal();
+  if (full.empty() || *full.begin() == "..") {
+    return {};
   }
-  if ((entry->mode & kind_bits) != file_kind) {
-    refuse("a symbolic link or a submodule, not a file", "");
-  }
-  const GitRepository repository = open_without_work_tree(place);
-  const GitContents contents{repository.get(), index.get()};
-  const GitContent content = contents.look(full, entry->id);
-  if (!content.obstacle.empty()) {
-    refuse(content.obstacle, content.remedy);
-  }
-  return contents.read(full, entry->id);
+  return {.inside = true, .text = read_at(*place, full.string(), source)};
 }
 
 }  // namespace autopack::source

@@ -13,17 +13,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Of what git knows and libgit2 does not, these change nothing here but settings, which
-/// add_worktree_settings reads.
-void start_libgit2() {
-  static const bool started = [] {
-    git_libgit2_init();
-    std::array<const char*, 3> extensions{"worktreeconfig", "partialclone", "preciousobjects"};
-    return git_libgit2_opts(GIT_OPT_SET_EXTENSIONS, extensions.data(), extensions.size()) == 0;
-  }();
-  static_cast<void>(started);
-}
-
 Error no_repository(const fs::path& path, int code) {
   Error error{ErrorKind::environment,
               fmt::format("the git repository of `{}` cannot be opened", printable(path.string()))};
@@ -52,8 +41,8 @@ std::optional<GitRepository> open_repository(const fs::path& directory,
   constexpr unsigned no_search{GIT_REPOSITORY_OPEN_NO_SEARCH};
   const auto ceiling = environment.get("GIT_CEILING_DIRECTORIES").value_or("");
   const fs::path start = git_dir ? fs::path{*git_dir} : existing_ancestor(directory);
-  int code = git_repository_open_ext(&repository, start.c_str(), git_dir ? no_search : 0U,
-                                     ceiling.c_str());
+  int code = git().repository_open_ext(&repository, start.c_str(), git_dir ? no_search : 0U,
+                                       ceiling.c_str());
   // With no such setting at all libgit2 1.5 calls a foreign owner's repository not found.
   if (code == GIT_ENOTFOUND && git_reason().find("safe.directory") != std::string::npos) {
     code = GIT_EOWNER;
@@ -71,15 +60,15 @@ std::optional<GitRepository> open_repository(const fs::path& directory,
 void add_worktree_settings(git_repository* repository) {
   git_config* config = nullptr;
   int enabled = 0;
-  const fs::path file = fs::path{git_repository_path(repository)} / "config.worktree";
+  const fs::path file = fs::path{git().repository_path(repository)} / "config.worktree";
   std::error_code code;
-  if (git_repository_config(&config, repository) != 0) {
+  if (git().repository_config(&config, repository) != 0) {
     return;
   }
   const GitConfig owner{config};
-  if (git_config_get_bool(&enabled, config, "extensions.worktreeconfig") == 0 && enabled != 0 &&
+  if (git().config_get_bool(&enabled, config, "extensions.worktreeconfig") == 0 && enabled != 0 &&
       fs::exists(file, code)) {
-    git_config_add_file_ondisk(config, file.c_str(), GIT_CONFIG_LEVEL_APP, repository, 1);
+    git().config_add_file_ondisk(config, file.c_str(), GIT_CONFIG_LEVEL_APP, repository, 1);
   }
 }
 
@@ -88,23 +77,23 @@ fs::path find_root(GitPlace& place, const Environment& environment) {
   std::error_code code;
   if (const auto work_tree = environment.get("GIT_WORK_TREE")) {
     place.work_tree = fs::weakly_canonical(fs::absolute(*work_tree, code), code);
-    git_repository_set_workdir(place.repository.get(), place.work_tree.c_str(), 0);
+    git().repository_set_workdir(place.repository.get(), place.work_tree.c_str(), 0);
     return place.work_tree;
   }
-  if (const char* work_tree = git_repository_workdir(place.repository.get())) {
+  if (const char* work_tree = git().repository_workdir(place.repository.get())) {
     place.work_tree = fs::weakly_canonical(work_tree, code);
     return place.work_tree;
   }
   // As git: a bare repository that GIT_DIR names has its tree where one stands.
   return environment.get("GIT_DIR")
              ? fs::current_path(code)
-             : fs::weakly_canonical(git_repository_path(place.repository.get()), code);
+             : fs::weakly_canonical(git().repository_path(place.repository.get()), code);
 }
 
 }  // namespace
 
 std::string git_reason() {
-  const git_error* error = git_error_last();
+  const git_error* error = git().error_last();
   return error != nullptr && error->message != nullptr && *error->message != '\0'
              ? error->message
              : "git gives no reason";
@@ -112,8 +101,8 @@ std::string git_reason() {
 
 std::optional<git_oid> GitPlace::head() const {
   git_oid id;
-  return git_reference_name_to_id(&id, repository.get(), "HEAD") == 0 ? std::optional{id}
-                                                                      : std::nullopt;
+  return git().reference_name_to_id(&id, repository.get(), "HEAD") == 0 ? std::optional{id}
+                                                                        : std::nullopt;
 }
 
 std::string GitPlace::full_path(std::string_view path) const {
@@ -123,12 +112,11 @@ std::string GitPlace::full_path(std::string_view path) const {
 
 std::string GitPlace::describe() const {
   const std::string path =
-      work_tree.empty() ? git_repository_path(repository.get()) : work_tree.string();
+      work_tree.empty() ? git().repository_path(repository.get()) : work_tree.string();
   return path.size() > 1 && path.ends_with('/') ? path.substr(0, path.size() - 1) : path;
 }
 
 std::optional<GitPlace> find_git_place(const fs::path& directory, const Environment& environment) {
-  start_libgit2();
   std::error_code code;
   const fs::path whole = fs::weakly_canonical(fs::absolute(directory, code), code);
   auto repository = open_repository(whole, environment);
@@ -146,7 +134,7 @@ std::optional<GitPlace> find_git_place(const fs::path& directory, const Environm
         .hint("unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE");
   }
   place.prefix = relative == "." ? "" : relative;
-  const fs::path in_repository = fs::path{git_repository_path(place.repository.get())} / "index";
+  const fs::path in_repository = fs::path{git().repository_path(place.repository.get())} / "index";
   const auto index_file = environment.get("GIT_INDEX_FILE");
   place.index_file = index_file ? root / *index_file : in_repository;
   return place;
@@ -154,9 +142,9 @@ std::optional<GitPlace> find_git_place(const fs::path& directory, const Environm
 
 GitRepository open_without_work_tree(const GitPlace& place) {
   git_repository* bare = nullptr;
-  const char* path = git_repository_path(place.repository.get());
+  const char* path = git().repository_path(place.repository.get());
   // Whose it is was asked when the place was found, by the name that is trusted.
-  if (const int code = git_repository_open_bare(&bare, path); code != 0) {
+  if (const int code = git().repository_open_bare(&bare, path); code != 0) {
     throw no_repository(path, code);
   }
   add_worktree_settings(bare);
@@ -166,9 +154,9 @@ GitRepository open_without_work_tree(const GitPlace& place) {
 GitObject find_commit(const GitPlace& place, const std::string& revision) {
   git_object* object = nullptr;
   git_object* commit = nullptr;
-  const int code = git_revparse_single(&object, place.repository.get(), revision.c_str());
+  const int code = git().revparse_single(&object, place.repository.get(), revision.c_str());
   const GitObject owner{object};
-  if (code == 0 && git_object_peel(&commit, object, GIT_OBJECT_COMMIT) == 0) {
+  if (code == 0 && git().object_peel(&commit, object, GIT_OBJECT_COMMIT) == 0) {
     return GitObject{commit};
   }
   throw Error(ErrorKind::usage, fmt::format("`{}` names no commit of the git repository `{}`",
@@ -179,7 +167,7 @@ GitObject find_commit(const GitPlace& place, const std::string& revision) {
 
 GitTreeObject tree_of_commit(const git_object& commit) {
   git_object* tree = nullptr;
-  if (git_object_peel(&tree, &commit, GIT_OBJECT_TREE) != 0) {
+  if (git().object_peel(&tree, &commit, GIT_OBJECT_TREE) != 0) {
     throw Error(ErrorKind::environment, "the tree of a commit cannot be read").cause(git_reason());
   }
   return GitTreeObject{reinterpret_cast<git_tree*>(tree)};
@@ -187,7 +175,7 @@ GitTreeObject tree_of_commit(const git_object& commit) {
 
 GitIndex open_index(const GitPlace& place) {
   git_index* index = nullptr;
-  if (git_index_open(&index, place.index_file.c_str()) == 0) {
+  if (git().index_open(&index, place.index_file.c_str()) == 0) {
     return GitIndex{index};
   }
   Error error{ErrorKind::project,
@@ -201,6 +189,11 @@ GitIndex open_index(const GitPlace& place) {
     error.hint("git update-index --no-split-index");
   }
   throw std::move(error);
+}
+
+std::string hex(const git_oid& id) {
+  std::array<char, GIT_OID_HEXSZ + 1> text{};
+  return git().oid_tostr(text.data(), text.size(), &id);
 }
 
 GitPlace need_git_place(const fs::path& directory,
@@ -222,9 +215,9 @@ GitIndex open_source(const GitPlace& place, const std::string& source) {
   const GitObject commit = find_commit(place, source);
   const GitTreeObject tree = tree_of_commit(*commit);
   git_index* index = nullptr;
-  const bool made = git_index_new(&index) == 0;
+  const bool made = git().index_new(&index) == 0;
   GitIndex owner{index};
-  if (!made || git_index_read_tree(index, tree.get()) != 0) {
+  if (!made || git().index_read_tree(index, tree.get()) != 0) {
     throw Error(ErrorKind::environment, "the files of a commit cannot be listed")
         .cause(git_reason());
   }

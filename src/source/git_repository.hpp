@@ -2,8 +2,7 @@
 
 #include "base/environment.hpp"
 #include "base/error.hpp"
-
-#include <git2.h>
+#include "source/git_functions.hpp"
 
 #include <filesystem>
 #include <memory>
@@ -16,18 +15,18 @@ template <auto release>
 struct GitRelease {
   template <class Object>
   void operator()(Object* object) const {
-    release(object);
+    (git().*release)(object);
   }
 };
 
-using GitRepository = std::unique_ptr<git_repository, GitRelease<git_repository_free>>;
-using GitIndex = std::unique_ptr<git_index, GitRelease<git_index_free>>;
-using GitObject = std::unique_ptr<git_object, GitRelease<git_object_free>>;
-using GitBlob = std::unique_ptr<git_blob, GitRelease<git_blob_free>>;
-using GitTreeObject = std::unique_ptr<git_tree, GitRelease<git_tree_free>>;
-using GitReference = std::unique_ptr<git_reference, GitRelease<git_reference_free>>;
-using GitConfig = std::unique_ptr<git_config, GitRelease<git_config_free>>;
-using GitFilters = std::unique_ptr<git_filter_list, GitRelease<git_filter_list_free>>;
+using GitRepository = std::unique_ptr<git_repository, GitRelease<&GitFunctions::repository_free>>;
+using GitIndex = std::unique_ptr<git_index, GitRelease<&GitFunctions::index_free>>;
+using GitObject = std::unique_ptr<git_object, GitRelease<&GitFunctions::object_free>>;
+using GitBlob = std::unique_ptr<git_blob, GitRelease<&GitFunctions::blob_free>>;
+using GitTreeObject = std::unique_ptr<git_tree, GitRelease<&GitFunctions::tree_free>>;
+using GitReference = std::unique_ptr<git_reference, GitRelease<&GitFunctions::reference_free>>;
+using GitConfig = std::unique_ptr<git_config, GitRelease<&GitFunctions::config_free>>;
+using GitFilters = std::unique_ptr<git_filter_list, GitRelease<&GitFunctions::filter_list_free>>;
 
 /// What libgit2 said last, as an error's cause; never empty.
 std::string git_reason();
@@ -55,6 +54,9 @@ std::optional<GitPlace> find_git_place(const std::filesystem::path& directory,
 
 /// The same repository without a working tree, so that no attribute is read from the disk.
 GitRepository open_without_work_tree(const GitPlace& place);
+
+/// The 40 hexadecimal digits of `id`.
+std::string hex(const git_oid& id);
 
 /// The commit that `revision` names. Throws Error(usage) when it names none.
 GitObject find_commit(const GitPlace& place, const std::string& revision);

@@ -14,6 +14,9 @@ namespace autopack::source {
 
 namespace {
 
+constexpr Obstacle submodule{"a submodule, whose files this repository does not hold",
+                             "`--source=worktree` takes them; `.dockerignore` leaves them out"};
+
 constexpr std::uint32_t kind_bits{0170000};
 constexpr std::uint32_t symlink_kind{0120000};
 constexpr std::uint32_t submodule_kind{0160000};
@@ -80,10 +83,11 @@ public:
     }
     const Entry entry = entry_of(*found);
     if (entry.type != EntryType::file) {
-      Error error{ErrorKind::project,
-                  fmt::format("`{}` is {}, not a file", printable(path),
-                              entry.type == EntryType::symlink ? "a symbolic link" : entry.other)};
-      throw entry.remedy.empty() ? error : error.hint(std::string{entry.remedy});
+      Error error{ErrorKind::project, fmt::format("`{}` is {}, not a file", printable(path),
+                                                  entry.obstacle != nullptr ? entry.obstacle->what
+                                                                            : "a symbolic link")};
+      const auto remedy = entry.obstacle != nullptr ? entry.obstacle->remedy : "";
+      throw remedy.empty() ? error : error.hint(std::string{remedy});
     }
     return contents_.read(place_.full_path(path), found->id);
   }
@@ -122,8 +126,8 @@ GitTree::Items GitTree::items_below(const git_index& index, const std::string& p
   // libgit2's functions that only read take no const.
   auto& readable = const_cast<git_index&>(index);
   Items items;
-  for (std::size_t i = 0; i < git_index_entrycount(&readable); ++i) {
-    const git_index_entry* entry = git_index_get_byindex(&readable, i);
+  for (std::size_t i = 0; i < git().index_entrycount(&readable); ++i) {
+    const git_index_entry* entry = git().index_get_byindex(&readable, i);
     const std::string_view path{entry->path};
     if (!path.starts_with(below) || (entry->flags_extended & GIT_INDEX_ENTRY_INTENT_TO_ADD) != 0) {
       continue;
@@ -133,7 +137,7 @@ GitTree::Items GitTree::items_below(const git_index& index, const std::string& p
       items.push_back({.path = own,
                        .id = entry->id,
                        .mode = entry->mode,
-                       .conflict = git_index_entry_stage(entry) != 0});
+                       .conflict = git().index_entry_stage(entry) != 0});
     }
   }
   std::sort(items.begin(), items.end(),
@@ -143,16 +147,14 @@ GitTree::Items GitTree::items_below(const git_index& index, const std::string& p
 
 Entry GitTree::entry_of(const Item& item) const {
   Entry entry{.path = item.path};
-  const auto refuse = [&](std::string_view what, std::string_view remedy) {
+  const auto refuse = [&](const Obstacle& obstacle) {
     entry.type = EntryType::other;
-    entry.other = what;
-    entry.remedy = remedy;
+    entry.obstacle = &obstacle;
   };
   if (item.conflict) {
-    refuse("a file with a merge conflict", "resolve it, then `git add` it");
+    refuse(merge_conflict);
   } else if ((item.mode & kind_bits) == submodule_kind) {
-    refuse("a submodule, whose files this repository does not hold",
-           "`--source=worktree` takes them; `.dockerignore` leaves them out");
+    refuse(submodule);
   } else if ((item.mode & kind_bits) == symlink_kind) {
     entry.type = EntryType::symlink;
     entry.link_target = contents_.read_raw(item.path, item.id);
@@ -161,8 +163,8 @@ Entry GitTree::entry_of(const Item& item) const {
     entry.size = content.size;
     entry.executable = (item.mode & owner_executes) != 0;
     entry.identity = std::move(content.identity);
-    if (!content.obstacle.empty()) {
-      refuse(content.obstacle, content.remedy);
+    if (content.obstacle != nullptr) {
+      refuse(*content.obstacle);
     }
   }
   return entry;

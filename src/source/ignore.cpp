@@ -17,6 +17,21 @@ constexpr std::size_t longest_line{65'536};  // what docker's reader takes
 
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
+constexpr std::string_view usual_file = ".dockerignore";
+
+/// `path` as a pattern that nothing else fits.
+std::string literal_pattern(std::string_view path) {
+  std::string pattern;
+  for (const char c : path) {
+    const bool is_first_sign = pattern.empty() && (c == '#' || c == '!');
+    if (is_first_sign || c == '*' || c == '?' || c == '[' || c == '\\') {
+      pattern += '\\';
+    }
+    pattern += c == '\n' ? '?' : c;  // a line cannot hold it
+  }
+  return pattern;
+}
+
 Problem malformed(const Rule& rule, const Error& error) {
   Problem problem{.message = fmt::format("the pattern `{}` is malformed: {}",
                                          printable(rule.pattern), error.message()),
@@ -135,11 +150,27 @@ std::string IgnoreRules::text() const {
   return text;
 }
 
+std::string append_command(std::string_view line, std::string_view file) {
+  // Not every shell's echo leaves a backslash as it is, and a dash may begin an option.
+  const bool is_plain = line.find('\\') == std::string_view::npos && !line.starts_with('-');
+  return fmt::format("{} {} >> {}", is_plain ? "echo" : "printf '%s\\n'", shell_quote(line),
+                     shell_quote(file));
+}
+
+std::string leave_out_command(std::string_view path) {
+  return append_command(literal_pattern(path), usual_file);
+}
+
+std::string bring_back_command(std::string_view path, bool is_directory, const Rule& rule) {
+  return append_command("!" + literal_pattern(path) + (is_directory ? "/**" : ""),
+                        rule.line > 0 ? std::string_view{rule.file} : usual_file);
+}
+
 IgnoreRules load_ignore_rules(const Tree& tree, std::string_view dockerfile) {
   IgnoreRules rules;
   rules.add_defaults();
   const std::string own = std::string{dockerfile} + ".dockerignore";
-  for (const std::string& file : {own, std::string{".dockerignore"}}) {
+  for (const std::string& file : {own, std::string{usual_file}}) {
     if (tree.find(file)) {
       rules.add(tree.read(file), file);
       break;

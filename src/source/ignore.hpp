@@ -74,6 +74,13 @@ private:
   std::vector<char> matched_{};    ///< by rule: it matched the directory, or one above
 };
 
+/// A command for a shell that adds `line` to `file`.
+std::string append_command(std::string_view line, std::string_view file);
+/// One that adds a rule which leaves out `path` and no other.
+std::string leave_out_command(std::string_view path);
+/// One that adds a rule which takes in again `path`, or all below it, where `rule` keeps it out.
+std::string bring_back_command(std::string_view path, bool is_directory, const Rule& rule);
+
 /// The rules that apply: the defaults first, then `<dockerfile>.dockerignore` when `dockerfile` is
 /// given and that file exists, else `.dockerignore` of the tree.
 IgnoreRules load_ignore_rules(const Tree& tree, std::string_view dockerfile = {});

@@ -16,6 +16,7 @@ public:
     auto known = lists_.find(path);
     if (known == lists_.end()) {
       known = lists_.emplace(std::string{path}, tree_->list(path)).first;
+      known->second.shrink_to_fit();
     }
     return known->second;
   }

@@ -55,7 +55,12 @@ std::size_t SecretAnchors::find(std::string_view text,
 }
 
 const SecretAnchors& SecretAnchors::known() {
-  static const SecretAnchors anchors{secret_rules()};
+  static const SecretAnchors anchors{[] {
+    auto rules = token_rules();
+    const auto keys = key_rules();
+    rules.insert(rules.end(), keys.begin(), keys.end());
+    return rules;
+  }()};
   return anchors;
 }
 

@@ -26,7 +26,7 @@ struct SecretRule {
 /// Finds the anchors of all rules in one pass.
 class SecretAnchors {
 public:
-  /// Over the rules that autopack knows.
+  /// Over all rules.
   static const SecretAnchors& known();
 
   /// The first anchor that begins in `[from, end)` of `text`, which may go on behind `end`; npos
@@ -43,8 +43,10 @@ private:
   std::vector<std::vector<SecretRule>> buckets_;
 };
 
-/// The rules, one for each anchor.
-const std::vector<SecretRule>& secret_rules();
+/// The rules of tokens that are known by their first letters or by the name before them.
+std::vector<SecretRule> token_rules();
+/// The rules of private keys and of logins in configurations.
+std::vector<SecretRule> key_rules();
 
 /// True for what documentation writes in a secret's place: `xxxx`, `<TOKEN>`, `${TOKEN}`,
 /// `changeme`, `...EXAMPLE`.

@@ -11,22 +11,27 @@
 
 namespace autopack::source {
 
-enum class EntryType { file, directory, symlink, other };
+enum class EntryType : std::uint8_t { file, directory, symlink, other };
+
+/// Why no image takes an entry of type `other`.
+struct Obstacle {
+  std::string_view what{};    ///< "fifo", "socket", "device"; for git's own with an article
+  std::string_view remedy{};  ///< what to do when it is needed; empty: leave it out
+};
 
 /// One name in a tree. Paths are relative to the root, `/`-separated, bytes as the file system has
 /// them, without `.`, `..` or a trailing slash; the root itself is "".
 struct Entry {
   std::string path{};
   EntryType type{EntryType::file};
-  std::uint64_t size{0};      ///< bytes; 0 unless a file
   bool executable{false};     ///< the owner's execute bit
+  std::uint64_t size{0};      ///< bytes; 0 unless a file
   std::string link_target{};  ///< verbatim; empty unless a symlink
   std::uint64_t inode{0};     ///< for caches, with both times; 0 when the tree has none
   std::int64_t ctime_ns{0};
-  std::int64_t mtime_ns{0};   ///< for caches only, never for an image
-  std::string_view other{};   ///< "fifo", "socket", "device"; empty unless other
-  std::string_view remedy{};  ///< what to do when an `other` is needed; empty: leave it out
-  std::string identity{};     ///< same identity, same contents, whatever the path; empty: not known
+  std::int64_t mtime_ns{0};           ///< for caches only, never for an image
+  const Obstacle* obstacle{nullptr};  ///< of the program; null unless other
+  std::string identity{};  ///< same identity, same contents, whatever the path; empty: not known
 };
 
 /// A read-only tree of files: a working directory, git's index, a commit. Untrusted: symbolic links

@@ -4,6 +4,7 @@
 #include "base/file.hpp"
 
 #include <algorithm>
+#include <random>
 #include <system_error>
 #include <vector>
 
@@ -12,6 +13,9 @@ namespace autopack::state {
 namespace fs = std::filesystem;
 
 namespace {
+
+/// Looking at all files takes longer than writing one: it is done for one of this many.
+constexpr std::uint64_t writes_to_a_look{16};
 
 /// Removes the oldest files until the others are within `limit` bytes.
 void prune(const fs::path& directory, std::uint64_t limit) {
@@ -58,7 +62,9 @@ std::optional<std::string> read_quietly(const fs::path& path) {
 void write_quietly(const fs::path& path, std::string_view text, std::uint64_t limit) {
   try {
     write_file(path, text, FileMode::secret);
-    prune(path.parent_path(), limit);
+    if (text.size() > limit / writes_to_a_look || std::random_device{}() % writes_to_a_look == 0) {
+      prune(path.parent_path(), limit);
+    }
   } catch (const Error&) {
     return;
   }

@@ -2,7 +2,8 @@
 
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
-#include "base/file.hpp"
+#include "base/new_file.hpp"
+#include "base/report.hpp"
 #include "source/secrets.hpp"
 
 #include <fcntl.h>
@@ -23,6 +24,7 @@ namespace autopack::state {
 namespace {
 
 constexpr std::uint32_t records_let_go = 8192;
+constexpr std::size_t written_at_once = 65536;
 constexpr std::int64_t race_ns = 2'000'000'000;
 /// The last characters are the version of the format.
 constexpr std::array<char, 16> magic{'a', 'u', 't', 'o', 'p', 'a', 'c', 'k',
@@ -32,27 +34,16 @@ constexpr std::array<char, 16> magic{'a', 'u', 't', 'o', 'p', 'a', 'c', 'k',
 /// inode, size and times too.
 using Key = std::array<std::uint64_t, 2>;
 
-Key key_of(const source::Tree& tree, const std::string& path, const source::Entry& entry) {
-  const std::hash<std::string> hash;
-  if (entry.identity.empty()) {
-    return {hash(path), hash(tree.describe())};
-  }
-  // Nothing but the identity tells these apart, and whoever made the commit chose it.
-  const auto digest = ContentHash{sha256(entry.identity + '\0' + path)};
+/// Nothing but the identity tells these apart, and whoever made the commit chose it.
+Key key_by_identity(std::string_view path, const source::Entry& entry) {
+  Sha256 hash;
+  hash.update(entry.identity);
+  hash.update({"\0", 1});
+  hash.update(path);
+  const auto digest = hash.finish_bytes();
   Key key{};
-  std::memcpy(key.data(), digest.bytes().data(), sizeof key);
+  std::memcpy(key.data(), digest.data(), sizeof key);
   return key;
-}
-
-/// Reads the file once for both.
-FileFacts read(const source::Tree& tree, const std::string& path) {
-  Sha256 sha;
-  source::SecretScan scan{path, source::SecretScan::Detail::whether};
-  tree.stream(path, [&](std::string_view bytes) {
-    sha.update(bytes);
-    scan.feed(bytes);
-  });
-  return {.content = sha.finish(), .cleared = scan.finish().empty()};
 }
 
 }  // namespace
@@ -149,8 +140,9 @@ private:
   std::vector<std::uint32_t> sorted_{};
 };
 
-FileHashes::FileHashes(std::filesystem::path file)
+FileHashes::FileHashes(std::filesystem::path file, const Cancellation* cancellation)
     : file_{std::move(file)},
+      cancellation_{cancellation},
       old_{std::make_unique<Table>(file_)},
       now_ns_{std::chrono::duration_cast<std::chrono::nanoseconds>(
                   std::chrono::system_clock::now().time_since_epoch())
@@ -162,13 +154,37 @@ bool FileHashes::may_be_kept(const source::Entry& entry) const {
   return !entry.identity.empty() || std::max(entry.mtime_ns, entry.ctime_ns) + race_ns < now_ns_;
 }
 
+std::uint64_t FileHashes::place_of(const source::Tree& tree) {
+  if (tree_ != &tree) {
+    tree_ = &tree;
+    place_ = std::hash<std::string>{}(tree.describe());
+  }
+  return place_;
+}
+
+/// Reads the file once for both.
+FileFacts FileHashes::read(const source::Tree& tree, std::string_view path) const {
+  Sha256 sha;
+  source::SecretScan scan{std::string{path}, source::SecretScan::Detail::whether};
+  tree.stream(path, [&](std::string_view bytes) {
+    if (cancellation_ != nullptr) {
+      cancellation_->throw_if_requested();
+    }
+    sha.update(bytes);
+    scan.feed(bytes);
+  });
+  return {.content = ContentHash{sha.finish_bytes()}, .cleared = scan.finish().empty()};
+}
+
 FileFacts FileHashes::of(const source::Tree& tree,
-                         const std::string& path,
+                         std::string_view path,
                          const source::Entry& entry) {
   if (entry.inode == 0 && entry.identity.empty()) {
     return read(tree, path);
   }
-  Record record{.key = key_of(tree, path, entry),
+  Record record{.key = entry.identity.empty()
+                           ? Key{std::hash<std::string_view>{}(path), place_of(tree)}
+                           : key_by_identity(path, entry),
                 .size = entry.size,
                 .mtime_ns = entry.mtime_ns,
                 .ctime_ns = entry.ctime_ns,
@@ -199,15 +215,20 @@ void FileHashes::save() {
   if (fresh_.empty() && asked_.size() == old_->count()) {
     return;
   }
-  std::string text(magic.data(), magic.size());
-  text.reserve(magic.size() + asked_.size() * sizeof(Record));
-  for (const std::uint32_t place : asked_) {
-    const Record& record =
-        place < old_->count() ? old_->at(place) : fresh_.at(place - old_->count());
-    text.append(reinterpret_cast<const char*>(&record), sizeof record);
-  }
   try {
-    write_file(file_, text, FileMode::secret);
+    NewFile file{file_, FileMode::secret};
+    std::string text(magic.data(), magic.size());
+    for (const std::uint32_t place : asked_) {
+      const Record& record =
+          place < old_->count() ? old_->at(place) : fresh_.at(place - old_->count());
+      text.append(reinterpret_cast<const char*>(&record), sizeof record);
+      if (text.size() > written_at_once) {
+        file.write(text);
+        text.clear();
+      }
+    }
+    file.write(text);
+    file.commit();
   } catch (const Error&) {
     // A cache that cannot be written costs time, nothing else.
   }

@@ -7,7 +7,12 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
+
+namespace autopack {
+struct Cancellation;
+}
 
 namespace autopack::state {
 
@@ -26,15 +31,16 @@ struct FileFacts {
 /// for (two seconds: FAT's time stamps).
 class FileHashes {
 public:
-  /// `file` is where the table is kept.
-  explicit FileHashes(std::filesystem::path file);
+  /// `file` is where the table is kept. `cancellation` ends the reading of a file too; it may be
+  /// null.
+  explicit FileHashes(std::filesystem::path file, const Cancellation* cancellation = nullptr);
   ~FileHashes();
   FileHashes(const FileHashes&) = delete;
   FileHashes& operator=(const FileHashes&) = delete;
 
   /// The facts of `entry`, the file `path` of `tree`, from the table or by reading it once.
-  /// Quickest in the order of the last time.
-  FileFacts of(const source::Tree& tree, const std::string& path, const source::Entry& entry);
+  /// Quickest in the order of the last time. Throws Error(interrupted).
+  FileFacts of(const source::Tree& tree, std::string_view path, const source::Entry& entry);
   /// Writes the table when it changed: the files asked for since the object was made. A failure is
   /// no error, the next run hashes again.
   void save();
@@ -44,12 +50,17 @@ private:
   class Table;
 
   bool may_be_kept(const source::Entry& entry) const;
+  std::uint64_t place_of(const source::Tree& tree);
+  FileFacts read(const source::Tree& tree, std::string_view path) const;
 
   std::filesystem::path file_;
+  const Cancellation* cancellation_;
   std::unique_ptr<Table> old_;
   std::vector<std::uint32_t> asked_;  ///< records of old_, then those of fresh_
   std::vector<Record> fresh_;
   std::int64_t now_ns_;
+  const source::Tree* tree_{nullptr};  ///< the last one, and the hash of where it is
+  std::uint64_t place_{0};
 };
 
 }  // namespace autopack::state

@@ -15,13 +15,10 @@ import os
 import pathlib
 import platform
 import random
-import select
 import shutil
-import socket
 import statistics
 import subprocess
 import sys
-import threading
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -29,51 +26,12 @@ sys.path.insert(0, str(HERE.parent / 'support'))
 sys.dont_write_bytecode = True
 
 import testbed  # noqa: E402
+from relay import Relay  # noqa: E402
 from vertex_server import VertexServer  # noqa: E402
 
 GOOGLE_NAME = 'bench-docker.pkg.dev'
 WHEEL_MEGABYTES = 20
 crane = None
-
-
-class Relay:
-    """Passes bytes between a socket of ours and another, and counts those that go in."""
-
-    def __init__(self, target, unix=None):
-        self.target, self.sent = target, 0
-        self.server = socket.socket(socket.AF_UNIX if unix else socket.AF_INET)
-        self.server.bind(unix or ('127.0.0.1', 0))
-        self.server.listen(64)
-        self.port = None if unix else self.server.getsockname()[1]
-        threading.Thread(target=self.accept, daemon=True).start()
-
-    def accept(self):
-        while True:
-            client, _ = self.server.accept()
-            threading.Thread(target=self.carry, args=(client,), daemon=True).start()
-
-    def carry(self, client):
-        kind = socket.AF_UNIX if isinstance(self.target, str) else socket.AF_INET
-        with client, socket.socket(kind) as server:
-            server.connect(self.target)
-            open_ends = [client, server]
-            while open_ends:
-                for end in select.select(open_ends, [], [])[0]:
-                    other = server if end is client else client
-                    try:
-                        data = end.recv(1 << 16)
-                        if data:
-                            other.sendall(data)
-                    except OSError:
-                        return
-                    if end is client:
-                        self.sent += len(data)
-                    if not data:
-                        open_ends.remove(end)
-                        try:
-                            other.shutdown(socket.SHUT_WR)
-                        except OSError:
-                            return
 
 
 @functools.cache
@@ -159,13 +117,31 @@ def buildah_commands(base, requirement):
     return command
 
 
-def crane_commands(crane, base):
-    """Appends the code to `base`, as a person's script does it; crane itself knows no dependencies."""
-    def command(folder, target):
-        layer = folder.parent / f'{folder.name}.tar'
-        return [['tar', '-cf', layer, '-C', folder, '--transform', 's,^,usr/app/,', 'trainer'],
-                [crane, 'append', '--insecure', '-b', base, '-f', layer, '-t', target]]
-    return command
+@functools.cache
+def image_with_dependencies(base):
+    """What crane needs to be handed: it knows no dependencies."""
+    folder = testbed.write_tree({'requirements.txt': 'bulky\n', 'Dockerfile': (
+        f'FROM {base}\nWORKDIR /usr/app\nCOPY requirements.txt .\nRUN pip install --no-cache-dir -r requirements.txt\n')})
+    name = f'{testbed.registry()}/bench/dependencies:1'
+    testbed.docker('build', '-q', '-t', name, folder)
+    testbed.docker('push', '--quiet', name)
+    return name
+
+
+class CraneAppend(Contestant):
+    """Appends a ready layer to a ready image: only that is timed, not the packing of the layer."""
+
+    def __init__(self, program, base, environment):
+        super().__init__('crane append', lambda folder, target: [
+            [program, 'append', '--insecure', '-b', base, '-f', self.layer, '-t', target]], environment)
+
+    @property
+    def layer(self):
+        return self.folder.parent / f'{self.folder.name}.tar'
+
+    def go(self, **changes):
+        testbed.run(['tar', '-cf', self.layer, '-C', self.folder, '--transform', 's,^,usr/app/,', 'trainer'])
+        return super().go(**changes)
 
 
 def contestants(api, base, requirement):
@@ -200,8 +176,8 @@ def contestants(api, base, requirement):
     found.append(Contestant('docker, BuildKit', docker_commands(tool, base, requirement), plain | {'DOCKER_BUILDKIT': '1'}))
     if shutil.which('buildah'):
         found.append(Contestant('buildah', buildah_commands(base, requirement), plain))
-    if crane and not requirement:
-        found.append(Contestant('crane append', crane_commands(crane, base), plain))
+    if crane:
+        found.append(CraneAppend(crane, image_with_dependencies(base) if requirement else base, plain))
     if shutil.which('gcloud'):
         for label, program, kit in (('classic', 'docker', '0'), ('BuildKit', tool, '1')):
             wrapper = testbed.new_folder('bin')
@@ -223,6 +199,14 @@ def interleaved(rounds, actions):
             if number:
                 kept.append(seconds)
     return [statistics.median(kept) for kept in times]
+
+
+def turn(contestant, edit):
+    def action(number):
+        if edit:
+            contestant.edit(number)
+        return contestant.go()
+    return action
 
 
 def timed(command, **options):
@@ -291,16 +275,9 @@ def case_pushes(title, rounds, api, *, edit, **project):
         contestant.folder = make_project(**project)
         contestant.target = f'{testbed.registry()}/bench/{title.split()[0]}-{number}-{time.time_ns()}:t'
 
-    def action(contestant):
-        def once(number):
-            if edit:
-                contestant.edit(number)
-            return contestant.go()
-        return once
-
     for contestant in found:
         contestant.go()
-    seconds = interleaved(rounds, [action(contestant) for contestant in found])
+    seconds = interleaved(rounds, [turn(contestant, edit) for contestant in found])
     sent = [bytes_sent(contestant, 99 if edit else None) for contestant in found]
     table(title, [contestant.name for contestant in found], seconds, sent)
     for contestant in found:
@@ -402,6 +379,97 @@ def case_first(rounds, _):
           interleaved(rounds, [action(contestant) for contestant in found]))
 
 
+def case_engine(rounds, _):
+    """What `run` waits for: the image in the engine."""
+    base = base_with_wheels()
+    tool = testbed.buildkit_command()[0]
+    plain = testbed.environment()
+
+    def ours(_, name):
+        return [[testbed.binary, 'build', '--executor-image-uri', base, '--script=trainer/task.py', '--no-push',
+                 '--output-image-uri', name]]
+
+    def built(program):
+        commands = docker_commands(program, base, True)
+        return lambda folder, name: commands(folder, name)[:1]
+
+    found = [Contestant('autopack build --no-push', ours, plain),
+             Contestant('docker, classic', built('docker'), plain | {'DOCKER_BUILDKIT': '0'}),
+             Contestant('docker, BuildKit', built(tool), plain | {'DOCKER_BUILDKIT': '1'})]
+
+    for number, contestant in enumerate(found):
+        contestant.folder = make_project()
+        contestant.target = f'bench/engine-{number}-{time.time_ns()}:t'
+        contestant.go()
+    table(f'edit of one line, in the engine (200 files, a requirement of {WHEEL_MEGABYTES} MB)',
+          [contestant.name for contestant in found], interleaved(rounds, [turn(contestant, True) for contestant in found]))
+    for contestant in found:
+        testbed.remove_images(contestant.target.partition(':')[0])
+        shutil.rmtree(contestant.folder)
+
+
+def case_firewall(rounds, _):
+    """What looking for secrets costs of a first build. There is no build without it to compare with: the same scan of
+    the same files is timed by itself, by `secret_rate`, in turns with the builds."""
+    rate = pathlib.Path(testbed.binary).parents[1] / 'tests' / 'secret_rate'
+    looking = []
+
+    def build(number):
+        folder = testbed.new_folder('bench')
+        # A tree that people ship; new each time, and with a file of its own, so that nothing of it is in any cache.
+        shutil.copytree('/usr/lib/python3', folder / 'trainer', ignore=shutil.ignore_patterns('__pycache__'),
+                        ignore_dangling_symlinks=True)
+        (folder / 'trainer' / 'task.py').write_text(f'print({time.time_ns()})\n')
+        once = Contestant('', lambda _, name: [build_command(name)], testbed.environment())
+        once.folder, once.target = folder, f'{testbed.registry()}/bench/firewall-{time.time_ns()}:t'
+        seconds = once.go()
+        said = testbed.run([rate, folder]).stdout.decode()
+        if number:
+            looking.append(float(said.split('looking ')[1].split(' s')[0]))
+        else:
+            print(f'\n{said.split(": ", 1)[1].strip()}')
+        shutil.rmtree(folder)
+        return seconds
+
+    whole = interleaved(rounds, [build])[0]
+    part = statistics.median(looking)
+    table('first build of /usr/lib/python3, pushed', ['autopack build', 'of it, looking for secrets'], [whole, part])
+    print(f'\nlooking for secrets is {100 * part / whole:.1f} % of the first build')
+
+
+def case_distant(rounds, _):
+    """An edit and nothing changed, to a registry that is 20 ms away."""
+    process = subprocess.Popen([sys.executable, HERE / 'distance.py', testbed.registry(), '10'], stdout=subprocess.PIPE,
+                               text=True)
+    try:
+        far = f'127.0.0.1:{int(process.stdout.readline())}'
+        base = base_with_wheels().replace(testbed.registry(), far)
+        plain, tool = testbed.environment(), testbed.buildkit_command()[0]
+
+        def ours(_, name):
+            return [[testbed.binary, 'build', '--executor-image-uri', base, '--script=trainer/task.py',
+                     '--output-image-uri', name]]
+
+        for title, edit in (('edit, to a registry 20 ms away (1 MB, no requirement)', True),
+                            ('nothing changed, to a registry 20 ms away', False)):
+            found = [Contestant('autopack build', ours, plain),
+                     Contestant('docker, classic', docker_commands('docker', base, False), plain | {'DOCKER_BUILDKIT': '0'}),
+                     Contestant('docker, BuildKit', docker_commands(tool, base, False), plain | {'DOCKER_BUILDKIT': '1'})]
+            if crane:
+                found.append(CraneAppend(crane, base, plain))
+            for number, contestant in enumerate(found):
+                contestant.folder = make_project(requirement=False)
+                contestant.target = f'{far}/bench/far-{number}-{time.time_ns()}:t'
+                contestant.go()
+            table(title, [contestant.name for contestant in found],
+                  interleaved(rounds, [turn(contestant, edit) for contestant in found]))
+            for contestant in found:
+                shutil.rmtree(contestant.folder)
+        testbed.remove_images(far)
+    finally:
+        testbed.end(process)
+
+
 CASES = {
     'startup': case_startup,
     'dockerfile': case_dockerfile,
@@ -419,6 +487,9 @@ CASES = {
     'files': lambda rounds, _: case_large(
         '100,000 files of 1 kB, nothing changed', rounds, count=100_000, size=1_000, edit=False),
     'first': case_first,
+    'engine': case_engine,
+    'distant': case_distant,
+    'firewall': case_firewall,
 }
 
 
@@ -440,7 +511,7 @@ def main():
     crane = arguments.crane
     testbed.binary = str(pathlib.Path(arguments.binary).resolve())
     testbed.engine()
-    api = VertexServer()
+    api = VertexServer(oracle='none')  # holding bodies against the schema takes longer than all of a submit
     print(f'{datetime.date.today()}, {os.cpu_count()} cores, Linux {platform.release()}, median of {arguments.rounds}')
     for line in (first_line(testbed.binary, '--version'), first_line('docker', '--version'),
                  'Docker Engine ' + testbed.docker('version', '--format', '{{.Server.Version}}'),

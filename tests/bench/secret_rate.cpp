@@ -69,10 +69,12 @@ int main(int argc, char** argv) {
   try {
     for (int i = 1; i < argc; ++i) {
       const Totals totals = measure(argv[i]);
-      fmt::print("{}: {} of {} files stopped, {}; looking {:.0f} MB/s, hashing {:.0f} MB/s\n",
-                 argv[i], totals.found, totals.files, human_size(totals.bytes),
-                 megabytes_per_second(totals.bytes, totals.looking),
-                 megabytes_per_second(totals.bytes, totals.hashing));
+      fmt::print(
+          "{}: {} of {} files stopped, {}; looking {:.3f} s, {:.0f} MB/s, hashing {:.0f} MB/s\n",
+          argv[i], totals.found, totals.files, human_size(totals.bytes),
+          std::chrono::duration<double>(totals.looking).count(),
+          megabytes_per_second(totals.bytes, totals.looking),
+          megabytes_per_second(totals.bytes, totals.hashing));
     }
   } catch (const Error& error) {
     fmt::print(stderr, "{}\n", error.what());

@@ -179,9 +179,14 @@ struct Bench {
 plan::Plan plan_of(const std::shared_ptr<source::MemoryTree>& tree,
                    const std::vector<std::string>& paths) {
   plan::Plan plan;
-  plan.trees.push_back(tree);
+  plan.trees.push_back({.tree = tree});
   for (const auto& path : paths) {
-    plan.code.push_back({.path = path, .entry = *tree->find(path)});
+    const auto entry = tree->find(path).value();
+    plan.code.push_back({.path = path,
+                         .link_target = entry.link_target,
+                         .size = entry.size,
+                         .type = entry.type,
+                         .executable = entry.executable});
   }
   return plan;
 }

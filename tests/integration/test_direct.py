@@ -8,6 +8,7 @@ import unittest
 import urllib.request
 
 import testbed
+from relay import Relay
 from test_dockerfile import comparable, shape
 from testbed import autopack, docker
 
@@ -53,13 +54,17 @@ class Equivalence(Base):
         theirs = self.build(folder, f'{name}-docker', '--engine=docker', *flags).json()
         ours = self.build(folder, f'{name}-direct', *flags).json()
         self.assertEqual((theirs['engine'], ours['engine']), ('docker', 'direct'))
-        our_config, our_tree = shape(self.pulled(ours['uri']))
+        loaded = self.build(folder, f'{name}-loaded', '--no-push', *flags).json()
+        self.assertEqual(loaded['engine'], 'direct')
         their_config, their_tree = shape(self.pulled(theirs['uri']))
-        self.assertEqual(our_config, their_config)
-        our_tree, their_tree = comparable(our_tree), comparable(their_tree)
-        self.assertEqual(sorted(set(our_tree) ^ set(their_tree)), [])
-        self.assertEqual({path: (our_tree[path], their_tree[path]) for path in our_tree
-                          if our_tree[path] != their_tree[path]}, {})
+        their_tree = comparable(their_tree)
+        for image in (self.pulled(ours['uri']), loaded['digest']):
+            our_config, our_tree = shape(image)
+            self.assertEqual(our_config, their_config)
+            our_tree = comparable(our_tree)
+            self.assertEqual(sorted(set(our_tree) ^ set(their_tree)), [])
+            self.assertEqual({path: (our_tree[path], their_tree[path]) for path in our_tree
+                              if our_tree[path] != their_tree[path]}, {})
 
     def test_holds_for_the_examples(self):
         for name, flags in CASES.items():
@@ -212,6 +217,89 @@ class WhatTheRegistryHas(Base):
         second = self.push()
         self.assertEqual(len(self.uploaded(second)), len(second['layers']))
         self.check_whole(second)
+
+
+class InTheEngine(Base):
+    """Images that no registry gets: the code is loaded on what the engine has."""
+
+    def project(self, version='1.0'):
+        return testbed.write_tree({'task.py': 'import greeter\nprint(greeter.hello())\n',
+                                   'requirements.txt': f'greeter=={version}\n'})
+
+    def run_program(self, folder, *flags, **variables):
+        return autopack('run', '--executor-image-uri', self.base, '--build-network=host', '--script=task.py', '-v', *flags,
+                        cwd=folder, env=testbed.index_environment(**variables))
+
+    def tags(self, folder):
+        self.addCleanup(testbed.remove_images, f'autopack/{folder.name}')
+        return docker('images', '--format', '{{.Tag}}', f'autopack/{folder.name}').split()
+
+    def test_an_edit_builds_nothing(self):
+        folder = self.project()
+        first = self.run_program(folder)
+        self.assertEqual(first.out, 'hello one\n')
+        self.assertIn('POST http://localhost/v1.41/build', first.err)
+        (folder / 'task.py').write_text('print("edited")\n')
+        edited = self.run_program(folder)
+        self.assertEqual(edited.out, 'edited\n')
+        self.assertNotIn('/build', edited.err)
+        self.assertRegex(edited.err, 'Loaded  sha256:[0-9a-f]{64} in ')
+        # the program, its image once more under its key, and what it stands on
+        self.assertEqual(sorted(tag.partition('-')[0] for tag in self.tags(folder)), ['ap', 'apd', 'run'])
+
+    def test_old_dependencies_do_not_stay(self):
+        folder = self.project()
+        self.run_program(folder)
+        (folder / 'requirements.txt').write_text('greeter==2.0\n')
+        before = set(self.tags(folder))
+        self.assertEqual(self.run_program(folder).out, 'hello two\n')
+        after = set(self.tags(folder))
+        self.assertEqual(len(after), 3)
+        self.assertEqual(before & after, {'run'})
+
+    def test_large_files_are_loaded_once(self):
+        folder = self.project()
+        self.tags(folder)
+        (folder / 'data').mkdir()
+        (folder / 'data' / 'weights.bin').write_bytes(os.urandom(3_000_000))
+        socket = str(testbed.new_folder('relay') / 'docker.sock')
+        relay = Relay(testbed.base_environment().get('DOCKER_HOST', 'unix:///var/run/docker.sock').removeprefix('unix://'),
+                      socket)
+        flags = ['--extra-dirs=data']
+        self.run_program(folder, *flags, DOCKER_HOST=f'unix://{socket}')
+        self.assertGreater(relay.sent, 3_000_000)
+        before = relay.sent
+        (folder / 'task.py').write_text('print("edited")\n')
+        self.assertEqual(self.run_program(folder, *flags, DOCKER_HOST=f'unix://{socket}').out, 'edited\n')
+        self.assertLess(relay.sent - before, 100_000)
+        history = docker('history', '--format', '{{.CreatedBy}} {{.Size}}', f'autopack/{folder.name}:run')
+        self.assertRegex(history, r'autopack: .* 3MB')
+        self.assertIn('RUN', history)
+
+    def test_age_counts_here_too(self):
+        folder = testbed.write_tree({'task.py': 'import greeter\nprint("ran")\n', 'requirements.txt': 'greeter\n'})
+        self.run_program(folder)
+        time.sleep(2)
+        aged = self.run_program(folder, '--max-dependency-age=1s')
+        self.assertIn('they are older than 1 second', aged.err)
+        self.assertIn('/build', aged.err)
+        self.assertNotIn('/build', self.run_program(folder, '--max-dependency-age=1h').err)
+
+    def test_the_docker_engine_builds_when_that_is_asked_for(self):
+        folder = self.project()
+        self.run_program(folder)
+        (folder / 'task.py').write_text('print("edited")\n')
+        self.assertIn('/build', self.run_program(folder, '--engine=docker').err)
+
+    def test_without_the_engine_there_is_none(self):
+        folder = self.project()
+        for command in (['run'], ['build', '--no-push']):
+            # Nothing is asked: neither registry nor engine answers.
+            refused = autopack(*command, '--executor-image-uri=127.0.0.1:1/base', '--script=task.py', '--engine=direct',
+                               cwd=folder, env=testbed.environment(DOCKER_HOST='unix:///nowhere/docker.sock'), status=None)
+            self.assertIn(refused.status, (2, 125), refused)
+            self.assertIn('`--engine=direct` cannot make this image', refused.err)
+            self.assertIn('--engine=auto', refused.err)
 
 
 class Dependencies(Base):

@@ -108,7 +108,7 @@ class GeneratedTrees(unittest.TestCase):
 
     def image(self, folder, engine, *flags):
         answer = autopack('build', '--executor-image-uri', self.base, '--script=start.sh', '--extra-dirs=app,extra dir ü',
-                          '--display-name', f'equivalence-{engine}', '--no-push', '--format=json', *flags, cwd=folder).json()
+                          '--no-push', '--format=json', *flags, cwd=folder).json()
         self.assertEqual(answer['engine'], engine)
         return answer['digest']
 
@@ -116,13 +116,14 @@ class GeneratedTrees(unittest.TestCase):
         for number in range(TREES):
             with self.subTest(seed=self.seed, tree=number):
                 folder = Generator(self.seed + number).project()
-                ours = self.image(folder, 'direct', '--output=docker')
-                theirs = self.image(folder, 'docker', '--engine=docker')
-                for directory in ('/usr/app', '/home'):
-                    mine, other = entries(ours, directory), entries(theirs, directory)
-                    self.assertEqual(sorted(set(mine) ^ set(other)), [])
-                    self.assertEqual({path: (mine[path], other[path]) for path in mine if mine[path] != other[path]}, {})
-                self.assertEqual(configuration(ours), configuration(theirs))
+                theirs = self.image(folder, 'docker', '--engine=docker', '--display-name=equivalence-built')
+                for ours in (self.image(folder, 'direct', '--output=docker', '--display-name=equivalence-put'),
+                             self.image(folder, 'direct', '--display-name=equivalence-loaded')):
+                    for directory in ('/usr/app', '/home'):
+                        mine, other = entries(ours, directory), entries(theirs, directory)
+                        self.assertEqual(sorted(set(mine) ^ set(other)), [])
+                        self.assertEqual({path: (mine[path], other[path]) for path in mine if mine[path] != other[path]}, {})
+                    self.assertEqual(configuration(ours), configuration(theirs))
                 shutil.rmtree(folder)
 
 

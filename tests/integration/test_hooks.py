@@ -6,14 +6,21 @@ import subprocess
 import unittest
 
 import testbed
-from repositories import alone, commit, fake_token, git, repository
+from repositories import AUTHOR, alone, commit, fake_token, git, repository
+from terminal import plain, run_on_terminal
 from testbed import autopack, write_tree
 
 FLAGS = ['--executor-image-uri=python:3.11', '--script=trainer/task.py']
+UMLAUT = '\N{LATIN SMALL LETTER U WITH DIAERESIS}'
 
 
 class Hooks(unittest.TestCase):
     """The example repository, its hooks run by pre-commit on real commits."""
+
+    LOCALE = 'C.UTF-8'
+
+    def place(self):
+        return testbed.example('pre-commit')
 
     def setUp(self):
         hooks = repository({'.pre-commit-hooks.yaml': (testbed.ROOT / '.pre-commit-hooks.yaml').read_text()}, 'hooks')
@@ -21,8 +28,8 @@ class Hooks(unittest.TestCase):
         programs = testbed.new_folder('programs')
         (programs / 'autopack').symlink_to(testbed.binary)
         base = alone(PRE_COMMIT_HOME=testbed.new_folder('pre-commit'))
-        self.env = base | {'PATH': f'{programs}:{base["PATH"]}'}
-        self.folder = testbed.example('pre-commit')
+        self.env = base | {'PATH': f'{programs}:{base["PATH"]}', 'LC_ALL': self.LOCALE} | AUTHOR
+        self.folder = self.place()
         config = self.folder / '.pre-commit-config.yaml'
         text = config.read_text().replace('https://example.com/autopack.git', str(hooks)).replace('v0.1.0', revision)
         config.write_text(text)
@@ -53,6 +60,7 @@ class Hooks(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn('autopack-dockerfile', said)
         self.assertIn('+WORKDIR /usr/app', said)
+        self.assertNotIn('\x1b', said)
         git(folder, 'add', '-A')
         token = fake_token()
         self.stage({'trainer/settings.py': f'\nTOKEN = "{token}"\n'}, folder)
@@ -81,16 +89,77 @@ class Hooks(unittest.TestCase):
         self.assertIn('holds a GitHub token', said)
         self.assertEqual(git(self.folder, 'show', '--stat', '--format=', 'HEAD').stdout.decode().split()[0], 'README.md')
 
-    def test_the_image_of_the_index(self):
+    def use_engine(self):
         config = self.folder / '.pre-commit-config.yaml'
         config.write_text(config.read_text().replace('python:3.11', testbed.executor()))
+        self.env.pop('DOCKER_HOST')
+
+    def test_the_image_of_the_index(self):
+        self.use_engine()
         name = testbed.image_name('hook')
         self.stage({'trainer/task.py': 'print("staged")\n'})
         write_tree({'trainer/task.py': 'print("not staged")\n'}, self.folder)
         self.env = self.env | {'AUTOPACK_OUTPUT_IMAGE_URI': f'{name}:hook'}
-        self.env.pop('DOCKER_HOST')
         self.pre_commit(self.folder, 'run', '--hook-stage', 'manual', 'autopack-build')
         self.assertEqual(testbed.docker('run', '--rm', f'{name}:hook'), 'staged')
+
+
+class HooksOfAPerson(Hooks):
+    """The same and more in a path with spaces and letters that the locale cannot show, and on a terminal."""
+
+    LOCALE = 'C'
+    ODD = f'trainer/schl{UMLAUT}ssel 1.py'
+
+    def place(self):
+        place = testbed.new_folder(f'mein Projekt {UMLAUT}') / f'tr{UMLAUT}iner b'
+        testbed.example('pre-commit').rename(place)
+        return place
+
+    def on_terminal(self, *command, **changes):
+        env = {name: value for name, value in self.env.items() if name not in ('NO_COLOR', 'AUTOPACK_VERBOSITY')}
+        return run_on_terminal(command, env | {'TERM': 'xterm'} | changes, self.folder)
+
+    def pasted(self, hint):
+        testbed.run(['bash', '-c', hint], cwd=self.folder, env=self.env)
+
+    def hints(self, text):
+        return [line.split('hint: ', 1)[1] for line in plain(text).splitlines() if 'hint: ' in line]
+
+    def test_what_it_says_at_80_columns(self):
+        self.use_engine()
+        self.pasted(f'autopack dockerfile --executor-image-uri={testbed.executor()} --script=trainer/task.py -o Dockerfile')
+        git(self.folder, 'add', '-A')
+        git(self.folder, 'commit', '-q', '-m', 'y', env=self.env)
+        dockerfile = (self.folder / 'Dockerfile').read_text()
+        self.stage({'Dockerfile': dockerfile.replace('/usr/app', '/app'), self.ODD: f'TOKEN = "{fake_token()}"\n'})
+        status, text = self.on_terminal('git', 'commit', '-m', 'x', NO_COLOR='1')
+        self.assertEqual(status, 1)
+        # pre-commit has colours of its own; ours are bold.
+        self.assertNotIn('\x1b[1;', text)
+        self.assertTrue(text.isascii(), text)
+        # pre-commit pads its own lines to 80 columns; of ours only commands to paste may be longer, and what names a path.
+        lines = plain(text).splitlines()
+        self.assertEqual([line for line in lines if len(line) > 80 and 'hint: ' not in line and '`' not in line], [])
+        self.assertIn('`trainer/schl\\xc3\\xbcssel 1.py` line 1 holds a GitHub token', text)
+        coloured = self.on_terminal('git', 'commit', '-m', 'x')[1]
+        self.assertIn('\x1b[1;31merror:\x1b[0m `Dockerfile` is not what autopack would write', coloured)
+        self.assertEqual(plain(coloured).splitlines(), lines)
+        # What it says to paste mends it, in this locale too.
+        mend, ignore, allow = self.hints(text)
+        self.pasted(mend)
+        self.assertEqual((self.folder / 'Dockerfile').read_text(), dockerfile)
+        self.pasted(allow.removeprefix('if it may be seen: '))
+        git(self.folder, 'add', '.autopack-allow-secrets')
+        self.assertEqual(self.on_terminal('git', 'commit', '-m', 'x')[0], 0)
+        git(self.folder, 'rm', '-q', '--cached', '.autopack-allow-secrets')
+        self.assertEqual(self.on_terminal('git', 'commit', '-m', 'y')[0], 1)
+        self.pasted(ignore)
+        git(self.folder, 'add', '.dockerignore')
+        self.assertEqual((self.folder / '.dockerignore').read_text(), f'{self.ODD}\n')
+        text = self.on_terminal('git', 'commit', '-m', 'y')[1]
+        self.assertIn('`Dockerfile.dockerignore` is not what autopack would write', text)
+        self.pasted(self.hints(text)[0])
+        self.assertEqual(self.on_terminal('git', 'commit', '-m', 'y')[0], 0)
 
 
 class Ci(unittest.TestCase):

@@ -255,7 +255,7 @@ class Registries(WithCredentials):
                     continue
                 env = testbed.environment(**self.login(host, **login))
                 for flags in (['--engine=direct', '--output-image-uri', f'{host}/team/app:v1'],
-                              ['--engine=direct', '--no-push', '--executor-image-uri', f'{host}/team/base:v1']):
+                              ['--engine=direct', f'--output=oci:{testbed.new_folder()}/layout', '--executor-image-uri', f'{host}/team/base:v1']):
                     with self.subTest(status=status, form=form, login=list(login), flags=flags):
                         self.say([*self.build, *flags], env, status=1, cwd=self.folder)
             self.assertTrue(registry.paths)

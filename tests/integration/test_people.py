@@ -1,22 +1,17 @@
 """autopack as a person meets it: on a terminal, in three shells, installed, in a narrow locale."""
 
-import fcntl
 import os
 import pathlib
-import pty
 import re
-import select
-import signal
-import struct
-import termios
-import time
+import socket
 import unittest
 
-import secret_watch
 import testbed
 from repositories import commit, fake_token, git
+from terminal import Terminal, on_terminal, plain
 from testbed import autopack, docker
 
+UMLAUT = '\N{LATIN SMALL LETTER U WITH DIAERESIS}'
 COMMANDS = ('submit', 'tune', 'run', 'build', 'dockerfile', 'explain', 'doctor', 'jobs', 'translate', 'completion')
 PROJECT = {
     'trainer/__init__.py': '',
@@ -28,67 +23,21 @@ PROJECT = {
 }
 
 
-class Terminal:
-    """A program on a pseudo-terminal of 80 columns."""
-
-    def __init__(self, command, env, cwd=None):
-        self.text = ''
-        self.pid, self.handle = pty.fork()
-        if self.pid == 0:
-            os.chdir(cwd or '/')
-            os.execvpe(command[0], [str(part) for part in command], env)
-        secret_watch.given(env)
-        fcntl.ioctl(self.handle, termios.TIOCSWINSZ, struct.pack('HHHH', 40, 80, 0, 0))
-
-    def read(self, until=None, seconds=60):
-        """What came until `until` did, or until the program ended."""
-        end = time.monotonic() + seconds
-        begin = len(self.text)
-        while time.monotonic() < end:
-            if until is not None and until in self.text[begin:]:
-                return self.text[begin:]
-            if not select.select([self.handle], [], [], 0.2)[0]:
-                continue
-            try:
-                self.text += os.read(self.handle, 65536).decode(errors='replace')
-            except OSError:
-                secret_watch.require_none('the program', self.text)
-                return self.text[begin:]
-        raise AssertionError(f'{until!r} did not come:\n{self.text[begin:]}')
-
-    def type(self, text):
-        os.write(self.handle, text.encode())
-
-    def end(self):
-        os.kill(self.pid, signal.SIGKILL)
-        os.waitpid(self.pid, 0)
-        os.close(self.handle)
-
-
-def on_terminal(*arguments, cwd=None, **variables):
-    env = testbed.environment(**({'TERM': 'xterm', 'NO_COLOR': None, 'CI': None, 'AUTOPACK_VERBOSITY': None} | variables))
-    terminal = Terminal([testbed.binary, *arguments], env, cwd)
-    try:
-        return terminal.read()
-    finally:
-        os.waitpid(terminal.pid, 0)
-        os.close(terminal.handle)
-
-
-def plain(text):
-    return re.sub('\x1b\\[[0-9;]*[A-Za-z]', '', text).replace('\r', '')
-
-
 class Manners(unittest.TestCase):
     def test_help_fits_a_screen_and_shows_an_example(self):
-        for command in COMMANDS:
-            with self.subTest(command):
-                text = on_terminal(command, '--help')
-                lines = plain(text).splitlines()
-                self.assertLessEqual(len(lines), 40)
-                self.assertLessEqual(max(map(len, lines)), 80)
-                self.assertIn('example:', lines)
-                self.assertNotIn('\x1b', text)
+        folder = testbed.new_folder(f'mein Projekt {UMLAUT}')
+        for command in ([name] if name else [] for name in ('', *COMMANDS)):
+            for locale in ('C', 'C.UTF-8'):
+                with self.subTest(f'{command}, {locale}'):
+                    text = on_terminal(*command, '--help', cwd=folder, LC_ALL=locale)
+                    lines = plain(text).splitlines()
+                    self.assertLessEqual(len(lines), 40)
+                    self.assertLessEqual(max(map(len, lines)), 80)
+                    self.assertIn('example:', lines)
+                    self.assertTrue(text.isascii())
+                    self.assertNotIn('\x1b', text)
+                    every = plain(on_terminal(*command, '--help-all', cwd=folder, LC_ALL=locale))
+                    self.assertLessEqual(max(map(len, every.splitlines())), 80)
 
     def test_colours_go_with_the_terminal_and_the_wish(self):
         wrong = ['build', '--engin=docker']
@@ -102,7 +51,7 @@ class Manners(unittest.TestCase):
         self.assertIn('did you mean `direct`?', autopack('build', '--engine=dirct', status=2).err)
 
     def test_a_narrow_locale_gets_narrow_text(self):
-        folder = testbed.new_folder('mein Projekt \N{LATIN SMALL LETTER U WITH DIAERESIS}')
+        folder = testbed.new_folder(f'mein Projekt {UMLAUT}')
         testbed.write_tree(PROJECT, folder)
         command = ['explain', '--executor-image-uri', testbed.executor(), '--python-module=trainer.task',
                    '--color=never']
@@ -121,7 +70,7 @@ class Narrow(unittest.TestCase):
                 'worker-pool-spec:\n- machine-type: n1-standard-4\n')
 
     def setUp(self):
-        self.folder = testbed.new_folder('mein Projekt \N{LATIN SMALL LETTER U WITH DIAERESIS}')
+        self.folder = testbed.new_folder(f'mein Projekt {UMLAUT}')
         testbed.write_tree(PROJECT | {'autopack.yaml': f'executor-image-uri: {testbed.executor()}\n' + self.SETTINGS}, self.folder)
         git(self.folder, 'init', '-q', '-b', 'main')
         commit(self.folder, 'first')
@@ -153,12 +102,50 @@ class Narrow(unittest.TestCase):
 
     def test_secrets(self):
         token = fake_token()
-        name = 'trainer/schl\N{LATIN SMALL LETTER U WITH DIAERESIS}ssel 1.py'
+        name = f'trainer/schl{UMLAUT}ssel 1.py'
         testbed.write_tree({name: f'TOKEN = "{token}"\n'}, self.folder)
         text = self.said('explain', '--check')
         self.assertIn('`trainer/schl\\xc3\\xbcssel 1.py` line 1 holds a GitHub token', text)
         self.assertNotIn(token, text)
         self.assertNotIn('GitHub token', self.said('explain', '--check', '--source=HEAD'))
+
+    def test_hints_can_be_pasted_in_each_locale(self):
+        names = [f'trainer/schl{UMLAUT}ssel 1.py', f"trainer/it's {UMLAUT}.py", 'trainer/back\\slash.py', 'trainer/bell\a.py',
+                 'trainer/[a]*?.py', 'trainer/two\nlines.py']
+        for shell, locale in (('bash', 'C'), ('bash', 'C.UTF-8'), ('zsh', 'C'), ('zsh', 'C.UTF-8')):
+            with self.subTest(f'{shell}, {locale}'):
+                token = fake_token()
+                folder = testbed.write_tree({'trainer/task.py': ''} | {name: f'T = "{token}"\n' for name in names})
+                check = ['explain', '--check', f'--executor-image-uri={testbed.executor()}', '--script=trainer/task.py']
+
+                def pasted(marker):
+                    env = testbed.environment(LC_ALL=locale, AUTOPACK_VERBOSITY=None)
+                    answer = autopack(*check, cwd=folder, env=env, status=2)
+                    self.assertTrue(locale != 'C' or answer.err.isascii(), answer)
+                    hints = [line.split('hint: ')[1] for line in answer.err.splitlines() if marker in line]
+                    self.assertEqual(len(hints), len(names), answer)
+                    for hint in hints:
+                        testbed.run([shell, '-c', hint.removeprefix('if it may be seen: ')], cwd=folder,
+                                    env=testbed.environment(LC_ALL=locale))
+
+                pasted('>> .autopack-allow-secrets')
+                autopack(*check, cwd=folder)
+                (folder / '.autopack-allow-secrets').unlink()
+                pasted('>> .dockerignore')
+                autopack(*check, cwd=folder)
+                self.assertEqual(len((folder / '.dockerignore').read_text().splitlines()), len(names))
+
+    def test_a_rule_that_hides_what_is_needed(self):
+        name = f'h{UMLAUT}lfe'
+        folder = testbed.write_tree({'trainer/__init__.py': '', 'trainer/task.py': f'import {name}\n', f'{name}.py': '',
+                                     f'da t{UMLAUT}/x.py': '', '.dockerignore': f'{name}.py\nda*\n'})
+        env = testbed.environment(LC_ALL='C', AUTOPACK_VERBOSITY=None)
+        command = ['explain', f'--executor-image-uri={testbed.executor()}', '--python-module=trainer.task']
+        for status, flags in ((2, [f'--extra-dirs=da t{UMLAUT}']), (0, [])):
+            said = autopack(*command, *flags, cwd=folder, env=env, status=status).err
+            testbed.run(['bash', '-c', re.search(r'hint: (echo .* >> .dockerignore)', said)[1]], cwd=folder, env=env)
+        lines = (folder / '.dockerignore').read_text().splitlines()
+        self.assertEqual(lines[2:], [f'!da t{UMLAUT}/**', f'!{name}.py'])
 
     def test_piped_and_mistyped(self):
         answer = testbed.run(['sh', '-c', f"'{testbed.binary}' explain | head -1; '{testbed.binary}' explian"],
@@ -203,6 +190,16 @@ class Explaining(unittest.TestCase):
         self.assertEqual([layer['upload'] for layer in changed['layers']],
                          [layer is changed['layers'][-1] for layer in changed['layers']])
 
+    def test_looks_into_the_executor_image_for_what_no_requirement_names(self):
+        folder = testbed.write_tree({'trainer/__init__.py': '', 'trainer/task.py': 'import numpy\nimport yaml\n'})
+        # Once for an image: no engine is there the second time.
+        for variables in ({}, {'DOCKER_HOST': 'unix:///nowhere/docker.sock'}):
+            said = self.explain(folder, **variables).err
+            self.assertNotIn('imports `numpy`', said)
+            self.assertIn('`trainer/task.py` line 2 imports `yaml`, which no requirement names', said)
+        created = [line for line in said.splitlines() if '/containers/' in line]
+        self.assertEqual(created, [])
+
     def test_works_without_daemon_and_registry(self):
         folder = testbed.write_tree(PROJECT)
         self.explain(folder)
@@ -214,18 +211,86 @@ class Explaining(unittest.TestCase):
         self.assertIn('trainer/', text)
 
 
-class Shells(unittest.TestCase):
-    def environment(self):
-        folder = pathlib.Path(testbed.binary).resolve().parent
-        return testbed.environment(PATH=f'{folder}:{os.environ["PATH"]}', TERM='dumb', PS1='> ')
+class Interrupting(unittest.TestCase):
+    """Ctrl-C on a terminal, typed while `explain` is at work."""
 
-    def complete(self, shell, prepare, line, answer):
-        terminal = Terminal(shell, self.environment(), testbed.scratch())
+    def interrupt(self, folder, flags, at_work):
+        cache, temporary = testbed.new_folder('cache'), testbed.new_folder('temporary')
+        env = testbed.environment(TERM='xterm', NO_COLOR=None, AUTOPACK_VERBOSITY=None, PS1='> ', XDG_CACHE_HOME=cache,
+                                  TMPDIR=temporary)
+        names = sorted(folder.rglob('*'))
+        terminal = Terminal(['bash', '--norc', '--noprofile', '-i'], env, folder)
+        try:
+            terminal.type("bind 'set enable-bracketed-paste off'\n")
+            before = self.status_and_modes(terminal)[1]
+            terminal.type(f'{testbed.binary} explain {" ".join(flags)}\n')
+            at_work(terminal)
+            terminal.type('\x03')
+            terminal.read('interrupted\r\n> ')
+            self.assertEqual(self.status_and_modes(terminal), ['130', before])
+            said = plain(terminal.text).split('^C')[1].split('> ')[0]
+        finally:
+            terminal.end()
+        self.assertEqual(said.split('\n'), ['error: interrupted', ''])
+        self.assertEqual(sorted(folder.rglob('*')), names)
+        self.assertEqual(list(temporary.rglob('*')), [])
+        # What the cache has by then is whole: a second run takes it.
+        self.assertEqual([path for path in cache.rglob('*') if path.is_file() and not path.stat().st_size], [])
+        return cache
+
+    @staticmethod
+    def status_and_modes(terminal):
+        terminal.type('echo "sta""tus $? $(stty -g) e""nd"\n')
+        return re.search(r'status (.*) end', terminal.read(' end\r\n'))[1].split()
+
+    @staticmethod
+    def children(terminal):
+        return pathlib.Path(f'/proc/{terminal.pid}/task/{terminal.pid}/children').read_text().split()
+
+    def test_while_a_tree_is_read(self):
+        folder = testbed.write_tree({'trainer/task.py': 'print(1)\n'})
+        # Of no size on the disk, and more than can be read before somebody has typed.
+        with open(folder / 'trainer/data.bin', 'wb') as data:
+            data.truncate(1 << 40)
+
+        def at_work(terminal):
+            def has_read():
+                return any(int(re.search(r'rchar: (\d+)', pathlib.Path(f'/proc/{child}/io').read_text())[1]) > 1 << 27
+                           for child in self.children(terminal))
+            testbed.wait_until(has_read, what='the reading of the tree')
+        cache = self.interrupt(folder, [f'--executor-image-uri={testbed.executor()}', '--script=trainer/task.py'], at_work)
+        self.assertEqual([path for path in cache.rglob('files/*')], [])
+
+    def test_while_a_registry_is_waited_for(self):
+        folder = testbed.write_tree({'trainer/task.py': 'print(1)\n'})
+        with socket.socket() as silent:
+            silent.bind(('127.0.0.1', 0))
+            silent.listen()
+            silent.settimeout(60)
+            place = f'127.0.0.1:{silent.getsockname()[1]}/people'
+            asked = []
+            self.interrupt(folder, [f'--executor-image-uri={testbed.executor()}', f'--output-image-uri={place}/out',
+                                    '--script=trainer/task.py'], lambda _: asked.append(silent.accept()[0]))
+            asked[0].close()
+
+
+class Shells(unittest.TestCase):
+    SHELLS = {'bash': (['bash', '--norc', '--noprofile', '-i'], 'source <(autopack completion bash)'),
+              'zsh': (['zsh', '-f', '-i'], 'autoload -Uz compinit; compinit -u -D; source <(autopack completion zsh)'),
+              'fish': (['fish', '--no-config', '-i'], 'autopack completion fish | source')}
+
+    def environment(self, **changes):
+        folder = pathlib.Path(testbed.binary).resolve().parent
+        return testbed.environment(PATH=f'{folder}:{os.environ["PATH"]}', TERM='dumb', PS1='> ', **changes)
+
+    def complete(self, shell, line, answer, end='', cwd=None, **variables):
+        command, prepare = self.SHELLS[shell]
+        terminal = Terminal(command, self.environment(**variables), cwd or testbed.scratch())
         try:
             terminal.type(prepare + '; echo re""ady\n')
             terminal.read('ready')
-            terminal.type(line + '\t')
-            terminal.read(answer)
+            terminal.type(line + '\t' + end)
+            return terminal.read(answer)
         finally:
             terminal.end()
 
@@ -237,23 +302,37 @@ class Shells(unittest.TestCase):
                  'autopack submit --submitter lo': 'local'}
         for line, answer in cases.items():
             with self.subTest(f'bash: {line}'):
-                self.complete(['bash', '--norc', '--noprofile', '-i'], 'source <(autopack completion bash)',
-                              line, answer)
+                self.complete('bash', line, answer)
             with self.subTest(f'zsh: {line}'):
-                self.complete(['zsh', '-f', '-i'],
-                              'autoload -Uz compinit; compinit -u -D; source <(autopack completion zsh)',
-                              line, answer)
+                self.complete('zsh', line, answer)
             with self.subTest(f'fish: {line}'):
                 found = testbed.run(['fish', '--no-config', '-c',
                                      f'autopack completion fish | source; complete -C "{line}"'],
                                     env=self.environment()).stdout.decode()
                 self.assertIn(answer, found)
 
+    def test_complete_names_that_need_quotes(self):
+        """What is completed names the directory: autopack is started with it, in a locale that shows it and in one
+        that does not."""
+        start = f'autopack explain --executor-image-uri={testbed.executor()} --script=trainer/task.py '
+        typed = ('--local-package-path=da', '--local-package-path da', '--local-package-path=da\\ te', '--local-package-path="da te')
+        for shell in self.SHELLS:
+            for locale in ('C', 'C.UTF-8'):
+                # fish itself finds no names in paths that the locale cannot show, and leaves a quote open behind a
+                # directory.
+                is_fish = shell == 'fish'
+                letter = '' if is_fish and locale == 'C' else UMLAUT
+                place = testbed.write_tree({f'da te n {letter}/trainer/task.py': ''}, testbed.new_folder(f'mein Projekt {letter}'))
+                for flag in typed:
+                    with self.subTest(f'{shell}, {locale}: {flag}'):
+                        end = '"\n' if is_fish and '"' in flag else '\n'
+                        self.complete(shell, start + flag, 'Goes in: 1 file', end=end, cwd=place, LC_ALL=locale)
+
 
 class Installation(unittest.TestCase):
     def test_puts_things_where_a_distribution_expects_them(self):
         build = pathlib.Path(testbed.binary).resolve().parents[1]
-        place = testbed.new_folder('image of \N{LATIN SMALL LETTER U WITH DIAERESIS}')
+        place = testbed.new_folder(f'image of {UMLAUT}')
         testbed.run(['meson', 'install', '-C', build, '--no-rebuild', '--quiet', '--destdir', place])
         prefix = next(place.rglob('bin/autopack')).parents[1]
         share = prefix / 'share'
@@ -267,7 +346,16 @@ class Installation(unittest.TestCase):
                                '--script=trainer/task.py'], cwd=share / 'doc/autopack/examples/script')
         self.assertIn(b'ENTRYPOINT', listing.stdout)
         page = share / 'man/man1/autopack.1'
-        read = testbed.run(['man', '--warnings', '-l', page], env=testbed.environment(MANWIDTH='80'))
-        self.assertEqual(read.stderr.decode(), '')
-        for word in ('submit', '--worker-pool-spec', 'AUTOPACK_REGION', 'autopack.yaml'):
-            self.assertIn(word, plain(re.sub('.\b', '', read.stdout.decode())))
+        # Found by its name too, in a path that the locale cannot show.
+        for locale, which in (('C', ['-l', page]), ('C.UTF-8', ['-l', page]), ('C', ['autopack'])):
+            env = testbed.environment(MANWIDTH='80', LC_ALL=locale, MANPATH=share / 'man')
+            read = testbed.run(['man', '--warnings', *which], env=env)
+            self.assertEqual(read.stderr.decode(), '')
+            text = plain(re.sub('.\b', '', read.stdout.decode()))
+            for word in ('submit', '--worker-pool-spec', 'AUTOPACK_REGION', 'autopack.yaml'):
+                self.assertIn(word, text)
+            self.assertLessEqual(max(map(len, text.splitlines())), 80)
+            if locale == 'C':
+                self.assertTrue(text.isascii())
+            # What goes on in the next line of an example is one word with it.
+            self.assertIn('\nexecutor-image-uri=python:3.11,script=train.py\n', text)

@@ -345,6 +345,74 @@ class SettingsFiles(unittest.TestCase):
         self.assertIn('`autopack.yaml` is not in `--source=index`', answer.err)
         self.assertIn('hint: git add autopack.yaml', answer.err)
 
+    @staticmethod
+    def warnings(answer):
+        return ''.join(line for line in answer.err.splitlines(True) if 'Scanned' not in line)
+
+    def labels(self, *flags, cwd=None):
+        """The labels of the job that would be sent, and what was warned of."""
+        answer = autopack('submit', '--dry-run', '--skip-checks', '--region=us-central1', '--project=p', *flags,
+                          cwd=cwd or self.folder, env=testbed.environment(AUTOPACK_VERBOSITY=None))
+        return answer.json()['request']['body'].get('labels'), self.warnings(answer)
+
+    JOB = ('displayName: x\nlabels: {{from: {}}}\njobSpec:\n  workerPoolSpecs:\n  - machineSpec: {{machineType: n1-standard-4}}\n'
+           '    containerSpec: {{imageUri: gcr.io/p/i:v1}}\n')
+
+    def test_a_job_file_comes_from_the_source_too(self):
+        odd = f'jobs {UMLAUT}/the job.yaml'
+        write_tree({odd: self.JOB.format('commit'), 'autopack.yaml': f'config: {odd}\n'}, self.folder)
+        commit(self.folder, 'job')
+        write_tree({odd: self.JOB.format('index')}, self.folder)
+        git(self.folder, 'add', '-A')
+        write_tree({odd: self.JOB.format('disk')}, self.folder)
+        below = self.folder / 'sub dir'
+        for source, expected in (('worktree', 'disk'), ('index', 'index'), ('HEAD', 'commit')):
+            for flags, cwd in (([], None), ([f'--config={odd}'], None), ([f'--config={self.folder}/{odd}'], None),
+                               ([f'--config=../{odd}'], below)):
+                with self.subTest((source, flags)):
+                    labels, said = self.labels(f'--source={source}', *flags, cwd=cwd)
+                    self.assertEqual(labels, {'from': expected})
+                    self.assertNotIn('warning', said)
+        # What the source has is named as git names it.
+        write_tree({odd: 'labels: [\n'}, self.folder)
+        git(self.folder, 'add', '-A')
+        said = autopack('submit', '--dry-run', '--source=index', f'--config={odd}', cwd=self.folder, status=2).err
+        self.assertIn(f'`index:{odd}`', said)
+
+    def test_a_job_file_that_only_the_disk_has(self):
+        elsewhere = write_tree({'job.yaml': self.JOB.format('elsewhere')})
+        self.assertEqual(self.labels('--source=HEAD', f'--config={elsewhere}/job.yaml'), ({'from': 'elsewhere'}, ''))
+        write_tree({'new job.yaml': self.JOB.format('disk')}, self.folder)
+        labels, said = self.labels('--source=index', '--config=new job.yaml')
+        self.assertEqual(labels, {'from': 'disk'})
+        self.assertIn('`new job.yaml` is read from the disk: it is not in `--source=index`', said)
+        hint = said.split('hint: ')[1].strip()
+        testbed.run(['bash', '-c', hint], cwd=self.folder)
+        self.assertEqual(self.labels('--source=index', '--config=new job.yaml'), ({'from': 'disk'}, ''))
+        (self.folder / 'new job.yaml').unlink()
+        self.assertEqual(self.labels('--source=index', '--config=new job.yaml'), ({'from': 'disk'}, ''))
+        said = autopack('submit', '--dry-run', '--source=HEAD', '--config=new job.yaml', cwd=self.folder, status=2).err
+        self.assertIn('`--config` names `new job.yaml`, which does not exist', said)
+
+    def test_a_file_of_flags_is_what_was_typed(self):
+        write_tree({'flags.yaml': '--display-name: one\n'}, self.folder)
+        command = ['dockerfile', '--flags-file=flags.yaml', '--executor-image-uri', testbed.executor(),
+                   '--script=trainer/task.py']
+        env = testbed.environment(AUTOPACK_VERBOSITY=None)
+
+        def said(*flags):
+            return self.warnings(autopack(*command, *flags, cwd=self.folder, env=env))
+        self.assertIn('`flags.yaml` is read from the disk: it is not in `--source=index`', said('--source=index'))
+        commit(self.folder, 'flags')
+        self.assertEqual(said('--source=HEAD'), '')
+        write_tree({'flags.yaml': '--display-name: two\n'}, self.folder)
+        self.assertEqual(said(), '')
+        for source, hint in (('index', 'git diff -- flags.yaml'), ('HEAD', 'git diff HEAD -- flags.yaml')):
+            told = said(f'--source={source}')
+            self.assertIn(f'`flags.yaml` is read from the disk: `--source={source}` has another text of it', told)
+            self.assertIn(f'hint: {hint}\n', told)
+            self.assertIn(b'+--display-name: two', testbed.run(['bash', '-c', hint], cwd=self.folder).stdout)
+
     def test_a_project_elsewhere_takes_the_settings_of_this_directory(self):
         here = testbed.new_folder('here')
         write_tree({'autopack.yaml': self.PLAIN}, here)

@@ -76,6 +76,8 @@ public:
     }
   }
 
+  std::optional<image::Source> held(const std::string& /*name*/) override { return std::nullopt; }
+
   std::vector<std::int64_t> run_times(const std::string& /*image*/) override { return built_times; }
 
   std::map<std::string, std::string> probe(const std::string& image,

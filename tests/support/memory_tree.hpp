@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 #include "source/tree.hpp"
 
+#include <deque>
 #include <initializer_list>
 #include <map>
 #include <set>
@@ -29,7 +30,7 @@ public:
   }
 
   MemoryTree& file(const std::string& path, std::string text, bool executable = false) {
-    add({.path = path, .size = text.size(), .executable = executable});
+    add({.path = path, .executable = executable, .size = text.size()});
     texts_[path] = std::move(text);
     return *this;
   }
@@ -44,7 +45,9 @@ public:
 
   /// `kind` is "fifo", "socket" or "device".
   MemoryTree& other(const std::string& path, std::string_view kind) {
-    return add({.path = path, .type = EntryType::other, .other = kind});
+    return add({.path = path,
+                .type = EntryType::other,
+                .obstacle = &obstacles_.emplace_back(Obstacle{.what = kind})});
   }
 
   /// Paths whose contents were read, each once.
@@ -104,6 +107,7 @@ private:
   std::map<std::string, Entry, std::less<>> entries_{
       {"", Entry{.path = "", .type = EntryType::directory}}};
   std::map<std::string, std::string, std::less<>> texts_;
+  std::deque<Obstacle> obstacles_;
   mutable std::set<std::string, std::less<>> reads_;
   mutable std::set<std::string, std::less<>> lists_;
 };

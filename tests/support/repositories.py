@@ -7,6 +7,10 @@ import secret_watch
 import testbed
 
 
+AUTHOR = {'GIT_AUTHOR_NAME': 'A', 'GIT_AUTHOR_EMAIL': 'a@example.com', 'GIT_COMMITTER_NAME': 'A',
+          'GIT_COMMITTER_EMAIL': 'a@example.com', 'GIT_CONFIG_NOSYSTEM': '1'}
+
+
 def alone(**changes):
     """An environment in which no engine and no network answer."""
     return testbed.environment(DOCKER_HOST='unix:///nowhere/docker.sock', XDG_CACHE_HOME=testbed.new_folder('cache'),
@@ -14,9 +18,7 @@ def alone(**changes):
 
 
 def git(folder, *arguments, env=None, check=True):
-    settings = {'GIT_AUTHOR_NAME': 'A', 'GIT_AUTHOR_EMAIL': 'a@example.com', 'GIT_COMMITTER_NAME': 'A',
-                'GIT_COMMITTER_EMAIL': 'a@example.com', 'GIT_CONFIG_NOSYSTEM': '1'}
-    return testbed.run(['git', '-C', folder, *arguments], env=(env or testbed.environment()) | settings, check=check)
+    return testbed.run(['git', '-C', folder, *arguments], env=(env or testbed.environment()) | AUTHOR, check=check)
 
 
 def repository(files, name='repository'):

@@ -27,6 +27,16 @@ TEST_CASE("sha256 matches the published vectors") {
   CHECK_FALSE(Digest::parse("sha512:" + abc.hex()));
 }
 
+TEST_CASE("text is told by its characters, and put in upper case and hexadecimal") {
+  CHECK(to_upper("us-central1 \xc3\xa9") == "US-CENTRAL1 \xc3\xa9");
+  CHECK(is_alphanumeric("aZ09"));
+  CHECK(is_alphanumeric(""));
+  CHECK_FALSE(is_alphanumeric("a-b"));
+  CHECK(is_alphanumeric("a-b_c", "-_"));
+  CHECK_FALSE(is_alphanumeric("\xc3\xa9"));
+  CHECK(hexadecimal(std::string_view{"\x00\x7f\xff", 3}) == "007fff");
+}
+
 TEST_CASE("base64 goes both ways") {
   CHECK(base64_encode("") == "");
   CHECK(base64_encode("f") == "Zg==");

@@ -243,7 +243,7 @@ TEST_CASE("explain tells what goes in and what is left out") {
   REQUIRE(cli.run(json_arguments) == 0);
   const auto json = autopack::parse_json(cli.out);
   CHECK(json["image_key"].get<std::string>().size() == 64);
-  CHECK(json["layers"].back()["name"] == "trainer");
+  CHECK(json["layers"].back()["name"] == "code");
   CHECK(json["layers"].back()["upload"] == false);
   CHECK(json["left_out"][0]["line"].is_number());
   CHECK(json["warnings"].size() == 2);

@@ -70,6 +70,21 @@ TEST_CASE("text from elsewhere cannot steer the terminal") {
         "done\\x1b[1m\nnext    http://***@host/\n");
 }
 
+TEST_CASE("a command in a hint can be pasted, whatever the terminal shows") {
+  const auto wide = [](std::string_view hint) { return hint_text(hint, Charset::utf8); };
+  const auto narrow = [](std::string_view hint) { return hint_text(hint, Charset::ascii); };
+  CHECK(wide("echo 'sch\u00fctz \\x' >> f") == "echo 'sch\u00fctz \\x' >> f");
+  CHECK(narrow("echo 'sch\u00fctz \\x' >> f") == "echo $'sch\\xc3\\xbctz \\\\x' >> f");
+  CHECK(narrow("--extra-dirs='a'\"'\"'\u00fc'") == "--extra-dirs='a'\"'\"$'\\xc3\\xbc'");
+  CHECK(narrow("echo 'a b' >> 'c d'") == "echo 'a b' >> 'c d'");
+  CHECK(wide("echo 'a\nb\xff' >> f") == "echo $'a\\x0ab\\xff' >> f");
+  CHECK(narrow("Hub's \u00fc isn't\nthere") == "Hub's \\xc3\\xbc isn't\nthere");
+  CHECK(wide("a ' alone, \x1b") == "a ' alone, \\x1b");
+  const Problem problem{.message = "no `\u00fc`", .hints = {"rm '\u00fc'"}};
+  CHECK(warning_text(problem, plain, Charset::ascii) ==
+        "warning: no `\u00fc`\n  hint: rm $'\\xc3\\xbc'\n");
+}
+
 TEST_CASE("colour adds codes and changes no word") {
   const Error error{ErrorKind::usage, "x"};
   CHECK(error_text(error, Paint{true}) == "\x1b[1;31merror:\x1b[0m x\n");

@@ -101,8 +101,8 @@ TEST_CASE("pip's complaint leads to the requirement's file and line") {
   plan::Plan plan;
   const auto tree = std::make_shared<source::MemoryTree>();
   tree->file("reqs/base.txt", "# comment\nnumpy\nNo_Such.Thing[extra]>=1 ; python_version>'3'\n");
-  plan.trees.push_back(tree);
-  plan.dependencies.inputs.push_back({.path = "reqs/base.txt", .entry = {.path = "reqs/base.txt"}});
+  plan.trees.push_back({.tree = tree});
+  plan.dependencies.inputs.push_back({.path = "reqs/base.txt"});
   plan.dependencies.requirements = {"given==2"};
   engine::BuildRequest request;
   request.plan = &plan;

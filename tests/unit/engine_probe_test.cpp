@@ -62,6 +62,8 @@ public:
   void save(const std::string& /*name*/,
             const std::function<void(std::string_view)>& /*sink*/) override {}
 
+  std::optional<image::Source> held(const std::string& /*name*/) override { return std::nullopt; }
+
   void load(const std::function<std::size_t(char*, std::size_t)>& /*read*/) override {}
 
   std::map<std::string, std::string> probe(const std::string& /*image*/,

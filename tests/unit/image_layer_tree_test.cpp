@@ -148,6 +148,31 @@ TEST_CASE("an error of the reader passes through") {
   CHECK_THROWS_WITH(tree.add(broken, "a layer"), "the line broke");
 }
 
+TEST_CASE("modules are found where the interpreter's packages lie") {
+  const std::map<std::string, std::string> files{
+      {"/usr/bin/python3", "/usr/bin/python3.11"},
+      {"/usr/bin/python3.11", ""},
+      {"/usr/lib/python3/dist-packages", ""},
+      {"/usr/lib/python3/dist-packages/numpy", ""},
+      {"/usr/lib/python3/dist-packages/six.py", ""},
+      {"/usr/local/lib/python3.11/dist-packages", ""},
+      {"/usr/local/lib/python3.11/dist-packages/google/cloud/storage", ""},
+      {"/usr/lib/python3.9/site-packages/old", ""}};
+  const auto look = [&](const std::vector<std::string>& paths) {
+    std::map<std::string, std::string> found;
+    for (const auto& path : paths) {
+      if (const auto file = files.find(path); file != files.end()) {
+        found.insert(*file);
+      }
+    }
+    return found;
+  };
+  const std::vector<std::string> asked{"google.cloud.storage", "numpy", "old", "six", "yaml"};
+  CHECK(image::find_modules({}, asked, look) ==
+        std::vector<std::string>{"google.cloud.storage", "numpy", "six"});
+  CHECK(image::find_modules({"PATH=/opt/bin"}, asked, look).empty());
+}
+
 TEST_CASE("facts come from configuration and layers") {
   const std::string layer = gzip_of(tar_of([](TarWriter& tar) {
     program(tar, "usr/bin/apt-get");

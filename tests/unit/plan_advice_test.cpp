@@ -31,11 +31,11 @@ struct Imports {
 
   Imports() { tree.file("trainer/__init__.py", ""); }
 
-  Problems advice() {
+  Problems advice(const plan::BaseModules& in_base = {}) {
     const auto shared = std::make_shared<source::MemoryTree>(tree);
     const auto project = project::scan(*shared, request);
     const auto plan = plan::make_plan(shared, project, request, base, {});
-    return plan::advice(plan, project);
+    return plan::advice(plan, project, in_base);
   }
 };
 
@@ -65,7 +65,7 @@ TEST_CASE("advice: imports are followed through the image, and rules that hide t
       .file("trainer/data/__init__.py", "");
   CHECK(told(project.advice(), "data") ==
         "`trainer/model.py` line 1 imports `data`, which the rule `trainer/data` leaves out of the "
-        "image [.dockerignore:1] / bring it back with the line `!trainer/data` in `.dockerignore`");
+        "image [.dockerignore:1] / echo '!trainer/data/**' >> .dockerignore");
   CHECK(project.advice().size() == 1);
 }
 
@@ -82,6 +82,24 @@ TEST_CASE("advice: packages that no requirement names") {
         "`trainer/task.py` line 1 imports `yaml`, which no requirement names [] / "
         "add `PyYAML` to `requirements.txt`, unless the executor image brings it");
   CHECK(problems.size() == 1);
+}
+
+TEST_CASE("advice: packages that the executor image brings") {
+  Imports project;
+  project.tree.file("trainer/task.py",
+                    "import yaml\nimport numpy.linalg\nfrom google.cloud import bigquery\n");
+  std::vector<std::string> asked;
+  const auto problems = project.advice([&](const auto& modules) {
+    asked = modules;
+    return std::vector<std::string>{"google.cloud.bigquery", "numpy"};
+  });
+  CHECK(asked == std::vector<std::string>{"yaml", "numpy", "google.cloud.bigquery"});
+  CHECK(problems.size() == 1);
+  CHECK(told(problems, "yaml").find("line 1 imports `yaml`") != std::string::npos);
+  project.tree.file("trainer/task.py", "import json\n");
+  asked.clear();
+  CHECK(project.advice([&](const auto& modules) { return asked = modules; }).empty());
+  CHECK(asked.empty());
 }
 
 TEST_CASE("advice: a requirement that replaces the framework of the base") {

@@ -1,3 +1,4 @@
+#include "project/package_names.hpp"
 #include "project/requirement.hpp"
 #include "project/requirement_lines.hpp"
 

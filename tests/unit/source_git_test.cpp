@@ -70,7 +70,9 @@ Listing listing(const source::Tree& tree) {
         switch (entry.type) {
           case source::EntryType::directory: what = "directory"; break;
           case source::EntryType::symlink: what = "-> " + entry.link_target; break;
-          case source::EntryType::other: what = "other: " + std::string{entry.other}; break;
+          case source::EntryType::other:
+            what = "other: " + std::string{entry.obstacle->what};
+            break;
           case source::EntryType::file: {
             const std::string text = tree.read(entry.path);
             CHECK(text.size() == entry.size);
@@ -279,7 +281,7 @@ TEST_CASE("what git's objects do not hold is told, and not taken") {
   for (const char* name : {"lib", "gone.bin", "utf16.txt", "foreign.txt", "ident.txt"}) {
     CAPTURE(name);
     CHECK(tree->find(name)->type == source::EntryType::other);
-    CHECK_FALSE(tree->find(name)->remedy.empty());
+    CHECK_FALSE(tree->find(name)->obstacle->remedy.empty());
     CHECK_THROWS_AS(tree->read(name), Error);
   }
   CHECK(tree->read("here.bin") == text);
@@ -306,7 +308,7 @@ TEST_CASE("a conflict is told, and not taken") {
               "");
   const auto tree = source::make_git_tree(repository.path, "index", {});
   CHECK(tree->list("").size() == 1);
-  CHECK(tree->find("a")->other.find("conflict") != std::string::npos);
+  CHECK(tree->find("a")->obstacle->what.find("conflict") != std::string::npos);
   CHECK_THROWS_AS(source::read_git_file(repository.path / "a", "index", {}), Error);
 }
 

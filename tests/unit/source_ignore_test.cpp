@@ -319,6 +319,23 @@ TEST_CASE("the Dockerfile's own ignore file goes before the general one") {
   CHECK_FALSE(load_ignore_rules(MemoryTree{}).excludes("general"));
 }
 
+TEST_CASE("the commands of hints name one path, whatever stands in it") {
+  CHECK(leave_out_command("a b/c.py") == "echo 'a b/c.py' >> .dockerignore");
+  CHECK(leave_out_command("[a]*?\\") == R"(printf '%s\n' '\[a]\*\?\\' >> .dockerignore)");
+  CHECK(leave_out_command("-n") == "printf '%s\\n' -n >> .dockerignore");
+  const Rule own{.pattern = "x", .file = "a b.dockerignore", .line = 3};
+  CHECK(bring_back_command("x", true, own) == "echo '!x/**' >> 'a b.dockerignore'");
+  CHECK(bring_back_command("x", false, {.pattern = "x", .file = "autopack's defaults"}) ==
+        "echo '!x' >> .dockerignore");
+  IgnoreRules rules;
+  rules.add("\\#x\n\\!y\n\\[a]\\*\\?\\\\\n", ".dockerignore");
+  CHECK(rules.excludes("#x"));
+  CHECK(rules.excludes("!y"));
+  CHECK(rules.excludes("[a]*?\\"));
+  CHECK_FALSE(rules.excludes("ab?\\"));
+  CHECK(leave_out_command("#x") == R"(printf '%s\n' '\#x' >> .dockerignore)");
+}
+
 TEST_CASE("a walk's answers are those of the rules, in whatever order it asks") {
   const std::vector<std::string> names{"a", "b.py", "c", "a-b", "notes"};
   const std::vector<std::string> patterns{"a",        "**/notes", "!a/c",    "*.py",

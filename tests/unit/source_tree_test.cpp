@@ -93,7 +93,7 @@ TEST_CASE("a disk tree tells what is there and follows no link") {
   CHECK(tree->find("sub/run.sh")->executable);
   CHECK(tree->find("out")->link_target == "../outside");
   CHECK(tree->find("out")->type == EntryType::symlink);
-  CHECK(tree->find("pipe")->other == "fifo");
+  CHECK(tree->find("pipe")->obstacle->what == "fifo");
   for (const std::string path : {"out/secret", "../outside/secret", "/etc/passwd", "sub/",
                                  "sub//data", "./sub", "sub/data/x", "none", "none/x"}) {
     CAPTURE(path);

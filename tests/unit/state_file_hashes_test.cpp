@@ -1,4 +1,5 @@
 #include "base/file.hpp"
+#include "base/report.hpp"
 #include "state/file_hashes.hpp"
 
 #include <doctest/doctest.h>
@@ -49,6 +50,16 @@ Digest ask(const CountingTree& tree, const fs::path& file) {
 }
 
 }  // namespace
+
+TEST_CASE("the reading of a file ends when the user stops it") {
+  const Directory directory;
+  const CountingTree tree;
+  Cancellation cancellation;
+  state::FileHashes hashes{directory.path / "hashes", &cancellation};
+  CHECK(hashes.of(tree, "a", tree.entry).content.str() == sha256("old").str());
+  cancellation.requested = true;
+  CHECK_THROWS_AS(hashes.of(tree, "a", tree.entry), Error);
+}
 
 TEST_CASE("an unchanged file is hashed once") {
   const Directory directory;

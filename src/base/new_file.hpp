@@ -1,18 +1,19 @@
 #pragma once
 
 #include "base/descriptor.hpp"
+#include "base/file.hpp"
 
 #include <filesystem>
 #include <string>
 #include <string_view>
 
-namespace autopack::image {
+namespace autopack {
 
 /// A file that comes into being as a whole: written beside its place, moved there by commit(), and
 /// gone when it was not committed. Missing parent directories are made. Throws Error(environment).
 class NewFile {
 public:
-  explicit NewFile(std::filesystem::path path);
+  explicit NewFile(std::filesystem::path path, FileMode mode = FileMode::normal);
   ~NewFile();
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
@@ -26,7 +27,7 @@ public:
 private:
   std::filesystem::path path_;
   std::string temporary_;
-  autopack::Descriptor file_{-1};
+  Descriptor file_{-1};
 };
 
-}  // namespace autopack::image
+}  // namespace autopack

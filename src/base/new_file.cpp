@@ -1,4 +1,4 @@
-#include "image/new_file.hpp"
+#include "base/new_file.hpp"
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -11,7 +11,7 @@
 #include <cstring>
 #include <random>
 
-namespace autopack::image {
+namespace autopack {
 
 namespace {
 
@@ -24,7 +24,7 @@ Error cannot_write(const fs::path& path, int code) {
 
 }  // namespace
 
-NewFile::NewFile(fs::path path) : path_{std::move(path)} {
+NewFile::NewFile(fs::path path, FileMode mode) : path_{std::move(path)} {
   if (path_.has_parent_path()) {
     std::error_code ignored;
     fs::create_directories(path_.parent_path(), ignored);
@@ -33,10 +33,13 @@ NewFile::NewFile(fs::path path) : path_{std::move(path)} {
   while (!file_) {
     temporary_ =
         path_.parent_path() / fmt::format(".{}.{:08x}", path_.filename().string(), random());
-    file_ = autopack::Descriptor{
-        ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644)};
+    // Made with its last mode, because asking for the umask would change it for other threads.
+    file_ = Descriptor{::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                              mode == FileMode::secret ? 0600 : 0644)};
     if (!file_ && errno != EEXIST) {
-      throw cannot_write(path_, errno);
+      const int code = errno;
+      temporary_.clear();
+      throw cannot_write(path_, code);
     }
   }
 }
@@ -64,4 +67,4 @@ void NewFile::commit() {
   temporary_.clear();
 }
 
-}  // namespace autopack::image
+}  // namespace autopack

@@ -1,0 +1,69 @@
+#include "cli/named_files.hpp"
+
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "source/git.hpp"
+
+#include <fmt/format.h>
+
+namespace autopack::cli {
+
+namespace {
+
+Problem only_on_disk(const std::string& file, const std::string& source) {
+  return {.severity = Problem::Severity::warning,
+          .message = fmt::format("`{}` is read from the disk: it is not in `--source={}`",
+                                 printable(file), printable(source)),
+          .hints = {fmt::format("git add {}", shell_quote(file))}};
+}
+
+}  // namespace
+
+std::string read_named_file(const std::string& flag, const std::string& file) {
+  if (auto text = read_file_if_exists(file)) {
+    return *text;
+  }
+  throw Error(ErrorKind::usage,
+              fmt::format("`{}` names `{}`, which does not exist", flag, printable(file)));
+}
+
+NamedFile read_named_file(const std::string& flag,
+                          const std::string& file,
+                          const std::string& source,
+                          const Environment& environment,
+                          Problems& warnings) {
+  const auto of_git = source == source::worktree_source
+                          ? source::GitFile{}
+                          : source::find_git_file(file, source, environment);
+  if (of_git.text) {
+    return {fmt::format("{}:{}", source, file), *of_git.text};
+  }
+  auto text = read_named_file(flag, file);
+  if (of_git.inside) {
+    warnings.push_back(only_on_disk(file, source));
+  }
+  return {file, std::move(text)};
+}
+
+void warn_if_other(const NamedFile& file,
+                   const std::string& source,
+                   const Environment& environment,
+                   Problems& warnings) {
+  if (source == source::worktree_source) {
+    return;
+  }
+  const auto of_git = source::find_git_file(file.name, source, environment);
+  if (of_git.inside && !of_git.text) {
+    warnings.push_back(only_on_disk(file.name, source));
+  } else if (of_git.text && *of_git.text != file.text) {
+    const std::string revision =
+        source == source::index_source ? std::string{} : shell_quote(source) + " ";
+    warnings.push_back(
+        {.severity = Problem::Severity::warning,
+         .message = fmt::format("`{}` is read from the disk: `--source={}` has another text of it",
+                                printable(file.name), printable(source)),
+         .hints = {fmt::format("git diff {}-- {}", revision, shell_quote(file.name))}});
+  }
+}
+
+}  // namespace autopack::cli

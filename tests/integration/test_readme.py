@@ -1,0 +1,252 @@
+"""The commands of the README, read out of it and tried: a flag that is not there, or does something else, fails."""
+
+import json
+import re
+import shlex
+import unittest
+
+import testbed
+from test_jobs import LONG_AGO, WithApi
+from testbed import autopack, write_tree
+
+README = (testbed.ROOT / 'README.md').read_text()
+PROJECT = {
+    'trainer/__init__.py': '',
+    'trainer/task.py': 'import sys\nimport common\nprint(common.NAME, *sys.argv[1:])\n',
+    'common/__init__.py': 'NAME = "ready"\n',
+    'Dockerfile': f'FROM {testbed.EXECUTOR}\nCOPY . .\nENTRYPOINT ["python3", "-m", "trainer.task"]\n',
+}
+PACKAGED = (f'--worker-pool-spec=machine-type=n1-standard-4,executor-image-uri={testbed.EXECUTOR},local-package-path=.,'
+            'python-module=trainer.task')
+
+
+def section(title):
+    return README.split(f'\n## {title}\n')[1].split('\n## ')[0]
+
+
+def tables(text):
+    """For each table its rows by what stands left, without the head."""
+    found = []
+    for block in re.findall(r'(?:^\|.*\|\n)+', text, re.MULTILINE):
+        rows = [[cell.strip() for cell in line.strip('|').split(' | ')] for line in block.strip().splitlines()]
+        found.append({left.strip('| '): right.strip('| ') for left, right in rows[2:]})
+    return found
+
+
+def quoted(cell):
+    return re.findall('`([^`]*)`', cell)
+
+
+def command_lines(text):
+    """The lines that begin with autopack, in blocks and between backticks; what goes on in the next line is joined."""
+    blocks = re.findall(r'^```\w*\n(.*?)^```', text, re.MULTILINE | re.DOTALL)
+    blocks += re.findall(r'^    (autopack (?:.*\\\n)*.*\n)', text, re.MULTILINE)
+    for block in blocks:
+        for line in re.sub(r'\\\n *', '', block).splitlines():
+            for part in re.split(r' \| |; ', line.removeprefix('$ ')):
+                if part.startswith('autopack '):
+                    yield part.split('   # ')[0].split(' > ')[0].strip()
+    outside = re.sub(r'^```.*?^```', '', text, flags=re.MULTILINE | re.DOTALL)
+    for part in quoted(outside):
+        if part.startswith('autopack '):
+            yield part
+
+
+class EveryCommand(unittest.TestCase):
+    def test_parses(self):
+        pages = [testbed.ROOT / 'README.md', *sorted(testbed.EXAMPLES.glob('*/README.md'))]
+        lines = [(page, line) for page in pages for line in command_lines(page.read_text())]
+        self.assertGreater(len(lines), 40)
+        for page, line in lines:
+            with self.subTest(f'{page.parent.name}: {line}'):
+                # `...` stands for more, FLAGS and ARGS for those of the reader; a list of words for each of them.
+                words = [word for word in shlex.split(line.split(' -- ')[0])[1:] if word not in ('...', 'FLAGS', '[FLAGS]')]
+                words = [word.removesuffix(',') for word in words]
+                if words[0] == 'jobs':
+                    words = words[:2] + [word for word in words[2:] if word.startswith('--')]
+                # Flags are read, and those of a choice checked, before help is printed.
+                answer = autopack(*words, '--help', env=testbed.environment(AUTOPACK_VERBOSITY=None))
+                self.assertEqual(answer.err, '')
+
+    def test_a_wrong_flag_would_be_found(self):
+        for wrong in ('autopack build --engin=docker', 'autopack submit --submitter=nobody', 'autopack jobs lst'):
+            autopack(*shlex.split(wrong)[1:], '--help', status=2)
+
+
+class ComingFrom(WithApi):
+    """The tables of `Coming from elsewhere`: each row by its left side, so that a new one needs its case here."""
+
+    def setUp(self):
+        super().setUp()
+        testbed.executor()
+        self.gcloud, self.dockerfile, self.legacy = tables(section('Coming from elsewhere'))
+        self.folder = write_tree(PROJECT)
+        self.api.service.end_time = LONG_AGO
+
+    def rows(self, table, cases):
+        self.assertEqual(sorted(table), sorted(cases))
+        for left, case in cases.items():
+            with self.subTest(left):
+                case(left, table[left])
+
+    def dry_run(self, *flags, command='submit', status=0):
+        return autopack(command, '--dry-run', '--skip-checks', '--display-name=x', *flags, cwd=self.folder, env=self.env,
+                        status=status).json()['request']['body']
+
+    def nothing_to_do(self, left, right):
+        self.assertTrue(right.startswith('nothing: '), right)
+
+    def test_gcloud(self):
+        flags = {'submit': ['--display-name=x', '--region=us-central1', '--labels=a=b', '--args=^;^1;2',
+                            '--worker-pool-spec=machine-type=n1-standard-4,replica-count=1,'
+                            f'executor-image-uri={testbed.EXECUTOR},local-package-path=.,script=trainer/task.py'],
+                 'run': [f'--executor-image-uri={testbed.EXECUTOR}', '--python-module=trainer.task', '--extra-dirs=common']}
+
+        def command(_, right):
+            words = shlex.split(quoted(right)[0])
+            self.assertEqual(words[0], 'autopack')
+            whole = [part for word in words[1:] for part in (flags[words[1]] if word == 'FLAGS' else ['1', '2'] if word == 'ARGS'
+                                                            else [word])]
+            if words[1] == 'submit':
+                body = autopack(*whole, '--dry-run', '--skip-checks', cwd=self.folder, env=self.env).json()['request']['body']
+                self.assertEqual((body['labels'], body['jobSpec']['workerPoolSpecs'][0]['containerSpec']['args']),
+                                 ({'a': 'b'}, ['1', '2']))
+            else:
+                self.assertEqual(autopack(*whole, cwd=self.folder).out, 'ready 1 2\n')
+
+        def jobs(left, right):
+            verbs = quoted(right)[0].removeprefix('autopack jobs ').split(', ')
+            self.assertEqual(verbs, quoted(left)[0].removeprefix('gcloud ai custom-jobs ').split(', '))
+            for verb in verbs:
+                name = self.make(states=['RUNNING'] if verb == 'cancel' else ['SUCCEEDED'])
+                more = {'list': [], 'stream-logs': [name, '--polling-interval=1']}.get(verb, [name])
+                answer = self.run_jobs(verb, *more)
+                self.assertEqual(verb != 'stream-logs', name.split('/')[-1] in answer.out, answer)
+
+        def both(left, right):
+            for flag in quoted(left):
+                self.assertIn(flag, ('--config', '--worker-pool-spec'))
+            write_tree({'job.yaml': 'workerPoolSpecs:\n- machineSpec: {machineType: n1-standard-8}\n'
+                                    '  containerSpec: {imageUri: gcr.io/p/i, env: [{name: A, value: b}]}\n'}, self.folder)
+            pool = self.dry_run('--config=job.yaml', '--worker-pool-spec=machine-type=n1-standard-4')['jobSpec']['workerPoolSpecs'][0]
+            self.assertEqual((pool['machineSpec']['machineType'], pool['containerSpec']['env']),
+                             ('n1-standard-4', [{'name': 'A', 'value': 'b'}]))
+
+        self.rows(self.gcloud, {
+            '`gcloud ai custom-jobs create FLAGS`': command,
+            '`gcloud ai custom-jobs local-run FLAGS -- ARGS`': command,
+            '`gcloud ai custom-jobs list, describe, cancel, stream-logs`': jobs,
+            '`gcloud auth configure-docker` before a push': self.nothing_to_do,
+            '`gcloud artifacts repositories create`': self.nothing_to_do,
+            '`--config` *or* `--worker-pool-spec`': both})
+
+    def test_a_dockerfile(self):
+        entry = '--python-module=trainer.task'
+
+        def written(*flags, base=True):
+            return autopack('dockerfile', *([f'--executor-image-uri={testbed.EXECUTOR}'] if base else []), *flags,
+                            cwd=self.folder).out
+
+        def gives(pattern, base=True):
+            def case(_, right):
+                flags = [word.replace('=base', f'={testbed.EXECUTOR}') for word in quoted(right) if word.startswith('--')]
+                text = written(*flags, *([] if entry in flags else [entry]), base=base)
+                self.assertRegex(text, pattern)
+                self.assertTrue(not flags or not base or text != written(entry) or entry in flags)
+            return case
+
+        def found(_, right):
+            self.assertTrue(right.startswith('nothing: '), right)
+            write_tree({'requirements.txt': 'greeter\n'}, self.folder)
+            self.assertRegex(written(entry), r'(?s)pip install .*--requirement requirements\.txt')
+            (self.folder / 'requirements.txt').unlink()
+
+        def ignored(left, right):
+            self.assertEqual((quoted(left), right), (['.dockerignore'], 'the same file'))
+            write_tree({'.dockerignore': 'trainer/*.csv\n', 'trainer/a.csv': ''}, self.folder)
+            report = autopack('explain', f'--executor-image-uri={testbed.EXECUTOR}', entry, cwd=self.folder).out
+            self.assertIn('.dockerignore:1 trainer/*.csv', report)
+
+        def anything(_, right):
+            own, write = quoted(right)
+            self.assertIn('ready', autopack('run', own, cwd=self.folder, env=testbed.environment()).out)
+            words = shlex.split(write)[1:]
+            (self.folder / 'Dockerfile').unlink()
+            autopack(*words, f'--executor-image-uri={testbed.EXECUTOR}', entry, cwd=self.folder)
+            self.assertIn('ENTRYPOINT', (self.folder / 'Dockerfile').read_text())
+
+        self.rows(self.dockerfile, {
+            '`FROM base`': gives(f'FROM {testbed.EXECUTOR}', base=False),
+            '`RUN pip install -r requirements.txt`': found,
+            '`RUN pip install x y`': gives(r'(?s)pip install .*\bx\b.*\by\b'),
+            '`RUN apt-get install git`': gives(r'apt-get .*install .*\bgit\b'),
+            '`COPY trainer trainer`, `COPY common common`': gives(r'COPY \["common", "common"\](.|\n)*COPY \["trainer", "trainer"\]'),
+            '`ENTRYPOINT ["python", "-m", "trainer.task"]`': gives(r'ENTRYPOINT \["python3", "-m", "trainer\.task"\]'),
+            '`.dockerignore`': ignored,
+            'anything else': anything})
+
+    def test_ai_platform(self):
+        # What each name of the right side makes of the body, and what the left side's flags are given.
+        pool = {'machine-type': ('n1-standard-8', 'machineSpec.machineType'),
+                'accelerator-type': ('NVIDIA_TESLA_T4', 'machineSpec.acceleratorType'),
+                'accelerator-count': ('2', 'machineSpec.acceleratorCount'),
+                'replica-count': ('3', 'replicaCount')}
+        packaging = {'local-package-path': '.', 'python-module': 'trainer.task', 'executor-image-uri': testbed.EXECUTOR}
+        flags = {'--display-name': ('census', 'displayName'),
+                 '--base-output-dir': ('gs://b/d', 'jobSpec.baseOutputDirectory.outputUriPrefix')}
+        legacy = {'--package-path': 'trainer', '--module-name': 'trainer.task', '--runtime-version': '2.11',
+                  '--python-version': '3.7', '--scale-tier': 'custom', '--master-machine-type': 'n1-standard-8',
+                  '--master-accelerator': 'type=nvidia-tesla-t4,count=2', '--worker-count': '3',
+                  '--worker-machine-type': 'n1-standard-8', '--job-dir': 'gs://b/d', '--staging-bucket': 'gs://b',
+                  '--packages': 'dist/extra-0.1.tar.gz', '--stream-logs': None}
+        tried = set()
+
+        def value(body, path):
+            for key in path.split('.'):
+                body = body[key]
+            return body
+
+        def one(left, right):
+            for name in re.findall(r'--[a-z-]+', left):
+                tried.add(name)
+            for name in quoted(right):
+                name = name.removesuffix('=ARG,...')
+                if name in flags:
+                    given, path = flags[name]
+                    self.assertEqual(value(self.dry_run(PACKAGED, f'{name}={given}'), path), given)
+                elif name in pool:
+                    given, path = pool[name]
+                    more = {'machine-type': pool['machine-type'][0], name: given}
+                    if name.startswith('accelerator'):
+                        more |= {key: pool[key][0] for key in ('accelerator-type', 'accelerator-count')}
+                    spec = ','.join(f'{key}={text}' for key, text in more.items())
+                    # Replicas stand in a second pool; the first is one machine.
+                    body = self.dry_run(*([PACKAGED, f'--worker-pool-spec={spec}'] if name == 'replica-count' else
+                                          [PACKAGED.replace('machine-type=n1-standard-4', spec)]))
+                    self.assertEqual(str(value(body['jobSpec']['workerPoolSpecs'][-1], path)), given)
+                elif name in packaging:
+                    self.assertIn(f'{name}={packaging[name]}', PACKAGED)
+                    body = self.dry_run(PACKAGED)
+                    self.assertTrue(body['jobSpec']['workerPoolSpecs'][0]['containerSpec']['imageUri'])
+                elif name == '--args':
+                    body = self.dry_run(PACKAGED, '--args=1,2')
+                    self.assertEqual(body['jobSpec']['workerPoolSpecs'][0]['containerSpec']['args'], ['1', '2'])
+                elif name == '--stream-logs':
+                    self.api.service.states = ['SUCCEEDED']
+                    answer = self.submit(name, '--polling-interval=1')
+                    self.assertIn('customJobs/', answer.out)
+                else:
+                    self.assertIn(name, ('--worker-pool-spec', 'AIP_MODEL_DIR'))
+
+        self.rows(self.legacy, {left: one for left in self.legacy})
+        self.assertEqual(tried, set(legacy))
+        # `translate` takes the flags of the left side, all at once.
+        words = [name if given is None else f'{name}={given}' for name, given in legacy.items()]
+        write_tree({'dist/extra-0.1.tar.gz': ''}, self.folder)
+        resource = autopack('translate', 'census', '--region=us-central1', *words, '--', '--epochs=5', cwd=self.folder).json()
+        self.assertEqual(resource['displayName'], 'census')
+        self.assertIn('--epochs=5', json.dumps(resource))
+
+
+if __name__ == '__main__':
+    unittest.main()
