@@ -31,7 +31,7 @@ as_root() {
 need_packages() {
   local missing=() name
   for name in "$@"; do
-    [ "$name" = docker.io ] && command -v dockerd docker >/dev/null && continue
+    [ "$name" = docker.io ] && command -v dockerd >/dev/null && command -v docker >/dev/null && continue
     [ "$name" = clang-format-14 ] && command -v clang-format >/dev/null && continue
     dpkg-query -W -f '${Status}\n' "$name" 2>/dev/null | grep -q ' installed$' || missing+=("$name")
   done
