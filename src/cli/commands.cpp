@@ -1,7 +1,6 @@
 #include "cli/command.hpp"
 #include "google/project.hpp"
 
-#include <algorithm>
 #include <array>
 #include <initializer_list>
 #include <thread>

@@ -3,8 +3,6 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 namespace autopack::cli {

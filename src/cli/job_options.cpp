@@ -12,7 +12,6 @@
 
 #include <ctime>
 #include <iostream>
-#include <iterator>
 
 namespace autopack::cli {
 
@@ -160,7 +159,7 @@ std::optional<job::Config> read_config(const std::string& file,
     return job::parse_config(file, settings_file_name, problems);
   }
   const auto named = read_named_file("--config", file, source, environment, problems);
-  return job::parse_config(named.text, named.name, problems);
+  return job::parse_config(named.text, named.name, problems, named.printed_by);
 }
 
 std::string today() {

@@ -36,13 +36,16 @@ NamedFile read_named_file(const std::string& flag,
                           ? source::GitFile{}
                           : source::find_git_file(file, source, environment);
   if (of_git.text) {
-    return {fmt::format("{}:{}", source, file), *of_git.text};
+    const std::string revision = source == source::index_source ? "" : source;
+    return {.name = fmt::format("{}:{}", source, file),
+            .text = *of_git.text,
+            .printed_by = "git show " + shell_quote(fmt::format("{}:{}", revision, of_git.path))};
   }
   auto text = read_named_file(flag, file);
   if (of_git.inside) {
     warnings.push_back(only_on_disk(file, source));
   }
-  return {file, std::move(text)};
+  return {.name = file, .text = std::move(text)};
 }
 
 void warn_if_other(const NamedFile& file,

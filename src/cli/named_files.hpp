@@ -14,6 +14,7 @@ std::string read_named_file(const std::string& flag, const std::string& file);
 struct NamedFile {
   std::string name{};  ///< `job.yaml`, or as git names it: `HEAD:job.yaml`
   std::string text{};
+  std::string printed_by{};  ///< the command that prints it; empty when it is on the disk
 };
 
 /// The same as `source` has it, when the file lies in the repository of this directory. One that

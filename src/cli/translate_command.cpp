@@ -5,8 +5,6 @@
 #include "job/flag_values.hpp"
 #include "job/translate.hpp"
 
-#include <fmt/format.h>
-
 #include <iostream>
 #include <iterator>
 

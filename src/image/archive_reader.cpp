@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <exception>
 #include <memory>
 #include <utility>

@@ -110,11 +110,13 @@ bool DocumentReader::is_mapping(const YAML::Node& node) {
   const bool is_legacy =
       find_key(node, "trainingInput").IsDefined() || find_key(node, "predictionInput").IsDefined();
   if (is_legacy) {
+    const std::string translate = config_.printed_by.empty()
+                                      ? "autopack translate --config=" + shell_quote(config_.origin)
+                                      : config_.printed_by + " | autopack translate --config=-";
     reader_.fault(
         node,
         fmt::format("`{}` is a job of the legacy AI Platform, which has ended", config_.origin),
-        {fmt::format("autopack translate --config={0} | autopack submit --config=-",
-                     shell_quote(config_.origin))});
+        {translate + " | autopack submit --config=-"});
   }
   return !is_legacy;
 }

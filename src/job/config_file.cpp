@@ -75,9 +75,13 @@ YAML::Node load_document(const std::string& text, const std::string& origin) {
   }
 }
 
-Config parse_config(std::string_view text, const std::string& name, Problems& problems) {
-  const std::string origin = name == "-" ? "standard input" : name;
-  Config config{.origin = origin};
+Config parse_config(std::string_view text,
+                    const std::string& name,
+                    Problems& problems,
+                    const std::string& printed_by) {
+  const bool is_input = name == "-";
+  const std::string origin = is_input ? "standard input" : name;
+  Config config{.origin = origin, .printed_by = is_input ? "..." : printed_by};
   auto body = json::object();
   try {
     body = read_document(load_document(std::string{text}, origin), config, problems);

@@ -141,14 +141,18 @@ struct Config {
   std::shared_ptr<const nlohmann::json> body{};
   JobKind kind{JobKind::custom_job};
   Origins origins{};
-  std::string origin{};  ///< the file's name, for messages
+  std::string origin{};      ///< the file's name, for messages
+  std::string printed_by{};  ///< the command whose output it is; empty for a file on the disk
 };
 
 /// Reads a `--config` file's text, YAML or JSON: a CustomJobSpec, CustomJob,
 /// HyperparameterTuningJob, StudySpec or TrainingPipeline, snake_case accepted. Unknown keys and
 /// values of a wrong type are problems with line and nearest name; what can be read is returned.
-/// `name` is the file's as typed, `-` for standard input.
-Config parse_config(std::string_view text, const std::string& name, Problems& problems);
+/// `name` is the file's as typed, `-` for standard input; `printed_by` as in Config.
+Config parse_config(std::string_view text,
+                    const std::string& name,
+                    Problems& problems,
+                    const std::string& printed_by = {});
 
 struct CheckOptions {
   bool skip_tables{false};  ///< `--skip-checks`: no tables of service facts

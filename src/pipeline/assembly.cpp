@@ -4,8 +4,6 @@
 #include "image/tar.hpp"
 #include "pipeline/package.hpp"
 
-#include <fmt/format.h>
-
 #include <iterator>
 
 namespace autopack::pipeline {

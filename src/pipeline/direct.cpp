@@ -98,15 +98,21 @@ std::vector<Assembly::Layer> layers_ahead(Services& services,
                                : Assembly::make_layers(services, plan);
 }
 
+std::optional<std::string> needs_an_engine(const PackageRequest& request, bool pushed) {
+  if (request.engine == Engine::direct && !pushed && request.outputs.empty()) {
+    return "the image would stay in the engine, which is never asked then";
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string> obstacle_to_direct(const PackageRequest& request,
                                               const plan::Plan& plan,
                                               bool pushed) {
   if (request.engine == Engine::docker) {
     return "`--engine=docker`";
   }
-  const bool in_daemon = !pushed && request.outputs.empty();
-  if (in_daemon && request.engine == Engine::direct) {
-    return "the image would stay in the engine, which is never asked then";
+  if (auto obstacle = needs_an_engine(request, pushed)) {
+    return obstacle;
   }
   if (!request.options.templates.empty()) {
     return "`--templates` changes how the image is built";
@@ -114,6 +120,7 @@ std::optional<std::string> obstacle_to_direct(const PackageRequest& request,
   if (auto obstacle = engine::direct_obstacle(plan)) {
     return obstacle;
   }
+  const bool in_daemon = !pushed && request.outputs.empty();
   if (!in_daemon && engine::needs_no_dependency_image(plan) && !plan.base.digest) {
     return fmt::format("only the docker engine has the executor image `{}`", plan.base.reference);
   }

@@ -5,11 +5,13 @@
 #include "pipeline/reuse.hpp"
 #include "registry/client.hpp"
 
-#include <memory>
 #include <optional>
 #include <string>
 
 namespace autopack::pipeline {
+
+/// Why Engine::direct is refused before anything is asked: the image would stay in the engine.
+std::optional<std::string> needs_an_engine(const PackageRequest& request, bool pushed);
 
 /// Why the direct engine does not make this image; none when it does.
 std::optional<std::string> obstacle_to_direct(const PackageRequest& request,

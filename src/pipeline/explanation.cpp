@@ -9,8 +9,6 @@
 #include "pipeline/reasons.hpp"
 #include "plan/advice.hpp"
 
-#include <fmt/format.h>
-
 namespace autopack::pipeline {
 
 namespace {

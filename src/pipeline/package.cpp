@@ -163,11 +163,10 @@ Image make(Services& services,
   return image;
 }
 
-/// Before anything is asked: only the engine could take that image.
 void refuse_direct(const PackageRequest& request, bool pushed) {
-  if (request.engine == Engine::direct && !pushed && request.outputs.empty()) {
+  if (const auto obstacle = needs_an_engine(request, pushed)) {
     throw Error(ErrorKind::usage, "`--engine=direct` cannot make this image")
-        .cause("it would stay in the engine, which is never asked then")
+        .cause(*obstacle)
         .hint("`--engine=auto` loads the code on what the engine has, without a build")
         .hint("`autopack build --output=oci:DIR` needs no engine");
   }

@@ -9,8 +9,6 @@
 
 #include <toml++/toml.h>
 
-#include <algorithm>
-
 namespace autopack::project {
 
 namespace {

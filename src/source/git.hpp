@@ -33,6 +33,7 @@ std::optional<std::string> read_git_file(const std::filesystem::path& path,
 /// A file of the repository of the working directory.
 struct GitFile {
   bool inside{false};  ///< it lies below the repository's root
+  std::string path{};  ///< from there
   std::optional<std::string> text{};
 };
 

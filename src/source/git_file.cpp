@@ -76,7 +76,7 @@ GitFile find_git_file(const std::filesystem::path& file,
   if (full.empty() || *full.begin() == "..") {
     return {};
   }
-  return {.inside = true, .text = read_at(*place, full.string(), source)};
+  return {.inside = true, .path = full.string(), .text = read_at(*place, full.string(), source)};
 }
 
 }  // namespace autopack::source

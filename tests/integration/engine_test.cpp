@@ -6,7 +6,7 @@
 #include "engine/docker.hpp"
 #include "http/client.hpp"
 #include "image/tar.hpp"
-#include "support/memory_tree.hpp"
+#include "support/memory_plan.hpp"
 #include "support/recording_reporter.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -175,21 +175,6 @@ struct Bench {
                          [&](const StepEvent& event) { return event.state == state; });
   }
 };
-
-plan::Plan plan_of(const std::shared_ptr<source::MemoryTree>& tree,
-                   const std::vector<std::string>& paths) {
-  plan::Plan plan;
-  plan.trees.push_back({.tree = tree});
-  for (const auto& path : paths) {
-    const auto entry = tree->find(path).value();
-    plan.code.push_back({.path = path,
-                         .link_target = entry.link_target,
-                         .size = entry.size,
-                         .type = entry.type,
-                         .executable = entry.executable});
-  }
-  return plan;
-}
 
 struct Output {
   std::string output{};

@@ -1,5 +1,6 @@
 """Images of git's index and of commits, made from real repositories: `--source`."""
 
+import json
 import os
 import subprocess
 import unittest
@@ -378,6 +379,23 @@ class SettingsFiles(unittest.TestCase):
         git(self.folder, 'add', '-A')
         said = autopack('submit', '--dry-run', '--source=index', f'--config={odd}', cwd=self.folder, status=2).err
         self.assertIn(f'`index:{odd}`', said)
+
+    def test_a_legacy_job_file_is_translated_from_the_source(self):
+        legacy = json.dumps({'jobId': 'old', 'trainingInput': {
+            'masterType': 'n1-standard-4', 'scaleTier': 'CUSTOM', 'masterConfig': {'imageUri': 'gcr.io/p/i:v1'},
+            'region': 'us-central1'}})
+        odd = f'jobs {UMLAUT}/old job.yaml'
+        write_tree({odd: legacy}, self.folder)
+        commit(self.folder, 'job')
+        (self.folder / odd).unlink()
+        for source in ('HEAD', 'index'):
+            with self.subTest(source):
+                said = autopack('submit', '--dry-run', f'--source={source}', f'--config=../{odd}', status=2,
+                                cwd=self.folder / 'sub dir').err
+                hint = said.split('hint: ')[1].splitlines()[0]
+                hint = hint.replace('autopack', str(testbed.binary)) + ' --dry-run --project=p --region=us-central1'
+                answer = testbed.run(['bash', '-c', hint], cwd=self.folder / 'sub dir', env=testbed.environment())
+                self.assertIn(b'gcr.io/p/i:v1', answer.stdout)
 
     def test_a_job_file_that_only_the_disk_has(self):
         elsewhere = write_tree({'job.yaml': self.JOB.format('elsewhere')})

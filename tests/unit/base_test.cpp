@@ -9,7 +9,6 @@
 #include <doctest/doctest.h>
 
 #include <filesystem>
-#include <set>
 
 using namespace autopack;
 

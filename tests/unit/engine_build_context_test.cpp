@@ -1,6 +1,6 @@
 #include "base/error.hpp"
 #include "engine/build_context.hpp"
-#include "support/memory_tree.hpp"
+#include "support/memory_plan.hpp"
 
 #include <doctest/doctest.h>
 
@@ -15,21 +15,6 @@ std::string context_of(const engine::BuildRequest& request) {
   std::string bytes;
   engine::write_context(request, [&](std::string_view piece) { bytes += piece; });
   return bytes;
-}
-
-plan::Plan plan_of(const std::shared_ptr<source::MemoryTree>& tree,
-                   const std::vector<std::string>& paths) {
-  plan::Plan plan;
-  plan.trees.push_back({.tree = tree});
-  for (const auto& path : paths) {
-    const auto entry = tree->find(path).value();
-    plan.code.push_back({.path = path,
-                         .link_target = entry.link_target,
-                         .size = entry.size,
-                         .type = entry.type,
-                         .executable = entry.executable});
-  }
-  return plan;
 }
 
 std::string read_all(BytePipe& pipe) {

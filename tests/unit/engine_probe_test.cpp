@@ -4,8 +4,6 @@
 
 #include <doctest/doctest.h>
 
-#include <set>
-
 using namespace autopack;
 using engine::LocalImage;
 
