@@ -1,7 +1,9 @@
 #include "http/curl_functions.hpp"
 
+#include "base/background.hpp"
 #include "base/library.hpp"
 
+#include <cstddef>
 #include <future>
 
 namespace autopack::http {
@@ -13,6 +15,9 @@ constexpr const char* file_name = "libcurl.so.4";
 
 constexpr const char* remedy =
     "install libcurl: `apt-get install libcurl4t64`, before Debian 13 `libcurl4`";
+
+/// The executor image and the target, while the files are listed.
+constexpr std::size_t asked_meanwhile = 3;
 
 CurlFunctions open_curl() {
   const Library library{file_name, remedy};
@@ -57,6 +62,7 @@ const std::shared_future<CurlFunctions>& loading() {
 }  // namespace
 
 CurlLoading::CurlLoading() {
+  start_helpers(asked_meanwhile);
   static_cast<void>(loading());
 }
 

@@ -205,11 +205,10 @@ BaseQuestion::BaseQuestion(Services& services,
   // waiting.
   const std::shared_ptr<registry::Repository> repository =
       open_repository(services, reference, registry::Access::pull, {.attempts = 1});
-  digest_ =
-      std::async(std::launch::async, [repository, reporter = services.reporter,
-                                      tag = reference.tag.empty() ? "latest" : reference.tag] {
-        return digest_without_daemon(*repository, *reporter, tag);
-      });
+  digest_ = in_background([repository, reporter = services.reporter,
+                           tag = reference.tag.empty() ? "latest" : reference.tag] {
+    return digest_without_daemon(*repository, *reporter, tag);
+  });
 }
 
 image::BaseFacts BaseQuestion::answer() {

@@ -1,9 +1,9 @@
 #pragma once
 
+#include "base/background.hpp"
 #include "image/facts.hpp"
 #include "pipeline/package.hpp"
 
-#include <future>
 #include <optional>
 #include <string>
 
@@ -36,7 +36,7 @@ private:
   std::string platform_;
   Engine engine_;
   std::optional<image::BaseFacts> guess_{};
-  std::future<std::optional<Digest>> digest_{};
+  Background<std::optional<Digest>> digest_{};
 };
 
 /// The facts of `text`, a reference, as last seen, good for printing a Dockerfile: `recorded` (of a

@@ -129,11 +129,11 @@ namespace {
 Image make(Services& services,
            const PackageRequest& request,
            const Scanned& scanned,
-           const plan::Plan& plan,
            const ImageName& name,
            bool pushed,
            Guess& guess) {
-  const Reasons why = guess.why ? *guess.why : reasons(services, request, scanned, plan);
+  const plan::Plan& plan = *guess.plan;
+  const Reasons& why = *guess.why;
   if (!pushed && !request.outputs.empty()) {
     return package_to_files(services, request, scanned, plan, why, name);
   }
@@ -208,13 +208,16 @@ Image package(Services& services,
     guess = {.plan = plan_on(services, request, scanned, base)};
   }
   const plan::Plan& plan = *guess.plan;
+  if (!guess.why) {
+    guess.why = reasons(services, request, scanned, plan);
+  }
   tell(services, scanned, plan);
   refuse_secrets(services, plan);
-  Image image = make(services, request, scanned, plan, name, pushed, guess);
+  Image image = make(services, request, scanned, name, pushed, guess);
   if (pushed && !request.outputs.empty()) {
     write_pushed(services, request, plan, name, image);
   }
-  remember(services, request, scanned, plan);
+  remember(services, request, *guess.why);
   image.git = scanned.git;
   return image;
 }

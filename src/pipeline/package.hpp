@@ -58,6 +58,8 @@ struct Outcome {
 struct Reasons {
   bool first{true};  ///< nothing was built of it here yet
   plan::Changes changes{};
+  /// What to keep for the next time; none when that is there already.
+  std::optional<state::BuildRecord> now{};
 };
 
 /// A packaged image, in the daemon or in a registry.

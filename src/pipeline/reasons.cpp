@@ -39,28 +39,23 @@ Reasons reasons(const Services& services,
                 const Scanned& scanned,
                 const plan::Plan& plan) {
   const auto before = services.build_records.get(request.project.directory);
-  if (!before) {
-    return {};
-  }
-  if (before->image_key == plan.image_key) {
+  if (before && before->image_key == plan.image_key) {
     return {.first = false};
   }
-  return {.first = false,
-          .changes = plan::changes(*before, plan::record_of(plan, scanned.project))};
+  Reasons why{.first = !before, .now = plan::record_of(plan, scanned.project)};
+  if (before) {
+    why.changes = plan::changes(*before, *why.now);
+  }
+  return why;
 }
 
 bool is_as_before(const Reasons& reasons) {
   return !reasons.first && reasons.changes.code.empty() && reasons.changes.dependencies.empty();
 }
 
-void remember(const Services& services,
-              const PackageRequest& request,
-              const Scanned& scanned,
-              const plan::Plan& plan) {
-  const auto& directory = request.project.directory;
-  const auto before = services.build_records.get(directory);
-  if (!before || before->image_key != plan.image_key) {
-    services.build_records.put(directory, plan::record_of(plan, scanned.project));
+void remember(const Services& services, const PackageRequest& request, const Reasons& reasons) {
+  if (reasons.now) {
+    services.build_records.put(request.project.directory, *reasons.now);
   }
 }
 

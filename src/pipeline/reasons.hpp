@@ -18,10 +18,7 @@ Reasons reasons(const Services& services,
 bool is_as_before(const Reasons& reasons);
 
 /// Keeps what was built now for the next time.
-void remember(const Services& services,
-              const PackageRequest& request,
-              const Scanned& scanned,
-              const plan::Plan& plan);
+void remember(const Services& services, const PackageRequest& request, const Reasons& reasons);
 
 /// What a build will do about the image and about its dependencies, by the record alone: a
 /// registry may have either already. No dependencies: none.

@@ -4,6 +4,8 @@
 #include "pipeline/reasons.hpp"
 #include "pipeline/registries.hpp"
 
+#include <future>
+
 namespace autopack::pipeline {
 
 namespace {
@@ -62,7 +64,7 @@ TargetQuestion ask_target(Services& services,
   if (request.no_cache) {
     std::promise<Found> nothing;
     nothing.set_value({});
-    return {target, nothing.get_future()};
+    return {target, Background<Found>{nothing.get_future()}};
   }
   const bool changed = !is_as_before(reasons);
   Question question{.key = key_tag(plan.image_key),
@@ -71,7 +73,7 @@ TargetQuestion ask_target(Services& services,
                                         : dependency_tag(plan.dependency_key),
                     .own = changed ? "" : name.reference.tag,
                     .last = changed ? last_pushed(services, name) : std::nullopt};
-  return {target, std::async(std::launch::async, [target, question = std::move(question)] {
+  return {target, in_background([target, question = std::move(question)] {
             return find_in(*target, question);
           })};
 }

@@ -1,9 +1,9 @@
 #pragma once
 
+#include "base/background.hpp"
 #include "pipeline/package.hpp"
 #include "registry/client.hpp"
 
-#include <future>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,7 +25,7 @@ struct Found {
 /// Where an image goes, asked in the background for what it has.
 struct TargetQuestion {
   std::shared_ptr<registry::Repository> target{};
-  std::future<Found> found{};
+  Background<Found> found{};
 };
 
 /// Asks for all that will be needed at once, in one round trip: what was pushed last only when

@@ -1,11 +1,10 @@
 #include "plan/layers.hpp"
 
-#include "base/digest.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <set>
 
 namespace autopack::plan {
@@ -57,31 +56,31 @@ std::size_t layer_count(std::uint64_t size, std::uint64_t layer_size) {
 }
 
 /// Stable whatever the other files are: the same path goes to the same one of `count` layers.
-std::size_t bucket(Sha256& hash, const std::string& path, std::size_t count) {
-  if (count == 1) {
-    return 0;
+/// FNV-1a of 64 bits; nothing but balance hangs on it.
+std::size_t bucket(std::string_view path, std::size_t count) {
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  for (const char c : path) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
   }
-  hash.update(path);
-  const auto digest = hash.finish_bytes();
-  return (std::size_t{digest[0]} << 8U | digest[1]) % count;
+  return (hash >> 32U) % count;
 }
 
 /// Where `path` of the context stands in the image when `copy` brings it; empty when it does not.
-std::string destination(const Copy& copy, const std::string& path) {
-  std::string rest;
-  if (copy.source.empty()) {
-    rest = path;
-  } else if (path == copy.source) {
-    rest = "";
-  } else if (copy.is_directory && path.starts_with(copy.source + "/")) {
-    rest = path.substr(copy.source.size() + 1);
-  } else {
-    return {};
+std::string destination(const Copy& copy, std::string_view path) {
+  const std::size_t length = copy.source.size();
+  if (length > 0) {
+    const bool is_below = copy.is_directory && path.size() > length && path[length] == '/';
+    if (!path.starts_with(copy.source) || (path.size() > length && !is_below)) {
+      return {};
+    }
+    path.remove_prefix(std::min(length + 1, path.size()));
   }
-  std::string result{directory};
-  for (const std::string& part : {copy.destination, rest}) {
+  std::string result;
+  result.reserve(directory.size() + copy.destination.size() + path.size() + 2);
+  result = directory;
+  for (const std::string_view part : {std::string_view{copy.destination}, path}) {
     if (!part.empty()) {
-      result += "/" + part;
+      result.append("/").append(part);
     }
   }
   return result;
@@ -125,8 +124,14 @@ std::vector<LayerEntry> placed(const Plan& plan) {
 /// The directories that only hold others.
 void add_parents(std::vector<LayerEntry>& entries) {
   std::set<std::string, std::less<>> parents;
+  std::string_view last;  // of what comes one after the other
   for (const LayerEntry& item : entries) {
     const std::string_view path = item.path;
+    const auto parent = path.substr(0, std::min(path.rfind('/'), path.size()));
+    if (parent == last) {
+      continue;
+    }
+    last = parent;
     for (auto slash = path.rfind('/'); slash != std::string_view::npos;
          slash = path.rfind('/', slash - 1)) {
       if (parents.contains(path.substr(0, slash))) {
@@ -158,17 +163,20 @@ Layer make_layer(std::string name, std::vector<LayerEntry> entries) {
 std::vector<Layer> code_layers(const Plan& plan) {
   std::vector<LayerEntry> all = placed(plan);
   std::array<std::uint64_t, kinds.size()> sizes{};
+  std::vector<std::uint8_t> kind_at;
+  kind_at.reserve(all.size());
   for (const LayerEntry& item : all) {
-    sizes.at(kind_of(*item.entry)) += item.entry->size;
+    const std::size_t kind = kind_of(*item.entry);
+    kind_at.push_back(static_cast<std::uint8_t>(kind));
+    sizes.at(kind) += item.entry->size;
   }
   std::array<std::vector<std::vector<LayerEntry>>, kinds.size()> parts;
   for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
     parts.at(kind).resize(layer_count(sizes.at(kind), kinds.at(kind).layer_size));
   }
-  Sha256 hash;
-  for (LayerEntry& item : all) {
-    auto& of_kind = parts.at(kind_of(*item.entry));
-    of_kind[bucket(hash, item.path, of_kind.size())].push_back(std::move(item));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    auto& of_kind = parts.at(kind_at[i]);
+    of_kind[bucket(all[i].path, of_kind.size())].push_back(std::move(all[i]));
   }
   std::vector<Layer> layers;
   for (std::size_t kind = 0; kind < kinds.size(); ++kind) {

@@ -190,6 +190,8 @@ public:
 
   std::string describe() const override { return root_.string(); }
 
+  bool lists_in_threads() const override { return true; }
+
 private:
   /// The directory that holds the last name of `path`, and that name; no descriptor and errno set
   /// when there is no such directory. Goes name by name: openat with a longer path would follow

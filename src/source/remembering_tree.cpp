@@ -1,6 +1,8 @@
 #include "source/remembering_tree.hpp"
 
 #include <map>
+#include <mutex>
+#include <utility>
 
 namespace autopack::source {
 
@@ -13,10 +15,14 @@ public:
   std::optional<Entry> find(std::string_view path) const override { return tree_->find(path); }
 
   std::vector<Entry> list(std::string_view path) const override {
+    std::unique_lock lock{mutex_};
     auto known = lists_.find(path);
     if (known == lists_.end()) {
-      known = lists_.emplace(std::string{path}, tree_->list(path)).first;
-      known->second.shrink_to_fit();
+      lock.unlock();
+      auto entries = tree_->list(path);
+      entries.shrink_to_fit();
+      lock.lock();
+      known = lists_.emplace(std::string{path}, std::move(entries)).first;
     }
     return known->second;
   }
@@ -30,8 +36,11 @@ public:
 
   std::string describe() const override { return tree_->describe(); }
 
+  bool lists_in_threads() const override { return tree_->lists_in_threads(); }
+
 private:
   std::shared_ptr<const Tree> tree_;
+  mutable std::mutex mutex_{};
   mutable std::map<std::string, std::vector<Entry>, std::less<>> lists_;
 };
 

@@ -1,8 +1,25 @@
 #include "source/tree.hpp"
 
+#include "source/listing_ahead.hpp"
+
 #include <iterator>
 
 namespace autopack::source {
+
+namespace {
+
+std::vector<std::string> directories_of(const std::vector<Entry>& entries,
+                                        const std::function<bool(const Entry&)>& enter) {
+  std::vector<std::string> directories;
+  for (const Entry& entry : entries) {
+    if (entry.type == EntryType::directory && enter(entry)) {
+      directories.push_back(entry.path);
+    }
+  }
+  return directories;
+}
+
+}  // namespace
 
 void walk(const Tree& tree,
           std::string_view path,
@@ -10,8 +27,15 @@ void walk(const Tree& tree,
           const std::function<void(const Entry& entry)>& visit) {
   // A stack of our own: how deep a tree goes is not ours to decide.
   std::vector<Entry> pending;
+  std::optional<ListingAhead> ahead;
+  if (tree.lists_in_threads()) {
+    ahead.emplace(tree);
+  }
   const auto add = [&](std::string_view directory) {
-    auto entries = tree.list(directory);
+    auto entries = ahead ? ahead->list(directory) : tree.list(directory);
+    if (ahead) {
+      ahead->announce(directories_of(entries, enter));
+    }
     pending.insert(pending.end(), std::make_move_iterator(entries.rbegin()),
                    std::make_move_iterator(entries.rend()));
   };

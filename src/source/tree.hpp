@@ -50,13 +50,17 @@ public:
                       const std::function<void(std::string_view bytes)>& take) const = 0;
   /// Where it is, for messages: a directory's path, `the index of ...`.
   virtual std::string describe() const = 0;
+
+  /// Whether several threads may call list at once, beside one that reads.
+  virtual bool lists_in_threads() const { return false; }
 };
 
 /// The directory `root` as it is now. Throws Error(usage) when it is not a directory.
 std::unique_ptr<Tree> make_disk_tree(const std::filesystem::path& root);
 
 /// Every entry below `path` in tree order (a directory before what is in it), while `enter(entry)`
-/// says yes for directories; `visit` is called for each entry, directories included.
+/// says yes for directories; `visit` is called for each entry, directories included. `enter` may be
+/// asked twice, the first time to list directories ahead.
 void walk(const Tree& tree,
           std::string_view path,
           const std::function<bool(const Entry& directory)>& enter,

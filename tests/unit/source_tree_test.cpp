@@ -1,5 +1,6 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "source/remembering_tree.hpp"
 #include "source/tree.hpp"
 #include "support/memory_tree.hpp"
 #include "support/temporary_directory.hpp"
@@ -8,7 +9,10 @@
 #include <sys/stat.h>
 
 #include <filesystem>
+#include <memory>
+#include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace autopack;
@@ -32,6 +36,45 @@ std::string walked(const Tree& tree, std::string_view path, const std::string& c
       [&](const Entry& entry) { entries.push_back(entry); });
   return names(entries);
 }
+
+/// A tree whose directories may be listed in threads; `broken` cannot be listed.
+class WideTree final : public Tree {
+public:
+  explicit WideTree(std::string broken = {}) : broken_{std::move(broken)} {
+    for (int i = 0; i < 60; ++i) {
+      const std::string name = "d" + std::to_string(100 + i);
+      tree_.file(name + "/a.py", "a").file(name + "/sub/b.py", "b").file(name + ".txt", "t");
+    }
+  }
+
+  std::optional<Entry> find(std::string_view path) const override { return tree_.find(path); }
+
+  std::vector<Entry> list(std::string_view path) const override {
+    if (!broken_.empty() && path == broken_) {
+      throw Error(ErrorKind::project, "could not read `" + std::string{path} + "`");
+    }
+    const std::lock_guard lock{mutex_};
+    return tree_.list(path);
+  }
+
+  std::string read(std::string_view path) const override { return tree_.read(path); }
+
+  void stream(std::string_view path,
+              const std::function<void(std::string_view)>& take) const override {
+    tree_.stream(path, take);
+  }
+
+  std::string describe() const override { return "wide"; }
+
+  bool lists_in_threads() const override { return true; }
+
+  const MemoryTree& alone() const { return tree_; }
+
+private:
+  std::string broken_;
+  mutable std::mutex mutex_{};
+  MemoryTree tree_{};
+};
 
 std::string message_of(const std::function<void()>& act, ErrorKind kind) {
   try {
@@ -152,6 +195,49 @@ TEST_CASE("a tree is walked however deep it is") {
       *make_disk_tree(directory.path()), "", [](const Entry&) { return true; },
       [&](const Entry&) { ++count; });
   CHECK(count == 1000);
+}
+
+TEST_CASE("a walk is the same when a second thread lists ahead of it") {
+  const WideTree tree;
+  for (const std::string closed : {"", "d100", "d130", "d159/sub"}) {
+    CHECK(walked(tree, "", closed) == walked(tree.alone(), "", closed));
+    const auto kept = remembering(std::make_shared<const WideTree>());
+    CHECK(walked(*kept, "", closed) == walked(tree.alone(), "", closed));
+    CHECK(walked(*kept, "", closed) == walked(tree.alone(), "", closed));
+  }
+}
+
+TEST_CASE(
+    "a directory that cannot be listed ends the walk where it stands, and only if it is entered") {
+  const WideTree tree{"d140"};
+  std::string last;
+  const auto go = [&](const std::string& closed) {
+    walk(
+        tree, "", [&](const Entry& directory) { return directory.path != closed; },
+        [&](const Entry& entry) { last = entry.path; });
+  };
+  CHECK(message_of([&] { go(""); }, ErrorKind::project) == "could not read `d140`");
+  CHECK(last == "d140");
+  CHECK(message_of([&] { go("d140"); }, ErrorKind::project) == "no error");
+  CHECK(last == "d159.txt");
+}
+
+TEST_CASE("a walk that is broken off leaves no thread") {
+  const WideTree tree;
+  for (int i = 0; i < 20; ++i) {
+    int seen = 0;
+    CHECK(message_of(
+              [&] {
+                walk(
+                    tree, "", [](const Entry&) { return true; },
+                    [&](const Entry&) {
+                      if (++seen > i * 10) {
+                        throw Error(ErrorKind::usage, "enough");
+                      }
+                    });
+              },
+              ErrorKind::usage) == "enough");
+  }
 }
 
 TEST_CASE("a tree in memory records what is read") {

@@ -1,0 +1,57 @@
+#pragma once
+
+#include "base/background.hpp"
+#include "source/tree.hpp"
+
+#include <condition_variable>
+#include <cstddef>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace autopack::source {
+
+/// Lists the directories of a walk a little ahead of it, where there are many with a helper.
+class ListingAhead {
+public:
+  /// `tree` allows Tree::lists_in_threads, and outlives this object.
+  explicit ListingAhead(const Tree& tree) : tree_{tree} {}
+
+  ~ListingAhead();
+
+  ListingAhead(const ListingAhead&) = delete;
+  ListingAhead& operator=(const ListingAhead&) = delete;
+
+  /// `directories` will most likely be asked for, in this order, and before all that were announced
+  /// earlier.
+  void announce(const std::vector<std::string>& directories);
+
+  /// Tree::list, with its errors. In the order of the announcements.
+  std::vector<Entry> list(std::string_view directory);
+
+private:
+  struct Listed {
+    std::vector<Entry> entries{};
+    std::exception_ptr error{};
+  };
+
+  void work();
+  void list_next(std::unique_lock<std::mutex>& lock);
+  bool may_list_more() const;
+
+  const Tree& tree_;
+  std::mutex mutex_{};
+  std::condition_variable changed_{};
+  std::vector<std::string> announced_{};  ///< the next one last
+  std::set<std::string, std::less<>> in_work_{};
+  std::map<std::string, Listed, std::less<>> listed_{};
+  std::size_t held_{0};  ///< entries in listed_
+  bool stop_{false};
+  Background<void> helper_{};  // last: it uses all the others
+};
+
+}  // namespace autopack::source
