@@ -164,7 +164,7 @@ Image package_directly(Services& services,
   }
   Image image = planned;
   send(services, *target, name, Assembly{services, plan, parent.image, std::move(layers)}, parent,
-       found.held, image);
+       std::move(found.last), image);
   services.reporter->done("Pushed",
                           fmt::format("{} in {}, {} uploaded", image.uri(), time_text(start),
                                       human_size(image.bytes_uploaded)));

@@ -10,6 +10,9 @@ namespace autopack::pipeline {
 
 namespace {
 
+/// A layer and the configuration.
+constexpr std::size_t blobs_of_an_edit{2};
+
 using Answer = std::optional<image::Descriptor>;
 
 struct Question {
@@ -20,22 +23,32 @@ struct Question {
 };
 
 /// Each name in a thread of its own but the first; an empty one is not asked for.
-Found find_in(registry::Repository& repository, const Question& question) {
+Found find_in(const std::shared_ptr<registry::Repository>& repository, const Question& question) {
   const auto ask = [&](const std::string& reference) {
-    const auto how = reference.empty() ? std::launch::deferred : std::launch::async;
-    return std::async(how, [&repository, reference] {
-      return reference.empty() ? Answer{} : repository.head_manifest(reference);
+    return reference.empty() ? Background<Answer>{} : in_background([repository, reference] {
+      return repository->head_manifest(reference);
     });
+  };
+  const auto answer = [](Background<Answer> asked) {
+    return asked.valid() ? asked.get() : Answer{};
   };
   auto dependencies = ask(question.dependencies);
   auto own = ask(question.own);
-  auto last = ask(question.last ? question.last->digest.str() : "");
-  Found found{.image = repository.head_manifest(question.key), .asked_own = !question.own.empty()};
-  found.dependencies = dependencies.get();
-  found.own = own.get();
-  if (last.get()) {
-    found.held = image::parse_manifest(question.last->text, "the manifest pushed last");
+  LastPushed last;
+  if (question.last) {
+    last = {.manifest = image::parse_manifest(question.last->text, "the manifest pushed last"),
+            .is_there = in_background([repository, digest = question.last->digest.str()] {
+              return repository->head_manifest(digest).has_value();
+            })};
   }
+  Found found{.image = repository->head_manifest(question.key),
+              .asked_own = !question.own.empty(),
+              .last = std::move(last)};
+  if (!found.image && question.last) {
+    repository->begin_uploads(blobs_of_an_edit);
+  }
+  found.dependencies = answer(std::move(dependencies));
+  found.own = answer(std::move(own));
   return found;
 }
 
@@ -74,7 +87,7 @@ TargetQuestion ask_target(Services& services,
                     .own = changed ? "" : name.reference.tag,
                     .last = changed ? last_pushed(services, name) : std::nullopt};
   return {target, in_background([target, question = std::move(question)] {
-            return find_in(*target, question);
+            return find_in(target, question);
           })};
 }
 

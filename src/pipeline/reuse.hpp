@@ -13,13 +13,19 @@ namespace autopack::pipeline {
 /// `apd-` and the first 16 digits of `dependency_key`.
 std::string dependency_tag(const std::string& dependency_key);
 
+/// What was pushed last to a repository from here. Its layers are not sent again when it is there.
+struct LastPushed {
+  image::Manifest manifest{};  ///< empty: not known
+  Background<bool> is_there{};
+};
+
 /// What a repository has for a plan; each none when it is not there.
 struct Found {
   std::optional<image::Descriptor> image{};         ///< under the key's tag
   std::optional<image::Descriptor> dependencies{};  ///< under dependency_tag
   std::optional<image::Descriptor> own{};           ///< under the user's tag, when `asked_own`
   bool asked_own{false};
-  image::Manifest held{};  ///< what was last pushed there and still is; empty: not known
+  LastPushed last{};
 };
 
 /// Where an image goes, asked in the background for what it has.

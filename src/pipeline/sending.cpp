@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 namespace autopack::pipeline {
 
@@ -54,8 +55,14 @@ public:
           registry::Repository& target,
           const ImageName& name,
           const Assembly& assembly,
-          const Parent& parent)
-      : services_{services}, target_{target}, assembly_{assembly}, sent_(assembly.layers().size()) {
+          const Parent& parent,
+          LastPushed last)
+      : services_{services},
+        target_{target},
+        assembly_{assembly},
+        last_{std::move(last)},
+        sent_(assembly.layers().size()) {
+    hold(last_.manifest);
     if (parent.reference && parent.reference->host == name.reference.host) {
       mount_from_ = parent.reference->path;
     }
@@ -64,16 +71,12 @@ public:
     }
   }
 
-  /// The layers of `image` are there.
-  void hold(const image::Manifest& image) {
-    for (const auto& layer : image.layers) {
-      held_.insert(layer.digest);
-    }
-  }
-
   /// The manifest, stored under `key` and by its digest.
   registry::StoredManifest run(const std::string& key) {
     send_blobs();
+    if (last_.is_there.valid() && !last_.is_there.get() && trusted_) {
+      send_lost();
+    }
     const engine::Assembled made = finish();
     std::string text = image::to_json(made.manifest);
     const Digest digest = sha256(text);
@@ -85,10 +88,7 @@ public:
       if (!trusted_ || !may_lack_a_blob(error)) {
         throw;
       }
-      services_.reporter->detail("the registry lost a layer that it had: sending what is missing");
-      held_.clear();
-      again_ = true;
-      send_blobs();
+      send_lost();
       target_.put_manifest(stored, key);
     }
     return stored;
@@ -108,6 +108,20 @@ public:
   }
 
 private:
+  /// The layers of `image` are there.
+  void hold(const image::Manifest& image) {
+    for (const auto& layer : image.layers) {
+      held_.insert(layer.digest);
+    }
+  }
+
+  void send_lost() {
+    services_.reporter->detail("the registry lost what it had: sending what is missing");
+    held_.clear();
+    again_ = true;
+    send_blobs();
+  }
+
   const engine::Assembled& finish() {
     if (!made_) {
       made_ = assembly_.finish();
@@ -174,6 +188,7 @@ private:
   Services& services_;
   registry::Repository& target_;
   const Assembly& assembly_;
+  LastPushed last_;
   std::string mount_from_{};  ///< empty: the parent is in another registry
   std::set<Digest> held_{};
   bool trusted_{false};  ///< something of held_ was not asked for
@@ -190,10 +205,9 @@ void send(Services& services,
           const ImageName& name,
           const Assembly& assembly,
           const Parent& parent,
-          const image::Manifest& held,
+          LastPushed last,
           Image& image) {
-  Sending sending{services, target, name, assembly, parent};
-  sending.hold(held);
+  Sending sending{services, target, name, assembly, parent, std::move(last)};
   const auto stored = sending.run(image.tag);
   const std::string& own = name.reference.tag;
   if (!own.empty() && own != image.tag) {

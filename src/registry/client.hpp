@@ -105,6 +105,9 @@ public:
   /// A whole small blob (a configuration), verified; `blob.size` is at most 64 MiB.
   virtual std::string read_blob(const image::Descriptor& blob) = 0;
   virtual PushedBlob push_blob(const Blob& blob, const Progress& progress) = 0;
+  /// Starts `count` uploads in the background for blobs that are new; returns at once. One that
+  /// fails is not told of: push_blob then starts its own. What was not used is given up at the end.
+  virtual void begin_uploads(std::size_t count) = 0;
   /// All tags, in the registry's order; empty when there is no such repository.
   virtual std::vector<std::string> tags() = 0;
 };

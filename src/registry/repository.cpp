@@ -1,3 +1,4 @@
+#include "base/background.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "registry/client.hpp"
@@ -8,6 +9,8 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <mutex>
+#include <utility>
 
 namespace autopack::registry {
 
@@ -62,6 +65,19 @@ public:
                  Access access,
                  RepositoryOptions options)
       : access_{access}, session_{host, path, access, std::move(options)} {}
+
+  ~HttpRepository() override {
+    try {
+      for (std::string begun = take_begun(); !begun.empty(); begun = take_begun()) {
+        give_up_upload(session_, begun);
+      }
+    } catch (const Error&) {
+      // The registry forgets it by itself.
+    }
+  }
+
+  HttpRepository(const HttpRepository&) = delete;
+  HttpRepository& operator=(const HttpRepository&) = delete;
 
   void check_access() override {
     if (access_ == Access::push) {
@@ -161,7 +177,14 @@ public:
   }
 
   PushedBlob push_blob(const Blob& blob, const Progress& progress) override {
-    return upload(session_, blob, progress);
+    return upload(session_, blob, progress, blob.is_new ? take_begun() : "");
+  }
+
+  void begin_uploads(std::size_t count) override {
+    const std::lock_guard lock{mutex_};
+    for (std::size_t i = 0; i < count; ++i) {
+      begun_.push_back(in_background([this] { return begin_upload(session_); }));
+    }
   }
 
   std::vector<std::string> tags() override {
@@ -193,6 +216,22 @@ public:
   }
 
 private:
+  /// Location of an upload that was begun and not used; empty when there is none (any more).
+  std::string take_begun() {
+    std::unique_lock lock{mutex_};
+    while (!begun_.empty()) {
+      auto begun = std::move(begun_.back());
+      begun_.pop_back();
+      lock.unlock();
+      try {
+        return begun.get();
+      } catch (const Error&) {
+        lock.lock();
+      }
+    }
+    return {};
+  }
+
   std::string name_of(const std::string& reference) const {
     const bool digest = reference.find(':') != std::string::npos;
     return session_.name() + (digest ? "@" : ":") + reference;
@@ -235,6 +274,8 @@ private:
 
   Access access_;
   Session session_;
+  std::mutex mutex_{};
+  std::vector<Background<std::string>> begun_{};  // last: they use the session
 };
 
 }  // namespace

@@ -79,8 +79,13 @@ private:
 
 class Upload {
 public:
-  Upload(Session& session, const Blob& blob, const Progress& progress)
-      : session_{session}, blob_{blob}, progress_{progress}, asks_{!blob.is_new} {
+  Upload(Session& session, const Blob& blob, const Progress& progress, const std::string& begun)
+      : session_{session},
+        blob_{blob},
+        progress_{progress},
+        asks_{!blob.is_new},
+        begun_{!begun.empty()},
+        location_{begun} {
     if (blob.known) {
       digest_ = blob.known->digest;
       size_ = blob.known->size;
@@ -113,6 +118,7 @@ public:
         // A login that ended is renewed by then; an upload that the registry forgot starts again.
         const bool once_more = (error.status() == 401 && !std::exchange(renewed, true)) ||
                                (offset_ > 0 && error.status() != 403) ||
+                               std::exchange(begun_, false) ||
                                (!std::exchange(made, true) && session_.make_missing(error.code()));
         if (!once_more && !session_.pause(attempt)) {
           throw;
@@ -264,9 +270,10 @@ private:
   const Blob& blob_;
   const Progress& progress_;
   bool asks_;
+  bool begun_;  ///< by begin_upload: what refuses it may be of then
   std::optional<Digest> digest_{};
   std::uint64_t size_{0};
-  std::string location_{};
+  std::string location_;
   std::uint64_t offset_{0};  ///< bytes the registry holds of an upload that broke
   std::uint64_t sent_{0};
 };
@@ -303,14 +310,39 @@ bool blob_exists(const Session& session,
   return response.status != 404;
 }
 
-PushedBlob upload(Session& session, const Blob& blob, const Progress& progress) {
-  return Upload{session, blob, progress}.run();
+PushedBlob upload(Session& session,
+                  const Blob& blob,
+                  const Progress& progress,
+                  const std::string& begun) {
+  return Upload{session, blob, progress, begun}.run();
+}
+
+std::string begin_upload(Session& session) {
+  const http::Request request{.what = fmt::format("push to `{}`", session.name()),
+                              .method = "POST",
+                              .url = session.url("blobs/uploads/")};
+  const http::Response response = session.try_once(request);
+  if (response.status != 202) {
+    session.refuse(request, response);
+  }
+  const auto location = response.header("location");
+  if (!location) {
+    throw Error(ErrorKind::remote, "could not " + request.what)
+        .cause("the answer names no location");
+  }
+  return session.locate(request.url, *location);
+}
+
+void give_up_upload(Session& session, const std::string& location) {
+  session.try_once({.what = fmt::format("give up an upload to `{}`", session.name()),
+                    .method = "DELETE",
+                    .url = location});
 }
 
 void check_push(Session& session) {
-  http::Request request{.what = fmt::format("push to `{}`", session.name()),
-                        .method = "POST",
-                        .url = session.url("blobs/uploads/")};
+  const http::Request request{.what = fmt::format("push to `{}`", session.name()),
+                              .method = "POST",
+                              .url = session.url("blobs/uploads/")};
   http::Response response = session.send(request);
   if (!response.ok() && session.make_missing(refusal_code(response.body))) {
     response = session.send(request);
@@ -319,9 +351,7 @@ void check_push(Session& session) {
     session.refuse(request, response);
   }
   if (const auto location = response.header("location")) {
-    request.method = "DELETE";
-    request.url = session.locate(request.url, *location);
-    session.try_once(request);
+    give_up_upload(session, session.locate(request.url, *location));
   }
 }
 

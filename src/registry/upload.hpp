@@ -5,8 +5,17 @@
 namespace autopack::registry {
 
 /// Pushes one blob: mounted where that works, else sent in one piece, taken up again where the
-/// registry tells how far it came, else from the start.
-PushedBlob upload(Session& session, const Blob& blob, const Progress& progress);
+/// registry tells how far it came, else from the start. `begun` is the location of an upload that
+/// was started for it; may be empty.
+PushedBlob upload(Session& session,
+                  const Blob& blob,
+                  const Progress& progress,
+                  const std::string& begun);
+
+/// Starts an upload and returns its location. Throws Refused.
+std::string begin_upload(Session& session);
+/// Tells the registry that nothing will come.
+void give_up_upload(Session& session, const std::string& location);
 
 http::Request blob_question(Session& session, const Digest& digest);
 /// What the answer to blob_question says; a redirect counts as found. Throws Refused.

@@ -72,6 +72,8 @@ public:
     return unexpected(), registry::PushedBlob{};
   }
 
+  void begin_uploads(std::size_t) override { unexpected(); }
+
   std::vector<std::string> tags() override { return unexpected(), std::vector<std::string>{}; }
 
 private:

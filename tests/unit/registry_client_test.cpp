@@ -333,6 +333,59 @@ TEST_CASE("a registry that is overloaded is asked again, then given up") {
   CHECK(text.find(": 429") != std::string::npos);
 }
 
+TEST_CASE("an upload that was begun ahead is used, begun anew, or given up") {
+  struct Row {
+    const char* name;
+    int begun;      ///< status of the first POST
+    int first_put;  ///< status of the PUT to what it began
+    bool push;
+    std::vector<std::string> wanted;
+  };
+
+  const std::vector<Row> rows{
+      {"used", 202, 201, true, {"POST", "PUT /up1"}},
+      {"forgotten", 202, 404, true, {"POST", "PUT /up1", "HEAD", "POST", "PUT /up2"}},
+      {"refused", 403, 201, true, {"POST", "POST", "PUT /up2"}},
+      {"not needed", 202, 201, false, {"POST", "DELETE /up1"}},
+      {"refused and not needed", 403, 201, false, {"POST"}},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.name);
+    std::atomic<int> posts{0};
+    LoopbackServer server{[&](const ReceivedRequest& request) {
+      if (request.method == "POST") {
+        const int number = ++posts;
+        return Reply{.status = number == 1 ? row.begun : 202,
+                     .headers = {{"Location", fmt::format("/up{}", number)}}};
+      }
+      if (request.method == "PUT") {
+        return Reply{.status = request.target.starts_with("/up1") ? row.first_put : 201};
+      }
+      return Reply{.status = request.target == "/v2/" ? 200 : 404};
+    }};
+    Fixture fixture;
+    {
+      const auto repository = fixture.open(server);
+      CHECK_FALSE(repository->head_manifest("v1"));
+      repository->begin_uploads(1);
+      if (row.push) {
+        const Blob blob{.known = describe("x"), .open = source_of("x"), .is_new = true};
+        CHECK(repository->push_blob(blob, {}).uploaded);
+      }
+    }
+    std::vector<std::string> seen;
+    for (const auto& request : server.requests()) {
+      const bool is_upload = request.target.starts_with("/up");
+      if (is_upload || request.target.find("/blobs/") != std::string::npos) {
+        seen.push_back(request.method +
+                       (is_upload ? " " + request.target.substr(0, request.target.find('?')) : ""));
+      }
+    }
+    CHECK(seen == row.wanted);
+    CHECK(fixture.sleeps == 0);
+  }
+}
+
 TEST_CASE("uploads are not led astray") {
   std::string location;
   LoopbackServer server{[&](const ReceivedRequest& request) {
