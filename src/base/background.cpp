@@ -1,5 +1,7 @@
 #include "base/background.hpp"
 
+#include "base/blocked_signals.hpp"
+
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -48,6 +50,7 @@ public:
 
 private:
   void add_thread() {
+    const BlockedSignals blocked;
     threads_.emplace_back([this] { work(); });
     ++free_;
   }

@@ -1,5 +1,6 @@
 #include "cli/console.hpp"
 
+#include "base/blocked_signals.hpp"
 #include "base/text.hpp"
 #include "engine/build_failure.hpp"
 
@@ -9,7 +10,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 
 namespace autopack::cli {
 
@@ -187,12 +187,8 @@ void Console::start_watching() {
     return;
   }
   // Signals belong to the thread that works: it may want to forward them.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const BlockedSignals blocked;
   watcher_ = std::thread{[this] { watch(); }};
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void Console::watch() {

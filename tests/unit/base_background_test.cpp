@@ -1,0 +1,74 @@
+#include "base/background.hpp"
+#include "base/error.hpp"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+using namespace autopack;
+
+TEST_CASE("what runs in the background is waited for, with what it throws") {
+  auto number = in_background([] { return 7; });
+  CHECK(number.valid());
+  CHECK(number.get() == 7);
+  CHECK_FALSE(number.valid());
+  auto failing = in_background([]() -> int { throw Error(ErrorKind::remote, "no answer"); });
+  CHECK_THROWS_WITH_AS(failing.get(), "no answer", Error);
+  std::atomic<bool> done{false};
+  {
+    const auto unasked = in_background([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds{20});
+      done = true;
+    });
+  }
+  CHECK(done);
+}
+
+TEST_CASE("another task takes the place of one only when that has ended") {
+  std::atomic<bool> first_done{false};
+  auto task = in_background([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds{20});
+    first_done = true;
+    return std::string{"first"};
+  });
+  task = in_background([] { return std::string{"second"}; });
+  CHECK(first_done);
+  CHECK(task.get() == "second");
+}
+
+TEST_CASE("there are as many helpers as tasks at once") {
+  start_helpers(2);
+  std::atomic<int> met{0};
+  std::vector<Background<void>> tasks;
+  for (int i = 0; i < 8; ++i) {
+    // None ends before all have begun.
+    tasks.push_back(in_background([&] {
+      ++met;
+      while (met < 8) {
+        std::this_thread::yield();
+      }
+    }));
+  }
+  for (auto& task : tasks) {
+    task.get();
+  }
+  CHECK(met == 8);
+}
+
+TEST_CASE("a helper takes no signal from the thread that waits for it") {
+  auto is_blocked = in_background([] {
+    sigset_t blocked{};
+    pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+    return sigismember(&blocked, SIGTERM) == 1 && sigismember(&blocked, SIGINT) == 1;
+  });
+  CHECK(is_blocked.get());
+  sigset_t own{};
+  pthread_sigmask(SIG_SETMASK, nullptr, &own);
+  CHECK(sigismember(&own, SIGTERM) == 0);
+}
