@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <exception>
 #include <functional>
 #include <future>
 #include <memory>
@@ -52,13 +53,28 @@ private:
   std::future<Result> future_{};
 };
 
-/// Runs `task` in a helper.
+/// Runs `task` in a helper. What it holds is gone when its result is there.
 template <class Task>
 Background<std::invoke_result_t<Task&>> in_background(Task task) {
   using Result = std::invoke_result_t<Task&>;
-  const auto packaged = std::make_shared<std::packaged_task<Result()>>(std::move(task));
-  Background<Result> result{packaged->get_future()};
-  give_to_helper([packaged] { (*packaged)(); });
+  const auto promise = std::make_shared<std::promise<Result>>();
+  Background<Result> result{promise->get_future()};
+  give_to_helper([promise, held = std::make_shared<Task>(std::move(task))]() mutable {
+    try {
+      if constexpr (std::is_void_v<Result>) {
+        (*held)();
+        held.reset();
+        promise->set_value();
+      } else {
+        Result value = (*held)();
+        held.reset();
+        promise->set_value(std::move(value));
+      }
+    } catch (...) {
+      held.reset();
+      promise->set_exception(std::current_exception());
+    }
+  });
   return result;
 }
 

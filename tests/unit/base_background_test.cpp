@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <memory>
 #include <string>
 #include <thread>
 #include <utility>
@@ -40,6 +41,16 @@ TEST_CASE("another task takes the place of one only when that has ended") {
   task = in_background([] { return std::string{"second"}; });
   CHECK(first_done);
   CHECK(task.get() == "second");
+}
+
+TEST_CASE("what a task holds is gone when its result is there") {
+  for (int i = 0; i < 200; ++i) {
+    auto held = std::make_shared<int>(i);
+    const std::weak_ptr<int> watched = held;
+    auto task = in_background([held = std::move(held)] { return *held; });
+    CHECK(task.get() == i);
+    CHECK(watched.expired());
+  }
 }
 
 TEST_CASE("there are as many helpers as tasks at once") {
