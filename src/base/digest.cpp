@@ -1,3 +1,7 @@
+// OpenSSL's first EVP call reads its configuration and sets up providers: 2 ms of every command.
+// SHA256_Update needs neither.
+#define OPENSSL_SUPPRESS_DEPRECATED
+
 #include "base/digest.hpp"
 
 #include "base/error.hpp"
@@ -5,6 +9,7 @@
 
 #include <openssl/evp.h>
 #include <openssl/pem.h>
+#include <openssl/sha.h>
 
 #include <algorithm>
 #include <vector>
@@ -20,17 +25,9 @@ std::optional<Digest> Digest::parse(std::string_view text) {
 }
 
 struct Sha256::State {
-  State() : context{EVP_MD_CTX_new()} {
-    // Looked up once: EVP_sha256() would be looked up at each start.
-    static const EVP_MD* const algorithm = EVP_MD_fetch(nullptr, "SHA256", nullptr);
-    EVP_DigestInit_ex(context, algorithm, nullptr);
-  }
+  State() { SHA256_Init(&context); }
 
-  ~State() { EVP_MD_CTX_free(context); }
-
-  State(const State&) = delete;
-  State& operator=(const State&) = delete;
-  EVP_MD_CTX* context;
+  SHA256_CTX context{};
 };
 
 Sha256::Sha256() : state_{std::make_unique<State>()} {}
@@ -40,13 +37,13 @@ Sha256::Sha256(Sha256&&) noexcept = default;
 Sha256& Sha256::operator=(Sha256&&) noexcept = default;
 
 void Sha256::update(std::string_view bytes) {
-  EVP_DigestUpdate(state_->context, bytes.data(), bytes.size());
+  SHA256_Update(&state_->context, bytes.data(), bytes.size());
 }
 
 std::array<unsigned char, 32> Sha256::finish_bytes() {
   std::array<unsigned char, 32> bytes{};
-  EVP_DigestFinal_ex(state_->context, bytes.data(), nullptr);
-  EVP_DigestInit_ex(state_->context, nullptr, nullptr);
+  SHA256_Final(bytes.data(), &state_->context);
+  SHA256_Init(&state_->context);
   return bytes;
 }
 
