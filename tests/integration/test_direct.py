@@ -219,6 +219,30 @@ class WhatTheRegistryHas(Base):
         self.check_whole(second)
 
 
+    def begun(self):
+        """Uploads of this repository that the registry still waits for."""
+        place = f'registry-*/docker/registry/v2/repositories/direct/{self.name}/_uploads/*/startedat'
+        return list(testbed.scratch().glob(place))
+
+    def test_no_upload_is_left_open(self):
+        self.edit()
+        second = self.push()
+        self.assertEqual([method for method, what in self.requests if 'blobs/uploads' in what and method == 'POST'], ['POST'] * 2)
+        self.assertEqual(self.begun(), [])
+        # Begun for the edit, and not used: what was edited may not leave.
+        self.edit()
+        (self.folder / 'token.txt').write_text('ghp_' + 'R8s2Kd0vLq5TzXw7NbYc3GmHj9PfEa1UoIi4' + '\n')
+        answer = self.build(self.folder, self.name, '--script=task.py', '-v', status=2)
+        self.assertIn('token.txt', answer.err)
+        self.assertEqual(self.begun(), [])
+        (self.folder / 'token.txt').unlink()
+        # Built before: what the registry has for it is taken, and nothing begun.
+        (self.folder / 'task.py').write_text('print("first")\n')
+        self.assertEqual(self.push()['digest'], self.first['digest'])
+        self.assertNotIn('POST', [method for method, _ in self.requests])
+        self.assertNotEqual(second['digest'], self.first['digest'])
+
+
 class InTheEngine(Base):
     """Images that no registry gets: the code is loaded on what the engine has."""
 
