@@ -2,7 +2,6 @@
 
 #include "base/text.hpp"
 #include "base/url.hpp"
-#include "registry/refusal.hpp"
 
 #include <fmt/format.h>
 
@@ -315,44 +314,6 @@ PushedBlob upload(Session& session,
                   const Progress& progress,
                   const std::string& begun) {
   return Upload{session, blob, progress, begun}.run();
-}
-
-std::string begin_upload(Session& session) {
-  const http::Request request{.what = fmt::format("push to `{}`", session.name()),
-                              .method = "POST",
-                              .url = session.url("blobs/uploads/")};
-  const http::Response response = session.try_once(request);
-  if (response.status != 202) {
-    session.refuse(request, response);
-  }
-  const auto location = response.header("location");
-  if (!location) {
-    throw Error(ErrorKind::remote, "could not " + request.what)
-        .cause("the answer names no location");
-  }
-  return session.locate(request.url, *location);
-}
-
-void give_up_upload(Session& session, const std::string& location) {
-  session.try_once({.what = fmt::format("give up an upload to `{}`", session.name()),
-                    .method = "DELETE",
-                    .url = location});
-}
-
-void check_push(Session& session) {
-  const http::Request request{.what = fmt::format("push to `{}`", session.name()),
-                              .method = "POST",
-                              .url = session.url("blobs/uploads/")};
-  http::Response response = session.send(request);
-  if (!response.ok() && session.make_missing(refusal_code(response.body))) {
-    response = session.send(request);
-  }
-  if (response.status != 202) {
-    session.refuse(request, response);
-  }
-  if (const auto location = response.header("location")) {
-    give_up_upload(session, session.locate(request.url, *location));
-  }
 }
 
 }  // namespace autopack::registry
