@@ -16,8 +16,9 @@ constexpr const char* file_name = "libcurl.so.4";
 constexpr const char* remedy =
     "install libcurl: `apt-get install libcurl4t64`, before Debian 13 `libcurl4`";
 
-/// The executor image and the target, while the files are listed.
-constexpr std::size_t asked_meanwhile = 3;
+/// The executor image, what the target has of the key, the last image and the user's tag, and the
+/// starts of two uploads.
+constexpr std::size_t asked_meanwhile = 6;
 
 CurlFunctions open_curl() {
   const Library library{file_name, remedy};

@@ -193,19 +193,24 @@ BaseQuestion::BaseQuestion(Services& services,
                            std::string platform,
                            Engine engine)
     : services_{services}, text_{std::move(text)}, platform_{std::move(platform)}, engine_{engine} {
-  if (image::FileReference::parse(text_)) {
+  if (!image::FileReference::parse(text_)) {
+    guess_ = cached(services, image::Reference::parse(text_), platform_);
+  }
+}
+
+void BaseQuestion::ask() {
+  if (!guess_ || !guess_->digest) {
     return;
   }
   const auto reference = image::Reference::parse(text_);
-  guess_ = cached(services, reference, platform_);
-  if (reference.digest || !guess_ || !guess_->digest) {
+  if (reference.digest) {
     return;
   }
   // Asked once: who gets no answer has another way, and an engine that is offline is not kept
   // waiting.
   const std::shared_ptr<registry::Repository> repository =
-      open_repository(services, reference, registry::Access::pull, {.attempts = 1});
-  digest_ = in_background([repository, reporter = services.reporter,
+      open_repository(services_, reference, registry::Access::pull, {.attempts = 1});
+  digest_ = in_background([repository, reporter = services_.reporter,
                            tag = reference.tag.empty() ? "latest" : reference.tag] {
     return digest_without_daemon(*repository, *reporter, tag);
   });
@@ -233,13 +238,6 @@ image::BaseFacts BaseQuestion::answer() {
   };
   return engine_ == Engine::docker ? with_daemon()
                                    : or_registry(services_, reference, platform_, with_daemon);
-}
-
-image::BaseFacts base_now(Services& services,
-                          const std::string& text,
-                          const std::string& platform,
-                          Engine engine) {
-  return BaseQuestion{services, text, platform, engine}.answer();
 }
 
 image::BaseFacts base_as_seen(Services& services,

@@ -9,25 +9,23 @@
 
 namespace autopack::pipeline {
 
-/// The facts of `text`, a reference, as its registry (or, for an image without one, the daemon) has
-/// it now: from the cache when the digest is known there, else found by the engine. Without an
-/// engine, with Engine::direct and for an image in files they are read from the image's layers.
-image::BaseFacts base_now(Services& services,
-                          const std::string& text,
-                          const std::string& platform,
-                          Engine engine);
-
-/// base_now in two steps: the executor image as it was seen last is known at once, while its
-/// registry is asked what it has now.
+/// The facts of an executor image, in two steps: as it was seen last they are known at once, while
+/// its registry is asked what it has now.
 class BaseQuestion {
 public:
-  /// Asks in the background when the image was seen before and came from a registry.
+  /// Asks nobody.
   BaseQuestion(Services& services, std::string text, std::string platform, Engine engine);
 
   /// What is likely; none for an image that was not seen before, or is in files.
   const std::optional<image::BaseFacts>& guess() const { return guess_; }
 
-  /// Waits; then as base_now.
+  /// Asks in the background when the image was seen before and came from a registry.
+  void ask();
+
+  /// Waits when it was asked. The facts as its registry (or, for an image without one, the daemon)
+  /// has it now: from the cache when the digest is known there, else found by the engine. Without
+  /// an engine, with Engine::direct and for an image in files they are read from the image's
+  /// layers.
   image::BaseFacts answer();
 
 private:

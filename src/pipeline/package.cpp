@@ -94,22 +94,20 @@ struct Guess {
   std::vector<Assembly::Layer> layers{};  ///< of `plan`, where it is, as far as they are made
 };
 
-/// So that the target is asked at the same time as the executor image's registry.
+/// So that what needs no network is checked before anybody is asked, and the target is asked at the
+/// same time as the executor image's registry.
 Guess guess_plan(Services& services,
                  const PackageRequest& request,
                  const Scanned& scanned,
-                 const image::BaseFacts& base,
-                 const ImageName& name) {
+                 const image::BaseFacts& base) {
   Guess guess;
   try {
     guess.plan = plan_on(services, request, scanned, base);
   } catch (const Error&) {
     return {};  // what is wrong with it is told of the image as it is now
   }
-  if (!obstacle_to_direct(request, *guess.plan, true)) {
-    guess.why = reasons(services, request, scanned, *guess.plan);
-    guess.question = ask_target(services, request, *guess.plan, *guess.why, name);
-  }
+  refuse_secrets(services, *guess.plan);
+  guess.why = reasons(services, request, scanned, *guess.plan);
   return guess;
 }
 
@@ -195,27 +193,28 @@ Image package(Services& services,
                           request.engine);
   }
   Guess guess;
-  if (pushed && base_question && base_question->guess()) {
-    guess = guess_plan(services, request, scanned, *base_question->guess(), name);
-    if (guess.question) {
-      guess.layers = layers_ahead(services, *guess.plan, *guess.why);
-    }
+  if (base_question && base_question->guess()) {
+    guess = guess_plan(services, request, scanned, *base_question->guess());
+  }
+  if (base_question) {
+    base_question->ask();
+  }
+  if (pushed && guess.plan && !obstacle_to_direct(request, *guess.plan, true)) {
+    guess.question = ask_target(services, request, *guess.plan, *guess.why, name);
+    guess.layers = layers_ahead(services, *guess.plan, *guess.why);
   }
   const image::BaseFacts base = base_question
                                     ? base_question->answer()
                                     : image::BaseFacts{.platform = request.options.platform};
   if (!guess.plan || !(guess.plan->base == base)) {
     guess = {.plan = plan_on(services, request, scanned, base)};
+    refuse_secrets(services, *guess.plan);
+    guess.why = reasons(services, request, scanned, *guess.plan);
   }
-  const plan::Plan& plan = *guess.plan;
-  if (!guess.why) {
-    guess.why = reasons(services, request, scanned, plan);
-  }
-  tell(services, scanned, plan);
-  refuse_secrets(services, plan);
+  tell(services, scanned, *guess.plan);
   Image image = make(services, request, scanned, name, pushed, guess);
   if (pushed && !request.outputs.empty()) {
-    write_pushed(services, request, plan, name, image);
+    write_pushed(services, request, *guess.plan, name, image);
   }
   remember(services, request, *guess.why);
   image.git = scanned.git;

@@ -24,6 +24,10 @@ struct Question {
 
 /// Each name in a thread of its own but the first; an empty one is not asked for.
 Found find_in(const std::shared_ptr<registry::Repository>& repository, const Question& question) {
+  if (question.last) {
+    // Something changed since, so that the key is hardly ever there.
+    repository->begin_uploads(blobs_of_an_edit);
+  }
   const auto ask = [&](const std::string& reference) {
     return reference.empty() ? Background<Answer>{} : in_background([repository, reference] {
       return repository->head_manifest(reference);
@@ -44,9 +48,6 @@ Found find_in(const std::shared_ptr<registry::Repository>& repository, const Que
   Found found{.image = repository->head_manifest(question.key),
               .asked_own = !question.own.empty(),
               .last = std::move(last)};
-  if (!found.image && question.last) {
-    repository->begin_uploads(blobs_of_an_edit);
-  }
   found.dependencies = answer(std::move(dependencies));
   found.own = answer(std::move(own));
   return found;

@@ -229,17 +229,18 @@ class WhatTheRegistryHas(Base):
         second = self.push()
         self.assertEqual([method for method, what in self.requests if 'blobs/uploads' in what and method == 'POST'], ['POST'] * 2)
         self.assertEqual(self.begun(), [])
-        # Begun for the edit, and not used: what was edited may not leave.
+        # What may not leave is found before anybody is asked.
         self.edit()
         (self.folder / 'token.txt').write_text('ghp_' + 'R8s2Kd0vLq5TzXw7NbYc3GmHj9PfEa1UoIi4' + '\n')
         answer = self.build(self.folder, self.name, '--script=task.py', '-v', status=2)
         self.assertIn('token.txt', answer.err)
-        self.assertEqual(self.begun(), [])
+        self.assertNotIn('http', answer.err)
         (self.folder / 'token.txt').unlink()
-        # Built before: what the registry has for it is taken, and nothing begun.
+        # Built before: what the registry has for it is taken, and what was begun for an edit is given up.
         (self.folder / 'task.py').write_text('print("first")\n')
         self.assertEqual(self.push()['digest'], self.first['digest'])
-        self.assertNotIn('POST', [method for method, _ in self.requests])
+        self.assertEqual([method for method, _ in self.requests if method in ('POST', 'PUT')], ['POST'] * 2)
+        self.assertEqual(self.begun(), [])
         self.assertNotEqual(second['digest'], self.first['digest'])
 
 
