@@ -1,6 +1,5 @@
 #include "cli/console.hpp"
 
-#include "base/blocked_signals.hpp"
 #include "base/text.hpp"
 #include "engine/build_failure.hpp"
 
@@ -58,9 +57,6 @@ Console::~Console() {
     erase_live();
   }
   woken_.notify_all();
-  if (watcher_.joinable()) {
-    watcher_.join();
-  }
 }
 
 void Console::done(std::string_view verb, std::string_view object) {
@@ -183,12 +179,9 @@ void Console::draw_live() {
 }
 
 void Console::start_watching() {
-  if (watcher_.joinable()) {
-    return;
+  if (!watcher_.valid()) {
+    watcher_ = in_background([this] { watch(); });
   }
-  // Signals belong to the thread that works: it may want to forward them.
-  const BlockedSignals blocked;
-  watcher_ = std::thread{[this] { watch(); }};
 }
 
 void Console::watch() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/background.hpp"
 #include "base/report.hpp"
 #include "cli/error_text.hpp"
 #include "cli/steps.hpp"
@@ -9,7 +10,6 @@
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <thread>
 
 namespace autopack::cli {
 
@@ -90,7 +90,7 @@ private:
   int live_lines_{0};
   bool told_log_{false};  ///< of a failed step, in full
   bool ending_{false};
-  std::thread watcher_;
+  Background<void> watcher_{};  // last: it uses all the others
 };
 
 }  // namespace autopack::cli

@@ -1,10 +1,10 @@
+#include "base/background.hpp"
 #include "registry/client.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <exception>
 #include <mutex>
-#include <thread>
 
 namespace autopack::registry {
 
@@ -51,10 +51,10 @@ std::vector<PushedBlob> push_blobs(
     }
   };
   {
-    std::vector<std::jthread> workers;
+    std::vector<Background<void>> workers;
     const std::size_t count = std::min(connections, blobs.size());
     for (std::size_t i = 1; i < count; ++i) {
-      workers.emplace_back(run);
+      workers.push_back(in_background(run));
     }
     run();
   }

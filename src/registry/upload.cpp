@@ -15,6 +15,9 @@ namespace {
 
 /// Less than this is not worth the question how far it came.
 constexpr std::uint64_t worth_resuming = 1U << 20U;
+/// What libcurl sends in one piece with the request's head, so that the registry has all of it when
+/// it begins to work on it.
+constexpr std::uint64_t one_piece = 60'000;
 /// Registries that copy a large blob to their storage before they answer take their time.
 constexpr std::chrono::seconds stall_timeout{300};
 
@@ -199,12 +202,29 @@ private:
     }
   }
 
+  http::Response send_small(http::Request& request, Pass& pass) {
+    request.body.resize(size_ - offset_);
+    std::size_t filled = 0;
+    for (std::size_t count = 1; count > 0 && filled < request.body.size(); filled += count) {
+      count = pass.read(request.body.data() + filled, request.body.size() - filled);
+    }
+    check_whole(pass);
+    sent_ = size_;
+    return session_.try_once(request);
+  }
+
+  void check_whole(const Pass& pass) const {
+    if (pass.count() < size_) {
+      throw Error(ErrorKind::internal, "the content of a layer changed while it was sent");
+    }
+  }
+
   http::Response send_body(http::Request& request, Pass& pass) {
     request.read_body = [this, &pass](char* buffer, std::size_t size) {
       const std::size_t count = pass.read(buffer, size);
       sent_ = std::max(sent_, pass.count());
-      if (count == 0 && blob_.known && pass.count() < size_) {
-        throw Error(ErrorKind::internal, "the content of a layer changed while it was sent");
+      if (count == 0 && blob_.known) {
+        check_whole(pass);
       }
       return count;
     };
@@ -214,11 +234,13 @@ private:
   void put_whole() {
     http::Request request = streamed(what(), "PUT", with_digest(location_, *digest_));
     Pass pass{blob_.open, offset_, false, progress_};
-    request.body_size = size_ - offset_;
+    const std::uint64_t left = size_ - offset_;
     if (offset_ > 0) {
       request.headers.push_back({"Content-Range", fmt::format("{}-{}", offset_, size_ - 1)});
     }
-    const http::Response response = send_body(request, pass);
+    request.body_size = left;
+    const http::Response response =
+        left <= one_piece ? send_small(request, pass) : send_body(request, pass);
     if (response.status != 201 && response.status != 204) {
       session_.refuse(request, response);
     }
