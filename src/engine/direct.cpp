@@ -17,25 +17,32 @@ constexpr int layer_format{1};
 
 constexpr unsigned open_to_all{0777};
 
+constexpr std::size_t hashed_at_once{16'384};
+
 std::string key_of(const plan::Layer& layer, std::int64_t file_time) {
   Sha256 hash;
-  fmt::memory_buffer text;
-  const auto out = std::back_inserter(text);
-  fmt::format_to(out, "{} {}\n", layer_format, file_time);
+  std::string text = fmt::format("{} {}\n", layer_format, file_time);
   for (const plan::LayerEntry& item : layer.entries) {
     const bool is_directory =
         item.entry == nullptr || item.entry->type == source::EntryType::directory;
-    fmt::format_to(out, FMT_COMPILE("{} {} {}\n{}\n{}"), item.path.size(),
+    fmt::format_to(std::back_inserter(text), FMT_COMPILE("{} {} {}\n"), item.path.size(),
                    is_directory ? 0 : static_cast<int>(item.entry->type) + 1,
-                   !is_directory && item.entry->executable,
-                   is_directory ? "" : item.entry->content.value().str(), item.path);
-    hash.update({text.data(), text.size()});
-    text.clear();
+                   !is_directory && item.entry->executable);
+    text += item.path;
+    if (!is_directory) {
+      const auto& bytes = item.entry->content.value().bytes();
+      text.append(bytes.begin(), bytes.end());
+    }
+    if (text.size() > hashed_at_once) {
+      hash.update(text);
+      text.clear();
+    }
   }
+  hash.update(text);
   return hash.finish().hex();
 }
 
-void write_directory(image::TarWriter& tar, const std::string& path) {
+void write_directory(image::TarWriter& tar, std::string_view path) {
   tar.add_directory(path, path == "usr/app" ? open_to_all : 0755U);
 }
 
@@ -55,7 +62,8 @@ void write_entry(image::TarWriter& tar, const plan::Plan& plan, const plan::Laye
                    });
       break;
     case source::EntryType::other:
-      throw Error(ErrorKind::internal, "`" + item.path + "` is neither file, directory nor link");
+      throw Error(ErrorKind::internal,
+                  fmt::format("`{}` is neither file, directory nor link", item.path));
   }
 }
 

@@ -73,11 +73,9 @@ void Gatherer::add(const std::string& path) {
     refuse_ignored(path, *rule);
     return;
   }
+  keep(*entry);
   if (is_directory) {
-    keep(*entry);
     add_directory(path);
-  } else {
-    keep(*entry);
   }
 }
 
@@ -96,11 +94,11 @@ void Gatherer::add_directory(const std::string& path) {
         entered_excluded = entered_excluded || enter;
         return enter;
       },
-      [&](const source::Entry& entry) {
+      [&](source::Entry&& entry) {
         if (auto rule = ignored.excludes(entry.path)) {
           last_rule = std::move(rule);
         } else {
-          keep(entry);
+          keep(std::move(entry));
         }
       });
   if (entries_.size() == before && last_rule) {
@@ -123,7 +121,7 @@ void Gatherer::add_parents(const std::string& path) {
   }
 }
 
-void Gatherer::keep(const source::Entry& entry) {
+void Gatherer::keep(source::Entry entry) {
   std::string fault;
   std::string_view remedy;
   if (entry.type == source::EntryType::other) {
@@ -141,8 +139,8 @@ void Gatherer::keep(const source::Entry& entry) {
   }
   if (fault.empty()) {
     ContextEntry& kept = entries_.emplace_back();
-    kept = {.path = place_.prefix + entry.path,
-            .link_target = entry.link_target,
+    kept = {.path = place_.prefix.empty() ? std::move(entry.path) : place_.prefix + entry.path,
+            .link_target = std::move(entry.link_target),
             .size = entry.size,
             .type = entry.type,
             .executable = entry.executable,

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <set>
+#include <numeric>
 
 namespace autopack::plan {
 
@@ -14,6 +14,7 @@ namespace {
 constexpr std::string_view directory{"usr/app"};
 constexpr std::uint64_t megabyte{1'000'000};
 constexpr std::size_t most_layers{16};
+constexpr std::size_t usual_path{64};  // bytes, with some room
 /// Larger than what people edit by hand: tables, word lists, generated modules.
 constexpr std::uint64_t largest_source{64'000};
 
@@ -28,15 +29,17 @@ constexpr std::size_t large{0};
 constexpr std::size_t data{1};
 constexpr std::size_t code{2};
 
+/// In order.
 constexpr std::array<std::string_view, 22> source_suffixes{
-    ".py",  ".pyi",  ".pyx",  ".ipynb", ".sh",  ".bash", ".c",  ".cc",   ".cpp", ".cu",    ".h",
-    ".hpp", ".toml", ".yaml", ".yml",   ".cfg", ".ini",  ".md", ".json", ".txt", ".proto", ".sql"};
+    ".bash", ".c",     ".cc", ".cfg", ".cpp", ".cu", ".h",   ".hpp",  ".ini", ".ipynb", ".json",
+    ".md",   ".proto", ".py", ".pyi", ".pyx", ".sh", ".sql", ".toml", ".txt", ".yaml",  ".yml"};
+static_assert(std::is_sorted(source_suffixes.begin(), source_suffixes.end()));
 
 bool is_source(const ContextEntry& entry) {
   const std::string_view path{entry.path};
   const auto suffix = path.substr(std::min(path.rfind('.'), path.size()));
   return entry.size <= largest_source &&
-         std::find(source_suffixes.begin(), source_suffixes.end(), suffix) != source_suffixes.end();
+         std::binary_search(source_suffixes.begin(), source_suffixes.end(), suffix);
 }
 
 std::size_t kind_of(const ContextEntry& entry) {
@@ -65,25 +68,27 @@ std::size_t bucket(std::string_view path, std::size_t count) {
   return (hash >> 32U) % count;
 }
 
-/// Where `path` of the context stands in the image when `copy` brings it; empty when it does not.
-std::string destination(const Copy& copy, std::string_view path) {
+/// Appends where `path` of the context stands in the image when `copy` brings it; nothing when it
+/// does not.
+void append_place(std::string& paths, const Copy& copy, std::string_view path) {
   const std::size_t length = copy.source.size();
   if (length > 0) {
     const bool is_below = copy.is_directory && path.size() > length && path[length] == '/';
     if (!path.starts_with(copy.source) || (path.size() > length && !is_below)) {
-      return {};
+      return;
     }
     path.remove_prefix(std::min(length + 1, path.size()));
   }
-  std::string result;
-  result.reserve(directory.size() + copy.destination.size() + path.size() + 2);
-  result = directory;
+  paths.append(directory);
   for (const std::string_view part : {std::string_view{copy.destination}, path}) {
     if (!part.empty()) {
-      result.append("/").append(part);
+      paths.append("/").append(part);
     }
   }
-  return result;
+}
+
+bool is_before(const LayerEntry& a, const LayerEntry& b) {
+  return a.path < b.path;
 }
 
 /// Sorted by path, each path once: of equal ones the last.
@@ -94,74 +99,85 @@ void put_in_order(std::vector<LayerEntry>& entries) {
   if (std::adjacent_find(entries.begin(), entries.end(), is_out_of_order) == entries.end()) {
     return;
   }
-  std::stable_sort(entries.begin(), entries.end(),
-                   [](const LayerEntry& a, const LayerEntry& b) { return a.path < b.path; });
+  std::stable_sort(entries.begin(), entries.end(), is_before);
   const auto last =
       std::unique(entries.rbegin(), entries.rend(),
                   [](const LayerEntry& a, const LayerEntry& b) { return a.path == b.path; });
   entries.erase(entries.begin(), last.base());
 }
 
-/// Each entry at every place the copies put it; a later copy wins, as in a Dockerfile.
-std::vector<LayerEntry> placed(const Plan& plan) {
+/// Each entry at every place the copies put it, its path put into `paths`; a later copy wins, as in
+/// a Dockerfile.
+std::vector<LayerEntry> placed(const Plan& plan, std::string& paths) {
   std::vector<LayerEntry> entries;
+  std::vector<std::size_t> ends;
   entries.reserve(plan.code.size());
+  ends.reserve(plan.code.size());
+  paths.reserve(plan.code.size() * usual_path);
   for (const Copy& copy : plan.copies) {
     for (const ContextEntry& entry : plan.code) {
-      const bool is_outside = entry.path.starts_with(extras_directory);
-      if (copy.source.empty() && is_outside) {
-        continue;
+      const std::size_t before = paths.size();
+      if (!copy.source.empty() || !entry.path.starts_with(extras_directory)) {
+        append_place(paths, copy, entry.path);
       }
-      if (auto path = destination(copy, entry.path); !path.empty()) {
-        entries.push_back({.path = std::move(path), .entry = &entry});
+      if (paths.size() > before) {
+        entries.push_back({.entry = &entry});
+        ends.push_back(paths.size());
       }
     }
+  }
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    entries[i].path = std::string_view{paths}.substr(begin, ends[i] - begin);
+    begin = ends[i];
   }
   put_in_order(entries);
   return entries;
 }
 
-/// The directories that only hold others.
-void add_parents(std::vector<LayerEntry>& entries) {
-  std::set<std::string, std::less<>> parents;
+/// `entries`, which are in order, and the directories that only hold others.
+std::vector<LayerEntry> with_parents(const std::vector<LayerEntry>& entries) {
+  std::vector<std::string_view> parents;
   std::string_view last;  // of what comes one after the other
   for (const LayerEntry& item : entries) {
     const std::string_view path = item.path;
-    const auto parent = path.substr(0, std::min(path.rfind('/'), path.size()));
-    if (parent == last) {
+    auto slash = path.rfind('/');
+    if (slash == std::string_view::npos || path.substr(0, slash) == last) {
       continue;
     }
-    last = parent;
-    for (auto slash = path.rfind('/'); slash != std::string_view::npos;
-         slash = path.rfind('/', slash - 1)) {
-      if (parents.contains(path.substr(0, slash))) {
-        break;
-      }
-      parents.emplace(path.substr(0, slash));
+    last = path.substr(0, slash);
+    for (; slash != std::string_view::npos; slash = path.rfind('/', slash - 1)) {
+      parents.push_back(path.substr(0, slash));
     }
   }
-  for (const LayerEntry& item : entries) {
-    parents.erase(item.path);
+  std::sort(parents.begin(), parents.end());
+  parents.erase(std::unique(parents.begin(), parents.end()), parents.end());
+  std::vector<LayerEntry> all;
+  all.reserve(entries.size() + parents.size());
+  auto next = entries.begin();
+  for (const std::string_view parent : parents) {
+    for (; next != entries.end() && next->path < parent; ++next) {
+      all.push_back(*next);
+    }
+    if (next == entries.end() || next->path != parent) {
+      all.push_back({.path = parent});
+    }
   }
-  for (const auto& parent : parents) {
-    entries.push_back({.path = parent});
-  }
+  all.insert(all.end(), next, entries.end());
+  return all;
 }
 
-Layer make_layer(std::string name, std::vector<LayerEntry> entries) {
-  Layer layer{.name = std::move(name), .entries = std::move(entries)};
-  for (const LayerEntry& item : layer.entries) {
-    layer.size += item.entry->size;
-  }
-  add_parents(layer.entries);
-  put_in_order(layer.entries);
-  return layer;
+std::uint64_t size_of(const std::vector<LayerEntry>& entries) {
+  return std::accumulate(
+      entries.begin(), entries.end(), std::uint64_t{0},
+      [](std::uint64_t sum, const LayerEntry& item) { return sum + item.entry->size; });
 }
 
 }  // namespace
 
 std::vector<Layer> code_layers(const Plan& plan) {
-  std::vector<LayerEntry> all = placed(plan);
+  const auto paths = std::make_shared<std::string>();
+  const std::vector<LayerEntry> all = placed(plan, *paths);
   std::array<std::uint64_t, kinds.size()> sizes{};
   std::vector<std::uint8_t> kind_at;
   kind_at.reserve(all.size());
@@ -176,18 +192,20 @@ std::vector<Layer> code_layers(const Plan& plan) {
   }
   for (std::size_t i = 0; i < all.size(); ++i) {
     auto& of_kind = parts.at(kind_at[i]);
-    of_kind[bucket(all[i].path, of_kind.size())].push_back(std::move(all[i]));
+    of_kind[bucket(all[i].path, of_kind.size())].push_back(all[i]);
   }
   std::vector<Layer> layers;
   for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
     const std::size_t count = parts.at(kind).size();
     for (std::size_t i = 0; i < count; ++i) {
-      auto& entries = parts.at(kind)[i];
+      const auto& entries = parts.at(kind)[i];
       if (!entries.empty()) {
         const std::string name{kinds.at(kind).name};
         layers.push_back(
-            make_layer(count == 1 ? name : fmt::format("{} {} of {}", name, i + 1, count),
-                       std::move(entries)));
+            {.name = count == 1 ? name : fmt::format("{} {} of {}", name, i + 1, count),
+             .entries = with_parents(entries),
+             .size = size_of(entries),
+             .paths = paths});
       }
     }
   }

@@ -3,22 +3,25 @@
 #include "plan/plan.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace autopack::plan {
 
 /// One entry of a layer at its place in the image.
 struct LayerEntry {
-  std::string path{};                  ///< in the image, without a leading slash
+  std::string_view path{};             ///< in the image, without a leading slash; of Layer::paths
   const ContextEntry* entry{nullptr};  ///< of the Plan; null for a directory that only holds others
 };
 
 /// One layer of the code: what travels together.
 struct Layer {
-  std::string name{};                 ///< `code`, `code 3 of 4`, `large files 1 of 2`
-  std::vector<LayerEntry> entries{};  ///< sorted by path, every parent directory included
-  std::uint64_t size{0};              ///< bytes of its files
+  std::string name{};                          ///< `code`, `code 3 of 4`, `large files 1 of 2`
+  std::vector<LayerEntry> entries{};           ///< sorted by path, every parent directory included
+  std::uint64_t size{0};                       ///< bytes of its files
+  std::shared_ptr<const std::string> paths{};  ///< one block for those of all layers
 };
 
 /// The code of `plan` as layers for the direct engine, so that an edit sends little. Files of 1 MB

@@ -24,7 +24,7 @@ std::vector<std::string> directories_of(const std::vector<Entry>& entries,
 void walk(const Tree& tree,
           std::string_view path,
           const std::function<bool(const Entry& directory)>& enter,
-          const std::function<void(const Entry& entry)>& visit) {
+          const std::function<void(Entry&& entry)>& visit) {
   // A stack of our own: how deep a tree goes is not ours to decide.
   std::vector<Entry> pending;
   std::optional<ListingAhead> ahead;
@@ -41,11 +41,17 @@ void walk(const Tree& tree,
   };
   add(path);
   while (!pending.empty()) {
-    const Entry entry = std::move(pending.back());
+    Entry entry = std::move(pending.back());
     pending.pop_back();
-    visit(entry);
-    if (entry.type == EntryType::directory && enter(entry)) {
-      add(entry.path);
+    if (entry.type != EntryType::directory) {
+      visit(std::move(entry));
+      continue;
+    }
+    const bool is_entered = enter(entry);
+    const std::string directory = entry.path;
+    visit(std::move(entry));
+    if (is_entered) {
+      add(directory);
     }
   }
 }

@@ -64,7 +64,7 @@ std::unique_ptr<Tree> make_disk_tree(const std::filesystem::path& root);
 void walk(const Tree& tree,
           std::string_view path,
           const std::function<bool(const Entry& directory)>& enter,
-          const std::function<void(const Entry& entry)>& visit);
+          const std::function<void(Entry&& entry)>& visit);
 
 /// `path` made relative and normal: `./a//b/../c` is `a/c`. None when it leaves the root or is
 /// absolute.

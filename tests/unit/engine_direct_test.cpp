@@ -25,7 +25,7 @@ std::vector<std::string> names(const std::vector<plan::Layer>& layers) {
 std::vector<std::string> paths(const plan::Layer& layer) {
   std::vector<std::string> result;
   for (const auto& entry : layer.entries) {
-    result.push_back(entry.path);
+    result.emplace_back(entry.path);
   }
   return result;
 }
