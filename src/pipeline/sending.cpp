@@ -1,5 +1,7 @@
 #include "pipeline/sending.hpp"
 
+#include "base/background.hpp"
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -210,11 +212,16 @@ void send(Services& services,
   Sending sending{services, target, name, assembly, parent, std::move(last)};
   const auto stored = sending.run(image.tag);
   const std::string& own = name.reference.tag;
+  Background<void> moving;
   if (!own.empty() && own != image.tag) {
-    target.put_manifest(stored, own);  // last: everything it names is there
+    // Last: everything it names is there.
+    moving = in_background([&] { target.put_manifest(stored, own); });
   }
   services.blob_cache.put(stored.text);
   services.pushed_images.put(name.reference.repository(), stored.digest);
+  if (moving.valid()) {
+    moving.get();
+  }
   image.digest = stored.digest;
   sending.tell(image);
 }
