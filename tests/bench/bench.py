@@ -168,6 +168,9 @@ def contestants(api, base, requirement):
         return [[testbed.binary, 'build', '--executor-image-uri', base, '--script=trainer/task.py',
                  '--output-image-uri', target]]
 
+    def build_without_tag(folder, target):
+        return build(folder, target.rpartition(':')[0])
+
     def submit(_, target):
         return [[testbed.binary, 'submit', '--display-name=bench', pool(target)]]
 
@@ -177,6 +180,7 @@ def contestants(api, base, requirement):
 
     plain = testbed.environment()
     found = [Contestant('autopack build', build, plain),
+             Contestant('autopack build, no tag of its own', build_without_tag, plain),
              Contestant('autopack submit', submit, testbed.environment(**google)),
              Contestant('docker, classic', docker_commands('docker', base, requirement), plain | {'DOCKER_BUILDKIT': '0'})]
     tool = testbed.buildkit_command()[0]
@@ -234,7 +238,8 @@ def table(title, names, seconds, sent=None):
     print('|---|---|---|' + ('---|' if sent else ''))
     for number, (name, value) in enumerate(zip(names, seconds)):
         text = f'{value * 1000:.1f} ms' if value < 0.1 else f'{value:.2f} s'
-        row = f'| {name} | {text} | {value / seconds[0]:.1f} |'
+        ratio = value / seconds[0]
+        row = f'| {name} | {text} | {ratio:.{2 if ratio < 2 else 1}f} |'
         if sent:
             row += f' {sent[number] / 1e6:.2f} MB |'
         print(row, flush=True)
