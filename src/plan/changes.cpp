@@ -36,13 +36,18 @@ std::string hash_of(const ContextEntry& entry) {
   return entry.content ? entry.content->hex(hash_digits) : "";
 }
 
+/// The kind of entry.
+char letter_of(const ContextEntry& entry) {
+  switch (entry.type) {
+    case source::EntryType::directory: return 'd';
+    case source::EntryType::symlink: return 'l';
+    default: return entry.executable ? 'x' : 'f';
+  }
+}
+
 /// A letter for the kind of entry, then its hash.
 std::string state_of(const ContextEntry& entry) {
-  switch (entry.type) {
-    case source::EntryType::directory: return "d";
-    case source::EntryType::symlink: return "l" + hash_of(entry);
-    default: return (entry.executable ? "x" : "f") + hash_of(entry);
-  }
+  return letter_of(entry) + hash_of(entry);
 }
 
 Values by_path(const std::vector<ContextEntry>& entries) {
@@ -66,7 +71,11 @@ Values by_directory(const std::vector<ContextEntry>& entries) {
       directory = top;
       hash = &hashes[top.empty() ? "files" : printable(top)];
     }
-    text.assign(path).append("\n").append(state_of(entry)).append("\n");
+    text.assign(path).push_back('\0');
+    text.push_back(letter_of(entry));
+    if (entry.content) {
+      text.append(entry.content->bytes().begin(), entry.content->bytes().end());
+    }
     hash->update(text);
   }
   Values values;

@@ -139,28 +139,32 @@ public:
       }
       throw unreadable(path.empty() ? describe() : path, errno);
     }
-    std::vector<Entry> entries;
     const std::unique_ptr<DIR, int (*)(DIR*)> stream{::fdopendir(directory.get()), &::closedir};
     if (!stream) {
       throw unreadable(path, errno);
     }
     const int handle = directory.release();
-    const std::string prefix = path.empty() ? std::string{} : std::string{path} + "/";
+    std::vector<std::string> names;
     errno = 0;
     while (const dirent* found = ::readdir(stream.get())) {
       const std::string_view name{found->d_name};
       if (name != "." && name != "..") {
-        if (auto entry = entry_at(handle, found->d_name, prefix + found->d_name)) {
-          entries.push_back(std::move(*entry));
-        }
+        names.emplace_back(name);
       }
       errno = 0;
     }
     if (errno != 0) {
       throw unreadable(path, errno);
     }
-    std::sort(entries.begin(), entries.end(),
-              [](const Entry& a, const Entry& b) { return a.path < b.path; });
+    std::sort(names.begin(), names.end());
+    const std::string prefix = path.empty() ? std::string{} : std::string{path} + "/";
+    std::vector<Entry> entries;
+    entries.reserve(names.size());
+    for (const std::string& name : names) {
+      if (auto entry = entry_at(handle, name.c_str(), prefix + name)) {
+        entries.push_back(std::move(*entry));
+      }
+    }
     return entries;
   }
 
