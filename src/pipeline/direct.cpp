@@ -144,10 +144,14 @@ Image package_directly(Services& services,
     services.reporter->done("Reused", fmt::format("{}: {}", image->uri(), image->outcome.reason));
     return *image;
   }
+  const bool needs_dependencies = !engine::needs_no_dependency_image(plan);
+  if (needs_dependencies && !found.asked_dependencies) {
+    found.dependencies = target->head_manifest(dependency_tag(plan.dependency_key));
+  }
   const Image planned = planned_image(request, plan, reasons, name, found, old);
   tell_planned(services, planned);
   Parent parent;
-  if (engine::needs_no_dependency_image(plan)) {
+  if (!needs_dependencies) {
     parent = base_image(services, plan);
   } else {
     parent.reference = name.reference;

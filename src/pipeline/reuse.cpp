@@ -81,14 +81,17 @@ TargetQuestion ask_target(Services& services,
     return {target, Background<Found>{nothing.get_future()}};
   }
   const bool changed = !is_as_before(reasons);
+  const bool asks_dependencies = changed || request.max_dependency_age;
   Question question{.key = key_tag(plan.image_key),
-                    .dependencies = engine::needs_no_dependency_image(plan)
+                    .dependencies = engine::needs_no_dependency_image(plan) || !asks_dependencies
                                         ? ""
                                         : dependency_tag(plan.dependency_key),
                     .own = changed ? "" : name.reference.tag,
                     .last = changed ? last_pushed(services, name) : std::nullopt};
-  return {target, in_background([target, question = std::move(question)] {
-            return find_in(target, question);
+  return {target, in_background([target, question = std::move(question), asks_dependencies] {
+            Found found = find_in(target, question);
+            found.asked_dependencies = asks_dependencies;
+            return found;
           })};
 }
 

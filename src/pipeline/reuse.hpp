@@ -23,7 +23,8 @@ struct LastPushed {
 struct Found {
   std::optional<image::Descriptor> image{};         ///< under the key's tag
   std::optional<image::Descriptor> dependencies{};  ///< under dependency_tag
-  std::optional<image::Descriptor> own{};           ///< under the user's tag, when `asked_own`
+  bool asked_dependencies{true};
+  std::optional<image::Descriptor> own{};  ///< under the user's tag, when `asked_own`
   bool asked_own{false};
   LastPushed last{};
 };
@@ -34,8 +35,9 @@ struct TargetQuestion {
   Background<Found> found{};
 };
 
-/// Asks for all that will be needed at once, in one round trip: what was pushed last only when
-/// something changed, the user's tag only when nothing did. With `--no-cache` for nothing.
+/// Asks for all that will be needed at once, in one round trip: what was pushed last and the
+/// dependencies only when something changed or these may be too old, the user's tag only when
+/// nothing did. With `--no-cache` for nothing.
 TargetQuestion ask_target(Services& services,
                           const PackageRequest& request,
                           const plan::Plan& plan,

@@ -345,6 +345,20 @@ class Dependencies(Base):
         self.assertEqual(edited['dependencies'], {'reused': True, 'reason': 'reused: nothing changed'})
         self.assertEqual(edited['reason'], 'rebuilt because task.py changed')
 
+    def test_are_asked_for_only_where_they_may_be_needed(self):
+        folder, name = self.project('==1.0'), f'asked-{time.time_ns()}'
+        flags = ['--script=task.py', '-v']
+        first = self.build(folder, name, *flags).json()
+        again = self.build(folder, name, *flags)
+        self.assertNotIn('manifests/apd-', again.err)
+        # Nothing changed here, but somebody deleted the image.
+        url = f'http://{testbed.registry()}/v2/direct/{name}/manifests/{first["digest"]}'
+        urllib.request.urlopen(urllib.request.Request(url, method='DELETE')).close()
+        anew = self.build(folder, name, *flags, '--engine=direct')
+        self.assertIn('manifests/apd-', anew.err)
+        self.assertEqual(anew.json()['digest'], first['digest'])
+        self.assertTrue(anew.json()['dependencies']['reused'])
+
     def test_age_when_that_is_asked_for_and_they_are_not_pinned(self):
         for version, ages in (('>=1.0', True), ('==1.0', False)):
             with self.subTest(version):
