@@ -86,7 +86,7 @@ void StudyMerge::entry(const char* list, const char* id, const char* flag, json 
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const auto known = draft_.origins.find(path(i));
     const bool from_file = known == draft_.origins.end() || known->second != origin;
-    if (from_file && entries[i].value(id, "") == value[id]) {
+    if (from_file && entries[i].value(id, json()) == value[id]) {
       entries[i] = std::move(value);
       draft_.origins[path(i)] = origin;
       return;
