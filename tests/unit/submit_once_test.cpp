@@ -155,7 +155,7 @@ TEST_CASE("a job is made exactly once, whatever became of the answer") {
     const auto ended = submit_to(service);
     REQUIRE_FALSE(ended.error);
     CHECK(service.jobs.size() == 1);
-    CHECK(ended.name == service.jobs[0]["name"]);
+    CHECK(service.jobs[0]["name"].get<std::string>() == ended.name);
     CHECK(ended.created == std::vector<std::string>{ended.name});
     CHECK(service.creates_seen == sent);
     CHECK(std::count(service.labels.begin(), service.labels.end(), service.labels[0]) == sent);
