@@ -193,7 +193,10 @@ json ConfigReader::read_keyed(const YAML::Node& node, const Field& field, const 
     const auto child = path + "." + key;
     config_.origins[child] = origin_of(pair.first);
     auto value = read_value(pair.second, field, child);
-    result[key] = value.is_null() ? json::object() : std::move(value);
+    if (value.is_null()) {
+      value = json::object();
+    }
+    result[key] = std::move(value);
   }
   return result;
 }
