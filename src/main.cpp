@@ -14,6 +14,8 @@ int main(int count, char** values) {
   // The pieces that layers are made of go back to the system at once, whichever thread had them.
   ::mallopt(M_MMAP_THRESHOLD, 512 * 1024);
   ::mallopt(M_ARENA_MAX, 4);
+  // A thread's heap grows by a page at a time otherwise, and each time stops the other threads.
+  ::mallopt(M_TOP_PAD, 1024 * 1024);
   const std::vector<std::string> typed{values + 1, values + count};
   std::optional<http::CurlLoading> loading;
   if (cli::asks_servers(typed)) {

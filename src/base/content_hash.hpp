@@ -4,6 +4,7 @@
 
 #include <array>
 #include <string>
+#include <string_view>
 
 namespace autopack {
 
@@ -18,6 +19,11 @@ public:
   ContentHash(const Digest& digest);
 
   const Bytes& bytes() const { return bytes_; }
+
+  /// The bytes as a text to hash.
+  std::string_view view() const {
+    return {reinterpret_cast<const char*>(bytes_.data()), bytes_.size()};
+  }
 
   /// The first of the 64 hexadecimal digits, an even number of them.
   std::string hex(std::size_t digits = 64) const;

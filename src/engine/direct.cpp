@@ -3,35 +3,42 @@
 #include "base/error.hpp"
 #include "image/tar.hpp"
 
-#include <fmt/compile.h>
 #include <fmt/format.h>
-
-#include <iterator>
 
 namespace autopack::engine {
 
 namespace {
 
 /// Raise it when the same entries make another tar.
-constexpr int layer_format{1};
+constexpr int layer_format{2};
 
 constexpr unsigned open_to_all{0777};
 
 constexpr std::size_t hashed_at_once{16'384};
 
+char letter_of(const plan::LayerEntry& item) {
+  if (item.entry == nullptr) {
+    return 'd';
+  }
+  switch (item.entry->type) {
+    case source::EntryType::directory: return 'd';
+    case source::EntryType::symlink: return 'l';
+    default: return item.entry->executable ? 'x' : 'f';
+  }
+}
+
+/// Of this machine's cache only.
 std::string key_of(const plan::Layer& layer, std::int64_t file_time) {
   Sha256 hash;
   std::string text = fmt::format("{} {}\n", layer_format, file_time);
   for (const plan::LayerEntry& item : layer.entries) {
-    const bool is_directory =
-        item.entry == nullptr || item.entry->type == source::EntryType::directory;
-    fmt::format_to(std::back_inserter(text), FMT_COMPILE("{} {} {}\n"), item.path.size(),
-                   is_directory ? 0 : static_cast<int>(item.entry->type) + 1,
-                   !is_directory && item.entry->executable);
+    const std::size_t length = item.path.size();
+    const char letter = letter_of(item);
+    text.append(reinterpret_cast<const char*>(&length), sizeof length);
+    text += letter;
     text += item.path;
-    if (!is_directory) {
-      const auto& bytes = item.entry->content.value().bytes();
-      text.append(bytes.begin(), bytes.end());
+    if (letter != 'd') {
+      text += item.entry->content.value().view();
     }
     if (text.size() > hashed_at_once) {
       hash.update(text);

@@ -93,9 +93,8 @@ std::string time_text(std::chrono::steady_clock::time_point start) {
 
 std::vector<Assembly::Layer> layers_ahead(Services& services,
                                           const plan::Plan& plan,
-                                          const Reasons& reasons) {
-  return is_as_before(reasons) ? std::vector<Assembly::Layer>{}
-                               : Assembly::make_layers(services, plan);
+                                          bool changed) {
+  return changed ? Assembly::make_layers(services, plan) : std::vector<Assembly::Layer>{};
 }
 
 std::optional<std::string> needs_an_engine(const PackageRequest& request, bool pushed) {

@@ -18,11 +18,9 @@ std::optional<std::string> obstacle_to_direct(const PackageRequest& request,
                                               const plan::Plan& plan,
                                               bool pushed);
 
-/// The layers of `plan` when its code is not as it was last built here: a registry will hardly have
-/// them. Made while servers answer. Empty when they may not be needed.
-std::vector<Assembly::Layer> layers_ahead(Services& services,
-                                          const plan::Plan& plan,
-                                          const Reasons& reasons);
+/// The layers of `plan` when something `changed` since it was last built here: a registry will
+/// hardly have them. Made while servers answer. Empty when they may not be needed.
+std::vector<Assembly::Layer> layers_ahead(Services& services, const plan::Plan& plan, bool changed);
 
 /// Takes the image of `plan` from its registry (asked by `question` already), or puts it together
 /// there from the dependency image (or the base, when nothing is installed) and the code, whose

@@ -229,7 +229,7 @@ Explanation explain(Services& services,
   } else {
     add_copies(plan, name, explanation);
   }
-  const auto why = reasons(services, request, scanned, plan);
+  const auto why = reasons(last_build(services, request), scanned, plan);
   explanation.image = expected_image(request, why);
   explanation.dependencies = expected_dependencies(request, why, plan);
   if (explanation.upload.image_is_there && !request.no_cache) {

@@ -89,6 +89,7 @@ void tell(const Services& services, const Scanned& scanned, const plan::Plan& pl
 /// A plan on the executor image as it was seen last, and what its target has for it.
 struct Guess {
   std::optional<plan::Plan> plan{};
+  bool changed{true};  ///< since the last build
   std::optional<Reasons> why{};
   std::optional<TargetQuestion> question{};
   std::vector<Assembly::Layer> layers{};  ///< of `plan`, where it is, as far as they are made
@@ -107,7 +108,6 @@ Guess guess_plan(Services& services,
     return {};  // what is wrong with it is told of the image as it is now
   }
   refuse_secrets(services, *guess.plan);
-  guess.why = reasons(services, request, scanned, *guess.plan);
   return guess;
 }
 
@@ -138,9 +138,9 @@ Image make(Services& services,
   const auto obstacle = obstacle_to_direct(request, plan, pushed);
   if (!obstacle && pushed) {
     auto question = guess.question ? std::move(*guess.question)
-                                   : ask_target(services, request, plan, why, name);
-    auto layers =
-        guess.layers.empty() ? layers_ahead(services, plan, why) : std::move(guess.layers);
+                                   : ask_target(services, request, plan, guess.changed, name);
+    auto layers = guess.layers.empty() ? layers_ahead(services, plan, guess.changed)
+                                       : std::move(guess.layers);
     return package_directly(services, request, scanned, plan, why, name, std::move(question),
                             std::move(layers));
   }
@@ -199,9 +199,14 @@ Image package(Services& services,
   if (base_question) {
     base_question->ask();
   }
-  if (pushed && guess.plan && !obstacle_to_direct(request, *guess.plan, true)) {
-    guess.question = ask_target(services, request, *guess.plan, *guess.why, name);
-    guess.layers = layers_ahead(services, *guess.plan, *guess.why);
+  const auto before = last_build(services, request);
+  if (guess.plan) {
+    guess.changed = !is_as_before(before, *guess.plan);
+    if (pushed && !obstacle_to_direct(request, *guess.plan, true)) {
+      guess.question = ask_target(services, request, *guess.plan, guess.changed, name);
+      guess.layers = layers_ahead(services, *guess.plan, guess.changed);
+    }
+    guess.why = reasons(before, scanned, *guess.plan);
   }
   const image::BaseFacts base = base_question
                                     ? base_question->answer()
@@ -209,7 +214,8 @@ Image package(Services& services,
   if (!guess.plan || !(guess.plan->base == base)) {
     guess = {.plan = plan_on(services, request, scanned, base)};
     refuse_secrets(services, *guess.plan);
-    guess.why = reasons(services, request, scanned, *guess.plan);
+    guess.changed = !is_as_before(before, *guess.plan);
+    guess.why = reasons(before, scanned, *guess.plan);
   }
   tell(services, scanned, *guess.plan);
   Image image = make(services, request, scanned, name, pushed, guess);

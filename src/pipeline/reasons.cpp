@@ -34,12 +34,19 @@ Texts all_changes(const Reasons& reasons) {
 
 }  // namespace
 
-Reasons reasons(const Services& services,
-                const PackageRequest& request,
+std::optional<state::BuildRecord> last_build(const Services& services,
+                                             const PackageRequest& request) {
+  return services.build_records.get(request.project.directory);
+}
+
+bool is_as_before(const std::optional<state::BuildRecord>& before, const plan::Plan& plan) {
+  return before && before->image_key == plan.image_key;
+}
+
+Reasons reasons(const std::optional<state::BuildRecord>& before,
                 const Scanned& scanned,
                 const plan::Plan& plan) {
-  const auto before = services.build_records.get(request.project.directory);
-  if (before && before->image_key == plan.image_key) {
+  if (is_as_before(before, plan)) {
     return {.first = false};
   }
   Reasons why{.first = !before, .now = plan::record_of(plan, scanned.project)};
@@ -47,10 +54,6 @@ Reasons reasons(const Services& services,
     why.changes = plan::changes(*before, *why.now);
   }
   return why;
-}
-
-bool is_as_before(const Reasons& reasons) {
-  return !reasons.first && reasons.changes.code.empty() && reasons.changes.dependencies.empty();
 }
 
 void remember(const Services& services, const PackageRequest& request, const Reasons& reasons) {

@@ -7,15 +7,17 @@
 
 namespace autopack::pipeline {
 
-/// Compares with the record of the last build; nothing is asked or built, so that `explain` can
-/// tell it too.
-Reasons reasons(const Services& services,
-                const PackageRequest& request,
+/// What was built of the working directory last; none when nothing was.
+std::optional<state::BuildRecord> last_build(const Services& services,
+                                             const PackageRequest& request);
+
+/// True when nothing changed since the build `before`.
+bool is_as_before(const std::optional<state::BuildRecord>& before, const plan::Plan& plan);
+
+/// Compares with the build `before`; nothing is asked or built, so that `explain` can tell it too.
+Reasons reasons(const std::optional<state::BuildRecord>& before,
                 const Scanned& scanned,
                 const plan::Plan& plan);
-
-/// True when nothing changed since the last build.
-bool is_as_before(const Reasons& reasons);
 
 /// Keeps what was built now for the next time.
 void remember(const Services& services, const PackageRequest& request, const Reasons& reasons);

@@ -72,7 +72,7 @@ std::string dependency_tag(const std::string& dependency_key) {
 TargetQuestion ask_target(Services& services,
                           const PackageRequest& request,
                           const plan::Plan& plan,
-                          const Reasons& reasons,
+                          bool changed,
                           const ImageName& name) {
   const std::shared_ptr<registry::Repository> target = open_target(services, name);
   if (request.no_cache) {
@@ -80,7 +80,6 @@ TargetQuestion ask_target(Services& services,
     nothing.set_value({});
     return {target, Background<Found>{nothing.get_future()}};
   }
-  const bool changed = !is_as_before(reasons);
   const bool asks_dependencies = changed || request.max_dependency_age;
   Question question{.key = key_tag(plan.image_key),
                     .dependencies = engine::needs_no_dependency_image(plan) || !asks_dependencies

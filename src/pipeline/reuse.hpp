@@ -36,12 +36,12 @@ struct TargetQuestion {
 };
 
 /// Asks for all that will be needed at once, in one round trip: what was pushed last and the
-/// dependencies only when something changed or these may be too old, the user's tag only when
+/// dependencies only when something `changed` or these may be too old, the user's tag only when
 /// nothing did. With `--no-cache` for nothing.
 TargetQuestion ask_target(Services& services,
                           const PackageRequest& request,
                           const plan::Plan& plan,
-                          const Reasons& reasons,
+                          bool changed,
                           const ImageName& name);
 
 /// The image under the key's tag; the user's tag is moved to it. None when it is not there.

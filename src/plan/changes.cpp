@@ -74,7 +74,7 @@ Values by_directory(const std::vector<ContextEntry>& entries) {
     text.assign(path).push_back('\0');
     text.push_back(letter_of(entry));
     if (entry.content) {
-      text.append(entry.content->bytes().begin(), entry.content->bytes().end());
+      text += entry.content->view();
     }
     hash->update(text);
   }

@@ -61,7 +61,7 @@ void Gatherer::add(const std::string& path) {
     add_directory(path);
     return;
   }
-  const auto entry = place_.tree->find(path);
+  auto entry = place_.tree->find(path);
   if (!entry) {
     problems_.push_back({.message = fmt::format("`{}` does not exist in {}", printable(path),
                                                 place_.tree->describe())});
@@ -73,7 +73,7 @@ void Gatherer::add(const std::string& path) {
     refuse_ignored(path, *rule);
     return;
   }
-  keep(*entry);
+  keep(std::move(*entry));
   if (is_directory) {
     add_directory(path);
   }
@@ -81,6 +81,9 @@ void Gatherer::add(const std::string& path) {
 
 void Gatherer::add_directory(const std::string& path) {
   const std::size_t before = entries_.size();
+  if (path.empty() && contents_ != nullptr && contents_->hashes != nullptr) {
+    entries_.reserve(before + contents_->hashes->count());  // mostly what was there the last time
+  }
   std::optional<source::Rule> last_rule;
   bool entered_excluded = false;
   source::IgnoreWalk ignored{ignore_};
@@ -115,13 +118,13 @@ void Gatherer::add_directory(const std::string& path) {
 void Gatherer::add_parents(const std::string& path) {
   for (std::size_t slash = path.find('/'); slash != std::string::npos;
        slash = path.find('/', slash + 1)) {
-    if (const auto parent = place_.tree->find(path.substr(0, slash))) {
-      keep(*parent);
+    if (auto parent = place_.tree->find(path.substr(0, slash))) {
+      keep(std::move(*parent));
     }
   }
 }
 
-void Gatherer::keep(source::Entry entry) {
+void Gatherer::keep(source::Entry&& entry) {
   std::string fault;
   std::string_view remedy;
   if (entry.type == source::EntryType::other) {
@@ -138,15 +141,15 @@ void Gatherer::keep(source::Entry entry) {
                         printable(entry.path));
   }
   if (fault.empty()) {
-    ContextEntry& kept = entries_.emplace_back();
-    kept = {.path = place_.prefix.empty() ? std::move(entry.path) : place_.prefix + entry.path,
-            .link_target = std::move(entry.link_target),
-            .size = entry.size,
-            .type = entry.type,
-            .executable = entry.executable,
-            .tree = index_};
+    entries_.push_back(
+        {.path = place_.prefix.empty() ? std::move(entry.path) : place_.prefix + entry.path,
+         .link_target = std::move(entry.link_target),
+         .size = entry.size,
+         .type = entry.type,
+         .executable = entry.executable,
+         .tree = index_});
     if (contents_ != nullptr && problems_.empty()) {
-      read_contents(kept, entry);
+      read_contents(entries_.back(), entry);
     }
   } else if (refused_.insert(entry.path).second) {
     problems_.push_back({.message = std::move(fault),

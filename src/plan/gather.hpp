@@ -39,7 +39,7 @@ public:
 private:
   void add_directory(const std::string& path);
   void add_parents(const std::string& path);
-  void keep(source::Entry entry);
+  void keep(source::Entry&& entry);
   void read_contents(ContextEntry& entry, const source::Entry& found);
   void refuse_ignored(const std::string& path, const source::Rule& rule);
 

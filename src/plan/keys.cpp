@@ -46,10 +46,12 @@ public:
       return;
     }
     const bool is_link = entry.type == source::EntryType::symlink;
-    add(is_link            ? "link"
-        : entry.executable ? "program"
-                           : "file",
-        entry.content ? entry.content->str() : "");
+    const std::string_view kind = is_link ? "link" : entry.executable ? "program" : "file";
+    if (entry.content) {
+      add(kind, *entry.content);
+    } else {
+      add(kind, "");
+    }
   }
 
   std::string finish() {
@@ -59,6 +61,19 @@ public:
 
 private:
   static constexpr std::size_t hashed_at_once{16'384};
+
+  /// As ContentHash::str of it, without a string for each of many files.
+  void add(std::string_view name, const ContentHash& content) {
+    static constexpr std::string_view digits{"0123456789abcdef"};
+    fmt::format_to(std::back_inserter(text_), FMT_COMPILE("{}:{}=71:sha256:"), name.size(), name);
+    const std::size_t size = text_.size();
+    text_.resize(size + 2 * content.bytes().size());
+    char* out = text_.data() + size;
+    for (const unsigned char byte : content.bytes()) {
+      *out++ = digits[byte >> 4U];
+      *out++ = digits[byte & 15U];
+    }
+  }
 
   void hash_text() {
     hash_.update({text_.data(), text_.size()});

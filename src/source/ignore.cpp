@@ -76,6 +76,7 @@ void IgnoreRules::add(std::string_view text, const std::string& file) {
 void IgnoreRules::append(const Rule& rule, std::string_view line) {
   if (auto pattern = Pattern::parse(line)) {
     has_exceptions_ = has_exceptions_ || pattern->is_exception();
+    last_bytes_.push_back(pattern->last_byte());
     compiled_.push_back(std::make_shared<const Compiled>(Compiled{std::move(*pattern)}));
     rules_.push_back(rule);
   }
@@ -89,7 +90,12 @@ std::optional<Rule> IgnoreRules::excludes(std::string_view path) const {
 // one that could change nothing at a directory is not asked there.
 const Rule* IgnoreWalk::decide(std::string_view path, bool is_directory) {
   const Rule* decision = nullptr;
+  const char last = path.empty() ? '\0' : path.back();
   for (std::size_t i = 0; i < rules_.rules_.size(); ++i) {
+    // Most paths end otherwise than most patterns, and there are many of both.
+    if (rules_.last_bytes_[i].value_or(last) != last && matched_[i] == 0) {
+      continue;
+    }
     const Pattern& pattern = rules_.compiled_[i]->pattern;
     const bool asked = pattern.is_exception() == (decision != nullptr);
     const bool matches = matched_[i] != 0 || (asked && pattern.matches(path));

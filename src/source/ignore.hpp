@@ -52,6 +52,7 @@ private:
 
   std::vector<Rule> rules_;
   std::vector<std::shared_ptr<const Compiled>> compiled_;
+  std::vector<std::optional<char>> last_bytes_;  ///< by rule; see Pattern::last_byte
   bool has_exceptions_{false};
 };
 

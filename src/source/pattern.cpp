@@ -91,6 +91,14 @@ void check_syntax(std::string_view rest) {
   }
 }
 
+/// Of a pattern that ends with a plain character, and has nothing in it that may mean an "or".
+std::optional<char> last_byte_of(std::string_view pattern) {
+  const bool is_plain = !pattern.empty() && static_cast<unsigned char>(pattern.back()) < 0x80 &&
+                        pattern.back() != '*' && pattern.back() != '?' &&
+                        pattern.find_first_of("\\[]{}|^") == std::string_view::npos;
+  return is_plain ? std::optional{pattern.back()} : std::nullopt;
+}
+
 }  // namespace
 
 std::string_view trim_unicode(std::string_view line) {
@@ -171,6 +179,7 @@ void Pattern::compile(std::string_view pattern) {
     }
   }
   text_ = pattern;
+  last_byte_ = last_byte_of(pattern);
   if (kind_ == Kind::prefix) {
     text_.resize(text_.size() - 2);
   } else if (kind_ == Kind::suffix) {
@@ -185,9 +194,7 @@ bool Pattern::matches(std::string_view path) const {
   switch (kind_) {
     case Kind::exact: return path == text_;
     case Kind::prefix: return path.starts_with(text_);
-    case Kind::suffix:
-      // Most paths differ in the last character, and most patterns are of this kind.
-      return text_.empty() || (!path.empty() && path.back() == text_.back() && ends_so(path));
+    case Kind::suffix: return text_.empty() || ends_so(path);
     case Kind::regexp: return automaton_->matches(path);
   }
   return false;

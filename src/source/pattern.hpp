@@ -20,6 +20,10 @@ public:
 
   /// Whether it matches the path itself; what lies below a match is the caller's.
   bool matches(std::string_view path) const;
+
+  /// What every path that it matches ends with; none where that is not known.
+  std::optional<char> last_byte() const { return last_byte_; }
+
   /// False when it matches nothing below `directory`.
   bool may_match_below(std::string_view directory) const;
 
@@ -32,6 +36,7 @@ private:
   bool exception_{false};
   Kind kind_{Kind::exact};
   std::string text_{};
+  std::optional<char> last_byte_{};
   std::optional<Automaton> automaton_{};
 };
 

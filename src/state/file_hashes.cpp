@@ -211,6 +211,10 @@ FileFacts FileHashes::of(const source::Tree& tree,
   return facts;
 }
 
+std::size_t FileHashes::count() const {
+  return old_->count();
+}
+
 void FileHashes::save() {
   if (fresh_.empty() && asked_.size() == old_->count()) {
     return;

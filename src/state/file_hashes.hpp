@@ -41,6 +41,8 @@ public:
   /// The facts of `entry`, the file `path` of `tree`, from the table or by reading it once.
   /// Quickest in the order of the last time. Throws Error(interrupted).
   FileFacts of(const source::Tree& tree, std::string_view path, const source::Entry& entry);
+  /// How many files are remembered.
+  std::size_t count() const;
   /// Writes the table when it changed: the files asked for since the object was made. A failure is
   /// no error, the next run hashes again.
   void save();

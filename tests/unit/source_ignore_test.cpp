@@ -164,6 +164,17 @@ TEST_CASE("one pattern matches as docker matches it") {
   }
 }
 
+TEST_CASE("the end of a pattern rules a path out only where it is plain") {
+  // Regular expressions in docker: `^a[^/]*|b$` finds all that begins with an `a`.
+  CHECK_FALSE(excluded("a*|b", {"ac"}).empty());
+  CHECK_FALSE(excluded("*.[c]", {"x.c"}).empty());
+  CHECK_FALSE(excluded("*\\.c", {"x.c"}).empty());
+  CHECK_FALSE(excluded("*.pyc", {"a.pyc"}).empty());
+  CHECK(excluded("*.pyc", {"a.py"}).empty());
+  CHECK_FALSE(excluded("*c", {"abc/d"}).empty());
+  CHECK_FALSE(excluded("*c\n!*d", {"abc/e"}).empty());
+}
+
 TEST_CASE("the last match wins and a match holds for all below") {
   CHECK(excluded("a\n!a/b\n", {"a", "a/b", "a/b/c", "a/c"}) == "a a/c ");
   CHECK(excluded("a\n!a/b\na/b/c\n", {"a/b", "a/b/c", "a/b/c/d"}) == "a/b/c a/b/c/d ");
