@@ -2,8 +2,6 @@
 
 #include "base/text.hpp"
 
-#include <string_view>
-
 namespace autopack {
 
 ContentHash::ContentHash(const Digest& digest) : bytes_{} {
@@ -17,7 +15,7 @@ ContentHash::ContentHash(const Digest& digest) : bytes_{} {
 }
 
 std::string ContentHash::hex(std::size_t digits) const {
-  return hexadecimal({reinterpret_cast<const char*>(bytes_.data()), digits / 2});
+  return hexadecimal(view().substr(0, digits / 2));
 }
 
 }  // namespace autopack

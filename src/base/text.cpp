@@ -61,15 +61,18 @@ bool is_alphanumeric(std::string_view text, std::string_view signs) {
 }
 
 std::string hexadecimal(std::string_view bytes) {
-  static constexpr std::string_view digits{"0123456789abcdef"};
   std::string text(bytes.size() * 2, '\0');
-  char* out = text.data();
+  write_hexadecimal(bytes, text.data());
+  return text;
+}
+
+void write_hexadecimal(std::string_view bytes, char* out) {
+  static constexpr std::string_view digits{"0123456789abcdef"};
   for (const char c : bytes) {
     const auto byte = static_cast<unsigned char>(c);
     *out++ = digits[byte >> 4U];
     *out++ = digits[byte & 15U];
   }
-  return text;
 }
 
 std::string replace_all(std::string text, std::string_view from, std::string_view to) {

@@ -38,6 +38,8 @@ std::string printable(std::string_view text);
 
 /// Two lower-case hexadecimal digits for each byte.
 std::string hexadecimal(std::string_view bytes);
+/// The same, written to `out`, which has room for it.
+void write_hexadecimal(std::string_view bytes, char* out);
 std::string base64_encode(std::string_view bytes);
 /// URL alphabet without padding (RFC 4648 section 5), as JWTs want.
 std::string base64url_encode(std::string_view bytes);

@@ -10,22 +10,11 @@ namespace autopack::engine {
 namespace {
 
 /// Raise it when the same entries make another tar.
-constexpr int layer_format{2};
+constexpr int layer_format{1};
 
 constexpr unsigned open_to_all{0777};
 
 constexpr std::size_t hashed_at_once{16'384};
-
-char letter_of(const plan::LayerEntry& item) {
-  if (item.entry == nullptr) {
-    return 'd';
-  }
-  switch (item.entry->type) {
-    case source::EntryType::directory: return 'd';
-    case source::EntryType::symlink: return 'l';
-    default: return item.entry->executable ? 'x' : 'f';
-  }
-}
 
 /// Of this machine's cache only.
 std::string key_of(const plan::Layer& layer, std::int64_t file_time) {
@@ -33,7 +22,7 @@ std::string key_of(const plan::Layer& layer, std::int64_t file_time) {
   std::string text = fmt::format("{} {}\n", layer_format, file_time);
   for (const plan::LayerEntry& item : layer.entries) {
     const std::size_t length = item.path.size();
-    const char letter = letter_of(item);
+    const char letter = item.entry == nullptr ? 'd' : item.entry->letter();
     text.append(reinterpret_cast<const char*>(&length), sizeof length);
     text += letter;
     text += item.path;

@@ -36,18 +36,9 @@ std::string hash_of(const ContextEntry& entry) {
   return entry.content ? entry.content->hex(hash_digits) : "";
 }
 
-/// The kind of entry.
-char letter_of(const ContextEntry& entry) {
-  switch (entry.type) {
-    case source::EntryType::directory: return 'd';
-    case source::EntryType::symlink: return 'l';
-    default: return entry.executable ? 'x' : 'f';
-  }
-}
-
 /// A letter for the kind of entry, then its hash.
 std::string state_of(const ContextEntry& entry) {
-  return letter_of(entry) + hash_of(entry);
+  return entry.letter() + hash_of(entry);
 }
 
 Values by_path(const std::vector<ContextEntry>& entries) {
@@ -72,7 +63,7 @@ Values by_directory(const std::vector<ContextEntry>& entries) {
       hash = &hashes[top.empty() ? "files" : printable(top)];
     }
     text.assign(path).push_back('\0');
-    text.push_back(letter_of(entry));
+    text.push_back(entry.letter());
     if (entry.content) {
       text += entry.content->view();
     }

@@ -64,15 +64,10 @@ private:
 
   /// As ContentHash::str of it, without a string for each of many files.
   void add(std::string_view name, const ContentHash& content) {
-    static constexpr std::string_view digits{"0123456789abcdef"};
     fmt::format_to(std::back_inserter(text_), FMT_COMPILE("{}:{}=71:sha256:"), name.size(), name);
     const std::size_t size = text_.size();
-    text_.resize(size + 2 * content.bytes().size());
-    char* out = text_.data() + size;
-    for (const unsigned char byte : content.bytes()) {
-      *out++ = digits[byte >> 4U];
-      *out++ = digits[byte & 15U];
-    }
+    text_.resize(size + 2 * content.view().size());
+    write_hexadecimal(content.view(), text_.data() + size);
   }
 
   void hash_text() {

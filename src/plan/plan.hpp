@@ -43,6 +43,15 @@ struct ContextEntry {
   bool executable{false};  ///< the owner's execute bit
   bool cleared{false};     ///< its bytes were looked at, and hold no secret
   std::uint16_t tree{0};   ///< index into Plan::trees
+
+  /// What it is: `d` a directory, `l` a link, `x` a program, `f` another file.
+  char letter() const {
+    switch (type) {
+      case source::EntryType::directory: return 'd';
+      case source::EntryType::symlink: return 'l';
+      default: return executable ? 'x' : 'f';
+    }
+  }
 };
 
 /// A tree whose files stand in the context below `prefix`, which is empty or ends with a slash.

@@ -188,7 +188,18 @@ http::Response Session::repeat(const std::function<http::Response()>& try_it) co
 }
 
 http::Response Session::send(const http::Request& request) {
-  return repeat([&] { return try_once(request); });
+  try {
+    return repeat([&] { return try_once(request); });
+  } catch (http::TransportError& error) {
+    using Reason = http::TransportError::Reason;
+    if (error.reason() == Reason::resolve || error.reason() == Reason::connect) {
+      error.hint(
+          fmt::format("see that `{}` is the registry meant, and that it can be reached from "
+                      "here: a proxy or a firewall may be on the way",
+                      host_));
+    }
+    throw;
+  }
 }
 
 bool Session::pause(const http::Attempt& attempt) const {

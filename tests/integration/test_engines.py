@@ -88,6 +88,10 @@ class FailingBuild(unittest.TestCase):
                           '--output-image-uri', f'{name}:t', cwd=folder, status=1)
         self.assertIn(name.split('/')[0], answer.err)
         self.assertEqual(answer.out, '')
+        alone = autopack('build', '--executor-image-uri', f'{name}:base', '--script=task.py', '--engine=direct',
+                         '--output-image-uri', f'{name}:t', cwd=folder, status=1)
+        self.assertIn(name, alone.err)
+        self.assertIn(f"see that `{name.split('/')[0]}` is the registry meant", alone.err)
 
 
 class Interrupted(unittest.TestCase):
