@@ -39,15 +39,13 @@ Items items_of(const BuildRequest& request) {
 
 /// Without these the engine would make the parents, with the time of the build.
 void add_parents(Items& items) {
-  std::vector<std::string> parents;
   for (const auto& [path, item] : items) {
     for (auto slash = path.rfind('/'); slash != std::string::npos && slash > 0;
          slash = path.rfind('/', slash - 1)) {
-      parents.push_back(path.substr(0, slash));
+      if (!items.try_emplace(path.substr(0, slash)).second) {
+        break;
+      }
     }
-  }
-  for (auto& parent : parents) {
-    items.try_emplace(std::move(parent));
   }
 }
 

@@ -32,6 +32,8 @@ struct Entry {
   std::int64_t mtime_ns{0};           ///< for caches only, never for an image
   const Obstacle* obstacle{nullptr};  ///< of the program; null unless other
   std::string identity{};  ///< same identity, same contents, whatever the path; empty: not known
+
+  bool operator==(const Entry&) const = default;
 };
 
 /// A read-only tree of files: a working directory, git's index, a commit. Untrusted: symbolic links

@@ -4,6 +4,7 @@
 #include "source/tree.hpp"
 
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -59,7 +60,7 @@ private:
   const Cancellation* cancellation_;
   std::unique_ptr<Table> old_;
   std::vector<std::uint32_t> asked_;  ///< records of old_, then those of fresh_
-  std::vector<Record> fresh_;
+  std::deque<Record> fresh_;
   std::int64_t now_ns_;
   const source::Tree* tree_{nullptr};  ///< the last one, and the hash of where it is
   std::uint64_t place_{0};

@@ -4,12 +4,14 @@
 #include "base/process.hpp"
 #include "base/text.hpp"
 #include "source/git.hpp"
+#include "source/remembering_tree.hpp"
 #include "support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
 
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <random>
 #include <string>
 #include <vector>
@@ -350,10 +352,15 @@ TEST_CASE("unfiltered contents are known by their blobs") {
   repository.write("c.txt", "1\n");
   repository.write(".gitattributes", "c.txt text eol=crlf\n");
   repository.commit();
-  const auto tree = source::make_git_tree(repository.path, "HEAD", {});
+  const std::shared_ptr<const source::Tree> tree =
+      source::make_git_tree(repository.path, "HEAD", {});
   CHECK(tree->find("a")->identity == tree->find("b")->identity);
   CHECK_FALSE(tree->find("a")->identity.empty());
   CHECK(tree->find("c.txt")->identity.empty());
+  const auto kept = source::remembering(tree);
+  for (int i = 0; i < 2; ++i) {
+    CHECK(kept->list("") == tree->list(""));
+  }
 }
 
 TEST_CASE("git's facts: revision, remote without credentials, dirtiness of the directory") {

@@ -173,6 +173,30 @@ TEST_CASE("a disk tree reads files and nothing else") {
   CHECK(message_of([&] { tree->read(""); }, kind) == "`` is a directory, not a file");
 }
 
+TEST_CASE("a remembering tree gives each entry whole, and as it was") {
+  const TemporaryDirectory directory;
+  const fs::path& root = directory.path();
+  fs::create_directory(root / "sub");
+  for (const fs::path& place : {root, root / "sub"}) {
+    write_file(place / "file", "text");
+    write_file(place / "program", "#!/bin/sh\n");
+    fs::permissions(place / "program", fs::perms::owner_all);
+    fs::create_symlink("file", place / "link");
+    REQUIRE(::mkfifo((place / "pipe").c_str(), 0600) == 0);
+  }
+  const std::shared_ptr<const Tree> tree = make_disk_tree(root);
+  const auto kept = remembering(tree);
+  const auto top = tree->list("");
+  const auto below = tree->list("sub");
+  REQUIRE(below.size() == 4);
+  for (int i = 0; i < 2; ++i) {
+    CHECK(kept->list("") == top);
+    CHECK(kept->list("sub") == below);
+    write_file(root / "sub" / "late", "");
+  }
+  CHECK(tree->list("sub").size() == 5);
+}
+
 TEST_CASE("a disk tree needs a directory") {
   const TemporaryDirectory directory;
   const std::string root = directory.path().string();
