@@ -23,8 +23,8 @@ struct Kind {
   std::uint64_t layer_size;  ///< aimed at, in bytes
 };
 
-constexpr std::array kinds{Kind{"large files", 64 * megabyte}, Kind{"data", 16 * megabyte},
-                           Kind{"code", 4 * megabyte}};
+constexpr std::array kinds{Kind{"large files", 64 * megabyte}, Kind{"data", 4 * megabyte},
+                           Kind{"code", megabyte / 4}};
 constexpr std::size_t large{0};
 constexpr std::size_t data{1};
 constexpr std::size_t code{2};

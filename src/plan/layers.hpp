@@ -26,9 +26,9 @@ struct Layer {
 
 /// The code of `plan` as layers for the direct engine, so that an edit sends little. Files of 1 MB
 /// and more are "large files", Python and other source files up to 64 kB are "code", the rest is
-/// "data". Each kind is one layer up to a size (64, 4 and 16 MB); above, it is dealt to 2, 4, 8 or
-/// 16 layers by a hash of the file's path, so that a file stays in its layer whatever happens to
-/// the others. Large files come first, code last.
+/// "data". Each kind is one layer up to a size (64 MB, 250 kB and 4 MB); above, it is dealt to 2,
+/// 4, 8 or 16 layers by a hash of the file's path, so that a file stays in its layer whatever
+/// happens to the others. Large files come first, code last.
 std::vector<Layer> code_layers(const Plan& plan);
 
 }  // namespace autopack::plan

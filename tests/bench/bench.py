@@ -54,10 +54,21 @@ def base_with_wheels():
     return name
 
 
+def module(number, size):
+    """About `size` bytes of Python that compress to a third."""
+    chosen = random.Random(number)
+    words = [''.join(chosen.choices('etaoinshrdlu', k=chosen.randint(3, 9))) for _ in range(80)]
+    lines = [f'"""Part {number}."""']
+    while sum(len(line) + 1 for line in lines) < size:
+        name, *others = chosen.sample(words, 5)
+        lines += [f'def {name}_{len(lines)}({others[0]}, {others[1]}):',
+                  f'    return {others[0]}.{others[2]}({others[1]}, {others[3]}={chosen.randint(0, 999)})', '']
+    return '\n'.join(lines)
+
+
 def make_project(files=200, requirement=True, ballast_megabytes=0):
-    """A project of `files` modules in trainer/; the ballast lies beside it and is needed by nobody."""
-    tree = {f'trainer/part_{number:03}.py': f'"""Part {number}."""\n' + f'VALUE = {number}\n' * 60
-            for number in range(files - 2)}
+    """A project of `files` modules, 1 MB for 200, in trainer/; the ballast lies beside it and is needed by nobody."""
+    tree = {f'trainer/part_{number:03}.py': module(number, 5_000) for number in range(files - 2)}
     tree['trainer/__init__.py'] = ''
     tree['trainer/task.py'] = 'print("trained")\n'
     if requirement:
@@ -325,9 +336,9 @@ def build_command(target, *more):
             '--output-image-uri', target, *more]
 
 
-def peak_memory(command, folder):
+def peak_memory(command, folder, **environment):
     """The most memory, in MiB, that `command` held; looked at every 2 ms, because wait4 counts this program's own in."""
-    process = subprocess.Popen([str(part) for part in command], cwd=folder, env=testbed.environment(),
+    process = subprocess.Popen([str(part) for part in command], cwd=folder, env=testbed.environment(**environment),
                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     peak = 0
     while process.poll() is None:
@@ -338,6 +349,21 @@ def peak_memory(command, folder):
     if process.returncode:
         raise AssertionError(f'{command} ended with {process.returncode}')
     return peak / 1024
+
+
+def print_peaks(project):
+    """Of commands that know nothing of the tree yet, and of builds that do."""
+    target = project.target
+    explain = [testbed.binary, 'explain', '--executor-image-uri', base_with_wheels(), '--script=trainer/task.py']
+    engine = build_command('bench/memory:t', '--engine=docker', '--no-push')
+    peaks = {name: peak_memory(command, project.folder, XDG_CACHE_HOME=str(testbed.new_folder('cache')))
+             for name, command in (('explain', explain), ('first push', build_command(target + '-new')),
+                                   ('first build by the engine', engine))}
+    project.edit(100)
+    peaks['an edit'] = peak_memory(build_command(target), project.folder)
+    peaks['nothing changed'] = peak_memory(build_command(target), project.folder)
+    testbed.remove_images('bench/memory')
+    print('\npeak memory: ' + ', '.join(f'{name} {peak:.0f} MiB' for name, peak in peaks.items()), flush=True)
 
 
 def case_large(title, rounds, *, count, size, edit):
@@ -359,12 +385,9 @@ def case_large(title, rounds, *, count, size, edit):
     names = ['autopack build', 'autopack explain', 'git status']
     seconds = interleaved(rounds, [build, timed(explain, cwd=folder), timed(['git', 'status', '--short'], cwd=folder)])
     sent = bytes_sent(project, 99 if edit else None)
-    if edit:
-        project.edit(100)
     table(title, names, seconds, [sent, 0, 0])
     print(f'\nexplain takes {seconds[1] / seconds[2]:.1f} times as long as git status')
-    print(f'\npeak memory of autopack build: {peak_memory(build_command(target), folder):.0f} MiB, of the first push: '
-          f'{peak_memory(build_command(target + "-new"), folder):.0f} MiB', flush=True)
+    print_peaks(project)
     shutil.rmtree(folder)
 
 
@@ -453,35 +476,55 @@ def case_firewall(rounds, _):
     print(f'\nlooking for secrets is {100 * part / whole:.1f} % of the first build')
 
 
+def case_elsewhere(rounds, where, registry, tools):
+    """An edit and nothing changed, with the base and the target in `registry`."""
+    base = base_with_wheels().replace(testbed.registry(), registry)
+    plain = testbed.environment()
+
+    def ours(_, name):
+        return [[testbed.binary, 'build', '--executor-image-uri', base, '--script=trainer/task.py',
+                 '--output-image-uri', name]]
+
+    for title, edit in (('edit', True), ('nothing changed', False)):
+        found = [Contestant('autopack build', ours, plain)]
+        found += [Contestant(f'docker, {label}', docker_commands(program, base, False), plain | {'DOCKER_BUILDKIT': kit})
+                  for label, program, kit in tools]
+        if crane:
+            found.append(CraneAppend(crane, base, plain))
+        for number, contestant in enumerate(found):
+            contestant.folder = make_project(requirement=False)
+            contestant.target = f'{registry}/bench/elsewhere-{number}-{time.time_ns()}:t'
+            contestant.go()
+        table(f'{title}, {where} (1 MB, no requirement)', [contestant.name for contestant in found],
+              interleaved(rounds, [turn(contestant, edit) for contestant in found]))
+        for contestant in found:
+            shutil.rmtree(contestant.folder)
+    testbed.remove_images(registry)
+
+
 def case_distant(rounds, _):
-    """An edit and nothing changed, to a registry that is 20 ms away."""
     process = subprocess.Popen([sys.executable, HERE / 'distance.py', testbed.registry(), '10'], stdout=subprocess.PIPE,
                                text=True)
     try:
-        far = f'127.0.0.1:{int(process.stdout.readline())}'
-        base = base_with_wheels().replace(testbed.registry(), far)
-        plain, tool = testbed.environment(), testbed.buildkit_command()[0]
+        tools = [('classic', 'docker', '0'), ('BuildKit', testbed.buildkit_command()[0], '1')]
+        case_elsewhere(rounds, 'to a registry 20 ms away', f'127.0.0.1:{int(process.stdout.readline())}', tools)
+    finally:
+        testbed.end(process)
 
-        def ours(_, name):
-            return [[testbed.binary, 'build', '--executor-image-uri', base, '--script=trainer/task.py',
-                     '--output-image-uri', name]]
 
-        for title, edit in (('edit, to a registry 20 ms away (1 MB, no requirement)', True),
-                            ('nothing changed, to a registry 20 ms away', False)):
-            found = [Contestant('autopack build', ours, plain),
-                     Contestant('docker, classic', docker_commands('docker', base, False), plain | {'DOCKER_BUILDKIT': '0'}),
-                     Contestant('docker, BuildKit', docker_commands(tool, base, False), plain | {'DOCKER_BUILDKIT': '1'})]
-            if crane:
-                found.append(CraneAppend(crane, base, plain))
-            for number, contestant in enumerate(found):
-                contestant.folder = make_project(requirement=False)
-                contestant.target = f'{far}/bench/far-{number}-{time.time_ns()}:t'
-                contestant.go()
-            table(title, [contestant.name for contestant in found],
-                  interleaved(rounds, [turn(contestant, edit) for contestant in found]))
-            for contestant in found:
-                shutil.rmtree(contestant.folder)
-        testbed.remove_images(far)
+def case_memory(rounds, _):
+    """The registry that crane brings along writes nothing to a disk: what is left is the work of its clients."""
+    if not crane:
+        return
+    log = testbed.new_folder('registry') / 'log'
+    with open(log, 'wb') as out:
+        process = subprocess.Popen([crane, 'registry', 'serve', '--address=127.0.0.1:0'], stderr=out)
+    try:
+        testbed.wait_until(lambda: 'serving on port' in log.read_text(), what="crane's registry")
+        registry = f'127.0.0.1:{int(log.read_text().partition("serving on port")[2].split()[0])}'
+        testbed.run([crane, 'copy', '--insecure', base_with_wheels(),
+                     base_with_wheels().replace(testbed.registry(), registry)])
+        case_elsewhere(rounds, "to crane's own registry, in memory", registry, [])
     finally:
         testbed.end(process)
 
@@ -505,6 +548,7 @@ CASES = {
     'first': case_first,
     'engine': case_engine,
     'distant': case_distant,
+    'memory': case_memory,
     'firewall': case_firewall,
 }
 

@@ -84,7 +84,7 @@ TEST_CASE("large files and data do not travel with the code") {
 TEST_CASE("much code is dealt to layers, and a file stays in its own") {
   auto fixture = code_only();
   for (int i = 0; i < 100; ++i) {
-    fixture.tree.file("trainer/m" + std::to_string(i) + ".py", std::string(60'000, 'x'));
+    fixture.tree.file("trainer/m" + std::to_string(i) + ".py", std::string(4'000, 'x'));
   }
   const auto before_plan = fixture.plan();
   const auto before = engine::recipes(before_plan, 0);
@@ -97,6 +97,17 @@ TEST_CASE("much code is dealt to layers, and a file stays in its own") {
       std::inner_product(before.begin(), before.end(), after.begin(), 0, std::plus<>{},
                          [](const auto& a, const auto& b) { return a.key == b.key ? 0 : 1; });
   CHECK(changed == 1);
+}
+
+TEST_CASE("there are at most 16 layers of code") {
+  auto fixture = code_only();
+  for (int i = 0; i < 200; ++i) {
+    fixture.tree.file("trainer/m" + std::to_string(i) + ".py", std::string(60'000, 'x'));
+  }
+  const auto plan = fixture.plan();
+  const auto layers = plan::code_layers(plan);
+  REQUIRE(layers.size() == 16);
+  CHECK(layers.back().name == "code 16 of 16");
 }
 
 TEST_CASE("a layer's key is moved by what its tar holds and by nothing else") {
