@@ -12,7 +12,7 @@ namespace autopack::pipeline {
 namespace {
 
 /// Asking for less than this costs more than sending it.
-constexpr std::uint64_t not_worth_a_question{64'000};
+constexpr std::uint64_t not_worth_a_question{256'000};
 
 constexpr std::size_t connections{4};
 /// Layers that are compressed while they are sent need memory, and use all cores each.

@@ -24,6 +24,8 @@ namespace autopack::state {
 namespace {
 
 constexpr std::uint32_t records_let_go = 8192;
+/// One or two edited files are found sooner than the table is put in order.
+constexpr std::uint32_t searches_without_order = 4;
 constexpr std::size_t written_at_once = 65536;
 constexpr std::int64_t race_ns = 2'000'000'000;
 /// The last characters are the version of the format.
@@ -102,11 +104,8 @@ public:
   /// The place of `key`; none when there is no such.
   std::optional<std::uint32_t> find(const Key& key) {
     if (next_ >= records_.size() || records_[next_].key != key) {
-      sort();
-      const auto found = std::lower_bound(
-          sorted_.begin(), sorted_.end(), key,
-          [this](std::uint32_t place, const Key& k) { return records_[place].key < k; });
-      if (found == sorted_.end() || records_[*found].key != key) {
+      const auto found = ++searches_ > searches_without_order ? search_sorted(key) : search(key);
+      if (!found) {
         return std::nullopt;
       }
       next_ = *found;
@@ -123,6 +122,26 @@ public:
   std::uint32_t count() const { return static_cast<std::uint32_t>(records_.size()); }
 
 private:
+  std::optional<std::uint32_t> search(const Key& key) const {
+    const auto found = std::find_if(records_.begin(), records_.end(),
+                                    [&](const Record& record) { return record.key == key; });
+    if (found == records_.end()) {
+      return std::nullopt;
+    }
+    return static_cast<std::uint32_t>(found - records_.begin());
+  }
+
+  std::optional<std::uint32_t> search_sorted(const Key& key) {
+    sort();
+    const auto found = std::lower_bound(
+        sorted_.begin(), sorted_.end(), key,
+        [this](std::uint32_t place, const Key& k) { return records_[place].key < k; });
+    if (found == sorted_.end() || records_[*found].key != key) {
+      return std::nullopt;
+    }
+    return *found;
+  }
+
   void sort() {
     if (sorted_.empty()) {
       sorted_.resize(records_.size());
@@ -137,6 +156,7 @@ private:
   std::size_t size_{0};
   std::span<const Record> records_{};
   std::uint32_t next_{0};  ///< where the following file most likely is
+  std::uint32_t searches_{0};
   std::vector<std::uint32_t> sorted_{};
 };
 
