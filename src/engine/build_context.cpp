@@ -57,8 +57,9 @@ void add(image::TarWriter& tar,
     case source::EntryType::directory: tar.add_directory(path); break;
     case source::EntryType::symlink: tar.add_symlink(path, entry.link_target); break;
     case source::EntryType::file:
-      tar.add_file(path, image::file_mode(entry.executable), entry.size,
-                   [&](const image::TarWriter::Take& take) { tree.stream(entry, take); });
+      tar.add_file(
+          path, image::file_mode(entry.executable), entry.size,
+          [&](const image::TarWriter::Take& take) { tree.stream_as_planned(entry, take); });
       break;
     case source::EntryType::other:
       throw Error(ErrorKind::internal, "`" + path + "` is neither file, directory nor link");

@@ -9,8 +9,8 @@ namespace autopack::engine {
 
 namespace {
 
-/// Raise it when the same entries make another tar.
-constexpr int layer_format{1};
+/// Raise it when the same entries make another layer.
+constexpr int layer_format{2};
 
 constexpr unsigned open_to_all{0777};
 
@@ -54,7 +54,7 @@ void write_entry(image::TarWriter& tar, const plan::Plan& plan, const plan::Laye
     case source::EntryType::file:
       tar.add_file(item.path, image::file_mode(entry.executable), entry.size,
                    [&](const image::TarWriter::Take& take) {
-                     plan.trees.at(entry.tree).stream(entry, take);
+                     plan.trees.at(entry.tree).stream_as_planned(entry, take);
                    });
       break;
     case source::EntryType::other:

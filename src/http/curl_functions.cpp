@@ -17,8 +17,8 @@ constexpr const char* remedy =
     "install libcurl: `apt-get install libcurl4t64`, before Debian 13 `libcurl4`";
 
 /// The executor image, what the target has of the key, the last image and the user's tag, and the
-/// starts of two uploads.
-constexpr std::size_t asked_meanwhile = 6;
+/// starts of two uploads; two more pack a layer.
+constexpr std::size_t busy_meanwhile = 8;
 
 CurlFunctions open_curl() {
   const Library library{file_name, remedy};
@@ -63,7 +63,7 @@ const std::shared_future<CurlFunctions>& loading() {
 }  // namespace
 
 CurlLoading::CurlLoading() {
-  start_helpers(asked_meanwhile);
+  start_helpers(busy_meanwhile);
   static_cast<void>(loading());
 }
 

@@ -1,12 +1,14 @@
 #include "image/layer.hpp"
 
+#include "base/background.hpp"
 #include "base/error.hpp"
 
 #include <libdeflate.h>
 
 #include <algorithm>
 #include <deque>
-#include <future>
+#include <memory>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -14,13 +16,13 @@ namespace autopack::image {
 
 namespace {
 
-constexpr std::size_t member_size = 1U << 20U;
+/// Small enough that a layer of code keeps several cores busy, large enough to compress as well.
+constexpr std::size_t member_size = 1U << 18U;
 
 /// The fastest level: on a code edit the time to compress counts, not the last per cent of size.
 constexpr int compression_level = 1;
 
-/// Takes its own, so that they are gone when their member is made.
-std::string compress(std::string bytes) {  // NOLINT(performance-unnecessary-value-param)
+std::string compress(std::string_view bytes) {
   const std::unique_ptr<libdeflate_compressor, decltype(&libdeflate_free_compressor)> compressor{
       libdeflate_alloc_compressor(compression_level), &libdeflate_free_compressor};
   if (!compressor) {
@@ -48,7 +50,7 @@ struct LayerWriter::State {
   Sha256 hash{};
   LayerFacts facts{};
   std::string pending{};
-  std::deque<std::future<std::string>> running{};
+  std::deque<Background<std::string>> running{};
 
   void emit(const std::string& member) {
     hash.update(member);
@@ -80,17 +82,19 @@ void LayerWriter::write(std::string_view tar_bytes) {
     state_->pending += tar_bytes.substr(0, room);
     tar_bytes.remove_prefix(std::min(room, tar_bytes.size()));
     if (state_->pending.size() == member_size) {
-      state_->running.push_back(
-          std::async(std::launch::async, compress, std::exchange(state_->pending, {})));
+      state_->running.push_back(in_background(
+          [piece = std::exchange(state_->pending, {})]() mutable { return compress(piece); }));
       state_->drain(most_running());
     }
   }
 }
 
 LayerFacts LayerWriter::finish() {
+  const bool has_last = !state_->pending.empty() || state_->facts.tar_size == 0;
+  const std::string last = has_last ? compress(state_->pending) : std::string{};
   state_->drain(0);
-  if (!state_->pending.empty() || state_->facts.tar_size == 0) {
-    state_->emit(compress(std::move(state_->pending)));
+  if (has_last) {
+    state_->emit(last);
   }
   state_->facts.digest = state_->hash.finish();
   state_->facts.diff_id = state_->tar_hash.finish();

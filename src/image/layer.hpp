@@ -20,7 +20,7 @@ struct LayerFacts {
 
 /// Compresses a tar to gzip while it comes, on all cores for large ones, and hashes both sides in
 /// the same pass. Memory stays below a few MiB per core. The bytes depend on the tar alone: every
-/// MiB of it becomes one gzip member (RFC 1952 section 2.2), whichever core compresses it.
+/// 256 KiB of it become one gzip member (RFC 1952 section 2.2), whichever core compresses it.
 class LayerWriter {
 public:
   using Take = std::function<void(std::string_view bytes)>;

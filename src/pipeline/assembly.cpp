@@ -17,17 +17,31 @@ using Facts = std::shared_ptr<std::optional<image::LayerFacts>>;
 using Recipe = std::shared_ptr<const engine::LayerRecipe>;
 
 /// Compresses the layer while it is read, and keeps its facts: also of a push that fails later, so
-/// that the next one finds the layer sent and does not send it again.
+/// that the next one finds the layer sent and does not send it again. What was known of it before
+/// must be so.
 registry::BlobSource streamed(const Recipe& recipe,
                               const Facts& facts,
                               const state::LayerCache& cache) {
   return [recipe, facts, cache] {
     auto pipe = std::make_shared<engine::BytePipe>(
         [recipe, facts, cache](const std::function<void(std::string_view)>& out) {
-          image::LayerWriter writer{out};
+          std::string last;  // held back: whoever knows the size reads no error behind it
+          image::LayerWriter writer{[&](std::string_view bytes) {
+            out(last);
+            last = bytes;
+          }};
           recipe->write_tar([&](std::string_view bytes) { writer.write(bytes); });
-          *facts = writer.finish();
-          cache.put(recipe->key, **facts);
+          const auto made = writer.finish();
+          if (*facts && (*facts)->digest != made.digest) {
+            cache.clear();
+            throw Error(ErrorKind::environment,
+                        "the layer `" + recipe->name + "` is compressed otherwise than before")
+                .cause("libdeflate was replaced since then")
+                .hint("run the same command again: all layers are made anew then");
+          }
+          cache.put(recipe->key, made);
+          *facts = made;
+          out(last);
         });
     return [pipe](char* buffer, std::size_t size) { return pipe->read(buffer, size); };
   };

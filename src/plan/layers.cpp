@@ -24,7 +24,7 @@ struct Kind {
 };
 
 constexpr std::array kinds{Kind{"large files", 64 * megabyte}, Kind{"data", 4 * megabyte},
-                           Kind{"code", megabyte / 4}};
+                           Kind{"code", megabyte / 2}};
 constexpr std::size_t large{0};
 constexpr std::size_t data{1};
 constexpr std::size_t code{2};

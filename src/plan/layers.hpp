@@ -26,7 +26,7 @@ struct Layer {
 
 /// The code of `plan` as layers for the direct engine, so that an edit sends little. Files of 1 MB
 /// and more are "large files", Python and other source files up to 64 kB are "code", the rest is
-/// "data". Each kind is one layer up to a size (64 MB, 250 kB and 4 MB); above, it is dealt to 2,
+/// "data". Each kind is one layer up to a size (64 MB, 500 kB and 4 MB); above, it is dealt to 2,
 /// 4, 8 or 16 layers by a hash of the file's path, so that a file stays in its layer whatever
 /// happens to the others. Large files come first, code last.
 std::vector<Layer> code_layers(const Plan& plan);

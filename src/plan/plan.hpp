@@ -70,6 +70,11 @@ struct PlacedTree {
               const std::function<void(std::string_view bytes)>& take) const {
     tree->stream(path_of(entry), take);
   }
+
+  /// The same. Throws Error(project) at the end when the bytes are not those that the plan, and so
+  /// its key, is made of.
+  void stream_as_planned(const ContextEntry& entry,
+                         const std::function<void(std::string_view bytes)>& take) const;
 };
 
 /// `COPY [source, destination]`.

@@ -5,6 +5,9 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+#include <system_error>
+
 namespace autopack::state {
 
 using nlohmann::json;
@@ -59,6 +62,11 @@ void LayerCache::put(const std::string& key, const image::LayerFacts& facts) con
                     {"tarSize", facts.tar_size},
                     {"seal", seal(key, facts)}};
   write_quietly(directory_ / key, write_json(record), limit_);
+}
+
+void LayerCache::clear() const {
+  std::error_code ignored;
+  std::filesystem::remove_all(directory_, ignored);
 }
 
 }  // namespace autopack::state

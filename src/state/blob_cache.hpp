@@ -37,6 +37,8 @@ public:
 
   std::optional<image::LayerFacts> get(const std::string& key) const;
   void put(const std::string& key, const image::LayerFacts& facts) const;
+  /// Forgets all: they are of another compressor's bytes. A failure is no error.
+  void clear() const;
 
 private:
   std::filesystem::path directory_;

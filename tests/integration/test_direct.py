@@ -1,10 +1,12 @@
 """The direct engine makes, without a daemon, the image that the generated Dockerfile makes."""
 
 import hashlib
+import json
 import os
 import re
 import time
 import unittest
+import urllib.error
 import urllib.request
 
 import testbed
@@ -208,6 +210,26 @@ class WhatTheRegistryHas(Base):
         self.check_whole(second)
         self.edit()
         self.assertNotIn(lost, self.uploaded(self.push()))
+
+    def test_is_told_when_the_compressor_is_another(self):
+        """What is known of a layer is of this compressor's bytes; here of another's, as after an update."""
+        cache = testbed.new_folder('cache')
+        self.edit()
+        self.build(self.folder, self.name, '--script=task.py', XDG_CACHE_HOME=str(cache))
+        for path in (cache / 'autopack' / 'layers').iterdir():
+            facts = json.loads(path.read_text())
+            facts['digest'] = 'sha256:' + hashlib.sha256(path.name.encode()).hexdigest()
+            facts['seal'] = hashlib.sha256(
+                ' '.join(str(part) for part in (path.name, facts['digest'], facts['diffID'], facts['size'],
+                                                facts['tarSize'])).encode()).hexdigest()
+            path.write_text(json.dumps(facts))
+        name = self.name + '-updated'
+        failed = self.build(self.folder, name, '--script=task.py', status=1, XDG_CACHE_HOME=str(cache)).json()['error']
+        self.assertIn('is compressed otherwise than before', failed['message'])
+        self.assertIn('run the same command again', failed['hints'][0])
+        with self.assertRaises(urllib.error.HTTPError):
+            urllib.request.urlopen(f'http://{testbed.registry()}/v2/direct/{name}/manifests/{self.first["tag"]}')
+        self.check_whole(self.build(self.folder, name, '--script=task.py', XDG_CACHE_HOME=str(cache)).json())
 
     def test_is_sent_again_when_the_image_was_deleted(self):
         self.delete('manifests/' + self.first['digest'])

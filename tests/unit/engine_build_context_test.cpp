@@ -62,6 +62,17 @@ TEST_CASE("the user's Dockerfile is used where it stands, when it is what is bui
   CHECK(engine::dockerfile_path(request) == ".autopack/Dockerfile");
 }
 
+TEST_CASE("a file that is not what the plan saw ends the context") {
+  const auto tree = std::make_shared<source::MemoryTree>();
+  tree->file("a.py", "one");
+  auto plan = plan_of(tree, {"a.py"});
+  plan.code.at(0).content = sha256("one");
+  const engine::BuildRequest request{.plan = &plan};
+  CHECK_NOTHROW(context_of(request));
+  tree->file("a.py", "two");
+  CHECK_THROWS_WITH_AS(context_of(request), "`a.py` changed while it was read", Error);
+}
+
 TEST_CASE("bytes come out of a pipe as they went in") {
   std::string expected;
   for (int i = 0; expected.size() < 3'000'000; ++i) {

@@ -1,3 +1,4 @@
+#include "base/error.hpp"
 #include "base/json.hpp"
 #include "engine/direct.hpp"
 #include "image/tar.hpp"
@@ -7,6 +8,7 @@
 #include <doctest/doctest.h>
 
 #include <functional>
+#include <memory>
 #include <numeric>
 
 using namespace autopack;
@@ -84,7 +86,7 @@ TEST_CASE("large files and data do not travel with the code") {
 TEST_CASE("much code is dealt to layers, and a file stays in its own") {
   auto fixture = code_only();
   for (int i = 0; i < 100; ++i) {
-    fixture.tree.file("trainer/m" + std::to_string(i) + ".py", std::string(4'000, 'x'));
+    fixture.tree.file("trainer/m" + std::to_string(i) + ".py", std::string(8'000, 'x'));
   }
   const auto before_plan = fixture.plan();
   const auto before = engine::recipes(before_plan, 0);
@@ -145,6 +147,17 @@ TEST_CASE("the same recipe gives the same bytes") {
     CHECK(tar_of(recipe).size() % 512 == 0);
   }
   CHECK(tar_of(recipes[1]).find("print(1)") != std::string::npos);
+}
+
+TEST_CASE("a file that is not what the plan saw ends its layer") {
+  auto plan = code_only().plan();
+  const auto changed = std::make_shared<source::MemoryTree>(code_only().tree);
+  plan.trees.at(0).tree = changed;
+  const auto recipes = engine::recipes(plan, 0);
+  CHECK_NOTHROW(tar_of(recipes.back()));
+  changed->file("trainer/task.py", "print(2)\n");  // as long as before
+  CHECK_THROWS_WITH_AS(tar_of(recipes.back()), "`trainer/task.py` changed while it was read",
+                       Error);
 }
 
 TEST_CASE("what has a step after the code is not for the direct engine") {
