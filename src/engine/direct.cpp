@@ -9,8 +9,8 @@ namespace autopack::engine {
 
 namespace {
 
-/// Raise it when the same entries make another layer.
-constexpr int layer_format{2};
+/// Raise it when the same entries make another tar.
+constexpr int layer_format{1};
 
 constexpr unsigned open_to_all{0777};
 

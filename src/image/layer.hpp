@@ -18,6 +18,10 @@ struct LayerFacts {
   std::uint64_t tar_size{0};   ///< bytes of the tar
 };
 
+/// Raise it when LayerWriter makes other bytes of the same tar: what is remembered of layers holds
+/// no more then.
+inline constexpr int compression_format{2};
+
 /// Compresses a tar to gzip while it comes, on all cores for large ones, and hashes both sides in
 /// the same pass. Memory stays below a few MiB per core. The bytes depend on the tar alone: every
 /// 256 KiB of it become one gzip member (RFC 1952 section 2.2), whichever core compresses it.

@@ -220,7 +220,7 @@ class WhatTheRegistryHas(Base):
             facts = json.loads(path.read_text())
             facts['digest'] = 'sha256:' + hashlib.sha256(path.name.encode()).hexdigest()
             facts['seal'] = hashlib.sha256(
-                ' '.join(str(part) for part in (path.name, facts['digest'], facts['diffID'], facts['size'],
+                ' '.join(str(part) for part in (2, path.name, facts['digest'], facts['diffID'], facts['size'],
                                                 facts['tarSize'])).encode()).hexdigest()
             path.write_text(json.dumps(facts))
         name = self.name + '-updated'
