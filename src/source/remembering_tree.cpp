@@ -49,7 +49,8 @@ public:
       return std::string_view{text_}.substr(from, end - from);
     };
     for (const Row& row : rows_) {
-      path.replace(prefix, std::string::npos, up_to(row.name_end));
+      path.resize(prefix);
+      path += up_to(row.name_end);
       entries.push_back({.path = path,
                          .type = row.type,
                          .executable = row.executable,
