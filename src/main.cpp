@@ -11,7 +11,7 @@
 
 int main(int count, char** values) {
   using namespace autopack;
-  // The pieces that layers are made of go back to the system at once, whichever thread had them.
+  // Large buffers go back to the system at once, whichever thread had them.
   ::mallopt(M_MMAP_THRESHOLD, 512 * 1024);
   ::mallopt(M_ARENA_MAX, 4);
   // A thread's heap grows by a page at a time otherwise, and each time stops the other threads.

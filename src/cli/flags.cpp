@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "job/pool_flags.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -90,6 +91,11 @@ std::optional<std::string> known_elsewhere(const std::string& name) {
   };
   const auto found = names.find(name);
   return found == names.end() ? std::nullopt : std::optional{found->second};
+}
+
+bool is_pool_key(std::string_view name) {
+  const auto keys = job::pool_keys();
+  return std::find(keys.begin(), keys.end(), name) != keys.end();
 }
 
 }  // namespace
@@ -296,11 +302,17 @@ void FlagSet::refuse_unknown(const std::string& token) const {
   for (const auto& flag : flags_) {
     names.insert(names.end(), flag.names.begin(), flag.names.end());
   }
+  const auto has = [&](std::string_view flag) {
+    return std::find(names.begin(), names.end(), flag) != names.end();
+  };
   auto near = known_elsewhere(name);
-  if (!near || std::find(names.begin(), names.end(), *near) == names.end()) {
+  const std::string meant = near.value_or(name);
+  if (!near || !has(*near)) {
     near = name.starts_with("--") ? nearest(name, names) : std::nullopt;
   }
-  if (near) {
+  if (meant.starts_with("--") && has("--worker-pool-spec") && is_pool_key(meant.substr(2))) {
+    error.hint(fmt::format("a pool has it: `--worker-pool-spec={}=...`", meant.substr(2)));
+  } else if (near) {
     error.hint(fmt::format("did you mean `{}`?", *near));
   }
   error.hint(

@@ -82,8 +82,8 @@ void LayerWriter::write(std::string_view tar_bytes) {
     state_->pending += tar_bytes.substr(0, room);
     tar_bytes.remove_prefix(std::min(room, tar_bytes.size()));
     if (state_->pending.size() == member_size) {
-      state_->running.push_back(in_background(
-          [piece = std::exchange(state_->pending, {})]() mutable { return compress(piece); }));
+      state_->running.push_back(
+          in_background([piece = std::exchange(state_->pending, {})] { return compress(piece); }));
       state_->drain(most_running());
     }
   }

@@ -71,8 +71,8 @@ struct PlacedTree {
     tree->stream(path_of(entry), take);
   }
 
-  /// The same. Throws Error(project) at the end when the bytes are not those that the plan, and so
-  /// its key, is made of.
+  /// The same. Throws Error(project), at the end at the latest, when the bytes are not those that
+  /// the plan, and so its key, is made of.
   void stream_as_planned(const ContextEntry& entry,
                          const std::function<void(std::string_view bytes)>& take) const;
 };

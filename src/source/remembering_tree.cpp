@@ -12,7 +12,7 @@ namespace autopack::source {
 
 namespace {
 
-/// What a directory holds, in half the memory of its entries.
+/// What a directory holds, in about a third of the memory that its entries need.
 class PackedList {
 public:
   explicit PackedList(const std::vector<Entry>& entries) {

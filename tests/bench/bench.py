@@ -512,7 +512,7 @@ def case_distant(rounds, _):
         testbed.end(process)
 
 
-def case_memory(rounds, _):
+def case_in_memory(rounds, _):
     """The registry that crane brings along writes nothing to a disk: what is left is the work of its clients."""
     if not crane:
         return
@@ -548,7 +548,7 @@ CASES = {
     'first': case_first,
     'engine': case_engine,
     'distant': case_distant,
-    'memory': case_memory,
+    'in-memory': case_in_memory,
     'firewall': case_firewall,
 }
 

@@ -108,6 +108,12 @@ TEST_CASE("what does not fit is told with the flag or the variable") {
         std::string::npos);
   CHECK(Parsed{}.failure({"--zzz"}) ==
         "`autopack submit` has no flag `--zzz` / `autopack submit --help` lists the flags");
+  CHECK(Parsed{}.failure({"--executor-image-uri=x"}) ==
+        "`autopack submit` has no flag `--executor-image-uri` / "
+        "a pool has it: `--worker-pool-spec=executor-image-uri=...` / "
+        "`autopack submit --help` lists the flags");
+  CHECK(Parsed{}.failure({"--image", "x"}).find("`--worker-pool-spec=executor-image-uri=...`") !=
+        std::string::npos);
   CHECK(Parsed{}.failure({"--region"}) == "`--region` needs a value");
   CHECK(Parsed{}.failure({"--boot-disk-size=1e3"}) ==
         "`1e3` of `--boot-disk-size` is not a whole number");
