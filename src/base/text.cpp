@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstring>
 
 namespace autopack {
 
@@ -67,11 +68,17 @@ std::string hexadecimal(std::string_view bytes) {
 }
 
 void write_hexadecimal(std::string_view bytes, char* out) {
-  static constexpr std::string_view digits{"0123456789abcdef"};
+  static constexpr auto pairs = [] {
+    constexpr std::string_view digits{"0123456789abcdef"};
+    std::array<std::array<char, 2>, 256> table{};
+    for (std::size_t byte = 0; byte < table.size(); ++byte) {
+      table.at(byte) = {digits[byte / 16], digits[byte % 16]};
+    }
+    return table;
+  }();
   for (const char c : bytes) {
-    const auto byte = static_cast<unsigned char>(c);
-    *out++ = digits[byte >> 4U];
-    *out++ = digits[byte & 15U];
+    std::memcpy(out, pairs[static_cast<unsigned char>(c)].data(), 2);
+    out += 2;
   }
 }
 

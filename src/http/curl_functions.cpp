@@ -16,11 +16,12 @@ constexpr const char* file_name = "libcurl.so.4";
 constexpr const char* remedy =
     "install libcurl: `apt-get install libcurl4t64`, before Debian 13 `libcurl4`";
 
-/// The executor image, what the target has of the key, the last image and the user's tag, and the
-/// starts of two uploads; two more pack a layer.
+/// The executor image, what the target has of the key, the dependencies and the user's tag, and the
+/// starts of two uploads; two more pack a layer. One of them walks the tree before that.
 constexpr std::size_t busy_meanwhile = 8;
 
 CurlFunctions open_curl() {
+  start_helpers(busy_meanwhile);
   const Library library{file_name, remedy};
   CurlFunctions functions;
   library.find("curl_global_init", functions.global_init);
@@ -63,7 +64,6 @@ const std::shared_future<CurlFunctions>& loading() {
 }  // namespace
 
 CurlLoading::CurlLoading() {
-  start_helpers(busy_meanwhile);
   static_cast<void>(loading());
 }
 

@@ -107,6 +107,7 @@ Assembly::Layer LayerMaker::make(engine::LayerRecipe made) {
     image::LayerWriter writer{[&](std::string_view piece) { bytes += piece; }};
     recipe.write_tar([&](std::string_view piece) { writer.write(piece); });
     *layer.facts = writer.finish();
+    services_.layer_cache.put(recipe.key, **layer.facts);
     layer.blob = {.known = descriptor_of(**layer.facts),
                   .open = registry::source_of(std::move(bytes))};
   } else {
@@ -171,9 +172,6 @@ engine::Assembled Assembly::finish() const {
   std::vector<image::LayerFacts> facts;
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     const Layer& layer = layers_[i];
-    if (layer.recipe && !layer.from_cache) {
-      services_.layer_cache.put(layer.recipe->key, layer.facts->value());
-    }
     if (i >= parent.manifest.layers.size()) {
       recipes.push_back(*layer.recipe);
       facts.push_back(layer.facts->value());

@@ -136,6 +136,11 @@ Image package_directly(Services& services,
                        std::vector<Assembly::Layer> layers) {
   const auto start = std::chrono::steady_clock::now();
   const auto target = question.target;
+  const bool needs_dependencies = !engine::needs_no_dependency_image(plan);
+  Parent parent;
+  if (!needs_dependencies && !layers.empty()) {
+    parent = base_image(services, plan);  // while the target answers
+  }
   Found found = question.found.get();
   const AgeLimit limit{request, scanned, plan};
   const std::string old = drop_old(services, limit, plan, *target, found);
@@ -143,16 +148,14 @@ Image package_directly(Services& services,
     services.reporter->done("Reused", fmt::format("{}: {}", image->uri(), image->outcome.reason));
     return *image;
   }
-  const bool needs_dependencies = !engine::needs_no_dependency_image(plan);
   if (needs_dependencies && !found.asked_dependencies) {
     found.dependencies = target->head_manifest(dependency_tag(plan.dependency_key));
   }
   const Image planned = planned_image(request, plan, reasons, name, found, old);
   tell_planned(services, planned);
-  Parent parent;
-  if (!needs_dependencies) {
+  if (!needs_dependencies && layers.empty()) {
     parent = base_image(services, plan);
-  } else {
+  } else if (needs_dependencies) {
     parent.reference = name.reference;
     auto anew = request;
     anew.no_cache = request.no_cache || !old.empty();

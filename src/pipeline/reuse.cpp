@@ -41,9 +41,7 @@ Found find_in(const std::shared_ptr<registry::Repository>& repository, const Que
   LastPushed last;
   if (question.last) {
     last = {.manifest = image::parse_manifest(question.last->text, "the manifest pushed last"),
-            .is_there = in_background([repository, digest = question.last->digest.str()] {
-              return repository->head_manifest(digest).has_value();
-            })};
+            .digest = question.last->digest};
   }
   Found found{.image = repository->head_manifest(question.key),
               .asked_own = !question.own.empty(),

@@ -15,8 +15,8 @@ std::string dependency_tag(const std::string& dependency_key);
 
 /// What was pushed last to a repository from here. Its layers are not sent again when it is there.
 struct LastPushed {
-  image::Manifest manifest{};  ///< empty: not known
-  Background<bool> is_there{};
+  image::Manifest manifest{};      ///< empty: not known
+  std::optional<Digest> digest{};  ///< none: not known
 };
 
 /// What a repository has for a plan; each none when it is not there.

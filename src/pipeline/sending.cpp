@@ -75,8 +75,13 @@ public:
 
   /// The manifest, stored under `key` and by its digest.
   registry::StoredManifest run(const std::string& key) {
+    Background<bool> last_is_there;
+    if (last_.digest) {
+      last_is_there =
+          in_background([this] { return target_.head_manifest(last_.digest->str()).has_value(); });
+    }
     send_blobs();
-    if (last_.is_there.valid() && !last_.is_there.get() && trusted_) {
+    if (last_is_there.valid() && !last_is_there.get() && trusted_) {
       send_lost();
     }
     const engine::Assembled made = finish();

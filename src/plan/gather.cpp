@@ -81,8 +81,10 @@ void Gatherer::add(const std::string& path) {
 
 void Gatherer::add_directory(const std::string& path) {
   const std::size_t before = entries_.size();
-  if (path.empty() && contents_ != nullptr && contents_->hashes != nullptr) {
-    entries_.reserve(before + contents_->hashes->count());  // mostly what was there the last time
+  if (contents_ != nullptr && contents_->hashes != nullptr) {
+    // Mostly the files that were there the last time, and their directories.
+    const std::size_t files = contents_->hashes->count();
+    entries_.reserve(files + files / 4);
   }
   std::optional<source::Rule> last_rule;
   bool entered_excluded = false;

@@ -15,6 +15,7 @@
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <cstring>
 #include <system_error>
 #include <utility>
 
@@ -144,24 +145,29 @@ public:
       throw unreadable(path, errno);
     }
     const int handle = directory.release();
-    std::vector<std::string> names;
+    std::string names;
+    std::vector<std::size_t> places;  // in `names`, each of which ends with a zero
     errno = 0;
     while (const dirent* found = ::readdir(stream.get())) {
       const std::string_view name{found->d_name};
       if (name != "." && name != "..") {
-        names.emplace_back(name);
+        places.push_back(names.size());
+        names.append(name).push_back('\0');
       }
       errno = 0;
     }
     if (errno != 0) {
       throw unreadable(path, errno);
     }
-    std::sort(names.begin(), names.end());
+    const auto name_at = [&](std::size_t place) { return names.c_str() + place; };
+    std::sort(places.begin(), places.end(), [&](std::size_t a, std::size_t b) {
+      return std::strcmp(name_at(a), name_at(b)) < 0;
+    });
     const std::string prefix = path.empty() ? std::string{} : std::string{path} + "/";
     std::vector<Entry> entries;
-    entries.reserve(names.size());
-    for (const std::string& name : names) {
-      if (auto entry = entry_at(handle, name.c_str(), prefix + name)) {
+    entries.reserve(places.size());
+    for (const std::size_t place : places) {
+      if (auto entry = entry_at(handle, name_at(place), prefix + name_at(place))) {
         entries.push_back(std::move(*entry));
       }
     }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace autopack::source {
@@ -91,8 +92,7 @@ std::optional<Rule> IgnoreRules::excludes(std::string_view path) const {
 const Rule* IgnoreWalk::decide(std::string_view path, bool is_directory) {
   const Rule* decision = nullptr;
   const char last = path.empty() ? '\0' : path.back();
-  for (std::size_t i = 0; i < rules_.rules_.size(); ++i) {
-    // Most paths end otherwise than most patterns, and there are many of both.
+  for (const std::size_t i : may_decide(last)) {
     if (rules_.last_bytes_[i].value_or(last) != last && matched_[i] == 0) {
       continue;
     }
@@ -101,6 +101,7 @@ const Rule* IgnoreWalk::decide(std::string_view path, bool is_directory) {
     const bool matches = matched_[i] != 0 || (asked && pattern.matches(path));
     if (matches && is_directory) {
       matched_[i] = 1;
+      any_matched_ = true;
     }
     if (matches) {
       decision = pattern.is_exception() ? nullptr : &rules_.rules_[i];
@@ -109,9 +110,29 @@ const Rule* IgnoreWalk::decide(std::string_view path, bool is_directory) {
   return decision;
 }
 
+/// Most paths end otherwise than most patterns, and there are many of both. In order.
+const std::vector<std::size_t>& IgnoreWalk::may_decide(char last_byte) {
+  const std::size_t count = rules_.rules_.size();
+  if (any_matched_) {
+    if (all_.size() != count) {
+      all_.resize(count);
+      std::iota(all_.begin(), all_.end(), std::size_t{0});
+    }
+    return all_;
+  }
+  const auto [known, is_new] = by_last_byte_.try_emplace(last_byte);
+  for (std::size_t i = 0; is_new && i < count; ++i) {
+    if (rules_.last_bytes_[i].value_or(last_byte) == last_byte) {
+      known->second.push_back(i);
+    }
+  }
+  return known->second;
+}
+
 void IgnoreWalk::enter(std::string_view directory) {
   directory_ = directory;
   decision_ = nullptr;
+  any_matched_ = false;
   matched_.assign(rules_.rules_.size(), 0);
   const auto is_open = [&] { return decision_ == nullptr || rules_.has_exceptions_; };
   for (std::size_t end = 0; end < directory.size() && is_open(); ++end) {

@@ -2,6 +2,8 @@
 
 #include "source/tree.hpp"
 
+#include <cstddef>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -68,11 +70,16 @@ public:
 private:
   void enter(std::string_view directory);
   const Rule* decide(std::string_view path, bool is_directory);
+  const std::vector<std::size_t>& may_decide(char last_byte);
 
   const IgnoreRules& rules_;
   std::optional<std::string> directory_{};
   const Rule* decision_{nullptr};  ///< on the directory
   std::vector<char> matched_{};    ///< by rule: it matched the directory, or one above
+  bool any_matched_{false};
+  /// The rules that can match a path which ends so, as far as that was asked.
+  std::map<char, std::vector<std::size_t>> by_last_byte_{};
+  std::vector<std::size_t> all_{};
 };
 
 /// A command for a shell that adds `line` to `file`.

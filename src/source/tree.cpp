@@ -2,11 +2,17 @@
 
 #include "source/listing_ahead.hpp"
 
-#include <iterator>
+#include <cstddef>
 
 namespace autopack::source {
 
 namespace {
+
+/// A directory that is being walked.
+struct Listing {
+  std::vector<Entry> entries{};
+  std::size_t next{0};
+};
 
 std::vector<std::string> directories_of(const std::vector<Entry>& entries,
                                         const std::function<bool(const Entry&)>& enter) {
@@ -26,7 +32,7 @@ void walk(const Tree& tree,
           const std::function<bool(const Entry& directory)>& enter,
           const std::function<void(Entry&& entry)>& visit) {
   // A stack of our own: how deep a tree goes is not ours to decide.
-  std::vector<Entry> pending;
+  std::vector<Listing> open;
   std::optional<ListingAhead> ahead;
   if (tree.lists_in_threads()) {
     ahead.emplace(tree);
@@ -36,13 +42,16 @@ void walk(const Tree& tree,
     if (ahead) {
       ahead->announce(directories_of(entries, enter));
     }
-    pending.insert(pending.end(), std::make_move_iterator(entries.rbegin()),
-                   std::make_move_iterator(entries.rend()));
+    open.push_back({.entries = std::move(entries)});
   };
   add(path);
-  while (!pending.empty()) {
-    Entry entry = std::move(pending.back());
-    pending.pop_back();
+  while (!open.empty()) {
+    Listing& listing = open.back();
+    if (listing.next == listing.entries.size()) {
+      open.pop_back();
+      continue;
+    }
+    Entry& entry = listing.entries[listing.next++];
     if (entry.type != EntryType::directory) {
       visit(std::move(entry));
       continue;

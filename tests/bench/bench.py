@@ -9,6 +9,7 @@ has no row; crane has one when its binary is named.
 """
 
 import argparse
+import contextlib
 import datetime
 import functools
 import os
@@ -19,6 +20,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -331,8 +333,8 @@ def big_project(count, size):
     return folder
 
 
-def build_command(target, *more):
-    return [testbed.binary, 'build', '--executor-image-uri', base_with_wheels(), '--script=trainer/task.py',
+def build_command(target, *more, base=None):
+    return [testbed.binary, 'build', '--executor-image-uri', base or base_with_wheels(), '--script=trainer/task.py',
             '--output-image-uri', target, *more]
 
 
@@ -366,28 +368,40 @@ def print_peaks(project):
     print('\npeak memory: ' + ', '.join(f'{name} {peak:.0f} MiB' for name, peak in peaks.items()), flush=True)
 
 
+@contextlib.contextmanager
+def registry_in_memory():
+    """The same registry with its data in memory, and the base in it: without the disk that it waits for."""
+    with tempfile.TemporaryDirectory(dir='/dev/shm', prefix='autopack-bench-') as folder:
+        address = testbed.start_registry(folder=pathlib.Path(folder))
+        base = base_with_wheels().replace(testbed.registry(), address)
+        testbed.docker('tag', base_with_wheels(), base)
+        testbed.docker('push', '--quiet', base)
+        yield address
+
+
 def case_large(title, rounds, *, count, size, edit):
     """Beside git, which has to look at the same files."""
     folder = big_project(count, size)
-    target = f'{testbed.registry()}/bench/large-{time.time_ns()}:t'
-    project = Contestant('autopack build', lambda _, name: [build_command(name)], testbed.environment())
-    project.folder, project.target = folder, target
-    begin = time.perf_counter()
-    project.go()
-    print(f'\nfirst push: {time.perf_counter() - begin:.1f} s')
     explain = [testbed.binary, 'explain', '--executor-image-uri', base_with_wheels(), '--script=trainer/task.py']
-
-    def build(number):
-        if edit:
-            project.edit(number)
-        return project.go()
-
-    names = ['autopack build', 'autopack explain', 'git status']
-    seconds = interleaved(rounds, [build, timed(explain, cwd=folder), timed(['git', 'status', '--short'], cwd=folder)])
-    sent = bytes_sent(project, 99 if edit else None)
-    table(title, names, seconds, [sent, 0, 0])
-    print(f'\nexplain takes {seconds[1] / seconds[2]:.1f} times as long as git status')
-    print_peaks(project)
+    with registry_in_memory() as memory:
+        target = f'bench/large-{time.time_ns()}'
+        found = []
+        for name, registry, tag in (('autopack build', testbed.registry(), ':t'),
+                                    ('autopack build, no tag of its own', testbed.registry(), '-untagged'),
+                                    ('autopack build, registry in memory', memory, ':t')):
+            base = base_with_wheels().replace(testbed.registry(), registry)
+            project = Contestant(name, lambda _, name, base=base: [build_command(name, base=base)], testbed.environment())
+            project.folder, project.target = folder, f'{registry}/{target}{tag}'
+            print(f'\nfirst push, {name}: {project.go():.1f} s')
+            found.append(project)
+        actions = [turn(project, edit) for project in found]
+        actions += [timed(explain, cwd=folder), timed(['git', 'status', '--short'], cwd=folder)]
+        seconds = interleaved(rounds, actions)
+        sent = [bytes_sent(project, 99 if edit else None) for project in found[:2]]
+        table(title, [*(project.name for project in found), 'autopack explain', 'git status'], seconds,
+              [*sent, sent[0], 0, 0])
+    print('\nagainst git status: ' + ', '.join(f'{value / seconds[-1]:.1f}' for value in seconds[:-1]))
+    print_peaks(found[0])
     shutil.rmtree(folder)
 
 

@@ -208,9 +208,9 @@ def listens(port):
         return probe.connect_ex(('127.0.0.1', port)) == 0
 
 
-def start_registry(login=None):
-    """Starts a registry, with `login` = (user, password) a closed one. Its address `127.0.0.1:PORT`."""
-    folder, port = new_folder('registry'), free_port()
+def start_registry(login=None, folder=None):
+    """Starts a registry, with `login` = (user, password) a closed one, its data in `folder`. Its address `127.0.0.1:PORT`."""
+    folder, port = folder or new_folder('registry'), free_port()
     command = ['bash', SUPPORT, 'run_registry', folder, str(port)]
     if login:
         passwords = folder / 'htpasswd'
