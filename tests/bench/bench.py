@@ -214,9 +214,16 @@ def contestants(api, base, requirement):
     return found
 
 
+def processor_times():
+    """Of all processors, since the start: what the host gave to others while something here was ready to run, and all."""
+    times = [int(field) for field in pathlib.Path('/proc/stat').read_text().split('\n', 1)[0].split()[1:9]]
+    return times[7], sum(times)
+
+
 def interleaved(rounds, actions):
     """Median seconds of each action; they take turns, after one turn that is not counted. Who follows whom changes, for
-    what one leaves behind (the daemon's work, the registry's) costs the next."""
+    what one leaves behind (the daemon's work, the registry's) costs the next. Prints how much the host took away."""
+    stolen, total = processor_times()
     times = [[] for _ in actions]
     order = list(zip(actions, times))
     shuffle = random.Random(7).shuffle
@@ -226,6 +233,8 @@ def interleaved(rounds, actions):
             if number:
                 kept.append(seconds)
         shuffle(order)
+    stolen_now, total_now = processor_times()
+    print(f'\nthe host took {100 * (stolen_now - stolen) / max(total_now - total, 1):.1f} % of the processors', flush=True)
     return [statistics.median(kept) for kept in times]
 
 
