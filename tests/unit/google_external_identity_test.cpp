@@ -163,15 +163,14 @@ TEST_CASE("an external account shows its certificate") {
 }
 
 TEST_CASE("a person of a workforce pool refreshes at the pool's endpoint") {
-  const auto file = json{
-      {"type", "external_account_authorized_user"},
-      {"audience", "//iam.googleapis.com/locations/global/workforcePools/p"},
-      {"client_id", "id"},
-      {"client_secret", secret},
-      {"refresh_token", secret},
-      {"token_url", "https://sts.googleapis.com/v1/oauthtoken"},
-      {"quota_project_id",
-       "payer"}}.dump();
+  const json fields{{"type", "external_account_authorized_user"},
+                    {"audience", "//iam.googleapis.com/locations/global/workforcePools/p"},
+                    {"client_id", "id"},
+                    {"client_secret", secret},
+                    {"refresh_token", secret},
+                    {"token_url", "https://sts.googleapis.com/v1/oauthtoken"},
+                    {"quota_project_id", "payer"}};
+  const std::string file = fields.dump();
   Fixture fixture{
       {answer(200, exchanged),
        answer(400, R"({"error": "invalid_grant", "error_description": "s3cr3t-value"})")}};
