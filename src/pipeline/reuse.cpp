@@ -38,10 +38,11 @@ Found find_in(const std::shared_ptr<registry::Repository>& repository, const Que
   };
   auto dependencies = ask(question.dependencies);
   auto own = ask(question.own);
-  LastPushed last;
+  std::optional<LastPushed> last;
   if (question.last) {
-    last = {.manifest = image::parse_manifest(question.last->text, "the manifest pushed last"),
-            .digest = question.last->digest};
+    last = LastPushed{
+        .manifest = image::parse_manifest(question.last->text, "the manifest pushed last"),
+        .digest = question.last->digest};
   }
   Found found{.image = repository->head_manifest(question.key),
               .asked_own = !question.own.empty(),

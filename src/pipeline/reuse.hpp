@@ -15,8 +15,8 @@ std::string dependency_tag(const std::string& dependency_key);
 
 /// What was pushed last to a repository from here. Its layers are not sent again when it is there.
 struct LastPushed {
-  image::Manifest manifest{};      ///< empty: not known
-  std::optional<Digest> digest{};  ///< none: not known
+  image::Manifest manifest{};
+  Digest digest;
 };
 
 /// What a repository has for a plan; each none when it is not there.
@@ -26,7 +26,7 @@ struct Found {
   bool asked_dependencies{true};
   std::optional<image::Descriptor> own{};  ///< under the user's tag, when `asked_own`
   bool asked_own{false};
-  LastPushed last{};
+  std::optional<LastPushed> last{};  ///< as far as that is known here
 };
 
 /// Where an image goes, asked in the background for what it has.

@@ -58,13 +58,15 @@ public:
           const ImageName& name,
           const Assembly& assembly,
           const Parent& parent,
-          LastPushed last)
+          std::optional<LastPushed> last)
       : services_{services},
         target_{target},
         assembly_{assembly},
         last_{std::move(last)},
         sent_(assembly.layers().size()) {
-    hold(last_.manifest);
+    if (last_) {
+      hold(last_->manifest);
+    }
     if (parent.reference && parent.reference->host == name.reference.host) {
       mount_from_ = parent.reference->path;
     }
@@ -76,9 +78,9 @@ public:
   /// The manifest, stored under `key` and by its digest.
   registry::StoredManifest run(const std::string& key) {
     Background<bool> last_is_there;
-    if (last_.digest) {
+    if (last_) {
       last_is_there =
-          in_background([this] { return target_.head_manifest(last_.digest->str()).has_value(); });
+          in_background([this] { return target_.head_manifest(last_->digest.str()).has_value(); });
     }
     send_blobs();
     if (last_is_there.valid() && !last_is_there.get() && trusted_) {
@@ -195,7 +197,7 @@ private:
   Services& services_;
   registry::Repository& target_;
   const Assembly& assembly_;
-  LastPushed last_;
+  std::optional<LastPushed> last_;
   std::string mount_from_{};  ///< empty: the parent is in another registry
   std::set<Digest> held_{};
   bool trusted_{false};  ///< something of held_ was not asked for
@@ -212,7 +214,7 @@ void send(Services& services,
           const ImageName& name,
           const Assembly& assembly,
           const Parent& parent,
-          LastPushed last,
+          std::optional<LastPushed> last,
           Image& image) {
   Sending sending{services, target, name, assembly, parent, std::move(last)};
   const auto stored = sending.run(image.tag);

@@ -19,7 +19,7 @@ void send(Services& services,
           const ImageName& name,
           const Assembly& assembly,
           const Parent& parent,
-          LastPushed last,
+          std::optional<LastPushed> last,
           Image& image);
 
 }  // namespace autopack::pipeline

@@ -10,6 +10,7 @@
 #include "state/base_cache.hpp"
 #include "state/blob_cache.hpp"
 #include "state/build_record.hpp"
+#include "state/layer_cache.hpp"
 #include "state/pushed_images.hpp"
 
 #include <functional>
