@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "base/url.hpp"
 #include "engine/json_lines.hpp"
+#include "registry/login_files.hpp"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -123,12 +124,13 @@ std::unique_ptr<http::Stream> Api::upgrade(const http::Request& request) {
   }
 }
 
-std::optional<registry::Credential> Api::login(const std::string& host) const {
-  return options_.credentials ? options_.credentials(host) : std::nullopt;
+std::optional<registry::Credential> Api::login(const std::string& repository) const {
+  return options_.credentials ? options_.credentials(repository) : std::nullopt;
 }
 
-http::Header Api::registry_auth(const std::string& host) const {
-  return {"X-Registry-Auth", registry::to_registry_auth(login(host), host).reveal()};
+http::Header Api::registry_auth(const std::string& repository) const {
+  return {"X-Registry-Auth",
+          registry::to_registry_auth(login(repository), registry::host_of(repository)).reveal()};
 }
 
 std::string Api::create_container(std::string what, std::string body, const std::string& query) {

@@ -30,12 +30,12 @@ public:
   void send_cleanup(const http::Request& request) noexcept;
   std::unique_ptr<http::Stream> upgrade(const http::Request& request);
 
-  /// The login for the registry `host`; none = anonymous.
-  std::optional<registry::Credential> login(const std::string& host) const;
+  /// The login for `repository` (`HOST/PATH`); none = anonymous.
+  std::optional<registry::Credential> login(const std::string& repository) const;
   /// Makes a container of the `body` given, and gives its id; `query` starts with `?` or is empty.
   std::string create_container(std::string what, std::string body, const std::string& query);
   /// X-Registry-Auth with that login.
-  http::Header registry_auth(const std::string& host) const;
+  http::Header registry_auth(const std::string& repository) const;
 
   /// True when the engine sees this machine's files.
   bool is_local() const { return options_.endpoint.url.starts_with("unix://"); }

@@ -92,15 +92,17 @@ Transfer transfer(Api& api,
                   const std::string& verb,
                   const image::Reference& reference) {
   Transfer transfer{api.reporter()};
-  request.headers.push_back(api.registry_auth(reference.host));
+  request.headers.push_back(api.registry_auth(reference.repository()));
   request.on_data = [&](std::string_view bytes) { transfer.feed(bytes); };
   const http::Response response = api.send(request);
   if (!response.ok()) {
-    throw transfer_error(verb, reference, refusal_of(response), login_origin(api, reference.host));
+    throw transfer_error(verb, reference, refusal_of(response),
+                         login_origin(api, reference.repository()));
   }
   transfer.finish();
   if (!transfer.complaint().empty()) {
-    throw transfer_error(verb, reference, transfer.complaint(), login_origin(api, reference.host));
+    throw transfer_error(verb, reference, transfer.complaint(),
+                         login_origin(api, reference.repository()));
   }
   return transfer;
 }
@@ -166,11 +168,11 @@ Digest resolve_digest(Api& api, const image::Reference& reference) {
   }
   auto request = api.request(fmt::format("ask `{}` for its digest", reference.text), "GET",
                              "/distribution/" + reference.tagged() + "/json");
-  request.headers.push_back(api.registry_auth(reference.host));
+  request.headers.push_back(api.registry_auth(reference.repository()));
   const auto response = api.send(request);
   if (!response.ok()) {
     throw transfer_error("find", reference, refusal_of(response),
-                         login_origin(api, reference.host));
+                         login_origin(api, reference.repository()));
   }
   const json document = parse_answer(response);
   const auto descriptor = document.find("Descriptor");

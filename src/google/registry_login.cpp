@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "registry/login_files.hpp"
 
 #include <memory>
 #include <mutex>
@@ -50,8 +51,9 @@ bool is_google_registry(const std::string& host) {
 
 registry::CredentialSource make_registry_login(std::function<TokenSource&()> tokens) {
   return [tokens = std::make_shared<Tokens>(std::move(tokens))](
-             const std::string& host) -> std::optional<registry::Credential> {
-    TokenSource* const source = is_google_registry(host) ? tokens->source() : nullptr;
+             const std::string& name) -> std::optional<registry::Credential> {
+    TokenSource* const source =
+        is_google_registry(registry::host_of(name)) ? tokens->source() : nullptr;
     if (source == nullptr) {
       return std::nullopt;
     }

@@ -5,8 +5,10 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "registry/credential_helper.hpp"
+#include "registry/login_files.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -44,8 +46,27 @@ std::string normalised(std::string_view key) {
   return whole_host ? key_of(to_lower(key.substr(0, slash))) : std::string{key};
 }
 
+/// The host of a key of Docker's `auths`, which may be a whole URL: path, user and query count for
+/// nothing.
+std::string host_in(std::string_view key) {
+  const auto scheme = key.find("://");
+  if (scheme != std::string_view::npos) {
+    key.remove_prefix(scheme + 3);
+  }
+  key = key.substr(0, key.find_first_of(scheme == std::string_view::npos ? "/" : "/?#"));
+  if (const auto at = key.rfind('@'); at != std::string_view::npos) {
+    key.remove_prefix(at + 1);
+  }
+  return key_of(to_lower(key));
+}
+
+using Normal = std::string (*)(std::string_view key);
+
 /// The entry for a host in an object keyed by hosts; null when there is none.
-const Json* entry_for(const Json& config, const char* section, const std::string& key) {
+const Json* entry_for(const Json& config,
+                      const char* section,
+                      const std::string& key,
+                      Normal normal = &normalised) {
   const auto found = config.find(section);
   if (found == config.end() || !found->is_object()) {
     return nullptr;
@@ -54,7 +75,7 @@ const Json* entry_for(const Json& config, const char* section, const std::string
     return &*exact;
   }
   for (const auto& [name, value] : found->items()) {
-    if (normalised(name) == key) {
+    if (normal(name) == key) {
       return &value;
     }
   }
@@ -67,7 +88,7 @@ std::string text_of(const Json& object, const char* key) {
 }
 
 Json parse_config(const std::string& text, const std::string& origin) {
-  Json config = Json::parse(text, nullptr, false);
+  Json config = parse_json(text);
   if (!config.is_object()) {
     throw Error(ErrorKind::usage, fmt::format("{} is not a JSON object", origin));
   }
@@ -76,8 +97,9 @@ Json parse_config(const std::string& text, const std::string& origin) {
 
 std::optional<Credential> login_in(const Json& config,
                                    const std::string& key,
-                                   const std::string& origin) {
-  const Json* entry = entry_for(config, "auths", key);
+                                   const std::string& origin,
+                                   Normal normal) {
+  const Json* entry = entry_for(config, "auths", key, normal);
   if (entry == nullptr || !entry->is_object()) {
     return std::nullopt;
   }
@@ -110,7 +132,8 @@ std::optional<Credential> login_in(const Json& config,
 /// The logins of one configuration in one process; shared by copies of the source, and by threads.
 class DockerLogins {
 public:
-  /// `variable` may hold a configuration that comes before the one of `path`.
+  /// `variable` names one that may hold a configuration that comes before the one of `path`; when
+  /// it is empty the file is podman's, whose keys may be those of repositories.
   DockerLogins(Environment environment,
                std::filesystem::path path,
                std::string variable,
@@ -120,11 +143,12 @@ public:
         variable_name_{std::move(variable)},
         cancellation_{cancellation} {}
 
-  std::optional<Credential> find(const std::string& host) {
+  /// `name` is a host, or `HOST/PATH`.
+  std::optional<Credential> find(const std::string& name) {
     const std::scoped_lock lock{mutex_};
     read();
-    const std::string key = key_of(to_lower(host));
-    if (auto login = login_in(variable_, key, fmt::format("`{}`", variable_name_))) {
+    const std::string key = key_of(host_of(name));
+    if (auto login = login_in(variable_, key, fmt::format("`{}`", variable_name_), &host_in)) {
       return login;
     }
     const Json* own = entry_for(file_, "credHelpers", key);
@@ -135,16 +159,27 @@ public:
         return login;
       }
     }
-    return login_in(file_, key, origin_);
+    return variable_name_.empty() ? login_for_path(name) : login_in(file_, key, origin_, &host_in);
   }
 
-  /// What a helper said of `host`: it is asked again.
-  void forget(const std::string& host) {
+  /// What a helper said of the host of `name`: it is asked again.
+  void forget(const std::string& name) {
     const std::scoped_lock lock{mutex_};
-    answers_.erase(key_of(to_lower(host)));
+    answers_.erase(key_of(host_of(name)));
   }
 
 private:
+  /// By the longest key that `name` begins with, at a slash.
+  std::optional<Credential> login_for_path(std::string name) const {
+    for (auto slash = name.rfind('/'); slash != std::string::npos; slash = name.rfind('/')) {
+      if (auto login = login_in(file_, name, origin_, &normalised)) {
+        return login;
+      }
+      name.resize(slash);
+    }
+    return login_in(file_, key_of(to_lower(name)), origin_, &normalised);
+  }
+
   void read() {
     if (read_) {
       return;
@@ -190,28 +225,34 @@ private:
 };
 
 CredentialSource source_of(const std::shared_ptr<DockerLogins>& logins) {
-  return [logins](const std::string& host) {
-    auto login = logins->find(host);
+  return [logins](const std::string& name) {
+    auto login = logins->find(name);
     if (login) {
-      login->forget = [logins, host] { logins->forget(host); };
+      login->forget = [logins, name] { logins->forget(name); };
     }
     return login;
   };
 }
 
-std::filesystem::path podman_file(const Environment& environment) {
-  if (const auto named = environment.get("REGISTRY_AUTH_FILE")) {
-    return *named;
-  }
-  const auto runtime = environment.get("XDG_RUNTIME_DIR");
-  const auto of_session = std::filesystem::path{runtime.value_or("")} / "containers" / "auth.json";
-  std::error_code code;
-  return runtime && std::filesystem::exists(of_session, code)
-             ? of_session
-             : environment.home() / ".config" / "containers" / "auth.json";
+}  // namespace
+
+std::string host_of(const std::string& name) {
+  return to_lower(name.substr(0, name.find('/')));
 }
 
-}  // namespace
+std::vector<std::filesystem::path> podman_files(const Environment& environment, unsigned user) {
+  if (const auto named = environment.get("REGISTRY_AUTH_FILE")) {
+    return {*named};
+  }
+  const std::filesystem::path home = environment.home();
+  const auto runtime = environment.get("XDG_RUNTIME_DIR");
+  const auto settings = environment.get("XDG_CONFIG_HOME");
+  const std::filesystem::path name = std::filesystem::path{"containers"} / "auth.json";
+  const auto session = runtime ? std::filesystem::path{*runtime}
+                               : std::filesystem::path{fmt::format("/run/containers/{}", user)};
+  return {runtime ? session / name : session / "auth.json",
+          (settings ? std::filesystem::path{*settings} : home / ".config") / name};
+}
 
 CredentialSource make_docker_credentials(const Environment& environment,
                                          const Cancellation* cancellation) {
@@ -222,14 +263,18 @@ CredentialSource make_docker_credentials(const Environment& environment,
 
 CredentialSource make_podman_credentials(const Environment& environment,
                                          const Cancellation* cancellation) {
-  return source_of(
-      std::make_shared<DockerLogins>(environment, podman_file(environment), "", cancellation));
+  std::vector<CredentialSource> sources;
+  for (const auto& file : podman_files(environment, ::getuid())) {
+    sources.push_back(
+        source_of(std::make_shared<DockerLogins>(environment, file, "", cancellation)));
+  }
+  return first_of(std::move(sources));
 }
 
 CredentialSource first_of(std::vector<CredentialSource> sources) {
-  return [sources = std::move(sources)](const std::string& host) -> std::optional<Credential> {
+  return [sources = std::move(sources)](const std::string& name) -> std::optional<Credential> {
     for (const auto& source : sources) {
-      if (auto login = source(host)) {
+      if (auto login = source(name)) {
         return login;
       }
     }

@@ -23,8 +23,8 @@ struct Credential {
   std::function<void()> forget{};
 };
 
-/// The login for a registry host; none = anonymous. Throws Error(environment) when a helper fails,
-/// Error(usage) for a file that cannot be used. May be called from several threads.
+/// The login for `HOST`, or for a repository `HOST/PATH`; none = anonymous. Error(environment) when
+/// a helper fails, Error(usage) for a file that cannot be used. May be called from several threads.
 using CredentialSource = std::function<std::optional<Credential>(const std::string& host)>;
 
 /// Docker's own logins: DOCKER_AUTH_CONFIG, config.json `credHelpers`, `credsStore`, `auths`.
@@ -33,9 +33,9 @@ using CredentialSource = std::function<std::optional<Credential>(const std::stri
 CredentialSource make_docker_credentials(const Environment& environment,
                                          const Cancellation* cancellation = nullptr);
 
-/// The logins of podman, buildah and skopeo: `REGISTRY_AUTH_FILE`, else
-/// `XDG_RUNTIME_DIR/containers/auth.json`, else `~/.config/containers/auth.json`; those for a whole
-/// host.
+/// The logins of podman, buildah and skopeo, in the first of podman_files() that has one: the one
+/// for the repository, or for what is nearest above it, down to its host. A file that is missing
+/// has none.
 CredentialSource make_podman_credentials(const Environment& environment,
                                          const Cancellation* cancellation = nullptr);
 

@@ -40,6 +40,12 @@ std::function<void(milliseconds)> real_sleep(const Cancellation* cancellation) {
   };
 }
 
+/// `source` asked for the repository at `path` instead of its host.
+CredentialSource for_path(const CredentialSource& source, const std::string& path) {
+  return source ? [source, path](const std::string& host) { return source(host + "/" + path); }
+                : CredentialSource{};
+}
+
 }  // namespace
 
 Session::Session(const std::string& host,
@@ -49,7 +55,7 @@ Session::Session(const std::string& host,
     : host_{host},
       path_{std::move(path)},
       options_{std::move(options)},
-      login_{host, options_.credentials, [this](const http::Request& request) {
+      login_{host, for_path(options_.credentials, path_), [this](const http::Request& request) {
                return repeat([&] { return options_.client->send(request); });
              }} {
   login_.add_scope("repository:" + path_ + (access == Access::push ? ":pull,push" : ":pull"));
@@ -58,14 +64,26 @@ Session::Session(const std::string& host,
   }
 }
 
-/// On loopback plain HTTP is usual; a server of TLS answers 400 to it, or closes.
+/// On loopback plain HTTP is usual; a server of TLS answers 400 to it, or closes. Empty when a
+/// server closed and does not answer in TLS either: a later try may tell.
 std::string Session::find_origin() {
+  const std::string place = "://" + host_;
   try {
     const int status =
-        options_.client->send({.url = "http://" + host_ + "/v2/", .tls = options_.tls}).status;
-    return (status == 400 ? "https://" : "http://") + host_;
+        options_.client->send({.url = "http" + place + "/v2/", .tls = options_.tls}).status;
+    return (status == 400 ? "https" : "http") + place;
   } catch (const http::TransportError& error) {
-    return (is_of_tls(error) ? "https://" : "http://") + host_;
+    if (!is_of_tls(error)) {
+      return "http" + place;
+    }
+  }
+  http::Tls tls = options_.tls;
+  tls.verify = false;  // whether TLS is spoken; whose it is, the requests will tell
+  try {
+    options_.client->send({.url = "https" + place + "/v2/", .tls = tls});
+    return "https" + place;
+  } catch (const http::TransportError&) {
+    return {};
   }
 }
 
@@ -147,8 +165,9 @@ http::Response Session::settle(const http::Request& request) {
   {
     const std::scoped_lock lock{mutex_};
     if (!settled_) {
-      origin_ = find_origin();
-      settled_ = true;
+      const std::string found = find_origin();
+      settled_ = !found.empty();
+      origin_ = settled_ ? found : origin_;
     }
   }
   http::Request again = request;

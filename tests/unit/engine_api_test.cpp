@@ -156,7 +156,7 @@ TEST_CASE("a private image is asked for with the login of its registry") {
        .client = client.get()});
   CHECK(docker->resolve(image::Reference::parse("registry.example/a/b:1")).str() == digest);
   REQUIRE_FALSE(hosts.empty());
-  CHECK(hosts[0] == "registry.example");
+  CHECK(hosts[0] == "registry.example/a/b");
   const auto sent = server.requests().back();
   CHECK(sent.target == "/v1.41/distribution/registry.example/a/b:1/json");
   CHECK(base64_decode(sent.header("X-Registry-Auth")).value().find("hunter2") != std::string::npos);

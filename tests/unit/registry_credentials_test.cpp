@@ -84,7 +84,7 @@ TEST_CASE("auths are found under every key Docker ever wrote") {
   CHECK(source("token.example")->identity_token.reveal() == "refresh");
   CHECK(source("token.example")->username.empty());
   CHECK(source("bearer.example")->registry_token.reveal() == "bear");
-  CHECK_FALSE(source("space.example"));
+  CHECK(source("space.example")->username == "me");
   CHECK_FALSE(source("empty.example"));
   CHECK_FALSE(source("none.example"));
 }
