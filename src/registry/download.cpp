@@ -9,6 +9,8 @@ namespace autopack::registry {
 namespace {
 
 constexpr int max_redirects = 5;
+/// A connection that brings less than this before it breaks is a failure like any other.
+constexpr std::uint64_t worth_resuming = 1U << 20U;
 constexpr std::chrono::seconds stall_timeout{60};
 
 /// One download, which goes on where it broke.
@@ -37,7 +39,7 @@ public:
         }
       } catch (const http::TransportError& error) {
         attempt.reason = error.reason();
-        attempt.number = received_ > start ? 1 : attempt.number;
+        attempt.number = received_ >= start + worth_resuming ? 1 : attempt.number;
         if (!session_.pause(attempt)) {
           throw;
         }

@@ -16,21 +16,27 @@ using Clock = std::chrono::steady_clock;
 
 /// The specification's default when a token server does not say.
 constexpr std::int64_t default_lifetime = 60;
+constexpr int max_redirects = 5;
 
 std::string basic(const Credential& credential) {
   return "Basic " + base64_encode(credential.username + ":" + credential.password.reveal());
 }
 
 std::chrono::seconds usable_time(const nlohmann::json& answer) {
+  constexpr double longest = 86'400;
   const auto found = answer.find("expires_in");
-  const std::int64_t seconds =
-      found != answer.end() && found->is_number() ? found->get<std::int64_t>() : default_lifetime;
+  const auto seconds =
+      found != answer.end() && found->is_number()
+          ? static_cast<std::int64_t>(std::clamp(found->get<double>(), 0.0, longest))
+          : default_lifetime;
   return std::chrono::seconds{std::max(seconds - 10, seconds / 2)};
 }
 
 std::string token_in(const nlohmann::json& answer) {
   for (const char* name : {"token", "access_token"}) {
-    if (answer.is_object() && answer.contains(name) && answer[name].is_string()) {
+    // Some send both, the one they do not mean empty.
+    if (answer.is_object() && answer.contains(name) && answer[name].is_string() &&
+        !answer[name].get_ref<const std::string&>().empty()) {
       return answer[name].get<std::string>();
     }
   }
@@ -100,7 +106,8 @@ bool Login::renew(const std::string& used, const http::Response& answer, const U
 
 http::Request Login::token_request() const {
   const std::string service = bearer_->get("service");
-  http::Request request{.what = fmt::format("sign in to `{}`", host_), .url = realm_};
+  http::Request request{
+      .what = fmt::format("sign in to `{}`", host_), .url = realm_, .max_redirects = max_redirects};
   if (credential_ && !credential_->identity_token.empty()) {
     request.method = "POST";
     request.headers = {{"Content-Type", "application/x-www-form-urlencoded"}};

@@ -96,6 +96,17 @@ std::string refusal_code(const std::string& body) {
   return read_body(body).code;
 }
 
+bool names_code(const std::string& body, std::string_view code) {
+  const auto answer = parse_json(body);
+  if (!answer.is_object() || !answer.contains("errors") || !answer["errors"].is_array()) {
+    return false;
+  }
+  return std::any_of(answer["errors"].begin(), answer["errors"].end(), [&](const auto& finding) {
+    return finding.is_object() && finding.contains("code") && finding["code"].is_string() &&
+           finding["code"].template get_ref<const std::string&>() == code;
+  });
+}
+
 std::string login_hint(const std::string& host, const std::optional<Credential>& login) {
   const std::string command = is_google(host)
                                   ? "gcloud auth configure-docker " + host

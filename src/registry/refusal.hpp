@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace autopack::registry {
 
@@ -22,6 +23,9 @@ Refused refused(const Refusal& refusal);
 
 /// The code of a refusal's first finding (`NAME_UNKNOWN`); empty when it has none.
 std::string refusal_code(const std::string& body);
+
+/// True when one of a refusal's findings has `code`.
+bool names_code(const std::string& body, std::string_view code);
 
 /// The hint for a login that was refused or is missing.
 std::string login_hint(const std::string& host, const std::optional<Credential>& login);

@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "registry/client.hpp"
 #include "registry/download.hpp"
+#include "registry/refusal.hpp"
 #include "registry/session.hpp"
 #include "registry/upload.hpp"
 
@@ -19,8 +20,10 @@ namespace {
 namespace media_type = image::media_type;
 
 constexpr std::size_t manifest_limit = std::size_t{4} << 20U;
-constexpr std::size_t small_blob_limit = std::size_t{64} << 20U;
+constexpr std::size_t small_blob_limit = std::size_t{8} << 20U;
 constexpr int max_redirects = 5;
+/// A registry that gives pages without end must not hold us for ever.
+constexpr int most_pages = 1'000;
 
 /// The type by the header, or by what the text says of itself; none when it is no manifest that is
 /// understood here.
@@ -56,6 +59,12 @@ std::uint64_t content_length(const http::Response& response) {
   std::uint64_t size = 0;
   std::from_chars(text.data(), text.data() + text.size(), size);
   return size;
+}
+
+/// While several push the same blob, a registry may not see for a moment what it has.
+bool lacks_a_blob(const http::Response& response) {
+  return response.status >= 400 && (names_code(response.body, "MANIFEST_BLOB_UNKNOWN") ||
+                                    names_code(response.body, "BLOB_UNKNOWN"));
 }
 
 class HttpRepository final : public Repository {
@@ -143,7 +152,11 @@ public:
                                 .url = session_.url("manifests/" + reference),
                                 .headers = {{"Content-Type", manifest.media_type}},
                                 .body = manifest.text};
-    const http::Response response = session_.send(request);
+    http::Response response = session_.send(request);
+    for (http::Attempt attempt{.status = 503}; lacks_a_blob(response) && session_.pause(attempt);
+         ++attempt.number) {
+      response = session_.send(request);
+    }
     if (!response.ok()) {
       session_.refuse(request, response);
     }
@@ -190,7 +203,7 @@ public:
   std::vector<std::string> tags() override {
     std::vector<std::string> names;
     std::string url = session_.url("tags/list?n=1000");
-    while (!url.empty()) {
+    for (int page = 0; page < most_pages && !url.empty(); ++page) {
       const http::Request request{.what = fmt::format("list the tags of `{}`", session_.name()),
                                   .url = url};
       const http::Response response = session_.send(request);

@@ -2,11 +2,11 @@
 
 #include "base/text.hpp"
 #include "base/url.hpp"
+#include "registry/pass.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 
 namespace autopack::registry {
@@ -35,50 +35,6 @@ std::string with_digest(const std::string& location, const Digest& digest) {
          "digest=" + percent_encode(digest.str());
 }
 
-/// Reads a source once, from `skip` on, while it counts and (when asked) hashes all of it.
-class Pass {
-public:
-  Pass(const BlobSource& source, std::uint64_t skip, bool hashed, const Progress& progress)
-      : reader_{source()}, hashed_{hashed}, progress_{progress} {
-    std::array<char, 65536> buffer{};
-    while (count_ < skip) {
-      const auto wanted =
-          static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), skip - count_));
-      if (take(buffer.data(), wanted) == 0) {
-        throw Error(ErrorKind::internal, "the content of a layer changed while it was sent");
-      }
-    }
-  }
-
-  std::size_t read(char* buffer, std::size_t size) {
-    const std::size_t count = take(buffer, size);
-    if (progress_) {
-      progress_(count_);
-    }
-    return count;
-  }
-
-  std::uint64_t count() const { return count_; }
-
-  Digest digest() { return hash_.finish(); }
-
-private:
-  std::size_t take(char* buffer, std::size_t size) {
-    const std::size_t count = reader_(buffer, size);
-    if (hashed_) {
-      hash_.update({buffer, count});
-    }
-    count_ += count;
-    return count;
-  }
-
-  Reader reader_;
-  bool hashed_;
-  const Progress& progress_;
-  Sha256 hash_;
-  std::uint64_t count_{0};
-};
-
 class Upload {
 public:
   Upload(Session& session, const Blob& blob, const Progress& progress, const std::string& begun)
@@ -98,44 +54,78 @@ public:
   }
 
   PushedBlob run() {
-    bool renewed = false;
-    bool made = false;
+    std::uint64_t furthest = worth_resuming;
     for (http::Attempt attempt;; ++attempt.number) {
-      // The analyser does not go on behind a catch.
-      // NOLINTNEXTLINE(clang-analyzer-deadcode.DeadStores)
-      const std::uint64_t start = offset_;
+      attempt.status.reset();
+      attempt.reason.reset();
+      attempt.retry_after.clear();
       try {
         return once();
       } catch (const http::TransportError& error) {
         attempt.reason = error.reason();
-        attempt.status.reset();
-        attempt.retry_after.clear();
         if (!session_.pause(attempt)) {
+          if (has_arrived()) {
+            return result(true);
+          }
           throw;
         }
       } catch (const Refused& error) {
         attempt.status = error.status();
-        attempt.reason.reset();
         attempt.retry_after = error.retry_after();
-        // A login that ended is renewed by then; an upload that the registry forgot starts again.
-        const bool once_more = (error.status() == 401 && !std::exchange(renewed, true)) ||
-                               (offset_ > 0 && error.status() != 403) ||
-                               std::exchange(begun_, false) ||
-                               (!std::exchange(made, true) && session_.make_missing(error.code()));
-        if (!once_more && !session_.pause(attempt)) {
+        if (!once_more(error) && !session_.pause(is_forgotten(error) ? anew(attempt) : attempt)) {
+          if (has_arrived()) {
+            return result(true);
+          }
           throw;
         }
         sent_ = error.status() < 500 ? 0 : sent_;
       }
       asks_ = true;  // what was sent may have arrived
       recover();
-      if (offset_ > start) {
+      // Only what was never held before counts as getting on: not a restart, nor a byte a time.
+      if (offset_ >= furthest) {
+        furthest = offset_ + worth_resuming;
         attempt.number = 0;
       }
     }
   }
 
 private:
+  /// True for what is mended by asking again at once, each time for a reason of its own.
+  bool once_more(const Refused& error) {
+    return (error.status() == 401 && !std::exchange(renewed_, true)) ||
+           std::exchange(begun_, false) ||
+           (!std::exchange(made_, true) && session_.make_missing(error.code()));
+  }
+
+  /// The registry does not know the upload any more, or not as far as it said.
+  bool is_forgotten(const Refused& error) const {
+    const bool refused = error.status() >= 400 && error.status() < 500;
+    return refused && error.status() != 401 && error.status() != 403 &&
+           (offset_ > 0 || error.code() == "BLOB_UPLOAD_UNKNOWN");
+  }
+
+  /// An upload that starts from zero is one more try, with the pause before it.
+  static http::Attempt anew(const http::Attempt& attempt) {
+    return {.number = attempt.number,
+            .reason = http::TransportError::Reason::reset,
+            .retry_after = attempt.retry_after};
+  }
+
+  /// Whether the blob is there though its last answer was lost: asked on another connection.
+  bool has_arrived() {
+    if (!digest_ || sent_ == 0) {
+      return false;
+    }
+    try {
+      http::Request request = blob_question(session_, *digest_);
+      request.new_connection = true;
+      return session_.try_once(request).status == 200;
+    } catch (const http::TransportError&) {
+      return false;
+    }
+  }
+
   std::string what() const {
     return digest_ ? fmt::format("push blob `{}` to `{}`", digest_->str(), session_.name())
                    : fmt::format("push a layer to `{}`", session_.name());
@@ -292,6 +282,8 @@ private:
   const Progress& progress_;
   bool asks_;
   bool begun_;  ///< by begin_upload: what refuses it may be of then
+  bool renewed_{false};
+  bool made_{false};
   std::optional<Digest> digest_{};
   std::uint64_t size_{0};
   std::string location_;
