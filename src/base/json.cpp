@@ -19,10 +19,32 @@ std::string exact_text(const Json& value) {
   }
 }
 
+/// Each level takes memory many times its text, and the writer calls itself for it.
+constexpr std::size_t deepest{200};
+
+bool is_too_deep(std::string_view text) {
+  std::size_t depth = 0;
+  bool is_text = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (is_text) {
+      i += c == '\\' ? 1 : 0;
+      is_text = c != '"';
+    } else if (c == '"') {
+      is_text = true;
+    } else if ((c == '[' || c == '{') && ++depth > deepest) {
+      return true;
+    } else if ((c == ']' || c == '}') && depth > 0) {
+      --depth;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 json parse_json(std::string_view text) {
-  return json::parse(text, nullptr, false);
+  return is_too_deep(text) ? json(json::value_t::discarded) : json::parse(text, nullptr, false);
 }
 
 std::string write_json(const json& value) {

@@ -11,7 +11,7 @@ extern template class nlohmann::basic_json<>;
 
 namespace autopack {
 
-/// A discarded value (`is_discarded()`) when `text` is not one JSON document.
+/// A discarded value (`is_discarded()`) when `text` is not one JSON document, or nested too deep.
 nlohmann::json parse_json(std::string_view text);
 /// One line. Error(project) when a text in it is not UTF-8.
 std::string write_json(const nlohmann::json& value);

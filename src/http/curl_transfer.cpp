@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <exception>
 
@@ -11,6 +12,10 @@ namespace autopack::http {
 namespace {
 
 constexpr std::size_t body_limit = std::size_t{64} << 20U;
+/// More of what a server says against a request is not read.
+constexpr std::size_t refusal_limit = std::size_t{256} << 10U;
+/// All of an answer's head: its lines are kept.
+constexpr std::size_t head_limit = std::size_t{256} << 10U;
 constexpr int poll_milliseconds = 100;
 
 /// What the callbacks of one request share. Exceptions wait in `failure` until libcurl has
@@ -20,8 +25,10 @@ struct Exchange {
   const Cancellation* cancellation{nullptr};
   Response response{};
   std::exception_ptr failure{};
+  std::size_t head{0};  ///< bytes of all heads so far
   bool too_large{false};
   bool told_head{false};
+  bool cut{false};  ///< a refusal's words go on behind what is kept
 };
 
 template <class Action>
@@ -40,6 +47,11 @@ std::size_t on_header(const char* text, std::size_t size, std::size_t count, voi
   const std::size_t length = size * count;
   const bool good = guarded(exchange, [&] {
     const std::string_view line = trim({text, length});
+    exchange.head += length;
+    if (exchange.head > head_limit) {
+      exchange.too_large = true;
+      return;
+    }
     if (line.starts_with("HTTP/")) {
       // A new status line (after 100 Continue) starts the answer afresh.
       exchange.response = Response{};
@@ -51,7 +63,7 @@ std::size_t on_header(const char* text, std::size_t size, std::size_t count, voi
           {std::string{trim(line.substr(0, colon))}, std::string{trim(line.substr(colon + 1))}});
     }
   });
-  return good ? length : 0;
+  return good && !exchange.too_large ? length : 0;
 }
 
 std::size_t on_body(const char* bytes, std::size_t size, std::size_t count, void* context) {
@@ -64,13 +76,17 @@ std::size_t on_body(const char* bytes, std::size_t size, std::size_t count, void
         exchange.request.on_head(exchange.response);
       }
       exchange.request.on_data({bytes, length});
+    } else if (!exchange.response.ok()) {
+      const std::size_t room = refusal_limit - exchange.response.body.size();
+      exchange.response.body.append(bytes, std::min(length, room));
+      exchange.cut = length > room;
     } else if (exchange.response.body.size() + length > body_limit) {
       exchange.too_large = true;
     } else {
       exchange.response.body.append(bytes, length);
     }
   });
-  return good && !exchange.too_large ? length : 0;
+  return good && !exchange.too_large && !exchange.cut ? length : 0;
 }
 
 std::size_t on_read(char* buffer, std::size_t size, std::size_t count, void* context) {
@@ -216,11 +232,14 @@ Response transfer(CURLM* multi,
     options.cancellation->throw_if_requested();
   }
   if (exchange.too_large) {
+    const bool head = exchange.head > head_limit;
     throw_transport(TransportError::Reason::protocol, request, url,
-                    fmt::format("the answer is larger than {}", human_size(body_limit)));
+                    fmt::format("the answer{} is larger than {}", head ? "'s head" : "",
+                                human_size(head ? head_limit : body_limit)));
   }
   // A server that refuses a body may close before it has read it all; its answer is what counts.
-  const bool refused = exchange.response.status >= 400 && code == CURLE_SEND_ERROR;
+  const bool refused =
+      (exchange.response.status >= 400 && code == CURLE_SEND_ERROR) || exchange.cut;
   if (code != CURLE_OK && !refused) {
     throw_failure(request, url, easy, code, text.data());
   }

@@ -1,10 +1,12 @@
 #include "image/archive_reader.hpp"
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "image/archive_functions.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <exception>
 #include <memory>
 #include <utility>
@@ -14,6 +16,9 @@ namespace autopack::image {
 namespace {
 
 constexpr std::size_t piece_size{std::size_t{1} << 18U};
+/// What Linux takes of a path or a link's target, and more directories than any image nests.
+constexpr std::size_t longest_path{4096};
+constexpr std::ptrdiff_t most_directories{512};
 
 /// What libarchive calls back to read; an exception waits here until its C code has returned.
 struct Input {
@@ -50,6 +55,11 @@ std::string text_of(const char* text) {
   return text == nullptr ? "" : text;
 }
 
+bool is_possible(const std::string& path) {
+  return path.size() <= longest_path &&
+         std::count(path.begin(), path.end(), '/') <= most_directories;
+}
+
 class TarReader {
 public:
   TarReader(const Reader& reader, const std::string& what) : TarReader{what} {
@@ -79,6 +89,11 @@ public:
     result.link =
         text_of(result.type == ArchiveEntry::Type::symlink ? libarchive().entry_symlink(entry)
                                                            : libarchive().entry_hardlink(entry));
+    if (!is_possible(result.path) || !is_possible(result.link)) {
+      throw Error(ErrorKind::environment, fmt::format("{} is no tar that can be unpacked", what_))
+          .cause(fmt::format("the path or link `{}...` is longer than any file system takes",
+                             printable(result.path.substr(0, 60))));
+    }
     result.data = static_cast<std::uint64_t>(libarchive().filter_bytes(handle_.get(), 0));
     return true;
   }

@@ -61,7 +61,7 @@ std::string to_json_line(const BaseFacts& facts) {
 }
 
 std::optional<BaseFacts> facts_from_json(std::string_view text) {
-  const auto json = Json::parse(text, nullptr, false);
+  const auto json = parse_json(text);
   if (!json.is_object() || !json.contains("reference")) {
     return std::nullopt;
   }

@@ -18,6 +18,10 @@ constexpr std::string_view opaque{".wh..wh..opq"};
 
 /// As many links as Linux follows.
 constexpr int most_links{40};
+/// Of a path with all the links on its way in it.
+constexpr std::size_t most_steps{4096};
+/// All names of programs and links of the largest images are a tenth of it.
+constexpr std::size_t most_remembered{std::size_t{64} << 20U};
 
 using Nodes = std::map<std::string, std::string>;
 
@@ -34,7 +38,14 @@ void erase_below(Nodes& nodes, const std::string& path) {
 /// Makes sure that `path` and what is above it can be directories.
 void erase_above(Nodes& nodes, const std::string& path) {
   for (auto slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1)) {
-    nodes.erase(path.substr(0, slash));
+    const std::string directory = path.substr(0, slash);
+    const auto first = nodes.lower_bound(directory);
+    if (first == nodes.end() || !first->first.starts_with(directory)) {
+      return;  // then nothing is known below it either
+    }
+    if (first->first == directory) {
+      nodes.erase(first);
+    }
   }
 }
 
@@ -49,7 +60,7 @@ bool tells_of_programs(const ArchiveEntry& entry, const std::string& path) {
 /// One layer's changes: deletions come before additions, wherever they stand in the tar.
 class LayerTree::Changes {
 public:
-  explicit Changes(Nodes& lower) : lower_{lower} {}
+  Changes(Nodes& lower, std::string what) : lower_{lower}, what_{std::move(what)} {}
 
   void take(const ArchiveEntry& entry) {
     const std::string path = normal_path(entry.path);
@@ -74,7 +85,7 @@ public:
       replace(path);
       added_.erase(path);
       if (tells_of_programs(entry, path)) {
-        added_[path] = entry.type == ArchiveEntry::Type::symlink ? entry.link : "";
+        remember(path, entry.type == ArchiveEntry::Type::symlink ? entry.link : "");
       }
     }
   }
@@ -82,18 +93,30 @@ public:
   void finish() { lower_.merge(added_); }
 
 private:
+  void remember(const std::string& path, const std::string& target) {
+    remembered_ += path.size() + target.size();
+    if (remembered_ > most_remembered) {
+      throw Error(ErrorKind::environment, fmt::format("{} cannot be looked through", what_))
+          .cause(fmt::format("its programs and links have names of more than {}",
+                             human_size(most_remembered)));
+    }
+    added_[path] = target;
+  }
+
   void replace(const std::string& path) {
     lower_.erase(path);
     erase_below(lower_, path);
   }
 
   Nodes& lower_;
+  std::string what_;
+  std::size_t remembered_{0};
   Nodes added_;
   std::string last_parent_;
 };
 
 void LayerTree::add(const Reader& layer, const std::string& what) {
-  Changes changes{nodes_};
+  Changes changes{nodes_, what};
   read_archive(layer, what, [&](const ArchiveEntry& entry) { changes.take(entry); });
   changes.finish();
 }
@@ -105,7 +128,10 @@ std::string LayerTree::resolve(const std::string& path, bool last) const {
   std::reverse(rest.begin(), rest.end());
   std::string done;
   int links = 0;
-  while (!rest.empty()) {
+  for (std::size_t step = 0; !rest.empty(); ++step) {
+    if (step == most_steps || done.size() > most_steps) {
+      return path;
+    }
     const std::string name = std::move(rest.back());
     rest.pop_back();
     if (name.empty() || name == ".") {

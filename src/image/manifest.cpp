@@ -15,6 +15,9 @@ namespace {
 /// Annotations of the OCI image specification 1.1.
 constexpr auto* reference_annotation = "org.opencontainers.image.ref.name";
 
+/// Linux mounts no more directories on top of each other (fs/overlayfs, OVL_MAX_STACK).
+constexpr std::size_t most_layers{500};
+
 /// Runs `read` on the parsed text; anything JSON finds wrong becomes an Error(remote) about `what`.
 template <class Read>
 auto parsed(std::string_view text, const std::string& what, Read read) {
@@ -81,6 +84,11 @@ Manifest parse_manifest(std::string_view text, const std::string& what) {
     }
     Manifest manifest;
     manifest.config = descriptor_of(document.at("config"), what);
+    if (document.at("layers").size() > most_layers) {
+      throw Error(ErrorKind::remote,
+                  fmt::format("{} names {} layers", what, document.at("layers").size()))
+          .cause(fmt::format("no engine runs an image of more than {}", most_layers));
+    }
     for (const auto& layer : document.at("layers")) {
       manifest.layers.push_back(descriptor_of(layer, what));
     }

@@ -18,6 +18,7 @@ namespace {
 /// What a container's PATH is when its image sets none.
 constexpr std::string_view default_path{
     "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"};
+constexpr std::size_t most_directories{200};
 constexpr int oldest_minor = 5;
 constexpr int newest_minor = 20;
 
@@ -98,7 +99,7 @@ std::vector<std::string> path_directories(const std::vector<std::string>& enviro
     while (directory.size() > 1 && directory.ends_with('/')) {
       directory.pop_back();
     }
-    if (directory.starts_with('/')) {
+    if (directory.starts_with('/') && directories.size() < most_directories) {
       directories.push_back(std::move(directory));
     }
   }
@@ -219,7 +220,12 @@ BaseFacts read_facts(const Source& source) {
                   .environment = configuration.environment(),
                   .vertex_prebuilt = is_vertex_prebuilt(source.name)};
   LayerTree tree;
+  const Descriptor* last = nullptr;
   for (const Descriptor& layer : source.manifest.layers) {
+    if (last != nullptr && last->digest == layer.digest) {
+      continue;  // twice on top of itself is once
+    }
+    last = &layer;
     tree.add(source.open(layer), fmt::format("layer `{}` of {}", layer.digest.str(), what));
   }
   find_programs(facts, [&](const std::vector<std::string>& paths) { return tree.look(paths); });

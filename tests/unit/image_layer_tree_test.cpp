@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <functional>
 
 using namespace autopack;
@@ -206,4 +207,31 @@ TEST_CASE("facts come from configuration and layers") {
   CHECK_FALSE(image::read_facts(source).pip);
   source.manifest.layers.back().size += 1;
   CHECK_THROWS_AS(image::read_facts(source), Error);
+}
+
+TEST_CASE("what no file system takes is refused, and long names cost no more than they weigh") {
+  const std::string up = [] {
+    std::string text;
+    for (int i = 0; i < 400'000; ++i) {
+      text += "../";
+    }
+    return text;
+  }();
+  for (const Fill& fill : {Fill{[&](TarWriter& tar) { tar.add_symlink("usr/bin/python3", up); }},
+                           Fill{[&](TarWriter& tar) { program(tar, (up + "python3").c_str()); }}}) {
+    CHECK_THROWS_AS(tree_of({fill}), Error);
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  std::string deep;
+  for (int i = 0; i < 500; ++i) {
+    deep += "d/";
+  }
+  const auto tree = tree_of({[&](TarWriter& tar) { program(tar, (deep + "python3").c_str()); },
+                             [&](TarWriter& tar) {
+                               for (int i = 0; i < 5'000; ++i) {
+                                 program(tar, (std::to_string(i) + "/" + deep + "x").c_str());
+                               }
+                             }});
+  CHECK(tree.look({"/" + deep + "python3"}).size() == 1);
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds{20});
 }
