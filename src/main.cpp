@@ -2,6 +2,7 @@
 #include "cli/signals.hpp"
 #include "http/curl_functions.hpp"
 
+#include <fcntl.h>
 #include <malloc.h>
 #include <unistd.h>
 
@@ -9,8 +10,27 @@
 #include <string>
 #include <vector>
 
+namespace {
+
+/// A descriptor of 0 to 2 that is closed would become that of the first file that is opened, and
+/// what is printed would go into it.
+void keep_standard_descriptors() {
+  while (true) {
+    const int descriptor = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (descriptor > STDERR_FILENO) {
+      ::close(descriptor);
+    }
+    if (descriptor < 0 || descriptor > STDERR_FILENO) {
+      return;
+    }
+  }
+}
+
+}  // namespace
+
 int main(int count, char** values) {
   using namespace autopack;
+  keep_standard_descriptors();
   // Large buffers go back to the system at once, whichever thread had them.
   ::mallopt(M_MMAP_THRESHOLD, 512 * 1024);
   ::mallopt(M_ARENA_MAX, 4);

@@ -172,11 +172,38 @@ std::size_t utf8_length(std::string_view text) {
   return overlong || surrogate_or_beyond ? 0 : length;
 }
 
+namespace {
+
+/// Characters that show a text in another order or on another line than it is written in: the
+/// Unicode property Bidi_Control, the separators of lines and paragraphs, and invisible marks.
+bool misleads(std::string_view character) {
+  static constexpr std::array<std::string_view, 18> characters{
+      "\u061C", "\u180E", "\u200B", "\u200E", "\u200F", "\u2028", "\u2029", "\u202A", "\u202B",
+      "\u202C", "\u202D", "\u202E", "\u2060", "\u2066", "\u2067", "\u2068", "\u2069", "\uFEFF"};
+  return character.size() > 1 && character.size() < 4 &&
+         std::find(characters.begin(), characters.end(), character) != characters.end();
+}
+
+std::string escaped(std::string_view bytes) {
+  std::string result;
+  for (const char c : bytes) {
+    result += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+  }
+  return result;
+}
+
+}  // namespace
+
 std::string printable(std::string_view text) {
   std::string result;
   while (!text.empty()) {
     const std::size_t length = utf8_length(text);
     const auto first = static_cast<unsigned char>(text[0]);
+    if (misleads(text.substr(0, length))) {
+      result += escaped(text.substr(0, length));
+      text.remove_prefix(length);
+      continue;
+    }
     const bool c1_control =
         length == 2 && first == 0xC2 && static_cast<unsigned char>(text[1]) < 0xA0;
     if (length == 0 || c1_control || (length == 1 && (first < 0x20 || first == 0x7F))) {

@@ -1,14 +1,17 @@
 #include "cli/console.hpp"
 
 #include "base/text.hpp"
+#include "cli/shortened.hpp"
 #include "engine/build_failure.hpp"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 
 namespace autopack::cli {
 
@@ -17,16 +20,26 @@ namespace {
 constexpr std::chrono::milliseconds redraw_period{200};
 constexpr std::chrono::seconds silence{30};
 
-void write_all(int descriptor, std::string_view bytes) {
+/// What write(2) says when it does not take all of it, else 0.
+int write_all(int descriptor, std::string_view bytes) {
   while (!bytes.empty()) {
     const auto written = ::write(descriptor, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) {
-      continue;
+    if (written < 0 && errno == EAGAIN) {
+      // Whoever shares the terminal or pipe made it non-blocking.
+      pollfd entry{descriptor, POLLOUT, 0};
+      ::poll(&entry, 1, -1);
+    } else if (written < 0 && errno != EINTR) {
+      return errno;
     }
-    if (written <= 0) {
-      return;  // nobody reads any more; there is no other place to tell it
-    }
-    bytes.remove_prefix(static_cast<std::size_t>(written));
+    bytes.remove_prefix(written < 0 ? 0 : static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
+void write_result(std::string_view bytes) {
+  if (const int code = write_all(STDOUT_FILENO, bytes); code != 0) {
+    throw Error(ErrorKind::environment, "cannot write the result to standard output")
+        .cause(std::strerror(code));
   }
 }
 
@@ -39,7 +52,8 @@ int terminal_columns() {
 }  // namespace
 
 Streams Streams::of_process() {
-  return {.out = [](std::string_view bytes) { write_all(STDOUT_FILENO, bytes); },
+  // When nobody reads standard error any more there is no other place to tell it.
+  return {.out = write_result,
           .errors = [](std::string_view bytes) { write_all(STDERR_FILENO, bytes); },
           .input_is_terminal = ::isatty(STDIN_FILENO) == 1,
           .output_is_terminal = ::isatty(STDOUT_FILENO) == 1,
@@ -65,8 +79,8 @@ void Console::done(std::string_view verb, std::string_view object) {
   if (options_.verbosity < 0) {
     return;
   }
-  write_lines(
-      fmt::format("{}  {}\n", paint_.green(fmt::format("{:>10}", verb)), printable(object)));
+  write_lines(fmt::format("{}  {}\n", paint_.green(fmt::format("{:>10}", verb)),
+                          printable(shortened(object))));
 }
 
 void Console::warn(const Problem& problem) {
@@ -99,14 +113,14 @@ void Console::step(const StepEvent& event) {
 void Console::detail(std::string_view text) {
   if (options_.verbosity >= 1) {
     const std::lock_guard lock{mutex_};
-    write_lines(paint_.dim(printable(text)) + "\n");
+    write_lines(paint_.dim(printable(shortened(text))) + "\n");
   }
 }
 
 void Console::trace(std::string_view text) {
   if (options_.verbosity >= 2) {
     const std::lock_guard lock{mutex_};
-    write_lines(paint_.dim(printable(text)) + "\n");
+    write_lines(paint_.dim(printable(shortened(text))) + "\n");
   }
 }
 
@@ -130,7 +144,11 @@ void Console::error(const Error& error) {
 void Console::program_output(std::string_view bytes) {
   const std::lock_guard lock{mutex_};
   erase_live();
-  streams_.out(bytes);
+  try {
+    streams_.out(bytes);
+  } catch (const Error&) {
+    // The program's output is not ours: it goes on, and its status counts.
+  }
 }
 
 void Console::program_errors(std::string_view bytes) {

@@ -2,6 +2,7 @@
 
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "cli/shortened.hpp"
 #include "version.hpp"
 
 #include <fmt/format.h>
@@ -12,10 +13,20 @@ namespace autopack::cli {
 
 namespace {
 
+/// A stranger may send megabytes of what nobody reads.
+constexpr std::size_t longest_text{8'000};
+
+std::vector<std::string> all_shortened(std::vector<std::string> texts) {
+  for (auto& text : texts) {
+    text = shortened(text);
+  }
+  return texts;
+}
+
 /// Line feeds stay, each further line indented; everything else that disturbs a terminal goes.
 std::string lines(std::string_view text, std::string_view indentation) {
   std::string result;
-  for (const auto& line : split(trim(text), '\n')) {
+  for (const auto& line : split(shortened(trim(text)), '\n')) {
     result += (result.empty() ? "" : "\n" + std::string{indentation}) + printable(line);
   }
   return result;
@@ -47,6 +58,13 @@ std::string findings_text(const Problems& problems, const Paint& paint, Charset 
 }
 
 }  // namespace
+
+std::string shortened(std::string_view text) {
+  return text.size() <= longest_text
+             ? std::string{text}
+             : fmt::format("{}... ({} more bytes)", text.substr(0, longest_text),
+                           text.size() - longest_text);
+}
 
 std::string Paint::wrap(std::string_view code, std::string_view text) const {
   return color_ ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : std::string{text};
@@ -91,8 +109,8 @@ std::string warning_text(const Problem& problem, const Paint& paint, Charset cha
 
 nlohmann::json error_object(const Error& error) {
   return {{"kind", to_string(error.kind())},
-          {"message", error.message()},
-          {"causes", error.causes()},
+          {"message", shortened(error.message())},
+          {"causes", all_shortened(error.causes())},
           {"hints", hint_texts(error.hints())}};
 }
 
