@@ -120,7 +120,8 @@ private:
            .service = &google.service(),
            .uninterrupted = session.services.uninterrupted_client,
            .reporter = &session.console,
-           .created = [&](const submit::SubmittedJob& job) { result.created("Submitted", job); }});
+           .created = [&](const submit::SubmittedJob& job) { result.created("Submitted", job); },
+           .records = session.services.environment.cache_directory() / "submissions"});
     }
     if (submitter_ == "local") {
       return local(session, result);

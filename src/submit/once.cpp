@@ -3,11 +3,13 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "google/fields.hpp"
+#include "http/retry.hpp"
 #include "submit/follow_up.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
+#include <ctime>
 #include <random>
 #include <span>
 
@@ -86,14 +88,35 @@ Error unclear(const Creation& creation, const std::vector<std::string>& causes) 
   for (const auto& cause : causes) {
     error.cause(cause);
   }
-  return error.hint("look before you submit again: " + list_command(creation));
+  error.hint("look before you submit again: " + list_command(creation));
+  if (creation.was_tried && !creation.record.empty()) {
+    error.hint("to submit anew whatever it shows: rm " + shell_quote(creation.record.string()));
+  }
+  return error;
+}
+
+void settle(const Creation& creation) {
+  if (creation.settled) {
+    creation.settled();
+  }
 }
 
 /// How one create ended when it made no job that we know of.
 struct Trouble {
   bool may_have_made_one{false};
   std::vector<std::string> causes{};
+  std::optional<milliseconds> wait{};  ///< that the service asks for
 };
+
+/// What a service that is busy asks for; none when it asks for nothing, or for too much.
+std::optional<milliseconds> asked_wait(const http::Response& response, int tries) {
+  const auto retry_after = response.header("retry-after").value_or("");
+  if (response.status != 429 || retry_after.empty() || tries >= most_creates) {
+    return std::nullopt;
+  }
+  return http::retry_delay({.number = tries, .status = 429, .retry_after = retry_after}, 0.5,
+                           std::time(nullptr));
+}
 
 Trouble trouble_of(const http::TransportError& error) {
   using Reason = http::TransportError::Reason;
@@ -113,7 +136,7 @@ bool is_unclear(int status) {
 }
 
 /// One create: the job, or what went wrong. Throws what is surely a refusal.
-Job try_create(const Creation& creation, Trouble& trouble) {
+Job try_create(const Creation& creation, int tries, Trouble& trouble) {
   const auto call = creation.jobs->create_call(creation.where, write_json(*creation.body));
   try {
     const auto response = creation.jobs->service().send(call);
@@ -126,7 +149,12 @@ Job try_create(const Creation& creation, Trouble& trouble) {
       }
     }
     auto refused = google::refusal("Vertex AI refused the job", call, response);
+    if (const auto wait = asked_wait(response, tries)) {
+      trouble = {.causes = refused.causes(), .wait = wait};
+      return nullptr;
+    }
     if (!is_unclear(response.status)) {
+      settle(creation);
       throw refused;
     }
     trouble = {.may_have_made_one = true, .causes = refused.causes()};
@@ -164,11 +192,42 @@ void try_cancel_twins(const Creation& creation, const Job& job) {
   }
 }
 
+/// The job, if one with the label is there. `causes` say why it is asked for.
+Job find(const Creation& creation, const std::vector<std::string>& causes) {
+  try {
+    return look(*creation.jobs, creation, looks);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::interrupted) {
+      throw;
+    }
+    throw unclear(creation, causes).cause(error.message());
+  }
+}
+
+/// What a run made that was ended before it could tell.
+Job find_earlier(const Creation& creation) {
+  creation.reporter->detail("an earlier run of this submission was ended: looking for its job");
+  auto job = find(creation, {"an earlier run was ended while it created it"});
+  if (job) {
+    creation.reporter->warn(
+        {.severity = Problem::Severity::warning,
+         .message = fmt::format("an earlier run, ended before it could tell, had created `{}`: "
+                                "that is the job",
+                                printable(google::text_at(*job, "name")))});
+  }
+  return job;
+}
+
 Job create(const Creation& creation) {
-  bool may_have_twins = false;
+  if (creation.was_tried) {
+    if (auto job = find_earlier(creation)) {
+      return job;
+    }
+  }
+  bool may_have_twins = creation.was_tried;
   for (int tries = 1;; ++tries) {
     Trouble trouble;
-    if (auto job = try_create(creation, trouble)) {
+    if (auto job = try_create(creation, tries, trouble)) {
       if (may_have_twins) {
         try_cancel_twins(creation, job);
       }
@@ -177,16 +236,7 @@ Job create(const Creation& creation) {
     may_have_twins = may_have_twins || trouble.may_have_made_one;
     if (trouble.may_have_made_one) {
       creation.reporter->detail("the create's answer is unclear: looking for the job by its label");
-      Job found;
-      try {
-        found = look(*creation.jobs, creation, looks);
-      } catch (const Error& error) {
-        if (error.kind() == ErrorKind::interrupted) {
-          throw;
-        }
-        throw unclear(creation, trouble.causes).cause(error.message());
-      }
-      if (found) {
+      if (auto found = find(creation, trouble.causes)) {
         return found;
       }
     }
@@ -198,7 +248,7 @@ Job create(const Creation& creation) {
       }
       throw error;
     }
-    creation.jobs->service().options().sleep(milliseconds{500 * tries});
+    creation.jobs->service().options().sleep(trouble.wait.value_or(milliseconds{500 * tries}));
   }
 }
 
@@ -213,9 +263,11 @@ Error interrupted(const Creation& creation) {
         look(creation.jobs->over(service), creation, std::span{looks}.first(hurried_looks));
     if (found) {
       creation.created(found);
+      settle(creation);
       return with_follow_up(
           Error(ErrorKind::interrupted, "interrupted; the job was created and goes on"), *found);
     }
+    settle(creation);
     return {ErrorKind::interrupted, "interrupted; the job was not created"};
   } catch (const Error& error) {
     const auto because = unclear(creation, {error.message()});
@@ -238,6 +290,7 @@ Job create_once(const Creation& creation) {
   try {
     auto job = create(creation);
     creation.created(job);
+    settle(creation);
     return job;
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::interrupted) {

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <filesystem>
 #include <functional>
 #include <string>
 
@@ -23,6 +24,11 @@ struct Creation {
   Reporter* reporter{nullptr};
   /// Told the job as soon as it is known to exist, also when submit() then ends in an error.
   std::function<void(const google::Job& job)> created{};
+  /// A run that ended before it knew what became of it had this label: it may have made the job.
+  bool was_tried{false};
+  std::filesystem::path record{};  ///< of the submission, for messages; may be empty
+  /// Called when it is known what became of the submission; may be empty.
+  std::function<void()> settled{};
 };
 
 /// Random text that serves as the value of the label.

@@ -8,6 +8,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -50,6 +51,8 @@ struct VertexOptions {
   Reporter* reporter{nullptr};
   /// Told the job as soon as it is known to exist, also when submit() then ends in an error.
   std::function<void(const SubmittedJob& job)> created{};
+  /// Where it is written down what is about to be created; empty: nowhere.
+  std::filesystem::path records{};
 };
 
 /// Creates jobs by Vertex AI's REST API, each exactly once (see create_once).

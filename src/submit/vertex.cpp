@@ -1,5 +1,7 @@
+#include "base/digest.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "state/submissions.hpp"
 #include "submit/once.hpp"
 #include "submit/submitter.hpp"
 
@@ -53,18 +55,23 @@ PreparedRequest VertexSubmitter::prepare(const json& body) const {
 }
 
 SubmittedJob VertexSubmitter::submit(const json& body) {
+  const auto key = sha256(jobs_.create_call(where(body), {}).url + "\n" + write_json(body)).hex();
+  state::Submission submission{options_.records, key, new_submission_id()};
   auto labelled = body;
-  labelled["labels"][submission_label] = new_submission_id();
+  labelled["labels"][submission_label] = submission.id();
   const auto as_submitted = [](const google::Job& job) {
     return SubmittedJob{.name = printable((*job)["name"].get<std::string>()), .answer = job};
   };
-  return as_submitted(create_once(
-      {.jobs = &jobs_,
-       .where = where(body),
-       .body = std::make_shared<const json>(std::move(labelled)),
-       .uninterrupted = options_.uninterrupted,
-       .reporter = options_.reporter,
-       .created = [&](const google::Job& job) { options_.created(as_submitted(job)); }}));
+  return as_submitted(
+      create_once({.jobs = &jobs_,
+                   .where = where(body),
+                   .body = std::make_shared<const json>(std::move(labelled)),
+                   .uninterrupted = options_.uninterrupted,
+                   .reporter = options_.reporter,
+                   .created = [&](const google::Job& job) { options_.created(as_submitted(job)); },
+                   .was_tried = submission.is_left(),
+                   .record = submission.file(),
+                   .settled = [&] { submission.settle(); }}));
 }
 
 }  // namespace

@@ -3,10 +3,12 @@
 #include "base/url.hpp"
 #include "submit/submitter.hpp"
 #include "support/fake_google.hpp"
+#include "support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <filesystem>
 
 using namespace autopack;
 using autopack::testing::answer;
@@ -31,6 +33,9 @@ public:
     refused_503,       ///< no job
     unreachable,       ///< nothing was sent
     interrupted,       ///< the user, before anything was made
+    killed,            ///< the job is made, nothing more happens in this run
+    busy,              ///< 429 with a time to wait
+    out_of_quota,      ///< 429 without one
     kept_and_interrupted,
   };
 
@@ -77,7 +82,8 @@ private:
     body["name"] = "projects/p/locations/r/customJobs/" + std::to_string(creates_seen);
     const auto text = body.dump();
     const bool made = how != Create::cut && how != Create::refused_503 &&
-                      how != Create::unreachable && how != Create::interrupted;
+                      how != Create::unreachable && how != Create::interrupted &&
+                      how != Create::busy && how != Create::out_of_quota;
     if (made) {
       jobs.push_back(std::move(body));
     }
@@ -86,6 +92,13 @@ private:
     }
     switch (how) {
       case Create::good: return answer(200, text);
+      case Create::killed: throw std::runtime_error{"killed"};
+      case Create::busy: {
+        auto busy = answer(429, "{}");
+        busy.headers = {{"Retry-After", "7"}};
+        return busy;
+      }
+      case Create::out_of_quota: return answer(429, "{}");
       case Create::kept_and_503:
       case Create::refused_503: return answer(503, "<html>");
       case Create::kept_and_garbled: return answer(200, "<html>");
@@ -108,7 +121,9 @@ struct Ended {
   std::vector<std::string> created{};
 };
 
-Ended submit_to(JobService& service, const json& body = {{"displayName", "my job"}}) {
+Ended submit_to(JobService& service,
+                const json& body = {{"displayName", "my job"}},
+                const std::filesystem::path& records = {}) {
   FakeGoogle google{service};
   Ended ended;
   const auto submitter = submit::make_vertex_submitter(
@@ -116,7 +131,8 @@ Ended submit_to(JobService& service, const json& body = {{"displayName", "my job
        .service = &google.service,
        .uninterrupted = [&]() -> http::Client& { return service; },
        .reporter = &google.reporter,
-       .created = [&](const submit::SubmittedJob& job) { ended.created.push_back(job.name); }});
+       .created = [&](const submit::SubmittedJob& job) { ended.created.push_back(job.name); },
+       .records = records});
   try {
     ended.name = submitter->submit(body).name;
   } catch (const Error& error) {
@@ -248,4 +264,54 @@ TEST_CASE("pipelines that cannot be listed by label are found by name") {
   CHECK(submitter->submit(pipeline).name == "projects/p/locations/r/trainingPipelines/5");
   CHECK(percent_decode(client.requests.at(2).url)
             .ends_with("filter=display_name=\"my \\\"job\\\"\""));
+}
+
+TEST_CASE("a run after one that was killed takes the job that this had made") {
+  const TemporaryDirectory folder;
+  const json body{{"displayName", "my job"}};
+  JobService service{{Create::killed, Create::good, Create::good}};
+  CHECK_THROWS_AS(submit_to(service, body, folder.path()), std::runtime_error);
+  const auto other = submit_to(service, {{"displayName", "another"}}, folder.path());
+  CHECK(other.name == "projects/p/locations/r/customJobs/2");
+  const auto again = submit_to(service, body, folder.path());
+  CHECK(again.name == "projects/p/locations/r/customJobs/1");
+  CHECK(again.created == std::vector<std::string>{again.name});
+  CHECK(service.creates_seen == 2);
+  CHECK(std::filesystem::is_empty(folder.path()));
+  CHECK(submit_to(service, body, folder.path()).name == "projects/p/locations/r/customJobs/3");
+}
+
+TEST_CASE("a run after one that was killed before it made a job makes it with the same label") {
+  const TemporaryDirectory folder;
+  const json body{{"displayName", "my job"}};
+  JobService service{{Create::killed, Create::good}};
+  CHECK_THROWS_AS(submit_to(service, body, folder.path()), std::runtime_error);
+  service.jobs.clear();
+  CHECK(submit_to(service, body, folder.path()).name == "projects/p/locations/r/customJobs/2");
+  CHECK(service.labels.at(0) == service.labels.at(1));
+  CHECK(std::filesystem::is_empty(folder.path()));
+}
+
+TEST_CASE("a job is not made again while it is not known whether an earlier run made it") {
+  const TemporaryDirectory folder;
+  const json body{{"displayName", "my job"}};
+  JobService service{{Create::killed}};
+  CHECK_THROWS_AS(submit_to(service, body, folder.path()), std::runtime_error);
+  service.list_status = 403;
+  const auto ended = submit_to(service, body, folder.path());
+  REQUIRE(ended.error);
+  CHECK(ended.error->message() == "it is not known whether job `my job` was created");
+  CHECK(holds(ended.error->hints(), "to submit anew whatever it shows: rm "));
+  CHECK(service.creates_seen == 1);
+}
+
+TEST_CASE("a service that is busy is waited for as it says, a quota that is used up is told") {
+  JobService busy{{Create::busy, Create::good}};
+  CHECK(submit_to(busy).name == "projects/p/locations/r/customJobs/2");
+  JobService full{{Create::out_of_quota}};
+  const auto ended = submit_to(full);
+  REQUIRE(ended.error);
+  CHECK(full.creates_seen == 1);
+  JobService always{{Create::busy, Create::busy, Create::busy, Create::busy}};
+  CHECK(submit_to(always).error->message() == "Vertex AI refused the job");
 }

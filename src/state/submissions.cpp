@@ -1,0 +1,94 @@
+#include "state/submissions.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <chrono>
+#include <system_error>
+
+namespace autopack::state {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::chrono::hours longest_kept{24};
+
+bool is_id(const std::string& text) {
+  return text.size() == 32 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+bool is_old(const fs::path& file) {
+  std::error_code code;
+  const auto time = fs::last_write_time(file, code);
+  return code || fs::file_time_type::clock::now() - time > longest_kept;
+}
+
+}  // namespace
+
+Submission::Submission(const fs::path& directory, const std::string& key, std::string id)
+    : id_{std::move(id)} {
+  if (directory.empty()) {
+    return;
+  }
+  std::error_code code;
+  for (fs::directory_iterator entry{directory, code}; !code && entry != fs::directory_iterator{};
+       entry.increment(code)) {
+    if (entry->path().stem() == key && take_over(entry->path())) {
+      return;
+    }
+  }
+  write(directory, key);
+}
+
+/// A living run holds the lock of its record.
+bool Submission::take_over(const fs::path& file) {
+  Descriptor lock{::open(file.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
+
+  struct stat state {};
+
+  const bool is_free = lock && ::flock(lock.get(), LOCK_EX | LOCK_NB) == 0 &&
+                       ::fstat(lock.get(), &state) == 0 && state.st_nlink > 0;
+  const std::string id = file.extension().string();
+  if (!is_free || id.empty() || !is_id(id.substr(1)) || is_old(file)) {
+    std::error_code ignored;
+    if (is_free) {
+      fs::remove(file, ignored);
+    }
+    return false;
+  }
+  id_ = id.substr(1);
+  is_left_ = true;
+  file_ = file;
+  lock_ = std::move(lock);
+  return true;
+}
+
+void Submission::write(const fs::path& directory, const std::string& key) {
+  std::error_code code;
+  fs::create_directories(directory, code);
+  // Locked before it has its name, so that nobody takes it for one that was left.
+  const fs::path fresh = directory / ("." + id_);
+  Descriptor lock{::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)};
+  if (!lock || ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+    fs::remove(fresh, code);
+    return;
+  }
+  const fs::path file = directory / (key + "." + id_);
+  fs::rename(fresh, file, code);
+  if (!code) {
+    file_ = file;
+    lock_ = std::move(lock);
+  }
+}
+
+void Submission::settle() {
+  std::error_code ignored;
+  if (!file_.empty()) {
+    fs::remove(file_, ignored);
+  }
+}
+
+}  // namespace autopack::state
