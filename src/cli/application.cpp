@@ -6,6 +6,7 @@
 #include "cli/help.hpp"
 #include "cli/named_files.hpp"
 #include "cli/settings.hpp"
+#include "cli/signals.hpp"
 #include "google/registry_login.hpp"
 #include "job/flags_file.hpp"
 #include "version.hpp"
@@ -301,10 +302,17 @@ int run_read(const Reading& reading, const Surroundings& surroundings, Console& 
 int fail(const Error& error, const Reading& reading, Console& console) {
   console.error(error);
   if (reading.global.format == "json") {
-    console.result(error_json(error));
+    try {
+      console.result(error_json(error));
+    } catch (const Error&) {
+      // It was told on standard error.
+    }
   }
   const int own = reading.entry != nullptr ? reading.entry->own_failure : 0;
-  return own != 0 && error.kind() != ErrorKind::interrupted ? own : exit_status(error.kind());
+  if (error.kind() == ErrorKind::interrupted) {
+    return interruption_status();
+  }
+  return own != 0 ? own : exit_status(error.kind());
 }
 
 }  // namespace

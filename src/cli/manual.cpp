@@ -139,8 +139,8 @@ wrong usage or input
 3
 \fBdockerfile \-\-check\fR: the file drifted
 .TP
-130
-interrupted
+130, 143, 129
+interrupted: by SIGINT (Ctrl-C), SIGTERM or SIGHUP
 .PP
 \fBautopack run\fR ends with the program's own status, and with 125 when autopack itself failed.
 )"};

@@ -8,8 +8,10 @@ namespace {
 
 /// A signal handler takes no argument of ours, so this one variable is global.
 std::atomic<Cancellation*> watched{nullptr};
+std::atomic<int> received{SIGINT};
 
 extern "C" void ask_to_stop(int signal) {
+  received = signal;
   auto* cancellation = watched.load();
   if (cancellation != nullptr && !cancellation->requested.exchange(true)) {
     return;
@@ -28,10 +30,20 @@ void handle(int signal, void (*handler)(int)) {
 
 }  // namespace
 
+int interruption_status() {
+  return 128 + received;
+}
+
 SignalGuard::SignalGuard(Cancellation& cancellation) {
   watched = &cancellation;
+  received = SIGINT;
   handle(SIGINT, ask_to_stop);
   handle(SIGTERM, ask_to_stop);
+  // Whoever runs it under nohup(1) wants it to go on.
+  hang_up_is_ours_ = std::signal(SIGHUP, SIG_IGN) != SIG_IGN;
+  if (hang_up_is_ours_) {
+    handle(SIGHUP, ask_to_stop);
+  }
   // A reader that went away is told by write(), which is enough.
   handle(SIGPIPE, SIG_IGN);
 }
@@ -39,6 +51,9 @@ SignalGuard::SignalGuard(Cancellation& cancellation) {
 SignalGuard::~SignalGuard() {
   handle(SIGINT, SIG_DFL);
   handle(SIGTERM, SIG_DFL);
+  if (hang_up_is_ours_) {
+    handle(SIGHUP, SIG_DFL);
+  }
   watched = nullptr;
 }
 

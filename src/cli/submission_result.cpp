@@ -2,6 +2,7 @@
 
 #include "base/json.hpp"
 #include "cli/error_text.hpp"
+#include "cli/signals.hpp"
 
 namespace autopack::cli {
 
@@ -38,7 +39,7 @@ int SubmissionResult::fail(const Error& error) const {
     whole["error"] = error_object(error);
     session_.console.result(print_json(whole, 2) + "\n");
   }
-  return exit_status(error.kind());
+  return error.kind() == ErrorKind::interrupted ? interruption_status() : exit_status(error.kind());
 }
 
 }  // namespace autopack::cli
