@@ -1,6 +1,7 @@
 #include "base/background.hpp"
 
 #include "base/blocked_signals.hpp"
+#include "base/thread.hpp"
 
 #include <condition_variable>
 #include <mutex>
@@ -31,8 +32,12 @@ public:
 
   void start(std::size_t count) {
     const std::lock_guard lock{mutex_};
-    while (threads_.size() < count) {
-      add_thread();
+    try {
+      while (threads_.size() < count) {
+        add_thread();
+      }
+    } catch (const Error&) {
+      return;  // who needs one will be told
     }
   }
 
@@ -51,7 +56,7 @@ public:
 private:
   void add_thread() {
     const BlockedSignals blocked;
-    threads_.emplace_back([this] { work(); });
+    threads_.push_back(start_thread<std::thread>([this] { work(); }));
     ++free_;
   }
 

@@ -1,5 +1,7 @@
 #include "engine/build_context.hpp"
 
+#include "base/thread.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -104,7 +106,7 @@ void write_context(const BuildRequest& request, const std::function<void(std::st
 
 BytePipe::BytePipe(Write write) {
   buffer_.reserve(pipe_size);
-  thread_ = std::thread{[this, write = std::move(write)] {
+  thread_ = start_thread<std::thread>([this, write = std::move(write)] {
     std::exception_ptr failure;
     try {
       write([this](std::string_view bytes) { put(bytes); });
@@ -117,7 +119,7 @@ BytePipe::BytePipe(Write write) {
     failure_ = failure;
     ended_ = true;
     changed_.notify_all();
-  }};
+  });
 }
 
 BytePipe::~BytePipe() {

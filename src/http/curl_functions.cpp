@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <future>
+#include <system_error>
 
 namespace autopack::http {
 
@@ -56,8 +57,13 @@ CurlFunctions open_curl() {
 
 /// Never closed: threads that libcurl started may still run at the process's end.
 const std::shared_future<CurlFunctions>& loading() {
-  static const std::shared_future<CurlFunctions> future =
-      std::async(std::launch::async, open_curl).share();
+  static const std::shared_future<CurlFunctions> future = [] {
+    try {
+      return std::async(std::launch::async, open_curl).share();
+    } catch (const std::system_error&) {  // no thread is to be had: when it is needed, then
+      return std::async(std::launch::deferred, open_curl).share();
+    }
+  }();
   return future;
 }
 

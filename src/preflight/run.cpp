@@ -1,5 +1,7 @@
 #include "preflight/run.hpp"
 
+#include "base/thread.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -49,13 +51,13 @@ Findings run_checks(const std::vector<Check>& checks,
   std::vector<Findings> found(checks.size());
   std::vector<std::jthread> threads;
   for (std::size_t i = 0; i < checks.size(); ++i) {
-    threads.emplace_back([&, i] {
+    threads.push_back(start_thread([&, i] {
       auto findings = outcome_of(checks[i], limit);
       const std::lock_guard lock{mutex};
       found[i] = std::move(findings);
       --left;
       ended.notify_all();
-    });
+    }));
   }
   const auto end = Clock::now() + limit;
   {

@@ -1,3 +1,4 @@
+#include "base/thread.hpp"
 #include "registry/client.hpp"
 
 #include <algorithm>
@@ -20,7 +21,7 @@ struct Abandoned {};
 class Pipe {
 public:
   Pipe(Repository& from, const image::Descriptor& blob)
-      : thread_{[this, &from, blob] { download(from, blob); }} {}
+      : thread_{start_thread([this, &from, blob] { download(from, blob); })} {}
 
   ~Pipe() {
     const std::scoped_lock lock{mutex_};

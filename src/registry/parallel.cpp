@@ -53,8 +53,12 @@ std::vector<PushedBlob> push_blobs(
   {
     std::vector<Background<void>> workers;
     const std::size_t count = std::min(connections, blobs.size());
-    for (std::size_t i = 1; i < count; ++i) {
-      workers.push_back(in_background(run));
+    try {
+      for (std::size_t i = 1; i < count; ++i) {
+        workers.push_back(in_background(run));
+      }
+    } catch (const Error&) {
+      // No more threads are to be had: these do all of it.
     }
     run();
   }
