@@ -5,11 +5,15 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <random>
+#include <string_view>
+#include <system_error>
 
 namespace autopack {
 
@@ -22,17 +26,59 @@ Error cannot_write(const fs::path& path, int code) {
       .cause(std::strerror(code));
 }
 
+constexpr std::size_t suffix_length{8};
+
+/// Whether `name` is one that name_underway gives for the file name `target`.
+bool is_underway(std::string_view name, std::string_view target) {
+  if (!name.starts_with('.') || name.size() != target.size() + suffix_length + 2) {
+    return false;
+  }
+  name.remove_prefix(1);
+  const auto suffix = name.substr(target.size() + 1);
+  return name.starts_with(target) && name[target.size()] == '.' &&
+         suffix.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
 }  // namespace
+
+fs::path name_underway(const fs::path& path) {
+  return path.parent_path() /
+         fmt::format(".{}.{:08x}", path.filename().string(), std::random_device{}());
+}
+
+bool hold(int file) {
+  // A file system without locks has no leftovers swept either.
+  struct stat state {};
+
+  const bool is_taken = ::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  return !is_taken && ::fstat(file, &state) == 0 && state.st_nlink > 0;
+}
+
+void sweep_leftovers(const fs::path& path) {
+  std::error_code code;
+  const fs::path parent = path.has_parent_path() ? path.parent_path() : fs::path{"."};
+  const std::string target = path.filename().string();
+  for (fs::directory_iterator entry{parent, code}; !code && entry != fs::directory_iterator{};
+       entry.increment(code)) {
+    if (!is_underway(entry->path().filename().string(), target)) {
+      continue;
+    }
+    const Descriptor file{
+        ::open(entry->path().c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
+    std::error_code ignored;
+    if (file && ::flock(file.get(), LOCK_EX | LOCK_NB) == 0) {
+      fs::remove_all(entry->path(), ignored);
+    }
+  }
+}
 
 NewFile::NewFile(fs::path path, FileMode mode) : path_{std::move(path)} {
   if (path_.has_parent_path()) {
     std::error_code ignored;
     fs::create_directories(path_.parent_path(), ignored);
   }
-  std::random_device random;
   while (!file_) {
-    temporary_ =
-        path_.parent_path() / fmt::format(".{}.{:08x}", path_.filename().string(), random());
+    temporary_ = name_underway(path_).string();
     // Made with its last mode, because asking for the umask would change it for other threads.
     file_ = Descriptor{::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
                               mode == FileMode::secret ? 0600 : 0644)};
@@ -40,6 +86,9 @@ NewFile::NewFile(fs::path path, FileMode mode) : path_{std::move(path)} {
       const int code = errno;
       temporary_.clear();
       throw cannot_write(path_, code);
+    }
+    if (file_ && !hold(file_.get())) {
+      file_ = Descriptor{-1};
     }
   }
 }
@@ -61,6 +110,8 @@ void NewFile::write(std::string_view bytes) {
 }
 
 void NewFile::commit() {
+  // Held until it has its name: closed at once it would look like a leftover.
+  const Descriptor held{::fcntl(file_.get(), F_DUPFD_CLOEXEC, 0)};
   if (file_.close() != 0 || ::rename(temporary_.c_str(), path_.c_str()) != 0) {
     throw cannot_write(path_, errno);
   }

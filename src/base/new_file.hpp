@@ -9,6 +9,17 @@
 
 namespace autopack {
 
+/// Removes what killed writers of `path` left beside it: what NewFile and NewDirectory name so and
+/// no living process holds. Never throws.
+void sweep_leftovers(const std::filesystem::path& path);
+
+/// The name of something that is on its way to become `path`.
+std::filesystem::path name_underway(const std::filesystem::path& path);
+
+/// Marks what is under way as held by this process for as long as `file` is open; false when
+/// somebody took it for a leftover.
+bool hold(int file);
+
 /// A file that comes into being as a whole: written beside its place, moved there by commit(), and
 /// gone when it was not committed. Missing parent directories are made. Throws Error(environment).
 class NewFile {

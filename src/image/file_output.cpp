@@ -7,11 +7,11 @@
 #include "base/new_file.hpp"
 #include "base/text.hpp"
 #include "image/layout_sweep.hpp"
+#include "image/new_directory.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <set>
@@ -115,20 +115,25 @@ Json merged_index(const fs::path& directory, const Json& entry, std::vector<Dige
   Json entries = Json::array();
   if (text) {
     const Json index = parse_json(*text);
+    const Error unreadable{ErrorKind::usage,
+                           fmt::format("`{}` is no OCI layout: its `index.json` cannot be read",
+                                       printable(directory.string()))};
     if (!index.is_object() || !index.contains("manifests")) {
-      throw Error(ErrorKind::usage,
-                  fmt::format("`{}` is no OCI layout: its `index.json` cannot be read",
-                              printable(directory.string())));
+      throw unreadable;
     }
-    const auto tag = [](const Json& item) {
-      return item.value("annotations", Json::object()).value(tag_annotation, std::string{});
-    };
-    for (const auto& old : index.at("manifests")) {
-      if (tag(old) != tag(entry)) {
-        entries.push_back(old);
-      } else if (const auto digest = Digest::parse(old.value("digest", std::string{}))) {
-        dropped.push_back(*digest);
+    try {
+      const auto tag = [](const Json& item) {
+        return item.value("annotations", Json::object()).value(tag_annotation, std::string{});
+      };
+      for (const auto& old : index.at("manifests")) {
+        if (tag(old) != tag(entry)) {
+          entries.push_back(old);
+        } else if (const auto digest = Digest::parse(old.value("digest", std::string{}))) {
+          dropped.push_back(*digest);
+        }
       }
+    } catch (const Json::exception&) {
+      throw unreadable;
     }
   }
   entries.push_back(entry);
@@ -148,8 +153,21 @@ private:
   autopack::Descriptor file_;
 };
 
+/// What writers of blobs that were killed left.
+void sweep_blobs(const fs::path& directory) {
+  std::error_code code;
+  for (fs::directory_iterator entry{directory / blob_directory, code};
+       !code && entry != fs::directory_iterator{}; entry.increment(code)) {
+    const std::string name = entry->path().filename().string();
+    const auto end = name.find('.', 1);
+    if (name.starts_with('.') && end != std::string::npos) {
+      sweep_leftovers(entry->path().parent_path() / name.substr(1, end - 1));
+    }
+  }
+}
+
+/// With the layout's lock held.
 void fill_layout(const Source& image, const fs::path& directory, const std::string& tag) {
-  const Lock lock{directory};
   Stored result = stored(image);
   if (!tag.empty()) {
     result.entry["annotations"] = {{tag_annotation, tag}};
@@ -168,38 +186,17 @@ void fill_layout(const Source& image, const fs::path& directory, const std::stri
   sweep_layout(directory, dropped);
 }
 
-/// A directory that becomes another as a whole, or nothing.
-class NewDirectory {
-public:
-  explicit NewDirectory(const fs::path& path)
-      : path_{path},
-        temporary_{path.parent_path() /
-                   fmt::format(".{}.{}", path.filename().string(), ::getpid())} {}
-
-  ~NewDirectory() {
-    std::error_code ignored;
-    fs::remove_all(temporary_, ignored);
+/// Adds the image to the layout at `path`; false when there is none.
+bool add_to_layout(const Source& image, const fs::path& path, const std::string& tag) {
+  std::error_code failure;
+  if (!fs::exists(path / "oci-layout", failure)) {
+    return false;
   }
-
-  NewDirectory(const NewDirectory&) = delete;
-  NewDirectory& operator=(const NewDirectory&) = delete;
-
-  const fs::path& path() const { return temporary_; }
-
-  void commit() {
-    std::error_code failure;
-    fs::rename(temporary_, path_, failure);
-    if (failure) {
-      throw Error(ErrorKind::environment,
-                  fmt::format("cannot make `{}`", printable(path_.string())))
-          .cause(failure.message());
-    }
-  }
-
-private:
-  fs::path path_;
-  fs::path temporary_;
-};
+  const Lock lock{path};
+  sweep_blobs(path);
+  fill_layout(image, path, tag);
+  return true;
+}
 
 std::string tag_of(const std::string& name) {
   const auto colon = name.rfind(':');
@@ -211,18 +208,24 @@ std::string tag_of(const std::string& name) {
 void write_layout(const Source& image, const fs::path& directory, const std::string& tag) {
   std::error_code failure;
   const fs::path path = fs::absolute(directory / "").parent_path();
-  if (fs::exists(path / "oci-layout", failure)) {
-    fill_layout(image, path, tag);
+  sweep_leftovers(path);
+  if (add_to_layout(image, path, tag)) {
     return;
   }
-  if (fs::exists(path, failure) &&
-      !(fs::is_directory(path, failure) && fs::is_empty(path, failure))) {
+  const bool is_free = !fs::exists(path, failure) ||
+                       (fs::is_directory(path, failure) && fs::is_empty(path, failure));
+  if (is_free) {
+    NewDirectory fresh{path};
+    fill_layout(image, fresh.path(), tag);
+    if (fresh.commit()) {
+      return;
+    }
+  }
+  // Another run may have made it meanwhile.
+  if (!add_to_layout(image, path, tag)) {
     throw Error(ErrorKind::usage, fmt::format("`{}` is there already, and is no OCI layout",
                                               printable(directory.string())));
   }
-  NewDirectory fresh{path};
-  fill_layout(image, fresh.path(), tag);
-  fresh.commit();
 }
 
 void write_archive(const Source& image,

@@ -53,6 +53,7 @@ void load_missing(engine::Docker& docker,
 void write_archive_file(const image::Source& image,
                         const fs::path& path,
                         const std::vector<std::string>& names) {
+  sweep_leftovers(path);
   NewFile file{path};
   image::write_archive(image, names, 0, [&](std::string_view bytes) { file.write(bytes); });
   file.commit();
@@ -105,6 +106,7 @@ void write_outputs(Services& services,
 /// The image of the engine named `name`, by way of a file in the cache that is gone with it.
 image::Source taken_out(Services& services, const std::string& name, const std::string& platform) {
   const fs::path place = services.environment.cache_directory() / "saved.tar";
+  sweep_leftovers(place);
   NewFile file{place};
   services.docker().save(name, [&](std::string_view bytes) { file.write(bytes); });
   auto source = image::open_files(
