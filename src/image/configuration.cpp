@@ -21,6 +21,24 @@ T value_or_empty(const json& object, const char* key) {
   return found == object.end() || found->is_null() ? T{} : found->get<T>();
 }
 
+/// What is written to later without a look.
+void check_types(const json& document, const std::string& what) {
+  const auto check = [&](const json& object, const char* key, json::value_t type) {
+    const auto found = object.find(key);
+    if (found != object.end() && !found->is_null() && found->type() != type) {
+      throw Error(ErrorKind::remote, fmt::format("{} cannot be read", what))
+          .cause(fmt::format("`{}` in it is of another type: {}", key, found->type_name()));
+    }
+  };
+  check(document, "config", json::value_t::object);
+  check(document, "rootfs", json::value_t::object);
+  check(document, "history", json::value_t::array);
+  check(document, "created", json::value_t::string);
+  if (document["rootfs"].is_null()) {
+    throw Error(ErrorKind::remote, fmt::format("{} names no layers", what));
+  }
+}
+
 }  // namespace
 
 Configuration::Configuration(json document)
@@ -46,6 +64,10 @@ Configuration Configuration::parse(std::string_view text, const std::string& wha
   if (!document.contains("config") || document["config"].is_null()) {
     document["config"] = json::object();
   }
+  if (document.contains("created") && document["created"].is_null()) {
+    document.erase("created");
+  }
+  check_types(document, what);
   Configuration result{std::move(document)};
   try {
     // Read once here, so that later reads cannot fail.

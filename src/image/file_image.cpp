@@ -90,6 +90,7 @@ Source open_layout(const Files& files,
   }
   source.manifest = parse_manifest(text, "the manifest of " + where);
   source.configuration = read_blob(*files, source.manifest.config, where);
+  check_layers(source);
   source.open = [files, where](const Descriptor& layer) {
     return verified(files->open(blob_name(layer.digest)), layer, where);
   };

@@ -1,6 +1,7 @@
 #include "image/source.hpp"
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 
 #include <fmt/format.h>
 
@@ -61,6 +62,28 @@ Reader verified(Reader reader, const Descriptor& blob, std::string where) {
     }
     return count;
   };
+}
+
+void check_layers(const Source& source) {
+  const auto& layers = source.manifest.layers;
+  const std::string name = "`" + printable(source.name) + "`";
+  const auto diff_ids =
+      Configuration::parse(source.configuration, "the configuration of " + name).diff_ids();
+  const auto broken = [&](const std::string& why) {
+    return Error(ErrorKind::remote, fmt::format("image {} is broken", name))
+        .cause(why)
+        .hint("build and push it again, or name another one");
+  };
+  if (layers.size() != diff_ids.size()) {
+    throw broken(fmt::format("its manifest names {} layers, its configuration {}", layers.size(),
+                             diff_ids.size()));
+  }
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    if (is_plain_tar(layers[i]) && layers[i].digest != diff_ids[i]) {
+      throw broken(fmt::format("layer `{}` is `{}` in its configuration", layers[i].digest.str(),
+                               diff_ids[i].str()));
+    }
+  }
 }
 
 void read_all(const Reader& reader, const std::function<void(std::string_view)>& take) {

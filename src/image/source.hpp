@@ -27,6 +27,10 @@ struct Source {
 /// `blob`; `where` says what holds it.
 Reader verified(Reader reader, const Descriptor& blob, std::string where);
 
+/// Throws Error(remote) when manifest and configuration tell of different layers: an image on top
+/// of it could not be run.
+void check_layers(const Source& source);
+
 /// Reads `reader` to its end.
 void read_all(const Reader& reader, const std::function<void(std::string_view bytes)>& take);
 

@@ -52,6 +52,7 @@ image::Source registry_image(Services& services,
     services.blob_cache.put(*text);
   }
   source.configuration = std::move(*text);
+  image::check_layers(source);
   source.open = [repository = std::move(repository)](const image::Descriptor& layer) {
     auto reader = registry::blob_source(*repository, layer)();
     return [repository, reader = std::move(reader)](char* buffer, std::size_t size) {

@@ -1,5 +1,6 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/new_file.hpp"
 #include "image/file_image.hpp"
 #include "image/file_output.hpp"
 #include "image/layer.hpp"
@@ -274,4 +275,44 @@ TEST_CASE("what docker save writes is read") {
   save(file, layer);
   CHECK_THROWS_AS(open("tar:" + file.string()), Error);
   CHECK_THROWS_AS(open("tar:" + (scratch.path() / "none").string()), Error);
+}
+
+TEST_CASE("an image whose configuration tells of other layers is not taken") {
+  auto source = small_image("one");
+  image::check_layers(source);
+  source.manifest.layers.push_back(source.manifest.layers.front());
+  CHECK_THROWS_WITH_AS(image::check_layers(source), "image `memory` is broken", Error);
+  source.manifest.layers.clear();
+  CHECK_THROWS_AS(image::check_layers(source), Error);
+}
+
+TEST_CASE("a configuration of other types is told, not taken for a bug") {
+  for (const char* text : {R"({"rootfs": {"diff_ids": []}, "config": "x"})", R"({"rootfs": "x"})",
+                           R"({"rootfs": null})", R"({"rootfs": {"diff_ids": [1]}})",
+                           R"({"rootfs": {"diff_ids": []}, "history": {}})",
+                           R"({"rootfs": {"diff_ids": []}, "created": 5})"}) {
+    CAPTURE(text);
+    CHECK_THROWS_AS(image::Configuration::parse(text, "it"), Error);
+  }
+  auto odd = image::Configuration::parse(
+      R"({"rootfs": {"diff_ids": null}, "history": null, "config": null, "created": null})", "it");
+  odd.set_user("me");
+  odd.add_layer({.diff_id = sha256("x")}, "step");
+  CHECK(odd.diff_ids().size() == 1);
+}
+
+TEST_CASE("what a killed writer left is swept, what a living one writes is not") {
+  const TemporaryDirectory folder;
+  const fs::path target = folder.path() / "image.tar";
+  write_file(folder.path() / ".image.tar.0123abcd", "left");
+  fs::create_directories(folder.path() / ".image.tar.0123abce" / "blobs");
+  write_file(folder.path() / ".image.tar.note", "mine");
+  NewFile living{target};
+  living.write("whole");
+  sweep_leftovers(target);
+  CHECK_FALSE(fs::exists(folder.path() / ".image.tar.0123abcd"));
+  CHECK_FALSE(fs::exists(folder.path() / ".image.tar.0123abce"));
+  CHECK(fs::exists(folder.path() / ".image.tar.note"));
+  living.commit();
+  CHECK(read_file(target) == "whole");
 }
