@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "base/url.hpp"
 #include "google/fields.hpp"
+#include "google/shell_words.hpp"
 #include "google/token_source.hpp"
 
 #include <fmt/format.h>
@@ -104,13 +105,10 @@ public:
   OfProgram(const CredentialOptions& options, const CredentialsFile& file, const json& source)
       : options_{options} {
     const auto& settings = source["executable"];
-    for (const auto& word : split(text_at(settings, "command"), ' ')) {
-      if (!word.empty()) {
-        command_.push_back(word);
-      }
-    }
+    command_ = shell_words(text_at(settings, "command")).value_or(std::vector<std::string>{});
     if (command_.empty()) {
-      throw file.fault("has a `credential_source` whose `executable` has no `command`");
+      throw file.fault(
+          "has a `credential_source` whose `executable` has no `command` that can be run");
     }
     if (options.environment->get(may_run) != "1") {
       throw file

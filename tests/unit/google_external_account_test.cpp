@@ -1,3 +1,4 @@
+#include "google/shell_words.hpp"
 #include "support/credentials_fixture.hpp"
 
 #include <filesystem>
@@ -283,4 +284,15 @@ TEST_CASE("subject tokens that cannot be had") {
             "with a token that has ended"}}) {
     run({.source = program(script), .fragment = fragment});
   }
+}
+
+TEST_CASE("a program's command is split as a shell splits it") {
+  using google::shell_words;
+  using Words = std::vector<std::string>;
+  CHECK(shell_words("a  b\tc") == Words{"a", "b", "c"});
+  CHECK(shell_words("'/my programs/x' --name=\"a \\\"b\\\" \\c\" d\\ e ''") ==
+        Words{"/my programs/x", "--name=a \"b\" \\c", "d e", ""});
+  CHECK(shell_words(" ") == Words{});
+  CHECK_FALSE(shell_words("'open"));
+  CHECK_FALSE(shell_words("\"open"));
 }
