@@ -1,17 +1,24 @@
 #!/bin/bash
 # Builds autopack and runs every test, from any directory, on a fresh Debian or Ubuntu machine.
 # As root it installs what is missing. The last line is `N passed, N failed`.
+# With --long the tests that have a long form take it: hours instead of minutes.
 set -uo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root" || exit 1
 exec </dev/null
+
+case "${1:-}" in
+  '') ;;
+  --long) export AUTOPACK_LONG_TESTS=1 ;;
+  *) echo "usage: tests/run.sh [--long]" && exit 2 ;;
+esac
 
 # shellcheck source=../examples/support.sh
 . examples/support.sh
 
 # This machine's package settings are not the tests'.
 for name in ${!PIP_*} ${!AUTOPACK_*} ${!CLOUDSDK_*}; do
-  unset "$name"
+  [ "$name" = AUTOPACK_LONG_TESTS ] || unset "$name"
 done
 
 passed=0

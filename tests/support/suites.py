@@ -8,6 +8,7 @@ Exit status 1 when anything failed. A suite without tests counts as failed.
 
 import argparse
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -37,6 +38,8 @@ def run_suite(build, suite, label):
     log = build / 'meson-logs' / 'testlog.json'
     log.unlink(missing_ok=True)
     command = ['meson', 'test', '-C', str(build), '--no-rebuild', '--suite', suite]
+    if os.environ.get('AUTOPACK_LONG_TESTS'):
+        command += ['--timeout-multiplier', '20']
     outcome = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                              stderr=subprocess.STDOUT, check=False)
     tests = [json.loads(line) for line in log.read_text(encoding='utf-8').splitlines()] if log.exists() else []
