@@ -18,8 +18,9 @@ const auto table = std::to_array<CommandEntry>({
                 "executor-image-uri=python:3.11,script=train.py\n\n"
                 "keys of a pool: machine-type replica-count accelerator-type accelerator-count\n"
                 "  container-image-uri executor-image-uri local-package-path script\n"
-                "  python-module output-image-uri; split at `;`: requirements extra-packages\n"
-                "  extra-dirs system-packages\n",
+                "  python-module launcher output-image-uri; split at `;`: requirements\n"
+                "  requirements-file extra group extra-packages extra-dirs system-packages\n"
+                "  build-env\n",
      .make = make_submit_command,
      .asks_servers = true},
     {.name = "tune",
