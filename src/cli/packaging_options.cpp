@@ -104,21 +104,22 @@ void add_packaging_flags(FlagSet& flags, PackagingOptions& options) {
              "project directory; default: this one");
   flags.text("--script", "FILE", options.script, "entry point: a .py file, or one that bash runs");
   flags.text("--python-module", "MODULE", options.python_module, "entry point: python -m MODULE");
+  flags.list("--requirements", "REQ,...", options.requirements, "further packages for pip");
+  flags.list("--extra-packages", "FILE,...", options.extra_packages, "local packages for pip");
+  flags.list("--extra-dirs", "DIR,...", options.extra_dirs, "further directories to copy");
+  flags.list("--system-packages", "NAME,...", options.system_packages, "Debian packages for apt");
+  flags.text("--output-image-uri", "IMAGE", options.output_image, "name of the image that is made");
+  flags.text("--display-name", "NAME", options.display_name, "job name; default: the directory's");
+  flags.section("How it starts and installs", false);
   flags.text("--launcher", "COMMAND", options.launcher,
              "starts the entry point: torchrun, accelerate, deepspeed, mpirun, with arguments");
   flags.list("--command", "WORD,...", options.command, "entry point: a command and its arguments");
-  flags.list("--requirements", "REQ,...", options.requirements, "further packages for pip");
   flags.list("--requirements-file", "FILE,...", options.requirement_files,
              "instead of the requirements files that are found");
   flags.list("--extra", "NAME,...", options.package_extras, "extras of the project's own package");
   flags.list("--group", "NAME,...", options.groups, "dependency groups of pyproject.toml");
-  flags.list("--extra-packages", "FILE,...", options.extra_packages, "local packages for pip");
-  flags.list("--extra-dirs", "DIR,...", options.extra_dirs, "further directories to copy");
-  flags.list("--system-packages", "NAME,...", options.system_packages, "Debian packages for apt");
   flags.list("--build-env", "NAME=VALUE,...", options.build_environment,
              "environment variables while packages are installed");
-  flags.text("--output-image-uri", "IMAGE", options.output_image, "name of the image that is made");
-  flags.text("--display-name", "NAME", options.display_name, "job name; default: the directory's");
 }
 
 void check_build_options(const BuildOptions& options) {

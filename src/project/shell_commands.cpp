@@ -1,6 +1,7 @@
 #include "project/shell_commands.hpp"
 
 #include "base/text.hpp"
+#include "project/shell_variables.hpp"
 
 #include <algorithm>
 #include <array>
@@ -33,7 +34,7 @@ bool is_keyword(const std::string& word) {
 class ShellReader {
 public:
   ShellReader(std::string_view text, const std::string& directory)
-      : text_{text}, directory_{directory.empty() ? "." : directory} {}
+      : text_{text}, variables_{directory} {}
 
   std::vector<ShellCommand> read() {
     while (at_ < text_.size() && commands_.size() < most_commands) {
@@ -156,7 +157,7 @@ private:
 
   void backquoted() {
     const auto end = std::min(text_.find('`', at_ + 1), text_.size());
-    substitute(trim(text_.substr(at_ + 1, end - at_ - 1)));
+    add(variables_.substituted(trim(text_.substr(at_ + 1, end - at_ - 1))));
     skip_to(std::min(end + 1, text_.size()));
   }
 
@@ -164,13 +165,15 @@ private:
   void expansion(bool quoted) {
     if (next() == '(') {
       const auto end = closing('(', ')', at_ + 1);
-      substitute(trim(text_.substr(at_ + 2, end - at_ - 2)));
+      add(variables_.substituted(trim(text_.substr(at_ + 2, end - at_ - 2))));
       skip_to(std::min(end + 1, text_.size()));
       return;
     }
     if (next() == '{') {
       const auto end = closing('{', '}', at_ + 1);
-      braced(text_.substr(at_ + 2, end - at_ - 2));
+      const auto value = variables_.braced(text_.substr(at_ + 2, end - at_ - 2));
+      disappears_ = disappears_ || !value;
+      add(value.value_or(""));
       skip_to(std::min(end + 1, text_.size()));
       return;
     }
@@ -189,73 +192,8 @@ private:
       at_ += quoted ? 1 : 2;
       return;
     }
-    add_variable(std::string{text_.substr(at_ + 1, end - at_ - 1)}, std::nullopt);
+    add(variables_.value(std::string{text_.substr(at_ + 1, end - at_ - 1)}));
     at_ = end;
-  }
-
-  void braced(std::string_view inside) {
-    const auto end = std::find_if_not(inside.begin(), inside.end(), is_name_character);
-    const std::string name{inside.begin(), end};
-    const std::string_view rest = inside.substr(name.size());
-    if (name == "BASH_SOURCE") {
-      add_variable("0", std::nullopt);
-    } else if (rest.empty()) {
-      add_variable(name, std::nullopt);
-    } else if (rest.starts_with(":-") || rest.starts_with(":=")) {
-      const auto value = rest.substr(2);
-      const bool is_plain = value.find_first_of("$`\"'\\") == std::string_view::npos;
-      add_variable(name, is_plain ? ShellWord{std::string{value}} : std::nullopt);
-    } else if (inside == "@" || inside == "*" || rest.starts_with("[@]") ||
-               rest.starts_with("[*]")) {
-      disappears_ = true;
-    } else {
-      lose();
-    }
-  }
-
-  /// `instead` stands for a variable that the script does not set.
-  void add_variable(const std::string& name, const ShellWord& instead) {
-    if (name == "PWD") {
-      add(std::string_view{"."});
-      return;
-    }
-    if (name == "0") {
-      add(directory_ + "/script");
-      return;
-    }
-    const auto set = variables_.find(name);
-    if (set != variables_.end()) {
-      add(set->second);
-    } else if (instead) {
-      add(*instead);
-    } else if (name == "PYTHONPATH") {
-      add(std::string_view{});  // most often not set
-    } else {
-      lose();
-    }
-  }
-
-  void substitute(std::string_view command) {
-    const bool own_directory = command.find("dirname") != std::string_view::npos &&
-                               (command.find("$0") != std::string_view::npos ||
-                                command.find("BASH_SOURCE") != std::string_view::npos);
-    if (own_directory) {
-      add(directory_ + parent_steps(command));
-    } else if (command == "pwd" || command == "git rev-parse --show-toplevel") {
-      add(std::string_view{"."});
-    } else {
-      lose();
-    }
-  }
-
-  /// `/..` of `cd "$(dirname "$0")/.." && pwd`.
-  static std::string parent_steps(std::string_view command) {
-    std::string steps;
-    for (auto at = command.find("/.."); at != std::string_view::npos;
-         at = command.find("/..", at + 3)) {
-      steps += "/..";
-    }
-    return steps;
   }
 
   std::size_t closing(char open, char close, std::size_t from) const {
@@ -339,44 +277,11 @@ private:
   void end_command() {
     skips_word_ = false;
     if (command_.line > 0) {
-      settle_variables();
+      variables_.settle(command_);
       command_.in_subshell = depth_ > 0;
       commands_.push_back(std::move(command_));
     }
     command_ = {};
-  }
-
-  /// What the command sets for those after it.
-  void settle_variables() {
-    auto& words = command_.words;
-    static constexpr std::array<std::string_view, 5> declarations{"export", "declare", "local",
-                                                                  "readonly", "typeset"};
-    const bool declares =
-        !words.empty() && words.front() &&
-        std::find(declarations.begin(), declarations.end(), *words.front()) != declarations.end();
-    if (declares) {
-      for (const auto& word : words) {
-        const auto equals = word ? word->find('=') : std::string::npos;
-        if (equals != std::string::npos) {
-          command_.assignments[word->substr(0, equals)] = word->substr(equals + 1);
-        }
-      }
-      words.clear();
-    } else if (!words.empty() && words.front() == "for" && words.size() > 1 && words[1]) {
-      variables_[*words[1]] = unknown_part;
-    } else if (!words.empty() && words.front() == "read") {
-      for (const auto& word : words) {
-        variables_[word.value_or("")] = unknown_part;
-      }
-    }
-    if (words.empty()) {
-      for (const auto& [name, value] : command_.assignments) {
-        const auto before = variables_.find(name);
-        // Set twice, as in two branches: which of them holds is not known.
-        const bool differs = before != variables_.end() && before->second != value;
-        variables_[name] = differs ? std::string{unknown_part} : value;
-      }
-    }
   }
 
   void skip_documents() {
@@ -394,7 +299,6 @@ private:
   }
 
   std::string_view text_;
-  std::string directory_;
   std::size_t at_{0};
   int line_{1};
   int depth_{0};
@@ -406,7 +310,7 @@ private:
   bool reads_delimiter_{false};  ///< of a here-document
   std::vector<std::string> documents_;
   ShellCommand command_;
-  std::map<std::string, std::string> variables_;  ///< what is not known in them is unknown_part
+  ShellVariables variables_;
   std::vector<ShellCommand> commands_;
 };
 

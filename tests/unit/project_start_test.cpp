@@ -107,6 +107,11 @@ TEST_CASE("start: the Python programs of a shell script") {
         Strings{"scripts/train.sh:1 src/train.py -> src/train.py in src"});
   CHECK(started_by("mpirun -np 2 python src/train.py") ==
         Strings{"scripts/train.sh:1 src/train.py -> src/train.py in src"});
+  CHECK(started_by("torchrun $ARGS --nproc ${N} src/train.py --config $X x.py") ==
+        Strings{"scripts/train.sh:1 src/train.py -> src/train.py in src"});
+  CHECK(started_by("torchrun $SCRIPT --config x.py; python $OPTIONS x.py") == Strings{});
+  CHECK(started_by("run=\"deepspeed \\\n --n ${N} \\\n src/train.py --b ${B}\"\neval $run") ==
+        Strings{"scripts/train.sh:4 src/train.py -> src/train.py in src"});
   CHECK(started_by("python -m dora run") == Strings{"scripts/train.sh:1 dora -> elsewhere in "});
   CHECK(started_by("python gone.py; echo python x.py; python -c 'import x'; python $X") ==
         Strings{"scripts/train.sh:1 gone.py ->  in "});
