@@ -17,9 +17,9 @@ const auto table = std::to_array<CommandEntry>({
                 "    --worker-pool-spec=machine-type=n1-standard-4,local-package-path=.,\\\n"
                 "executor-image-uri=python:3.11,script=train.py\n\n"
                 "keys of a pool: machine-type replica-count accelerator-type accelerator-count\n"
-                "  container-image-uri executor-image-uri local-package-path script\n"
-                "  python-module output-image-uri; split at `;`: requirements extra-packages\n"
-                "  extra-dirs system-packages\n",
+                "  container-image-uri executor-image-uri local-package-path script launcher\n"
+                "  python-module output-image-uri; split at `;`: requirements requirements-file\n"
+                "  extra-packages extra-dirs system-packages extra group build-env\n",
      .make = make_submit_command,
      .asks_servers = true},
     {.name = "tune",

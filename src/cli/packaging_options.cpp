@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "job/flag_values.hpp"
+#include "project/build_environment.hpp"
 
 #include <fmt/format.h>
 
@@ -27,6 +28,19 @@ std::vector<std::string> elements(const std::vector<std::string>& values,
     }
   }
   return all;
+}
+
+/// A `;` in a value is no end of it: `ARCHS=8.0;9.0`.
+std::vector<std::string> joined_values(const std::vector<std::string>& pairs) {
+  std::vector<std::string> joined;
+  for (const auto& pair : pairs) {
+    if (joined.empty() || pair.find('=') != std::string::npos) {
+      joined.push_back(pair);
+    } else {
+      joined.back() += ";" + pair;
+    }
+  }
+  return joined;
 }
 
 std::optional<std::chrono::seconds> age_of(const BuildOptions& options) {
@@ -96,6 +110,16 @@ void add_packaging_flags(FlagSet& flags, PackagingOptions& options) {
   flags.list("--system-packages", "NAME,...", options.system_packages, "Debian packages for apt");
   flags.text("--output-image-uri", "IMAGE", options.output_image, "name of the image that is made");
   flags.text("--display-name", "NAME", options.display_name, "job name; default: the directory's");
+  flags.section("How it starts and installs", false);
+  flags.text("--launcher", "COMMAND", options.launcher,
+             "starts the entry point: torchrun, accelerate, deepspeed, mpirun, with arguments");
+  flags.list("--command", "WORD,...", options.command, "entry point: a command and its arguments");
+  flags.list("--requirements-file", "FILE,...", options.requirement_files,
+             "instead of the requirements files that are found");
+  flags.list("--extra", "NAME,...", options.package_extras, "extras of the project's own package");
+  flags.list("--group", "NAME,...", options.groups, "dependency groups of pyproject.toml");
+  flags.list("--build-env", "NAME=VALUE,...", options.build_environment,
+             "environment variables while packages are installed");
 }
 
 void check_build_options(const BuildOptions& options) {
@@ -130,7 +154,15 @@ pipeline::PackageRequest package_request(const PackagingOptions& packaging,
   request.executor_image = packaging.executor_image;
   request.project.script = packaging.script;
   request.project.module = packaging.python_module;
+  request.project.launcher = packaging.launcher;
   Problems problems;
+  request.project.command = elements(packaging.command, "--command", problems);
+  request.project.requirement_files =
+      elements(packaging.requirement_files, "--requirements-file", problems);
+  request.project.package_extras = elements(packaging.package_extras, "--extra", problems);
+  request.project.groups = elements(packaging.groups, "--group", problems);
+  request.options.build_environment = project::read_build_environment(
+      elements(packaging.build_environment, "--build-env", problems), problems);
   request.project.requirements = elements(packaging.requirements, "--requirements", problems);
   request.project.extra_packages = elements(packaging.extra_packages, "--extra-packages", problems);
   request.project.extra_dirs = elements(packaging.extra_dirs, "--extra-dirs", problems);
@@ -141,6 +173,7 @@ pipeline::PackageRequest package_request(const PackagingOptions& packaging,
 }
 
 pipeline::PackageRequest package_request(const job::PoolFlags& pool,
+                                         const std::optional<std::vector<std::string>>& command,
                                          const BuildOptions& build,
                                          const Environment& environment) {
   using Strings = std::vector<std::string>;
@@ -152,6 +185,17 @@ pipeline::PackageRequest package_request(const job::PoolFlags& pool,
   request.project.extra_packages = pool.extra_packages.value_or(Strings{});
   request.project.extra_dirs = pool.extra_dirs.value_or(Strings{});
   request.options.system_packages = pool.system_packages.value_or(Strings{});
+  request.project.launcher = pool.launcher.value_or("");
+  if (!pool.script && !pool.python_module) {
+    request.project.command = command.value_or(Strings{});
+  }
+  request.project.requirement_files = pool.requirements_file.value_or(Strings{});
+  request.project.package_extras = pool.extra.value_or(Strings{});
+  request.project.groups = pool.group.value_or(Strings{});
+  Problems problems;
+  request.options.build_environment =
+      project::read_build_environment(joined_values(pool.build_env.value_or(Strings{})), problems);
+  throw_if_errors(problems, ErrorKind::usage);
   return request;
 }
 

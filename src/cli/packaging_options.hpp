@@ -30,14 +30,20 @@ struct PackagingOptions {
   std::string local_package_path{"."};
   std::string script{};
   std::string python_module{};
+  std::vector<std::string> command{};
+  std::string launcher{};
   std::vector<std::string> requirements{};
+  std::vector<std::string> requirement_files{};
+  std::vector<std::string> package_extras{};
+  std::vector<std::string> groups{};
+  std::vector<std::string> build_environment{};
   std::vector<std::string> extra_packages{};
   std::vector<std::string> extra_dirs{};
   std::vector<std::string> system_packages{};
   std::string output_image{};
   std::string display_name{};
 
-  bool has_entry() const { return !script.empty() || !python_module.empty(); }
+  bool has_entry() const { return !script.empty() || !python_module.empty() || !command.empty(); }
 };
 
 void add_build_flags(FlagSet& flags, BuildOptions& options);
@@ -55,8 +61,9 @@ void require_executor(const PackagingOptions& packaging, const BuildOptions& bui
 pipeline::PackageRequest package_request(const PackagingOptions& packaging,
                                          const BuildOptions& build,
                                          const Environment& environment);
-/// What a pool asks to package.
+/// What a pool asks to package; `command` is its entry point when it names none.
 pipeline::PackageRequest package_request(const job::PoolFlags& pool,
+                                         const std::optional<std::vector<std::string>>& command,
                                          const BuildOptions& build,
                                          const Environment& environment);
 

@@ -58,9 +58,12 @@ private:
     const bool asks_for_image =
         !packaging_.requirements.empty() || !packaging_.extra_packages.empty() ||
         !packaging_.extra_dirs.empty() || !packaging_.system_packages.empty() ||
-        !packaging_.output_image.empty();
+        !packaging_.requirement_files.empty() || !packaging_.package_extras.empty() ||
+        !packaging_.groups.empty() || !packaging_.build_environment.empty() ||
+        !packaging_.launcher.empty() || !packaging_.output_image.empty();
     if (!packaged() && asks_for_image) {
-      throw Error(ErrorKind::usage, "nothing to package: neither `--script` nor `--python-module`")
+      throw Error(ErrorKind::usage,
+                  "nothing to package: neither `--script`, `--python-module` nor `--command`")
           .hint("name the entry point, `--script train.py` or `--python-module trainer.task`")
           .hint("without packaging flags the executor image itself is run");
     }

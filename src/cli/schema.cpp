@@ -85,7 +85,8 @@ json pools_schema() {
       keys[name] = suggestions(words(job::tables::accelerator_types()));
     } else {
       const json word{{"type", word_type()}};
-      keys[name] = any_of({word, {{"type", "null"}}, list_of(word)});
+      keys[name] =
+          name == "build-env" ? list_schema() : any_of({word, {{"type", "null"}}, list_of(word)});
     }
   }
   const json pool{

@@ -21,13 +21,24 @@ bool is_word(const json& value) {
   return is_text(value) || value.is_boolean();
 }
 
+/// `NAME: VALUE`, or nothing in a value's place.
+bool is_variables(const json& value) {
+  return value.is_object() && std::all_of(value.begin(), value.end(), [](const json& inner) {
+           return inner.is_null() || is_word(inner);
+         });
+}
+
 /// `KEY: VALUE`, where a value may be a list, or nothing.
 bool is_pairs(const json& value) {
   const auto fits = [](const json& inner) {
     return inner.is_null() || is_word(inner) ||
            (inner.is_array() && std::all_of(inner.begin(), inner.end(), is_word));
   };
-  return value.is_object() && std::all_of(value.begin(), value.end(), fits);
+  const auto fits_key = [&](const auto& pair) {
+    return fits(pair.value()) || (pair.key() == "build-env" && is_variables(pair.value()));
+  };
+  const auto pairs = value.items();
+  return value.is_object() && std::all_of(pairs.begin(), pairs.end(), fits_key);
 }
 
 bool is_element(const json& value) {

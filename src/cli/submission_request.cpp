@@ -44,7 +44,8 @@ pipeline::SubmissionRequest read_submission_request(const Session& session,
   }
   std::filesystem::path directory = ".";
   if (packaged != pools.end()) {
-    request.package = package_request(*packaged, build, session.services.environment);
+    request.package =
+        package_request(*packaged, request.flags.command, build, session.services.environment);
     request.package->tells_git = session.format.kind != OutputFormat::Kind::text;
     request.output_image = packaged->output_image_uri.value_or("");
     directory = request.package->project.directory;

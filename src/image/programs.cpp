@@ -106,6 +106,25 @@ std::vector<std::string> path_directories(const std::vector<std::string>& enviro
   return directories;
 }
 
+std::vector<std::string> library_directories(const std::vector<std::string>& environment) {
+  std::vector<std::string> directories{"/usr/lib/x86_64-linux-gnu",
+                                       "/usr/lib/aarch64-linux-gnu",
+                                       "/lib/x86_64-linux-gnu",
+                                       "/lib/aarch64-linux-gnu",
+                                       "/usr/lib64",
+                                       "/lib64",
+                                       "/usr/lib",
+                                       "/lib",
+                                       "/usr/local/lib",
+                                       "/opt/conda/lib"};
+  for (const auto& directory : split(variable(environment, "LD_LIBRARY_PATH"), ':')) {
+    if (directory.starts_with('/')) {
+      directories.push_back(directory);
+    }
+  }
+  return directories;
+}
+
 /// Links' targets that exist. A link's own target may be told, or the file behind it.
 Found follow(const Look& look, const Found& found) {
   std::vector<std::string> links;
@@ -204,6 +223,39 @@ std::vector<std::string> find_modules(const std::vector<std::string>& environmen
     return std::any_of(own.begin(), own.end(),
                        [&](const auto& path) { return found.contains(path); });
   });
+  return there;
+}
+
+std::vector<std::string> find_contents(const std::vector<std::string>& environment,
+                                       const std::vector<std::string>& names,
+                                       const Look& look) {
+  std::vector<std::string> modules;
+  std::map<std::string, std::vector<std::string>> places;
+  for (const auto& name : names) {
+    const auto colon = name.find(':');
+    if (colon == std::string::npos) {
+      modules.push_back(name);
+      continue;
+    }
+    const bool is_program = name.starts_with("program:");
+    for (const auto& directory :
+         is_program ? path_directories(environment) : library_directories(environment)) {
+      places[name].push_back(directory + "/" + name.substr(colon + 1));
+    }
+  }
+  auto there =
+      modules.empty() ? std::vector<std::string>{} : find_modules(environment, modules, look);
+  std::vector<std::string> paths;
+  for (const auto& [name, own] : places) {
+    paths.insert(paths.end(), own.begin(), own.end());
+  }
+  const Found found = paths.empty() ? Found{} : look(paths);
+  for (const auto& [name, own] : places) {
+    if (std::any_of(own.begin(), own.end(),
+                    [&](const auto& path) { return found.contains(path); })) {
+      there.push_back(name);
+    }
+  }
   return there;
 }
 

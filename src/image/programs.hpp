@@ -23,6 +23,12 @@ std::vector<std::string> find_modules(const std::vector<std::string>& environmen
                                       const std::vector<std::string>& modules,
                                       const Look& look);
 
+/// The same with the programs of PATH, as `program:git`, and shared libraries, as
+/// `library:libGL.so.1`, among the names.
+std::vector<std::string> find_contents(const std::vector<std::string>& environment,
+                                       const std::vector<std::string>& names,
+                                       const Look& look);
+
 /// The facts of an image, from its configuration and the tar headers of its layers: all of it is
 /// read once, nothing is kept.
 BaseFacts read_facts(const Source& source);

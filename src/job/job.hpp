@@ -33,7 +33,12 @@ struct PoolFlags {
   std::optional<std::vector<std::string>> extra_packages{};
   std::optional<std::vector<std::string>> extra_dirs{};
   std::optional<std::vector<std::string>> system_packages{};
-  std::string origin{};  ///< "`--worker-pool-spec` number 2"
+  std::optional<std::string> launcher{};
+  std::optional<std::vector<std::string>> requirements_file{};
+  std::optional<std::vector<std::string>> extra{};
+  std::optional<std::vector<std::string>> group{};
+  std::optional<std::vector<std::string>> build_env{};  ///< `NAME=VALUE`
+  std::string origin{};                                 ///< "`--worker-pool-spec` number 2"
 
   /// True when no key was typed: a placeholder that leaves its pool to the file, or empty.
   bool empty() const;

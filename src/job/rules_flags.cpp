@@ -23,6 +23,11 @@ std::vector<std::string> dependency_keys(const PoolFlags& pool) {
   add(pool.extra_packages.has_value(), "extra-packages");
   add(pool.extra_dirs.has_value(), "extra-dirs");
   add(pool.system_packages.has_value(), "system-packages");
+  add(pool.requirements_file.has_value(), "requirements-file");
+  add(pool.extra.has_value(), "extra");
+  add(pool.group.has_value(), "group");
+  add(pool.build_env.has_value(), "build-env");
+  add(pool.launcher.has_value(), "launcher");
   return keys;
 }
 
@@ -34,7 +39,7 @@ class PoolCheck {
 public:
   PoolCheck(const PoolFlags& pool, Problems& problems) : pool_{pool}, problems_{problems} {}
 
-  void packaged(bool own_dockerfile);
+  void packaged(bool own_dockerfile, bool has_command);
   void shares_packaged();
   void ready(bool is_first);
 
@@ -44,7 +49,7 @@ private:
         {.message = std::move(message), .origin = pool_.origin, .hints = std::move(hints)});
   }
 
-  void entry();
+  void entry(bool has_command);
   void own_dockerfile();
   void image_name(const char* key, const std::optional<std::string>& value);
   void base_name(const std::optional<std::string>& value);
@@ -70,15 +75,16 @@ void PoolCheck::base_name(const std::optional<std::string>& value) {
   }
 }
 
-void PoolCheck::entry() {
+void PoolCheck::entry(bool has_command) {
   if (!pool_.executor_image_uri) {
     fault("`executor-image-uri` is needed with `local-package-path`: the image to package onto",
           {"add executor-image-uri=python:3.11 or another base image to the pool"});
   }
   if (pool_.script && pool_.python_module) {
     fault("`script` and `python-module` exclude each other");
-  } else if (!pool_.script && !pool_.python_module) {
-    fault("`script` or `python-module` is needed with `local-package-path`: what the job runs");
+  } else if (!pool_.script && !pool_.python_module && !has_command) {
+    fault("`script` or `python-module` is needed with `local-package-path`: what the job runs",
+          {"`--command=WORD,...` runs a program that a requirement or the executor image brings"});
   }
 }
 
@@ -96,8 +102,8 @@ void PoolCheck::own_dockerfile() {
   }
 }
 
-void PoolCheck::packaged(bool own) {
-  own ? own_dockerfile() : entry();
+void PoolCheck::packaged(bool own, bool has_command) {
+  own ? own_dockerfile() : entry(has_command);
   if (pool_.container_image_uri) {
     fault("`container-image-uri` and `local-package-path` exclude each other");
   }
@@ -167,7 +173,7 @@ void check_pool_flags(const JobFlags& flags, Problems& problems) {
     if (!packaging) {
       check.ready(i == 0);
     } else if (i == 0) {
-      check.packaged(flags.own_dockerfile);
+      check.packaged(flags.own_dockerfile, flags.command && !flags.command->empty());
     } else {
       check.shares_packaged();
     }

@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::string_view pools_key{"worker-pool-spec"};
 constexpr std::string_view config_key{"config"};
+constexpr std::string_view environment_key{"build-env"};
 
 [[noreturn]] void refuse(const std::string& file, int line, const std::string& what) {
   throw Error(ErrorKind::usage, fmt::format("`{}` line {}: {}", printable(file), line, what));
@@ -58,6 +59,15 @@ std::string scalar_text(const nlohmann::json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
+/// `NAME=VALUE;...`.
+std::string inner_pairs_text(const nlohmann::json& object) {
+  std::vector<std::string> pairs;
+  for (const auto& [name, value] : object.items()) {
+    pairs.push_back(name + "=" + (value.is_null() ? "" : scalar_text(value)));
+  }
+  return join(pairs, ";");
+}
+
 /// `KEY=VALUE,...`, lists in it split by `;`.
 std::string pairs_text(const project::ToolSetting& setting, const nlohmann::json& object) {
   std::vector<std::string> elements;
@@ -69,6 +79,8 @@ std::string pairs_text(const project::ToolSetting& setting, const nlohmann::json
         inner.push_back(scalar_text(element));
       }
       text = join(inner, ";");
+    } else if (value.is_object() && key == environment_key) {
+      text = inner_pairs_text(value);
     } else if (value.is_object()) {
       refuse(setting.file, setting.line,
              fmt::format("`{}` of `{}` is text or a list", printable(key), setting.key));
@@ -144,9 +156,9 @@ std::vector<std::string> flag_values(const project::ToolSetting& setting) {
 
 const std::vector<std::string>& packaging_keys() {
   static const std::vector<std::string> keys{
-      "executor-image-uri", "local-package-path", "script",
-      "python-module",      "requirements",       "extra-packages",
-      "extra-dirs",         "system-packages",    "output-image-uri"};
+      "executor-image-uri", "local-package-path", "script",    "python-module",   "launcher",
+      "requirements",       "requirements-file",  "extra",     "group",           "extra-packages",
+      "extra-dirs",         "system-packages",    "build-env", "output-image-uri"};
   return keys;
 }
 
@@ -165,7 +177,10 @@ std::vector<project::ToolSetting> spread_packaging(std::vector<project::ToolSett
   }
   const auto pools = find(pools_key);
   if (pools == settings.end()) {
-    const bool has_entry = packaging.contains("script") || packaging.contains("python-module");
+    const bool has_command =
+        find("command") != settings.end() && packaging.contains("executor-image-uri");
+    const bool has_entry = packaging.contains("script") || packaging.contains("python-module") ||
+                           (has_command && packaging.contains("local-package-path"));
     if (has_entry) {
       packaging.emplace("local-package-path", ".");
       settings.push_back(

@@ -31,7 +31,7 @@ std::map<std::string, bool> look_for(Services& services,
     return {};
   }
   const auto there =
-      image::find_modules(found->environment, unknown, [&](const std::vector<std::string>& paths) {
+      image::find_contents(found->environment, unknown, [&](const std::vector<std::string>& paths) {
         return docker.probe(found->id, base.platform, paths);
       });
   std::map<std::string, bool> modules;
@@ -43,9 +43,9 @@ std::map<std::string, bool> look_for(Services& services,
 
 }  // namespace
 
-std::vector<std::string> modules_in_base(Services& services,
-                                         const image::BaseFacts& base,
-                                         const std::vector<std::string>& modules) {
+std::map<std::string, bool> known_contents(Services& services,
+                                           const image::BaseFacts& base,
+                                           const std::vector<std::string>& names) {
   // Of the configuration: a manifest's digest may stand for several platforms.
   const auto id = Digest::parse(base.image_id);
   if (!id || image::names_files(base.reference)) {
@@ -54,8 +54,8 @@ std::vector<std::string> modules_in_base(Services& services,
   const state::BaseModules cache{services.environment.cache_directory() / "bases" / "modules"};
   auto known = cache.of(*id);
   std::vector<std::string> unknown;
-  std::copy_if(modules.begin(), modules.end(), std::back_inserter(unknown),
-               [&](const auto& module) { return !known.contains(module); });
+  std::copy_if(names.begin(), names.end(), std::back_inserter(unknown),
+               [&](const auto& name) { return !known.contains(name); });
   if (!unknown.empty()) {
     try {
       auto found = look_for(services, base, unknown);
@@ -70,6 +70,19 @@ std::vector<std::string> modules_in_base(Services& services,
       services.reporter->detail(error.what());
     }
   }
+  std::map<std::string, bool> wanted;
+  for (const auto& name : names) {
+    if (const auto found = known.find(name); found != known.end()) {
+      wanted.insert(*found);
+    }
+  }
+  return wanted;
+}
+
+std::vector<std::string> modules_in_base(Services& services,
+                                         const image::BaseFacts& base,
+                                         const std::vector<std::string>& modules) {
+  const auto known = known_contents(services, base, modules);
   std::vector<std::string> there;
   std::copy_if(modules.begin(), modules.end(), std::back_inserter(there), [&](const auto& module) {
     const auto at = known.find(module);

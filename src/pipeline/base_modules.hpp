@@ -3,6 +3,7 @@
 #include "image/facts.hpp"
 #include "pipeline/services.hpp"
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -14,5 +15,11 @@ namespace autopack::pipeline {
 std::vector<std::string> modules_in_base(Services& services,
                                          const image::BaseFacts& base,
                                          const std::vector<std::string>& modules);
+
+/// Whether the executor image holds each of `names`, which may be programs and libraries too (see
+/// image::find_contents); what is not known is absent.
+std::map<std::string, bool> known_contents(Services& services,
+                                           const image::BaseFacts& base,
+                                           const std::vector<std::string>& names);
 
 }  // namespace autopack::pipeline

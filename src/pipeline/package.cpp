@@ -3,12 +3,14 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "pipeline/base.hpp"
+#include "pipeline/base_modules.hpp"
 #include "pipeline/direct.hpp"
 #include "pipeline/files.hpp"
 #include "pipeline/reasons.hpp"
 #include "pipeline/reuse.hpp"
 #include "pipeline/scan.hpp"
 #include "pipeline/secrets.hpp"
+#include "plan/start_advice.hpp"
 
 #include <fmt/format.h>
 
@@ -20,6 +22,15 @@ namespace {
 
 std::string count_of(std::size_t number, const std::string& what) {
   return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
+}
+
+std::string_view kind_of(const project::Entry& entry) {
+  switch (entry.kind) {
+    case project::EntryKind::module:
+    case project::EntryKind::installed_module: return "module";
+    case project::EntryKind::program: return "command";
+    default: return "script";
+  }
 }
 
 /// `42 files, 1.2 MB: module `trainer.task`, `requirements.txt``.
@@ -36,9 +47,7 @@ std::string scanned_text(const plan::Plan& plan) {
   if (!plan.user_dockerfile.empty()) {
     return text + fmt::format(" for `{}`", plan.user_dockerfile);
   }
-  text +=
-      fmt::format(": {} `{}`", plan.entry.kind == project::EntryKind::module ? "module" : "script",
-                  plan.entry.value);
+  text += fmt::format(": {} `{}`", kind_of(plan.entry), printable(plan.entry.value));
   for (const auto& file : plan.dependencies.requirement_files) {
     text += fmt::format(", `{}`", file);
   }
@@ -77,12 +86,29 @@ plan::Plan plan_on(const Services& services,
   return plan;
 }
 
-void tell(const Services& services, const Scanned& scanned, const plan::Plan& plan) {
+/// Tells what may stop the program or the installation, and throws what will.
+void tell_start(Services& services, const Scanned& scanned, const plan::Plan& plan) {
+  const auto problems = plan::start_advice(plan, scanned.project, [&](const auto& names) {
+    return known_contents(services, plan.base, names);
+  });
+  Problems errors;
+  for (const auto& problem : problems) {
+    if (problem.severity == Problem::Severity::warning) {
+      services.reporter->warn(problem);
+    } else {
+      errors.push_back(problem);
+    }
+  }
+  throw_if_errors(errors, ErrorKind::project);
+}
+
+void tell(Services& services, const Scanned& scanned, const plan::Plan& plan) {
   for (const auto* warnings : {&scanned.project.warnings, &plan.warnings}) {
     for (const auto& warning : *warnings) {
       services.reporter->warn(warning);
     }
   }
+  tell_start(services, scanned, plan);
   services.reporter->done("Scanned", scanned_text(plan));
 }
 

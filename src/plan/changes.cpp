@@ -243,6 +243,13 @@ state::BuildRecord record_of(const Plan& plan, const project::Project& project) 
       {"--extra-packages", printable(join(dependencies.packages, " "))},
       {"how the project is installed", hashed(install_texts(dependencies))},
   };
+  if (!dependencies.install_environment.empty()) {
+    std::vector<std::string> variables;
+    for (const auto& [name, value] : dependencies.install_environment) {
+      variables.push_back(printable(name + "=" + value));
+    }
+    record.dependency_facts["--build-env"] = join(variables, " ");
+  }
   record.image_facts = {
       {"the entry point", printable(join(plan.entrypoint, " "))},
       {"the user", plan.user},

@@ -56,6 +56,10 @@ std::vector<Copy> without_covered(const std::vector<Copy>& copies) {
 /// The directory that makes the entry run: gcloud's for a script, the whole top-level package for a
 /// module in one, everything for what stands at the top.
 std::string entry_directory(const project::Entry& entry) {
+  if (entry.kind == project::EntryKind::installed_module ||
+      entry.kind == project::EntryKind::program) {
+    return "";
+  }
   if (entry.kind != project::EntryKind::module) {
     const auto slash = entry.file.rfind('/');
     return slash == std::string::npos ? "" : entry.file.substr(0, slash);

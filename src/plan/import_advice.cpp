@@ -27,14 +27,14 @@ struct Module {
 /// Follows the imports of a program through the files of its image.
 class ImportWalk {
 public:
-  ImportWalk(const Plan& plan, const project::Project& project)
+  ImportWalk(const Plan& plan, const project::Project& project, project::Started start)
       : plan_{plan},
         project_{project},
+        start_{std::move(start)},
         named_{project::named_distributions(*plan.trees.front().tree, project)} {
-    if (plan.entry.kind == project::EntryKind::python_script) {
-      roots_.push_back(project::parent_path(plan.entry.file));
-    } else {
-      roots_.emplace_back();
+    roots_.push_back(start_.root);
+    for (const auto& root : project.python_path) {
+      add_root(root);
     }
     const auto& import_path = plan.dependencies.import_path;
     if (!import_path.empty()) {
@@ -49,8 +49,8 @@ public:
   }
 
   Problems run(const BaseModules& in_base) {
-    if (const auto* entry = entry_in_image(plan_, plan_.entry.file)) {
-      visit(entry, plan_.entry.file);
+    if (const auto* entry = entry_in_image(plan_, start_.file)) {
+      visit(entry, start_.file);
     }
     for (; !waiting_.empty() && seen_.size() < most_files; waiting_.pop_front()) {
       read(waiting_.front().first, waiting_.front().second);
@@ -229,15 +229,20 @@ private:
     const std::string where =
         fmt::format("`{}` line {} imports `{}`", printable(path), import.line, printable(name));
     const std::string as_module =
-        replace_all(plan_.entry.file.substr(0, plan_.entry.file.rfind('.')), "/", ".");
-    const std::string module_hint = fmt::format("--python-module={}", shell_quote(as_module));
-    const bool is_script = plan_.entry.kind == project::EntryKind::python_script;
-    const bool needs_module = is_script && !project::parent_path(plan_.entry.file).empty();
+        replace_all(start_.file.substr(0, start_.file.rfind('.')), "/", ".");
+    const std::string module_hint = start_.origin.empty()
+                                        ? fmt::format("--python-module={}", shell_quote(as_module))
+                                        : fmt::format("python -m {}", shell_quote(as_module));
+    const bool is_script = start_.kind == project::EntryKind::python_script;
+    const bool needs_module = is_script && !project::parent_path(start_.file).empty();
     if (entry_in_image(plan_, there.path) != nullptr) {
       problem.message = fmt::format("{}: `{}` is in the image, but not where Python looks", where,
                                     printable(there.path));
       problem.hints = {
-          fmt::format("`{}` instead of `--script` looks in the whole directory", module_hint)};
+          start_.origin.empty()
+              ? fmt::format("`{}` instead of `--script` looks in the whole directory", module_hint)
+              : fmt::format("`{}` in `{}` looks in the whole directory", module_hint,
+                            printable(start_.origin))};
     } else if (const auto rule = project_.ignore.excludes(there.path)) {
       problem.message = fmt::format("{}, which the rule `{}` leaves out of the image", where,
                                     printable(rule->pattern));
@@ -299,6 +304,7 @@ private:
 
   const Plan& plan_;
   const project::Project& project_;
+  project::Started start_;
   project::NamedDistributions named_;
   std::vector<std::string> roots_;  ///< sys.path, below the working directory
   std::deque<std::pair<const ContextEntry*, std::string>> waiting_;
@@ -307,6 +313,22 @@ private:
   Problems problems_;
   std::vector<std::pair<std::size_t, std::string>> unnamed_;  ///< place in problems_, module
 };
+
+/// The files that Python starts with: the entry's, or those that a shell script starts.
+std::vector<project::Started> starts_of(const Plan& plan, const project::Project& project) {
+  if (!plan.user_dockerfile.empty()) {
+    return {};
+  }
+  auto starts = project.started;
+  if (!plan.entry.file.empty() && plan.entry.kind != project::EntryKind::shell_script) {
+    const bool is_script = plan.entry.kind == project::EntryKind::python_script;
+    starts.push_back({.kind = plan.entry.kind,
+                      .value = plan.entry.value,
+                      .file = plan.entry.file,
+                      .root = is_script ? project::parent_path(plan.entry.file) : std::string{}});
+  }
+  return starts;
+}
 
 }  // namespace
 
@@ -333,10 +355,18 @@ const ContextEntry* entry_in_image(const Plan& plan, const std::string& path) {
 Problems import_advice(const Plan& plan,
                        const project::Project& project,
                        const BaseModules& in_base) {
-  if (!plan.user_dockerfile.empty() || plan.entry.kind == project::EntryKind::shell_script) {
-    return {};
+  Problems problems;
+  for (auto& start : starts_of(plan, project)) {
+    for (auto& problem : ImportWalk{plan, project, std::move(start)}.run(in_base)) {
+      const bool is_told = std::any_of(problems.begin(), problems.end(), [&](const Problem& other) {
+        return other.message == problem.message;
+      });
+      if (!is_told) {
+        problems.push_back(std::move(problem));
+      }
+    }
   }
-  return ImportWalk{plan, project}.run(in_base);
+  return problems;
 }
 
 }  // namespace autopack::plan

@@ -14,6 +14,8 @@ std::string to_string(project::EntryKind kind) {
     case project::EntryKind::python_script: return "python-script";
     case project::EntryKind::shell_script: return "shell-script";
     case project::EntryKind::module: return "module";
+    case project::EntryKind::installed_module: return "installed-module";
+    case project::EntryKind::program: return "program";
   }
   return {};
 }
@@ -77,21 +79,25 @@ json to_json(const Dependencies& dependencies) {
                      {"last_line", edit.last_line},
                      {"text", printable(edit.text)}});
   }
-  return {{"apt_packages", texts(dependencies.apt_packages)},
-          {"requirement_files", texts(dependencies.requirement_files)},
-          {"requirement_edits", std::move(edits)},
-          {"requirements", texts(dependencies.requirements)},
-          {"packages", texts(dependencies.packages)},
-          {"hashed", dependencies.hashed},
-          {"install", to_string(dependencies.install)},
-          {"install_reason", dependencies.install_reason},
-          {"import_path", dependencies.import_path},
-          {"package_extras", texts(dependencies.package_extras)},
-          {"build_environment", dependencies.build_environment},
-          {"stub_packages", texts(dependencies.stub_packages)},
-          {"metadata_copies", to_json(dependencies.metadata_copies)},
-          {"requirement_copies", to_json(dependencies.requirement_copies)},
-          {"inputs", to_json(dependencies.inputs)}};
+  json all{{"apt_packages", texts(dependencies.apt_packages)},
+           {"requirement_files", texts(dependencies.requirement_files)},
+           {"requirement_edits", std::move(edits)},
+           {"requirements", texts(dependencies.requirements)},
+           {"packages", texts(dependencies.packages)},
+           {"hashed", dependencies.hashed},
+           {"install", to_string(dependencies.install)},
+           {"install_reason", dependencies.install_reason},
+           {"import_path", dependencies.import_path},
+           {"package_extras", texts(dependencies.package_extras)},
+           {"build_environment", dependencies.build_environment},
+           {"stub_packages", texts(dependencies.stub_packages)},
+           {"metadata_copies", to_json(dependencies.metadata_copies)},
+           {"requirement_copies", to_json(dependencies.requirement_copies)},
+           {"inputs", to_json(dependencies.inputs)}};
+  if (!dependencies.install_environment.empty()) {
+    all["install_environment"] = dependencies.install_environment;
+  }
+  return all;
 }
 
 json to_json(const Problems& warnings) {

@@ -92,6 +92,14 @@ void add_package(Key& key, const Dependencies& dependencies) {
   }
 }
 
+/// Nothing for none, so that keys stay what they were before there was `--build-env`.
+void add_install_environment(Key& key, const Dependencies& dependencies) {
+  for (const auto& [name, value] : dependencies.install_environment) {
+    key.add("build-env", name);
+    key.add("value", value);
+  }
+}
+
 }  // namespace
 
 bool is_requirement_text(const Plan& plan,
@@ -137,6 +145,7 @@ std::string dependency_key(const Plan& plan,
   }
   key.add_all("packages", dependencies.packages);
   add_package(key, dependencies);
+  add_install_environment(key, dependencies);
   for (const ContextEntry& input : dependencies.inputs) {
     if (input.tree != 0 || !is_requirement_text(plan, project, input.path)) {
       key.add(input);

@@ -8,6 +8,7 @@
 #include "plan/templates.hpp"
 #include "plan/words.hpp"
 #include "project/entry.hpp"
+#include "project/launcher.hpp"
 
 #include <fmt/core.h>
 
@@ -22,18 +23,42 @@ void add_problems(Problems& all, const Problems& more) {
 }
 
 bool runs_python(const project::Entry& entry) {
-  return entry.kind != project::EntryKind::shell_script;
+  return entry.kind != project::EntryKind::shell_script &&
+         entry.kind != project::EntryKind::program;
 }
 
-std::vector<std::string> entrypoint_of(const project::Entry& entry, const std::string& python) {
+/// What runs without a launcher, or behind one that starts any program.
+std::vector<std::string> program_words(const project::Entry& entry, const std::string& python) {
   // A name that starts with a dash would be an option of the interpreter.
   const std::string file = entry.file.starts_with('-') ? "./" + entry.file : entry.file;
   switch (entry.kind) {
-    case project::EntryKind::module: return {python, "-m", entry.value};
+    case project::EntryKind::module:
+    case project::EntryKind::installed_module: return {python, "-m", entry.value};
     case project::EntryKind::python_script: return {python, file};
     case project::EntryKind::shell_script: return {"/bin/bash", file};
+    case project::EntryKind::program: return entry.words;
   }
   return {};
+}
+
+std::vector<std::string> entrypoint_of(const project::Entry& entry, const std::string& python) {
+  auto words = program_words(entry, python);
+  if (entry.launcher.empty()) {
+    return words;
+  }
+  auto all = entry.launcher;
+  if (project::is_interpreter(all.front()) && !python.empty()) {
+    all.front() = python;
+  }
+  const auto launcher = project::find_launcher(entry.launcher);
+  if (launcher && launcher->starts_python) {
+    words.erase(words.begin());
+    if (words.front() == "-m") {
+      words.front() = launcher->module_flag;
+    }
+  }
+  all.insert(all.end(), words.begin(), words.end());
+  return all;
 }
 
 /// What apt must bring so that the dependency step and the program have their interpreter.
@@ -187,8 +212,11 @@ std::vector<std::string> texts_of(const Plan& plan) {
   for (const project::LineEdit& edit : dependencies.requirement_edits) {
     texts.push_back(edit.text);
   }
-  for (const auto& [name, value] : dependencies.build_environment) {
-    texts.push_back(value);
+  for (const auto* variables :
+       {&dependencies.build_environment, &dependencies.install_environment}) {
+    for (const auto& [name, value] : *variables) {
+      texts.push_back(value);
+    }
   }
   return texts;
 }
@@ -222,6 +250,9 @@ void plan_generated(Plan& plan,
                     Problems& problems) {
   const source::Tree& tree = *plan.trees.front().tree;
   plan.dependencies = dependencies_of(tree, project);
+  if (plan.dependencies.needs_pip()) {
+    plan.dependencies.install_environment = options.build_environment;
+  }
   decide_python(plan, options, problems);
   plan.entrypoint = entrypoint_of(plan.entry, plan.python);
   plan.copies = code_copies(tree, project);

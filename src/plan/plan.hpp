@@ -23,6 +23,8 @@ namespace autopack::plan {
 struct Options {
   std::string platform{"linux/amd64"};
   std::vector<std::string> system_packages{};
+  /// Variables of all installation steps; no secret, as they stay in the image's history.
+  std::map<std::string, std::string> build_environment{};
   std::filesystem::path templates{};  ///< files here stand in for the embedded ones of their name
   /// False: no file is read, digests and keys stay empty; enough for the text.
   bool contents{true};
@@ -107,7 +109,8 @@ struct Dependencies {
   std::string import_path{};                  ///< what the `.pth` names: `/usr/app`, `/usr/app/src`
   std::vector<std::string> package_extras{};  ///< `gpu` of `-e .[gpu]`
   std::map<std::string, std::string> build_environment{};
-  std::vector<Copy> metadata_copies{};  ///< of the metadata stage
+  std::map<std::string, std::string> install_environment{};  ///< Options::build_environment
+  std::vector<Copy> metadata_copies{};                       ///< of the metadata stage
   std::vector<std::string> stub_packages{};
 
   /// Contents of the requirements stage and of the metadata stage, sorted by path.

@@ -35,6 +35,7 @@ const std::vector<std::string>& known_values() {
       "file",
       "hashed",
       "hashed_files",
+      "install_environment",
       "install_reason",
       "line",
       "metadata_copies",
@@ -219,6 +220,11 @@ mustache::data values_of(const Plan& plan, const Dialect& dialect, const std::st
   values.set("python", plan.python);
   values.set("remove_sitecustomize", plan.remove_sitecustomize);
   set_text(values, "restored_user", restored_user(plan.user));
+  std::vector<std::string> variables;
+  for (const auto& [name, value] : dependencies.install_environment) {
+    variables.push_back(name + "=" + shell_quote(value));
+  }
+  set_text(values, "install_environment", join(variables, " "));
   set_text(values, "apt_packages", join(quoted(dependencies.apt_packages), " "));
   values.set("pip", dependencies.needs_pip());
   values.set("requirements_stage",

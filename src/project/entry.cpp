@@ -1,6 +1,10 @@
 #include "project/entry.hpp"
 
 #include "base/text.hpp"
+#include "project/console_scripts.hpp"
+#include "project/imports.hpp"
+#include "project/launcher.hpp"
+#include "project/package_names.hpp"
 #include "project/python_names.hpp"
 
 #include <fmt/format.h>
@@ -18,6 +22,19 @@ std::string module_of(std::string_view script) {
     script.remove_suffix(3);
   }
   return replace_all(std::string{script}, "/", ".");
+}
+
+/// The file that importing `module` runs below `root`; empty when there is none.
+std::string function_file(const Findings& findings,
+                          const std::string& root,
+                          const std::string& module) {
+  const std::string path = join_path(root, replace_all(module, ".", "/"));
+  for (const auto& file : {path + "/__init__.py", path + ".py"}) {
+    if (findings.is_file(file)) {
+      return file;
+    }
+  }
+  return {};
 }
 
 std::vector<std::string> scripts_of(const Findings& findings) {
@@ -39,8 +56,14 @@ void report_missing_script(Findings& findings, const std::string& script) {
                    "script", {option("--python-module", script)});
     return;
   }
+  auto hints = Findings::suggest(script, scripts_of(findings));
+  if (hints.empty() && script.find_first_of("./") == std::string::npos) {
+    hints.push_back(
+        fmt::format("`--command={}` runs a program that a requirement or the executor image brings",
+                    shell_quote(script)));
+  }
   findings.error(fmt::format("script `{}` does not exist", printable(script)), "script",
-                 Findings::suggest(script, scripts_of(findings)));
+                 std::move(hints));
 }
 
 void report_directory(Findings& findings, const std::string& script) {
@@ -59,7 +82,29 @@ void report_directory(Findings& findings, const std::string& script) {
                  std::move(hints));
 }
 
-Entry find_script(Findings& findings, const Request& request) {
+/// A program of PATH: one that installing the project makes, or a distribution of that name.
+std::optional<Entry> find_program(const Findings& findings,
+                                  const std::string& name,
+                                  const Project& project) {
+  if (!is_alphanumeric(name, "-_.") || name.ends_with(".py") || name.ends_with(".sh")) {
+    return std::nullopt;
+  }
+  Entry entry{EntryKind::program, name, {}, {name}, {}};
+  const auto scripts = console_scripts(findings);
+  if (const auto script = scripts.find(name); script != scripts.end() && project.package) {
+    for (const auto& root : {project.package->import_root, std::string{}}) {
+      if (entry.file.empty()) {
+        entry.file = function_file(findings, root, script->second);
+      }
+    }
+    return entry;
+  }
+  const auto named = named_distributions(findings.tree(), project).names;
+  const bool is_named = std::find(named.begin(), named.end(), normalise_name(name)) != named.end();
+  return is_named ? std::optional{entry} : std::nullopt;
+}
+
+Entry find_script(Findings& findings, const Request& request, const Project& project) {
   Entry entry;
   const auto path = path_in_tree(request, request.script);
   if (!path) {
@@ -76,6 +121,9 @@ Entry find_script(Findings& findings, const Request& request) {
   } else if (place.is_directory()) {
     report_directory(findings, *path);
   } else if (!place.is_file()) {
+    if (auto program = find_program(findings, *path, project)) {
+      return *program;
+    }
     report_missing_script(findings, *path);
   } else {
     findings.require_included(place.entry.path, "the script");
@@ -85,18 +133,6 @@ Entry find_script(Findings& findings, const Request& request) {
   }
   entry.kind = request.script.ends_with(".py") ? EntryKind::python_script : EntryKind::shell_script;
   return entry;
-}
-
-/// The file that `python -m module` runs below `root`; empty when there is none.
-std::string module_file(const Findings& findings,
-                        const std::string& root,
-                        const std::string& module) {
-  const std::string path = join_path(root, replace_all(module, ".", "/"));
-  const bool is_package = findings.is_file(path + "/__init__.py");
-  if (!is_package && findings.is_file(path + ".py")) {
-    return path + ".py";
-  }
-  return findings.is_file(path + "/__main__.py") ? path + "/__main__.py" : std::string{};
 }
 
 std::vector<std::string> modules_of(const Findings& findings, const std::string& root) {
@@ -131,6 +167,22 @@ bool check_module_name(Findings& findings, const std::string& module) {
   return true;
 }
 
+/// What the project itself could mean by `module`, as hints.
+std::vector<std::string> modules_like(const Findings& findings,
+                                      const std::string& module,
+                                      const std::string& root) {
+  auto modules = modules_of(findings, "");
+  if (!root.empty()) {
+    const auto more = modules_of(findings, root);
+    modules.insert(modules.end(), more.begin(), more.end());
+  }
+  const auto same_end = std::find_if(modules.begin(), modules.end(), [&](const std::string& other) {
+    return other.ends_with("." + module);
+  });
+  return same_end != modules.end() ? std::vector{fmt::format("did you mean `{}`?", *same_end)}
+                                   : Findings::suggest(module, modules);
+}
+
 void report_missing_module(Findings& findings, const std::string& module, const std::string& root) {
   const std::string path = replace_all(module, ".", "/");
   if (findings.is_directory(path) ||
@@ -145,30 +197,41 @@ void report_missing_module(Findings& findings, const std::string& module, const 
                    "python-module", {option("--script", module_file(findings, "src", module))});
     return;
   }
-  auto modules = modules_of(findings, "");
-  if (!root.empty()) {
-    const auto more = modules_of(findings, root);
-    modules.insert(modules.end(), more.begin(), more.end());
-  }
-  auto hints = Findings::suggest(module, modules);
-  const auto same_end = std::find_if(modules.begin(), modules.end(), [&](const std::string& other) {
-    return other.ends_with("." + module);
-  });
-  if (same_end != modules.end()) {
-    hints = {fmt::format("did you mean `{}`?", *same_end)};
-  }
   findings.error(fmt::format("module `{}` does not exist", module), "python-module",
-                 std::move(hints));
+                 modules_like(findings, module, root));
 }
 
-Entry find_module(Findings& findings, const Request& request, const std::string& import_root) {
-  Entry entry{EntryKind::module, request.module, {}};
+/// True when `module` may be what a requirement or the executor image brings: nothing of its name
+/// is in the tree, and it is no slip of the hand.
+bool may_be_installed(const Findings& findings,
+                      const std::string& module,
+                      const std::string& import_root,
+                      const Project& project) {
+  const std::string first = module.substr(0, module.find('.'));
+  for (const auto& root : {std::string{}, import_root, std::string{"src"}}) {
+    const std::string path = join_path(root, first);
+    if (findings.is_directory(path) || findings.is_file(path + ".py")) {
+      return false;
+    }
+  }
+  return is_standard_module(first) ||
+         is_brought_by(module, named_distributions(findings.tree(), project).names) ||
+         modules_like(findings, module, import_root).empty();
+}
+
+Entry find_module(Findings& findings, const Request& request, const Project& project) {
+  const std::string import_root = project.package ? project.package->import_root : std::string{};
+  Entry entry{EntryKind::module, request.module, {}, {}, {}};
   if (!check_module_name(findings, request.module)) {
     return entry;
   }
   entry.file = module_file(findings, "", request.module);
   if (entry.file.empty() && !import_root.empty()) {
     entry.file = module_file(findings, import_root, request.module);
+  }
+  if (entry.file.empty() && may_be_installed(findings, request.module, import_root, project)) {
+    entry.kind = EntryKind::installed_module;
+    return entry;
   }
   if (entry.file.empty()) {
     report_missing_module(findings, request.module, import_root);
@@ -196,9 +259,26 @@ std::optional<std::string> path_in_tree(const Request& request, const std::strin
   return code || relative.empty() ? std::nullopt : source::normalise(relative.generic_string());
 }
 
-Entry find_entry(Findings& findings, const Request& request, const std::string& import_root) {
-  return request.module.empty() ? find_script(findings, request)
-                                : find_module(findings, request, import_root);
+std::string module_file(const Findings& findings,
+                        const std::string& root,
+                        const std::string& module) {
+  const std::string path = join_path(root, replace_all(module, ".", "/"));
+  const bool is_package = findings.is_file(path + "/__init__.py");
+  if (!is_package && findings.is_file(path + ".py")) {
+    return path + ".py";
+  }
+  return findings.is_file(path + "/__main__.py") ? path + "/__main__.py" : std::string{};
+}
+
+void read_entry(Findings& findings, const Request& request, Project& project) {
+  if (!request.command.empty()) {
+    project.entry = {EntryKind::program, request.command.front(), {}, request.command, {}};
+  } else if (!request.module.empty()) {
+    project.entry = find_module(findings, request, project);
+  } else {
+    project.entry = find_script(findings, request, project);
+  }
+  project.entry.launcher = read_launcher(findings, request, project.entry);
 }
 
 }  // namespace autopack::project

@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "base/url.hpp"
+#include "project/dependency_groups.hpp"
 #include "project/entry.hpp"
 #include "project/package_names.hpp"
 #include "project/requirement.hpp"
@@ -38,16 +39,33 @@ Outside look(const Request& request, const std::string& path) {
   return outside;
 }
 
+std::string file_hint(std::string_view file) {
+  return fmt::format("`--requirements-file={}` takes a requirements file", shell_quote(file));
+}
+
+/// The remedy for an option of pip among the requirements.
+std::string option_hint(std::string_view option) {
+  for (const std::string_view name : {"--requirement", "-r"}) {
+    if (option.starts_with(name)) {
+      const auto file = trim(option.substr(name.size()));
+      return file_hint(file.starts_with('=') ? file.substr(1) : file);
+    }
+  }
+  return "write it into requirements.txt";
+}
+
 class ExtrasReader {
 public:
   ExtrasReader(Findings& findings, const Request& request, Project& project)
       : findings_{&findings}, request_{&request}, project_{&project} {}
 
-  void read_requirement(const std::string& text);
+  void read_requirement(const std::string& text, const std::string& origin);
   void read_package(const std::string& path);
   void read_directory(const std::string& path);
 
 private:
+  bool is_project(const Requirement& requirement) const;
+  void read_project(const Requirement& requirement, const std::string& origin);
   bool refuse_odd(const std::string& path, const std::string& key);
   void check_package(const std::string& path, bool is_directory, bool installable);
   void add_outside(std::vector<Extra>& extras, const Outside& outside, const std::string& key);
@@ -58,13 +76,30 @@ private:
   Project* project_;
 };
 
-void ExtrasReader::read_requirement(const std::string& text) {
-  const std::string origin = "requirements";
+bool ExtrasReader::is_project(const Requirement& requirement) const {
+  if (requirement.kind == Requirement::Kind::path) {
+    return path_in_tree(*request_, requirement.target) == "";
+  }
+  return project_->package && requirement.kind == Requirement::Kind::named &&
+         requirement.name == normalise_name(project_->package->name);
+}
+
+void ExtrasReader::read_project(const Requirement& requirement, const std::string& origin) {
+  if (!project_->package) {
+    findings_->error("`.` cannot be installed: it has no setup.py and no pyproject.toml", origin);
+    return;
+  }
+  auto& extras = project_->package->extras;
+  extras.insert(extras.end(), requirement.extras.begin(), requirement.extras.end());
+  sort_unique(extras);
+}
+
+void ExtrasReader::read_requirement(const std::string& text, const std::string& origin) {
   const auto bare = trim(text);
   if (bare.starts_with('-')) {
     findings_->error(fmt::format("`{}` is an option of pip, not a requirement",
                                  redact_credentials(printable(bare))),
-                     origin, {"write it into requirements.txt"});
+                     origin, {option_hint(bare)});
     return;
   }
   if (holds_credentials(bare)) {
@@ -78,6 +113,12 @@ void ExtrasReader::read_requirement(const std::string& text) {
     findings_->error(
         requirement.problem, origin,
         requirement.hint.empty() ? std::vector<std::string>{} : std::vector{requirement.hint});
+  } else if (is_project(requirement)) {
+    read_project(requirement, origin);
+  } else if (const auto file = path_in_tree(*request_, std::string{bare});
+             file && !bare.ends_with(".whl") && findings_->is_file(*file)) {
+    findings_->error(fmt::format("`{}` is a file, not a requirement", printable(bare)), origin,
+                     {file_hint(bare)});
   } else if (requirement.kind == Requirement::Kind::path) {
     findings_->error(fmt::format("`{}` is a path, not a requirement", printable(bare)), origin,
                      {fmt::format("--extra-packages {}", shell_quote(requirement.target))});
@@ -240,11 +281,21 @@ void drop_repeated(std::vector<std::string>& list) {
 
 }  // namespace
 
-void read_extras(Findings& findings, const Request& request, Project& project) {
+void read_extras(Findings& findings,
+                 const Request& request,
+                 const std::vector<std::pair<std::string, std::string>>& found,
+                 Project& project) {
   ExtrasReader reader{findings, request, project};
   for (const auto& requirement : request.requirements) {
-    reader.read_requirement(requirement);
+    reader.read_requirement(requirement, "requirements");
   }
+  for (const auto& [requirement, origin] : found) {
+    reader.read_requirement(requirement, origin);
+  }
+  for (const auto& requirement : read_groups(findings, request)) {
+    reader.read_requirement(requirement, "pyproject.toml dependency-groups");
+  }
+  read_package_extras(findings, request, project);
   for (const auto& package : request.extra_packages) {
     reader.read_package(package);
   }

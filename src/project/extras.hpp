@@ -3,10 +3,18 @@
 #include "project/findings.hpp"
 #include "project/project.hpp"
 
+#include <string>
+#include <utility>
+#include <vector>
+
 namespace autopack::project {
 
-/// Checks `requirements`, `extra_packages` and `extra_dirs` of the request and adds them to
-/// `project`: those inside the tree by path, the others by the name they will have in the context.
-void read_extras(Findings& findings, const Request& request, Project& project);
+/// Checks what the request names besides the entry (requirements, extras, groups, `extra_packages`,
+/// `extra_dirs`), and the requirements `found` elsewhere with their places, and adds them to
+/// `project`: paths inside the tree as they are, others by the name they will have in the context.
+void read_extras(Findings& findings,
+                 const Request& request,
+                 const std::vector<std::pair<std::string, std::string>>& found,
+                 Project& project);
 
 }  // namespace autopack::project

@@ -16,20 +16,44 @@ namespace autopack::project {
 /// `--worker-pool-spec`.
 struct Request {
   std::filesystem::path directory{"."};     ///< local-package-path
-  std::string script{};                     ///< exactly one of script and module
+  std::string script{};                     ///< exactly one of script, module and command
   std::string module{};                     ///< python-module
   std::vector<std::string> requirements{};  ///< requirement specifiers
   std::vector<std::string> extra_packages{};
   std::vector<std::string> extra_dirs{};
   std::filesystem::path dockerfile{};  ///< the user's own; excludes entry and dependencies
+  std::vector<std::string> command{};  ///< the words of the entry point, with no script or module
+  std::string launcher{};              ///< starts script or module: `torchrun --nproc-per-node=2`
+  std::vector<std::string> requirement_files{};  ///< instead of those that are found
+  std::vector<std::string> package_extras{};     ///< of the project's own package
+  std::vector<std::string> groups{};             ///< of `[dependency-groups]`
 };
 
-enum class EntryKind { python_script, shell_script, module };
+enum class EntryKind {
+  python_script,
+  shell_script,
+  module,
+  installed_module,  ///< `python -m` of what a requirement or the executor image brings
+  program,           ///< found on PATH, or with words of its own
+};
 
 struct Entry {
   EntryKind kind{EntryKind::python_script};
-  std::string value{};  ///< script path relative to the tree, or the module's dotted name
-  std::string file{};   ///< the file that runs: `trainer/task.py`, `trainer/__main__.py`
+  std::string value{};  ///< script path relative to the tree, dotted module, or program
+  /// The file that runs: `trainer/task.py`, `trainer/__main__.py`; empty when it is not in the
+  /// tree.
+  std::string file{};
+  std::vector<std::string> words{};     ///< of a program: itself and its arguments
+  std::vector<std::string> launcher{};  ///< what starts it: `torchrun`, `--nproc-per-node=2`
+};
+
+/// A Python program that a shell script or a command starts, as far as its text tells.
+struct Started {
+  EntryKind kind{EntryKind::python_script};  ///< python_script, module or installed_module
+  std::string value{};                       ///< script path relative to the tree, or dotted module
+  std::string file{};                        ///< as of an Entry; empty when it is not in the tree
+  std::string root{};    ///< directory, relative to the tree, that comes first in sys.path
+  std::string origin{};  ///< `train.sh:12`
 };
 
 /// A file or directory outside the working directory that the user named as an extra.
@@ -72,6 +96,8 @@ struct LineEdit {
 /// Facts found in a tree. Pure data but for the trees, which planning reads further.
 struct Project {
   Entry entry{};
+  std::vector<Started> started{};  ///< by the entry, when that is a shell script or a command
+  std::vector<std::string> python_path{};  ///< what shell scripts put on PYTHONPATH; of the tree
   std::vector<std::string> requirement_files{};  ///< passed to pip with -r: `requirements.txt`
   /// Every file and directory those read, themselves included (`-r`, `-c`, wheels, `./dir`,
   /// `--find-links` directories), relative to the tree, sorted.

@@ -55,6 +55,13 @@ private:
   void read_path(const Requirement& requirement,
                  bool editable,
                  const RequirementPosition& position);
+
+  /// The project's own name means the project, never a distribution of an index.
+  bool is_project(const Requirement& requirement) const {
+    return project_->package && requirement.kind == Requirement::Kind::named &&
+           requirement.name == normalise_name(project_->package->name);
+  }
+
   void read_self(const Requirement& requirement, const RequirementPosition& position);
   void read_hash(const std::string& value, const RequirementPosition& position);
   void note_text(const std::string& text);
@@ -203,11 +210,15 @@ void RequirementsReader::read_requirement(const Requirement& requirement,
         requirement.hint.empty() ? std::vector<std::string>{} : std::vector{requirement.hint});
     return;
   }
-  if (editable && requirement.kind == Requirement::Kind::named) {
+  if (editable && requirement.kind == Requirement::Kind::named && !is_project(requirement)) {
     findings_->error(
         fmt::format("`-e {}` is neither a directory nor a version control URL", requirement.name),
         position.str(),
         {fmt::format("did you mean `{}` or `-e ./{}`?", requirement.name, requirement.name)});
+    return;
+  }
+  if (is_project(requirement) && !position.constraint) {
+    read_self(requirement, position);
     return;
   }
   Requirement shown = requirement;
@@ -310,16 +321,18 @@ void RequirementsReader::note_text(const std::string& text) {
 
 }  // namespace
 
-void read_requirements(Findings& findings, Project& project) {
-  const std::string name = "requirements.txt";
-  const Place place = findings.follow(name);
-  if (!place.is_file() && place.kind != Place::Kind::leaves) {
+void read_requirements(Findings& findings,
+                       const std::vector<std::string>& files,
+                       Project& project) {
+  if (files.empty()) {
     return;
   }
   RequirementsReader reader{findings, project};
-  reader.read(name, false, "");
+  for (const auto& file : files) {
+    reader.read(file, false, "");
+    project.requirement_files.push_back(file);
+  }
   drop_covered_inputs(findings, project);
-  project.requirement_files.push_back(name);
   sort_unique(project.environment_variables);
   sort_unique(project.index_hosts);
 }

@@ -3,10 +3,13 @@
 #include "project/findings.hpp"
 #include "project/project.hpp"
 
+#include <string>
+#include <vector>
+
 namespace autopack::project {
 
-/// Reads `requirements.txt` at the root, when it is there, and all it names into `project`, whose
-/// `package` is known already. What is wrong goes to `findings`.
-void read_requirements(Findings& findings, Project& project);
+/// Reads the requirement files `files` and all they name into `project`, whose `package` is known
+/// already. What is wrong goes to `findings`.
+void read_requirements(Findings& findings, const std::vector<std::string>& files, Project& project);
 
 }  // namespace autopack::project

@@ -4,7 +4,9 @@
 #include "project/findings.hpp"
 #include "project/package.hpp"
 #include "project/project.hpp"
+#include "project/requirement_files.hpp"
 #include "project/requirements.hpp"
+#include "project/started.hpp"
 
 #include <fmt/format.h>
 
@@ -18,15 +20,27 @@ Problem usage(std::string message, std::vector<std::string> hints = {}) {
   return {Problem::Severity::error, std::move(message), {}, std::move(hints)};
 }
 
+void check_entry(const Request& request, Problems& problems) {
+  const bool has_entry = !request.script.empty() || !request.module.empty();
+  if (!has_entry && request.command.empty()) {
+    problems.push_back(usage("nothing to run: neither `script` nor `python-module` is given",
+                             {"--script trainer/task.py", "--python-module trainer.task"}));
+  } else if (!request.script.empty() && !request.module.empty()) {
+    problems.push_back(usage("`script` and `python-module` exclude each other"));
+  } else if (has_entry && !request.command.empty()) {
+    problems.push_back(
+        usage(fmt::format("`{}` and `command` exclude each other",
+                          request.script.empty() ? "python-module" : "script"),
+              {"`--launcher=COMMAND` starts a script or a module through another program"}));
+  } else if (!request.command.empty() && !request.launcher.empty()) {
+    problems.push_back(usage("`launcher` and `command` exclude each other"));
+  }
+}
+
 Problems check_request(const Request& request) {
   Problems problems;
   if (request.dockerfile.empty()) {
-    if (request.script.empty() && request.module.empty()) {
-      problems.push_back(usage("nothing to run: neither `script` nor `python-module` is given",
-                               {"--script trainer/task.py", "--python-module trainer.task"}));
-    } else if (!request.script.empty() && !request.module.empty()) {
-      problems.push_back(usage("`script` and `python-module` exclude each other"));
-    }
+    check_entry(request, problems);
     return problems;
   }
   const auto refuse = [&](const char* key, bool given) {
@@ -37,7 +51,11 @@ Problems check_request(const Request& request) {
   };
   refuse("script", !request.script.empty());
   refuse("python-module", !request.module.empty());
+  refuse("launcher", !request.launcher.empty());
   refuse("requirements", !request.requirements.empty());
+  refuse("requirements-file", !request.requirement_files.empty());
+  refuse("extra", !request.package_extras.empty());
+  refuse("group", !request.groups.empty());
   refuse("extra-packages", !request.extra_packages.empty());
   refuse("extra-dirs", !request.extra_dirs.empty());
   return problems;
@@ -79,12 +97,17 @@ Project scan(const source::Tree& tree, const Request& request) {
   project.ignore = source::load_ignore_rules(tree);
   Findings findings{tree, project.ignore};
   project.package = read_package(findings);
-  project.entry =
-      find_entry(findings, request, project.package ? project.package->import_root : std::string{});
-  read_requirements(findings, project);
-  read_extras(findings, request, project);
-  throw_if_errors(findings.problems(), ErrorKind::project);
-  project.warnings = findings.problems();
+  const auto sources = find_requirements(findings, request, project);
+  read_requirements(findings, sources.files, project);
+  read_extras(findings, request, sources.requirements, project);
+  // What may run depends on the requirements, but is told first.
+  Findings of_entry{tree, project.ignore};
+  read_entry(of_entry, request, project);
+  read_started(of_entry, project);
+  project.warnings = of_entry.problems();
+  project.warnings.insert(project.warnings.end(), findings.problems().begin(),
+                          findings.problems().end());
+  throw_if_errors(project.warnings, ErrorKind::project);
   return project;
 }
 

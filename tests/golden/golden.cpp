@@ -30,7 +30,11 @@ project::Request request_of(const json& given, const std::filesystem::path& dire
           .module = given.value("python-module", ""),
           .requirements = texts(given, "requirements"),
           .extra_packages = texts(given, "extra-packages"),
-          .extra_dirs = texts(given, "extra-dirs")};
+          .extra_dirs = texts(given, "extra-dirs"),
+          .command = texts(given, "command"),
+          .launcher = given.value("launcher", ""),
+          .requirement_files = texts(given, "requirements-file"),
+          .package_extras = texts(given, "extra")};
 }
 
 image::BaseFacts base_of(const json& given) {
@@ -49,7 +53,9 @@ image::BaseFacts base_of(const json& given) {
 std::map<std::string, std::string> results(const std::filesystem::path& directory) {
   const json given = autopack::parse_json(read_file(directory / "case.json"));
   const project::Request request = request_of(given, directory);
-  const plan::Options options{.system_packages = texts(given, "system-packages")};
+  const plan::Options options{
+      .system_packages = texts(given, "system-packages"),
+      .build_environment = given.value("build-env", std::map<std::string, std::string>{})};
   const std::shared_ptr<const source::Tree> tree = source::make_disk_tree(request.directory);
   try {
     const auto project = project::scan(*tree, request);

@@ -1,0 +1,213 @@
+#include "plan/start_advice.hpp"
+
+#include "base/text.hpp"
+#include "plan/advice.hpp"
+#include "project/findings.hpp"
+#include "project/imports.hpp"
+#include "project/launcher.hpp"
+#include "project/python_names.hpp"
+#include "project/system_needs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+namespace autopack::plan {
+
+namespace {
+
+using Severity = Problem::Severity;
+
+class StartCheck {
+public:
+  StartCheck(const Plan& plan, const project::Project& project, const BaseContents& in_base)
+      : plan_{plan}, project_{project}, in_base_{in_base} {}
+
+  Problems run() {
+    const auto& entry = plan_.entry;
+    check_program(entry.launcher, "launcher");
+    if (entry.kind == project::EntryKind::installed_module) {
+      check_module(entry.value, "python-module");
+    } else if (entry.kind == project::EntryKind::program && entry.file.empty()) {
+      check_program(entry.words, "command");
+    }
+    for (const auto& started : project_.started) {
+      check_started(started);
+    }
+    for (const auto& need : project::system_needs(*plan_.trees.front().tree, project_)) {
+      check_need(need);
+    }
+    return std::move(problems_);
+  }
+
+private:
+  void tell(Severity severity,
+            std::string message,
+            const std::string& origin,
+            std::vector<std::string> hints) {
+    problems_.push_back({.severity = severity,
+                         .message = std::move(message),
+                         .origin = origin,
+                         .hints = std::move(hints)});
+  }
+
+  /// Whether the executor image holds one of `names`; none when that is not known.
+  std::optional<bool> base_holds(const std::vector<std::string>& names) const {
+    const auto known = in_base_ ? in_base_(names) : std::map<std::string, bool>{};
+    const bool any =
+        std::any_of(known.begin(), known.end(), [](const auto& one) { return one.second; });
+    return any || known.size() == names.size() ? std::optional{any} : std::nullopt;
+  }
+
+  const project::NamedDistributions& named() {
+    if (!named_) {
+      named_ = project::named_distributions(*plan_.trees.front().tree, project_);
+    }
+    return *named_;
+  }
+
+  bool is_installed_by_apt(const std::string& packages) const {
+    const auto& all = plan_.dependencies.apt_packages;
+    const auto wanted = split(packages, ',');
+    return std::any_of(wanted.begin(), wanted.end(), [&](const std::string& one) {
+      return std::find(all.begin(), all.end(), one) != all.end();
+    });
+  }
+
+  void check_program(const std::vector<std::string>& words, const std::string& origin) {
+    if (words.empty()) {
+      return;
+    }
+    const auto launcher = project::find_launcher(words);
+    if (launcher && !launcher->module.empty()) {
+      if (!project::is_standard_module(launcher->module)) {
+        check_module(std::string{launcher->module}, origin, words.front());
+      }
+      return;
+    }
+    if (project::is_interpreter(words.front())) {
+      return;
+    }
+    const std::string name = project::base_name(words.front());
+    const bool is_mpi = name == "mpirun" || name == "mpiexec";
+    if (is_mpi && is_installed_by_apt("openmpi-bin,mpich,libopenmpi-dev")) {
+      return;
+    }
+    const auto& names = named().names;
+    if (std::find(names.begin(), names.end(), name) != names.end()) {
+      return;
+    }
+    const auto there = base_holds({"program:" + name});
+    if (there.value_or(false)) {
+      return;
+    }
+    // What a package of apt or pip brings under another name is not known.
+    const bool surely = there && plan_.dependencies.empty();
+    std::vector<std::string> hints;
+    if (is_mpi) {
+      hints.emplace_back("--system-packages=openmpi-bin");
+    }
+    tell(surely ? Severity::error : Severity::warning,
+         there ? fmt::format("the executor image has no `{}`", printable(name))
+               : fmt::format("whether the image will have `{}` cannot be checked", printable(name)),
+         origin, std::move(hints));
+  }
+
+  /// A module that must come from a requirement or the executor image; `program` comes with it.
+  void check_module(const std::string& module,
+                    const std::string& origin,
+                    const std::string& program = {}) {
+    const std::string first = module.substr(0, module.find('.'));
+    if (project::is_standard_module(first) || project::is_brought_by(module, named().names) ||
+        plan_.dependencies.install == Install::real) {
+      return;
+    }
+    const auto there = base_holds({first});
+    if (there.value_or(false)) {
+      return;
+    }
+    const bool installs = plan_.dependencies.needs_pip();
+    const std::string subject = program.empty() ? fmt::format("module `{}`", printable(module))
+                                                : fmt::format("`{}`, which brings `{}`,",
+                                                              printable(first), printable(program));
+    const std::vector<std::string> hints{
+        "a requirement that brings it: `--requirements=NAME`, or an executor image that has it"};
+    if (there && !installs) {
+      tell(Severity::error,
+           fmt::format("{} is neither in the project nor in the executor image", subject), origin,
+           hints);
+    } else if (there && named().certain) {
+      tell(Severity::warning,
+           fmt::format("{} is not in the executor image, and no requirement names it", subject),
+           origin, hints);
+    } else {
+      tell(Severity::warning,
+           fmt::format("whether the image will have {} cannot be checked", subject), origin, hints);
+    }
+  }
+
+  void check_started(const project::Started& started) {
+    if (started.kind == project::EntryKind::installed_module) {
+      check_module(started.value, started.origin);
+      return;
+    }
+    if (started.file.empty()) {
+      tell(Severity::warning, fmt::format("{}, which does not exist", runs(started)),
+           started.origin, {});
+    } else if (const auto rule = project_.ignore.excludes(started.file)) {
+      tell(Severity::warning,
+           fmt::format("{}, which the rule `{}` leaves out of the image", runs(started),
+                       printable(rule->pattern)),
+           started.origin, {source::bring_back_command(started.file, false, *rule)});
+    } else if (entry_in_image(plan_, started.file) == nullptr) {
+      tell(Severity::warning, fmt::format("{}, which is not in the image", runs(started)),
+           started.origin, {});
+    }
+  }
+
+  static std::string runs(const project::Started& started) {
+    return started.kind == project::EntryKind::module
+               ? fmt::format("`python -m {}` is run here", printable(started.value))
+               : fmt::format("`{}` is run here", printable(started.value));
+  }
+
+  void check_need(const project::SystemNeed& need) {
+    if (is_installed_by_apt(need.packages)) {
+      return;
+    }
+    const auto there = base_holds(need.any_of);
+    if (there.value_or(false)) {
+      return;
+    }
+    std::vector<std::string> hints{fmt::format("--system-packages={}", need.packages)};
+    if (!need.other_hint.empty()) {
+      hints.push_back(need.other_hint);
+    }
+    const bool stops = there && need.stops_build;
+    tell(stops ? Severity::error : Severity::warning,
+         there ? fmt::format("{}, and the executor image does not have it", need.message)
+               : fmt::format("{}: autopack could not see whether the executor image has it",
+                             need.message),
+         "", std::move(hints));
+  }
+
+  const Plan& plan_;
+  const project::Project& project_;
+  const BaseContents& in_base_;
+  std::optional<project::NamedDistributions> named_;
+  Problems problems_;
+};
+
+}  // namespace
+
+Problems start_advice(const Plan& plan,
+                      const project::Project& project,
+                      const BaseContents& in_base) {
+  if (!plan.user_dockerfile.empty()) {
+    return {};
+  }
+  return StartCheck{plan, project, in_base}.run();
+}
+
+}  // namespace autopack::plan

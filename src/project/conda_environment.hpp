@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace autopack::project {
+
+/// What an environment file of conda asks for.
+struct CondaEnvironment {
+  std::vector<std::string> packages{};  ///< of conda, by name; `python` and `pip` are left out
+  std::vector<std::pair<std::string, int>> pip{};  ///< lines for pip, with the line they stand on
+};
+
+/// Reads the `dependencies` of an environment file; what it does not understand is left out.
+CondaEnvironment read_conda_environment(std::string_view text);
+
+}  // namespace autopack::project

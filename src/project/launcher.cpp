@@ -1,0 +1,119 @@
+#include "project/launcher.hpp"
+
+#include "base/text.hpp"
+#include "project/requirement_lines.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace autopack::project {
+
+namespace {
+
+struct Row {
+  std::string_view name{};  ///< of the program, or of the module after `python -m`
+  Launcher launcher{};
+};
+
+/// Each as the program's own `--help` has it.
+constexpr std::array programs{
+    Row{"torchrun", {.module = "torch", .starts_python = true, .module_flag = "-m"}},
+    Row{"accelerate",
+        {.module = "accelerate",
+         .starts_python = true,
+         .module_flag = "-m",
+         .subcommand = "launch"}},
+    Row{"accelerate-launch", {.module = "accelerate", .starts_python = true, .module_flag = "-m"}},
+    Row{"deepspeed", {.module = "deepspeed", .starts_python = true, .module_flag = "--module"}},
+    Row{"colossalai", {.module = "colossalai", .starts_python = true, .subcommand = "run"}},
+    Row{"fabric", {.module = "lightning", .starts_python = true, .subcommand = "run"}},
+    Row{"composer", {.module = "composer", .starts_python = true, .module_flag = "-m"}},
+    Row{"horovodrun", {.module = "horovod"}},
+    Row{"mpirun", {}},
+    Row{"mpiexec", {}},
+    Row{"srun", {}},
+};
+
+constexpr std::array modules{
+    Row{"torch.distributed.run", {.module = "torch", .starts_python = true, .module_flag = "-m"}},
+    Row{"torch.distributed.launch",
+        {.module = "torch", .starts_python = true, .module_flag = "-m"}},
+    Row{"accelerate.commands.launch",
+        {.module = "accelerate", .starts_python = true, .module_flag = "-m"}},
+    Row{"deepspeed.launcher.runner",
+        {.module = "deepspeed", .starts_python = true, .module_flag = "--module"}},
+};
+
+template <class Rows>
+std::optional<Launcher> find_in(const Rows& rows, std::string_view name) {
+  const auto found =
+      std::find_if(rows.begin(), rows.end(), [&](const Row& row) { return row.name == name; });
+  return found == rows.end() ? std::nullopt : std::optional{found->launcher};
+}
+
+}  // namespace
+
+bool is_interpreter(std::string_view program) {
+  const auto name = program.substr(program.rfind('/') + 1);
+  return name.starts_with("python") &&
+         name.substr(6).find_first_not_of("0123456789.") == std::string_view::npos;
+}
+
+std::optional<Launcher> find_launcher(std::span<const std::string> words) {
+  if (words.empty()) {
+    return std::nullopt;
+  }
+  if (!is_interpreter(words.front())) {
+    return find_in(programs, base_name(words.front()));
+  }
+  const auto dash = std::find(words.begin(), words.end(), "-m");
+  if (dash != words.end() && dash + 1 != words.end()) {
+    if (const auto known = find_in(modules, *(dash + 1))) {
+      return known;
+    }
+    return Launcher{.module = *(dash + 1), .starts_python = true};
+  }
+  return Launcher{.starts_python = true, .module_flag = "-m"};
+}
+
+std::vector<std::string> read_launcher(Findings& findings,
+                                       const Request& request,
+                                       const Entry& entry) {
+  const std::string origin = "launcher";
+  if (trim(request.launcher).empty()) {
+    return {};
+  }
+  auto words = split_words(request.launcher);
+  if (!words || words->empty()) {
+    findings.error(fmt::format("`{}` has a quote that is not closed", printable(request.launcher)),
+                   origin);
+    return {};
+  }
+  const auto launcher = find_launcher(*words);
+  if (!launcher) {
+    return *words;
+  }
+  const bool lacks_subcommand =
+      !launcher->subcommand.empty() && (words->size() == 1 || (*words)[1] != launcher->subcommand);
+  if (lacks_subcommand) {
+    words->insert(words->begin() + 1, std::string{launcher->subcommand});
+  }
+  const bool is_module =
+      entry.kind == EntryKind::module || entry.kind == EntryKind::installed_module;
+  const bool is_file = entry.kind == EntryKind::python_script;
+  if (launcher->starts_python && !is_file && !is_module) {
+    findings.error(
+        fmt::format("`{}` starts Python, and `{}` is {}", words->front(), printable(entry.value),
+                    entry.kind == EntryKind::shell_script ? "run by bash" : "a program"),
+        origin, {"name the Python file with `--script`, or leave the launcher out"});
+  } else if (launcher->starts_python && is_module && launcher->module_flag.empty()) {
+    findings.error(fmt::format("`{}` takes a file, not a module", words->front()), origin,
+                   {entry.file.empty() ? std::string{"--script=FILE"}
+                                       : fmt::format("--script={}", shell_quote(entry.file))});
+  }
+  return *words;
+}
+
+}  // namespace autopack::project

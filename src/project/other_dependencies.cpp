@@ -1,0 +1,139 @@
+#include "project/other_dependencies.hpp"
+
+#include "base/text.hpp"
+#include "project/conda_environment.hpp"
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <array>
+
+namespace autopack::project {
+
+namespace {
+
+using Requirements = std::vector<std::pair<std::string, std::string>>;
+
+constexpr std::size_t most_told{6};
+
+struct Lock {
+  const char* file;
+  const char* command;  ///< makes requirements.txt of it
+};
+
+/// Each as its tool's own `--help` has it.
+constexpr std::array locks{
+    Lock{"uv.lock", "uv export --format requirements-txt --no-emit-project -o requirements.txt"},
+    Lock{"poetry.lock", "poetry export -o requirements.txt"},
+    Lock{"pdm.lock", "pdm export -o requirements.txt"},
+    Lock{"Pipfile.lock", "pipenv requirements > requirements.txt"},
+    Lock{"Pipfile", "pipenv lock && pipenv requirements > requirements.txt"},
+    Lock{"pylock.toml", nullptr},
+    Lock{"conda-lock.yml", nullptr},
+    Lock{"conda-lock.yaml", nullptr},
+    Lock{"pixi.lock", nullptr},
+};
+
+constexpr std::array environment_files{"environment.yml", "environment.yaml", "conda.yml",
+                                       "conda.yaml",      "env.yml",          "env.yaml"};
+
+void tell_conda(Findings& findings, const std::string& file, const CondaEnvironment& environment) {
+  const auto& packages = environment.packages;
+  if (packages.empty()) {
+    return;
+  }
+  const std::size_t shown = std::min(packages.size(), most_told);
+  std::string names =
+      "`" +
+      join(std::vector(packages.begin(), packages.begin() + static_cast<std::ptrdiff_t>(shown)),
+           "`, `") +
+      "`";
+  if (packages.size() > shown) {
+    names += fmt::format(" and {} more", packages.size() - shown);
+  }
+  findings.warn(
+      fmt::format("`{}` asks conda for {}: autopack installs with pip, so {} not installed", file,
+                  printable(names), packages.size() == 1 ? "it is" : "they are"),
+      "",
+      {"what the executor image does not bring goes into a requirements.txt, or "
+       "`--requirements=NAME,...`"});
+}
+
+/// A line of the pip part as a requirement; options have another way.
+void add_pip_line(Findings& findings,
+                  Requirements& requirements,
+                  const std::string& line,
+                  const std::string& origin) {
+  for (const std::string_view option : {"-e ", "--editable ", "--editable="}) {
+    if (line.starts_with(option)) {
+      requirements.emplace_back(trim(std::string_view{line}.substr(option.size())), origin);
+      return;
+    }
+  }
+  if (!line.starts_with('-')) {
+    requirements.emplace_back(line, origin);
+    return;
+  }
+  const bool is_file = line.starts_with("-r") || line.starts_with("--requirement");
+  findings.warn(fmt::format("`{}` is an option of pip that is not read here", printable(line)),
+                origin,
+                {is_file ? "--requirements-file=FILE"
+                         : "an index stands in PIP_INDEX_URL, PIP_EXTRA_INDEX_URL or pip.conf"});
+}
+
+}  // namespace
+
+bool declares_dependencies(const std::string& pyproject) {
+  try {
+    const toml::table document = toml::parse(pyproject);
+    const auto project = document["project"];
+    const auto* const dynamic = project["dynamic"].as_array();
+    const bool is_dynamic =
+        dynamic != nullptr && std::any_of(dynamic->begin(), dynamic->end(), [](const auto& name) {
+          return name.value_or(std::string{}) == "dependencies";
+        });
+    const auto* const listed = project["dependencies"].as_array();
+    const auto* const poetry = document["tool"]["poetry"]["dependencies"].as_table();
+    // Poetry's table names the interpreter too.
+    return is_dynamic || (listed != nullptr && !listed->empty()) ||
+           (poetry != nullptr && poetry->size() > (poetry->contains("python") ? 1U : 0U));
+  } catch (const toml::parse_error&) {
+    return true;
+  }
+}
+
+Requirements other_dependencies(Findings& findings, const Request& request) {
+  Requirements requirements;
+  const bool tells = request.requirements.empty() && request.groups.empty();
+  for (const auto* const name : environment_files) {
+    const Place place = findings.follow(name);
+    if (!place.is_file() || place.entry.size > 1'000'000) {
+      continue;
+    }
+    const auto environment = read_conda_environment(findings.tree().read(place.entry.path));
+    for (const auto& [line, number] : environment.pip) {
+      add_pip_line(findings, requirements, line, fmt::format("{}:{}", name, number));
+    }
+    if (tells) {
+      tell_conda(findings, name, environment);
+    }
+    return requirements;
+  }
+  for (const auto& lock : locks) {
+    if (tells && findings.is_file(lock.file)) {
+      findings.warn(
+          fmt::format("`{}` is there, but nothing of it is installed: autopack reads "
+                      "requirements files",
+                      lock.file),
+          "",
+          {lock.command != nullptr ? std::string{lock.command}
+                                   : "write what the program needs into a requirements.txt, or "
+                                     "`--requirements=NAME,...`"});
+      return requirements;
+    }
+  }
+  return requirements;
+}
+
+}  // namespace autopack::project

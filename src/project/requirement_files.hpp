@@ -1,0 +1,27 @@
+#pragma once
+
+#include "project/findings.hpp"
+#include "project/project.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace autopack::project {
+
+/// Where a project says what it needs.
+struct RequirementSources {
+  std::vector<std::string> files{};  ///< for pip's `--requirement`
+  /// Single requirements with the place they stand at: the pip part of an environment file.
+  std::vector<std::pair<std::string, std::string>> requirements{};
+};
+
+/// The files of the request; else `requirements.txt` at the root; else the nearest to the entry, or
+/// the one that fits by its name (`requirements-gpu.txt`, `requirements/base.txt`), unless the
+/// project's own package says what it needs; else the pip part of conda's environment file. What is
+/// there and not installed is told: several files that fit, packages of conda, lock files.
+RequirementSources find_requirements(Findings& findings,
+                                     const Request& request,
+                                     const Project& project);
+
+}  // namespace autopack::project

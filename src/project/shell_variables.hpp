@@ -1,0 +1,36 @@
+#pragma once
+
+#include "project/shell_commands.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace autopack::project {
+
+/// The variables of a shell script while its commands are read in order. A text they give holds
+/// unknown_part for what only running the script would tell.
+class ShellVariables {
+public:
+  /// `directory` is the script's own.
+  explicit ShellVariables(const std::string& directory)
+      : directory_{directory.empty() ? "." : directory} {}
+
+  /// `$name`.
+  std::string value(const std::string& name) const;
+  /// `${inside}`; none for all arguments, which make no word.
+  std::optional<std::string> braced(std::string_view inside) const;
+  /// `$(command)`.
+  std::string substituted(std::string_view command) const;
+
+  /// Takes over what `command` sets for those after it; the words of a declaration become its
+  /// assignments.
+  void settle(ShellCommand& command);
+
+private:
+  std::string directory_;
+  std::map<std::string, std::string> variables_{};
+};
+
+}  // namespace autopack::project

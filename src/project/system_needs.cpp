@@ -1,0 +1,157 @@
+#include "project/system_needs.hpp"
+
+#include "base/text.hpp"
+#include "base/url.hpp"
+#include "project/findings.hpp"
+#include "project/package_names.hpp"
+#include "project/requirement.hpp"
+#include "project/setup_py.hpp"
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <array>
+
+namespace autopack::project {
+
+namespace {
+
+struct Row {
+  std::string_view distribution{};
+  std::string_view message{};
+  std::array<std::string_view, 2> any_of{};
+  std::string_view packages{};
+  std::string_view other_hint{};
+};
+
+/// Facts of the distributions' own installation guides.
+constexpr std::array rows{
+    Row{"opencv-python",
+        "loads libGL when it is imported",
+        {"library:libGL.so.1"},
+        "libgl1,libglib2.0-0",
+        "`opencv-python-headless` needs no libGL"},
+    Row{"opencv-contrib-python",
+        "loads libGL when it is imported",
+        {"library:libGL.so.1"},
+        "libgl1,libglib2.0-0",
+        "`opencv-contrib-python-headless` needs no libGL"},
+    Row{"mpi4py",
+        "needs an MPI library",
+        {"program:mpicc", "program:mpirun"},
+        "libopenmpi-dev,openmpi-bin",
+        ""},
+};
+
+std::string file_text(const source::Tree& tree, const char* name) {
+  const auto entry = tree.find(name);
+  return entry && entry->type == source::EntryType::file ? tree.read(name) : std::string{};
+}
+
+std::optional<toml::table> pyproject_of(const source::Tree& tree) {
+  try {
+    return toml::parse(file_text(tree, "pyproject.toml"));
+  } catch (const toml::parse_error&) {
+    return std::nullopt;
+  }
+}
+
+/// The dependencies of the `[project]` table, with those of the extras that are asked for.
+std::vector<std::string> package_requirements(const toml::table& document, const Package& package) {
+  std::vector<std::string> texts;
+  const auto add_all = [&](const toml::node_view<const toml::node>& list) {
+    if (const auto* const array = list.as_array()) {
+      for (const auto& element : *array) {
+        texts.push_back(element.value_or(std::string{}));
+      }
+    }
+  };
+  add_all(document["project"]["dependencies"]);
+  for (const auto& extra : package.extras) {
+    add_all(document["project"]["optional-dependencies"][extra]);
+  }
+  return texts;
+}
+
+std::vector<std::string> all_requirements(const source::Tree& tree, const Project& project) {
+  auto texts = project.normalised_requirements;
+  texts.insert(texts.end(), project.requirements.begin(), project.requirements.end());
+  const auto document = project.package ? pyproject_of(tree) : std::nullopt;
+  if (document) {
+    const auto more = package_requirements(*document, *project.package);
+    texts.insert(texts.end(), more.begin(), more.end());
+  }
+  return texts;
+}
+
+void add_git(std::vector<SystemNeed>& needs, const std::vector<std::string>& texts) {
+  for (const auto& text : texts) {
+    const auto requirement = parse_requirement(text);
+    if (!to_lower(requirement.target).starts_with("git+")) {
+      continue;
+    }
+    needs.push_back({.message = fmt::format("`{}` is fetched by git",
+                                            redact_credentials(printable(requirement.target))),
+                     .any_of = {"program:git"},
+                     .packages = "git",
+                     .stops_build = requirement.marker.empty()});
+    return;
+  }
+}
+
+void add_rows(std::vector<SystemNeed>& needs, const std::vector<std::string>& texts) {
+  for (const Row& row : rows) {
+    const bool is_named = std::any_of(texts.begin(), texts.end(), [&](const std::string& text) {
+      return !text.starts_with('-') && parse_requirement(text).name == row.distribution;
+    });
+    if (!is_named) {
+      continue;
+    }
+    SystemNeed need{.message = fmt::format("`{}` {}", row.distribution, row.message),
+                    .packages = std::string{row.packages},
+                    .other_hint = std::string{row.other_hint}};
+    for (const auto name : row.any_of) {
+      if (!name.empty()) {
+        need.any_of.emplace_back(name);
+      }
+    }
+    needs.push_back(std::move(need));
+  }
+}
+
+/// True when building the project's own package compiles something.
+bool builds_extensions(const source::Tree& tree) {
+  const auto document = pyproject_of(tree);
+  if (document) {
+    const auto backend = (*document)["build-system"]["build-backend"].value_or(std::string{});
+    if ((*document)["tool"]["setuptools"]["ext-modules"] ||
+        backend.starts_with("scikit_build_core") || backend.starts_with("mesonpy")) {
+      return true;
+    }
+  }
+  const auto words = read_setup_py(file_text(tree, "setup.py")).words;
+  static constexpr std::array<std::string_view, 6> signs{"ext_modules",   "Extension",
+                                                         "cythonize",     "CppExtension",
+                                                         "CUDAExtension", "Pybind11Extension"};
+  return std::any_of(signs.begin(), signs.end(),
+                     [&](std::string_view sign) { return words.contains(std::string{sign}); });
+}
+
+}  // namespace
+
+std::vector<SystemNeed> system_needs(const source::Tree& tree, const Project& project) {
+  std::vector<SystemNeed> needs;
+  const auto texts = all_requirements(tree, project);
+  add_git(needs, texts);
+  add_rows(needs, texts);
+  if (project.package && builds_extensions(tree)) {
+    needs.push_back({.message = "the project's own package builds an extension, which takes a "
+                                "compiler",
+                     .any_of = {"program:gcc", "program:cc", "program:clang"},
+                     .packages = "build-essential"});
+  }
+  return needs;
+}
+
+}  // namespace autopack::project

@@ -1,0 +1,146 @@
+#include "plan/start_advice.hpp"
+#include "support/memory_tree.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace autopack;
+
+namespace {
+
+using Strings = std::vector<std::string>;
+
+/// A project of two files, planned for one way of starting it.
+struct Start {
+  source::MemoryTree tree{{"top.py", ""}, {"pkg/__init__.py", ""}, {"pkg/task.py", ""}};
+  project::Request request{};
+  plan::Options options{};
+  image::BaseFacts base{.reference = "python:3",
+                        .platform = "linux/amd64",
+                        .python = "python3",
+                        .pip = true,
+                        .apt = true};
+
+  plan::Plan plan() const {
+    const auto shared = std::make_shared<source::MemoryTree>(tree);
+    return plan::make_plan(shared, project::scan(*shared, request), request, base, options);
+  }
+
+  /// What is told when the executor image is known to hold `there` and nothing else; when nothing
+  /// is known of it without.
+  std::string advice(const std::optional<Strings>& there = std::nullopt) const {
+    const auto shared = std::make_shared<source::MemoryTree>(tree);
+    const auto project = project::scan(*shared, request);
+    const auto look = [&](const Strings& names) {
+      std::map<std::string, bool> known;
+      for (const auto& name : names) {
+        if (there) {
+          known[name] = std::find(there->begin(), there->end(), name) != there->end();
+        }
+      }
+      return known;
+    };
+    std::string text;
+    for (const auto& problem : plan::start_advice(
+             plan::make_plan(shared, project, request, base, options), project, look)) {
+      text += problem.severity == Problem::Severity::error ? "error: " : "warning: ";
+      text += problem.message + "\n";
+    }
+    return text;
+  }
+};
+
+bool holds(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("start: the entry point through a launcher") {
+  struct Case {
+    project::Request request{};
+    Strings expected{};
+  };
+
+  const std::vector<Case> cases{
+      {{.script = "top.py", .launcher = "torchrun --nproc-per-node=2"},
+       {"torchrun", "--nproc-per-node=2", "top.py"}},
+      {{.module = "pkg.task", .launcher = "torchrun"}, {"torchrun", "-m", "pkg.task"}},
+      {{.script = "top.py", .launcher = "accelerate"}, {"accelerate", "launch", "top.py"}},
+      {{.module = "pkg.task", .launcher = "deepspeed"}, {"deepspeed", "--module", "pkg.task"}},
+      {{.script = "top.py", .launcher = "mpirun -np 2"},
+       {"mpirun", "-np", "2", "python3", "top.py"}},
+      {{.module = "pkg.task", .launcher = "mpirun"}, {"mpirun", "python3", "-m", "pkg.task"}},
+      {{.script = "top.py", .launcher = "python -m torch.distributed.run"},
+       {"python3", "-m", "torch.distributed.run", "top.py"}},
+      {{.script = "top.py", .launcher = "python -u"}, {"python3", "-u", "top.py"}},
+      {{.command = {"python", "top.py"}}, {"python", "top.py"}},
+      {{.module = "http.server"}, {"python3", "-m", "http.server"}},
+  };
+  for (const auto& [request, expected] : cases) {
+    CHECK(Start{.request = request}.plan().entrypoint == expected);
+  }
+}
+
+TEST_CASE("start: a launcher is brought by a requirement or the executor image, or told") {
+  Start start{.request = {.script = "top.py", .launcher = "torchrun"}};
+  CHECK(start.advice(Strings{"torch"}).empty());
+  CHECK(holds(start.advice(Strings{}), "error: `torch`, which brings `torchrun`, is neither in"));
+  CHECK(holds(start.advice(), "warning: whether the image will have `torch`"));
+  start.request.requirements = {"torch>=2"};
+  CHECK(start.advice(Strings{}).empty());
+  start.request.requirements = {"six"};
+  CHECK(holds(start.advice(Strings{}), "warning: `torch`, which brings `torchrun`, is not in"));
+  start.request = {.script = "top.py", .launcher = "mpirun -np 2"};
+  CHECK(start.advice(Strings{"program:mpirun"}).empty());
+  CHECK(holds(start.advice(Strings{}), "error: the executor image has no `mpirun`"));
+  start.options.system_packages = {"openmpi-bin"};
+  CHECK(start.advice(Strings{}).empty());
+}
+
+TEST_CASE("start: a module or a command from elsewhere") {
+  Start start{.request = {.module = "dora"}};
+  CHECK(start.advice(Strings{"dora"}).empty());
+  CHECK(holds(start.advice(Strings{}), "error: module `dora` is neither in the project nor in"));
+  CHECK(holds(start.advice(), "warning: whether the image will have module `dora`"));
+  start.request = {.module = "http.server"};
+  CHECK(start.advice(Strings{}).empty());
+  start.request = {.requirements = {"torch"}, .command = {"torchrun", "gone.py"}};
+  CHECK(holds(start.advice(Strings{}), "warning: `gone.py` is run here, which does not exist"));
+}
+
+TEST_CASE("start: what a shell script starts must be in the image") {
+  Start start{.request = {.script = "a.sh"}};
+  start.tree.file("a.sh", "python top.py\npython -m pkg.task\n");
+  CHECK(start.advice().empty());
+  start.tree.file(".dockerignore", "top.py\n").file("a.sh", "python top.py && python no.py\n");
+  CHECK(holds(start.advice(), "`top.py` is run here, which the rule `top.py` leaves out"));
+  CHECK(holds(start.advice(), "`no.py` is run here, which does not exist"));
+}
+
+TEST_CASE("start: the system's part of an installation") {
+  Start start{.request = {.script = "top.py", .requirements = {"a @ git+https://example.com/a"}}};
+  CHECK(start.advice(Strings{"program:git"}).empty());
+  CHECK(holds(start.advice(Strings{}), "error: `git+https://example.com/a` is fetched by git"));
+  CHECK(holds(start.advice(), "warning: `git+https://example.com/a` is fetched by git"));
+  start.options.system_packages = {"git"};
+  CHECK(start.advice(Strings{}).empty());
+  start.request.requirements = {"opencv-python"};
+  CHECK(holds(start.advice(Strings{}), "warning: `opencv-python` loads libGL"));
+  CHECK(start.advice(Strings{"library:libGL.so.1"}).empty());
+}
+
+TEST_CASE("start: --build-env reaches pip, and is in the dependency key") {
+  Start start{.request = {.script = "top.py", .requirements = {"six"}}};
+  const auto before = start.plan();
+  start.options.build_environment = {{"FORCE_CUDA", "1"}, {"ARCHS", "8.0;9.0"}};
+  const auto after = start.plan();
+  CHECK(holds(after.dockerfile, "    export ARCHS='8.0;9.0' FORCE_CUDA=1 && \\\n"));
+  CHECK(before.dependency_key != after.dependency_key);
+  start.options.build_environment["FORCE_CUDA"] = "0";
+  CHECK(start.plan().dependency_key != after.dependency_key);
+  start.request.requirements.clear();
+  const auto nothing = start.plan();
+  CHECK_FALSE(holds(nothing.dockerfile, "FORCE_CUDA"));
+  start.options.build_environment.clear();
+  CHECK(start.plan().dependency_key == nothing.dependency_key);
+}

@@ -1,0 +1,327 @@
+#include "base/text.hpp"
+#include "project/build_environment.hpp"
+#include "project/project.hpp"
+#include "project/shell_commands.hpp"
+#include "project/system_needs.hpp"
+#include "support/memory_tree.hpp"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+using namespace autopack;
+using namespace autopack::project;
+using autopack::source::MemoryTree;
+
+namespace {
+
+using Strings = std::vector<std::string>;
+
+std::string text_of(const Problems& problems) {
+  std::string text;
+  for (const auto& problem : problems) {
+    text += (text.empty() ? "" : "\n") + problem.message;
+    text += problem.origin.empty() ? "" : " (" + problem.origin + ")";
+    for (const auto& hint : problem.hints) {
+      text += " [" + hint + "]";
+    }
+  }
+  return text;
+}
+
+std::string refusal(const source::Tree& tree, const Request& request) {
+  try {
+    scan(tree, request);
+  } catch (const Error& error) {
+    return error.problems().empty() ? error.message() : text_of(error.problems());
+  }
+  return "";
+}
+
+/// The commands of `text`, each as `LINE: word|word`, `?` for what is not known.
+Strings commands_of(std::string_view text, const std::string& directory = "scripts") {
+  Strings all;
+  for (const auto& command : read_shell(text, directory)) {
+    std::string line = fmt::format("{}:", command.line);
+    for (const auto& word : command.words) {
+      line += (line.back() == ':' ? " " : "|") + word.value_or("?");
+    }
+    all.push_back(line);
+  }
+  return all;
+}
+
+/// What a shell script `scripts/train.sh` starts, as `ORIGIN VALUE -> FILE in ROOT`.
+Strings started_by(const std::string& script, std::map<std::string, std::string> files = {}) {
+  files["scripts/train.sh"] = script;
+  files.emplace("src/train.py", "");
+  files.emplace("pkg/__init__.py", "");
+  files.emplace("pkg/task.py", "");
+  Strings all;
+  for (const auto& one : scan(MemoryTree{files}, {.script = "scripts/train.sh"}).started) {
+    all.push_back(fmt::format("{} {} -> {} in {}", one.origin, one.value,
+                              one.kind == EntryKind::installed_module ? "elsewhere" : one.file,
+                              one.root));
+  }
+  return all;
+}
+
+const std::string pyproject =
+    "[project]\nname = 'my-pkg'\nversion = '1'\ndependencies = ['six']\n"
+    "[project.optional-dependencies]\ngpu = ['a']\n"
+    "[project.scripts]\nmy-train = 'pkg.task:main'\n"
+    "[dependency-groups]\ntrain = ['einops', {include-group = 'Base'}]\nbase = ['wandb']\n";
+
+const MemoryTree package{
+    {"pyproject.toml", pyproject}, {"pkg/__init__.py", ""}, {"pkg/task.py", ""}, {"top.py", ""}};
+
+}  // namespace
+
+TEST_CASE("start: commands of a shell script") {
+  CHECK(commands_of("a b # c\n#d\ne 'f g' \"h $X i\" \\\n  j; k && l | m") ==
+        Strings{"1: a|b", "3: e|f g|?|j", "4: k", "4: l", "4: m"});
+  CHECK(commands_of("X=1 a $X\nY=2\na $Y ${Y} ${Z:-3} \"$@\" $? $(date)") ==
+        Strings{"1: a|?", "2:", "3: a|2|2|3|?|?"});
+  CHECK(commands_of("if [ -f a ]; then python a.py; else python b.py; fi") ==
+        Strings{"1: [|-f|a|]", "1: python|a.py", "1: python|b.py"});
+  CHECK(commands_of("cat <<EOF > x\npython no.py\nEOF\npython yes.py 2>&1 | tee log") ==
+        Strings{"1: cat", "4: python|yes.py", "4: tee|log"});
+  CHECK(commands_of("CMD=\"torchrun --standalone\"\n$CMD train.py") ==
+        Strings{"1:", "2: torchrun|--standalone|train.py"});
+  CHECK(commands_of("X=a\nif y; then X=b; fi\npython $X\nX=$(z)\npython $X") ==
+        Strings{"1:", "2: y", "2:", "3: python|?", "4:", "5: python|?"});
+  CHECK(commands_of("D=$(cd \"$(dirname \"$0\")/..\" && pwd)\ncd $D") ==
+        Strings{"1:", "2: cd|scripts/.."});
+  CHECK(commands_of("a \"b\nc\" d\n'e").size() == 2);
+}
+
+TEST_CASE("start: the Python programs of a shell script") {
+  CHECK(started_by("set -e\nCUDA_VISIBLE_DEVICES=0 python3 -u src/train.py --x y\n") ==
+        Strings{"scripts/train.sh:2 src/train.py -> src/train.py in src"});
+  CHECK(started_by("cd \"$(dirname \"$0\")\"/..\nexec torchrun --nproc-per-node 2 src/train.py") ==
+        Strings{"scripts/train.sh:2 src/train.py -> src/train.py in src"});
+  CHECK(started_by("cd src; python train.py") ==
+        Strings{"scripts/train.sh:1 src/train.py -> src/train.py in src"});
+  CHECK(started_by("python -m pkg.task; python -m torch.distributed.run -m pkg.task --a") ==
+        Strings{"scripts/train.sh:1 pkg.task -> pkg/task.py in "});
+  CHECK(started_by("accelerate launch --config_file a.yaml src/train.py") ==
+        Strings{"scripts/train.sh:1 src/train.py -> src/train.py in src"});
+  CHECK(started_by("mpirun -np 2 python src/train.py") ==
+        Strings{"scripts/train.sh:1 src/train.py -> src/train.py in src"});
+  CHECK(started_by("torchrun $ARGS --nproc ${N} src/train.py --config $X x.py") ==
+        Strings{"scripts/train.sh:1 src/train.py -> src/train.py in src"});
+  CHECK(started_by("torchrun $SCRIPT --config x.py; python $OPTIONS x.py") == Strings{});
+  CHECK(started_by("run=\"deepspeed \\\n --n ${N} \\\n src/train.py --b ${B}\"\neval $run") ==
+        Strings{"scripts/train.sh:4 src/train.py -> src/train.py in src"});
+  CHECK(started_by("python -m dora run") == Strings{"scripts/train.sh:1 dora -> elsewhere in "});
+  CHECK(started_by("python gone.py; echo python x.py; python -c 'import x'; python $X") ==
+        Strings{"scripts/train.sh:1 gone.py ->  in "});
+  CHECK(started_by("bash scripts/more.sh", {{"scripts/more.sh", "python src/train.py"}}) ==
+        Strings{"scripts/more.sh:1 src/train.py -> src/train.py in src"});
+  CHECK(started_by("bash scripts/train.sh") == Strings{});
+  CHECK(scan(MemoryTree{{"a.sh", "export PYTHONPATH=$PWD/lib:/usr/lib:$PYTHONPATH\npython a.py"}},
+             {.script = "a.sh"})
+            .python_path == Strings{"lib"});
+  CHECK(scan(MemoryTree{{"a.sh", "export PYTHONPATH=lib:."}}, {.script = "a.sh"}).python_path ==
+        Strings{"", "lib"});
+}
+
+TEST_CASE("start: a command needs no entry, and what it starts is looked at") {
+  const auto project = scan(package, {.command = {"torchrun", "--standalone", "top.py"}});
+  CHECK(project.entry.kind == EntryKind::program);
+  CHECK(project.entry.words == Strings{"torchrun", "--standalone", "top.py"});
+  REQUIRE(project.started.size() == 1);
+  CHECK(project.started.front().file == "top.py");
+  CHECK(scan(package, {.command = {"bash", "-c", "python -m pkg.task"}}).started.front().file ==
+        "pkg/task.py");
+  CHECK(refusal(package, {.script = "top.py", .command = {"x"}}).find("exclude each other") !=
+        std::string::npos);
+}
+
+TEST_CASE("start: console scripts, of the project and of a requirement") {
+  const auto own = scan(package, {.script = "my-train"}).entry;
+  CHECK(own.kind == EntryKind::program);
+  CHECK(own.file == "pkg/task.py");
+  CHECK(own.words == Strings{"my-train"});
+  const auto of_requirement =
+      scan(package, {.script = "dora-search", .requirements = {"dora_search"}}).entry;
+  CHECK(of_requirement.kind == EntryKind::program);
+  CHECK(refusal(package, {.script = "somewhere"}) ==
+        "script `somewhere` does not exist (script) [`--command=somewhere` runs a program that a "
+        "requirement or the executor image brings]");
+}
+
+TEST_CASE("start: a module that is not in the tree") {
+  const auto kind = [](const Request& request) { return scan(package, request).entry.kind; };
+  CHECK(kind({.module = "http.server"}) == EntryKind::installed_module);
+  CHECK(kind({.module = "torch.distributed.run", .requirements = {"torch"}}) ==
+        EntryKind::installed_module);
+  CHECK(kind({.module = "dora"}) == EntryKind::installed_module);
+  CHECK(refusal(package, {.module = "pkg.tsak"}).find("did you mean `pkg.task`?") !=
+        std::string::npos);
+}
+
+TEST_CASE("start: launchers") {
+  const auto words = [](const std::string& launcher, Request request = {.script = "top.py"}) {
+    request.launcher = launcher;
+    return scan(package, request).entry.launcher;
+  };
+  CHECK(words("torchrun --nproc-per-node=2") == Strings{"torchrun", "--nproc-per-node=2"});
+  CHECK(words("accelerate") == Strings{"accelerate", "launch"});
+  CHECK(words("accelerate launch --x 'a b'") == Strings{"accelerate", "launch", "--x", "a b"});
+  CHECK(words("nsys profile -o out") == Strings{"nsys", "profile", "-o", "out"});
+  const MemoryTree shell{{"a.sh", ""}};
+  CHECK(refusal(shell, {.script = "a.sh", .launcher = "torchrun"}) ==
+        "`torchrun` starts Python, and `a.sh` is run by bash (launcher) [name the Python file with "
+        "`--script`, or leave the launcher out]");
+  CHECK(scan(shell, {.script = "a.sh", .launcher = "mpirun"}).entry.launcher == Strings{"mpirun"});
+  CHECK(refusal(package, {.script = "top.py", .launcher = "a 'b"}).find("quote") !=
+        std::string::npos);
+  CHECK(refusal(package, {.launcher = "torchrun"}).starts_with("nothing to run"));
+}
+
+TEST_CASE("start: requirement files are found where projects keep them") {
+  using Files = std::map<std::string, std::string>;
+  const auto found = [](Files files, const std::string& script = "a/b/task.py") {
+    files.emplace(script, "");
+    const auto project = scan(MemoryTree{files}, {.script = script});
+    return std::pair{project.requirement_files, text_of(project.warnings)};
+  };
+  const auto only = [](const std::string& file) { return std::pair{Strings{file}, std::string{}}; };
+  CHECK(found({{"requirements.txt", "six"}}) == only("requirements.txt"));
+  CHECK(found({{"a/b/requirements.txt", "six"}}) == only("a/b/requirements.txt"));
+  CHECK(found({{"a/requirements.txt", "six"}}) == only("a/requirements.txt"));
+  CHECK(found({{"requirements-gpu.txt", "six"}}) == only("requirements-gpu.txt"));
+  CHECK(found({{"requirements/base.txt", "six"}, {"requirements/dev.txt", "black"}}) ==
+        only("requirements/base.txt"));
+  CHECK(found({{"requirements_cpu.txt", "a"}, {"requirements_gpu.txt", "b"}}) ==
+        std::pair{Strings{},
+                  std::string{"several files say what the program needs, and none is installed: "
+                              "`requirements_cpu.txt`, `requirements_gpu.txt` "
+                              "[--requirements-file=requirements_cpu.txt]"}});
+  CHECK(found({{"requirements/base.txt", "six"}, {"requirements/gpu.txt", "b"}}) ==
+        std::pair{Strings{"requirements/base.txt"},
+                  std::string{"`requirements/base.txt` is installed, `requirements/gpu.txt` is not "
+                              "[--requirements-file=requirements/base.txt,requirements/gpu.txt]"}});
+  CHECK(
+      found({{"requirements.txt", "six"}, {"a/b/requirements.txt", "six\neinops"}}) ==
+      std::pair{Strings{"requirements.txt"},
+                std::string{"`requirements.txt` is installed, `a/b/requirements.txt`, which names "
+                            "`einops` too, is not "
+                            "[--requirements-file=requirements.txt,a/b/requirements.txt]"}});
+  CHECK(found({{"requirements.txt", "six"}, {"a/b/requirements.txt", "six"}}) ==
+        only("requirements.txt"));
+  CHECK(found({{"pyproject.toml", pyproject},
+               {"my_pkg/__init__.py", ""},
+               {"requirements/base.txt", "six"},
+               {"uv.lock", ""}})
+            .first.empty());
+}
+
+TEST_CASE("start: a requirements file by flag") {
+  const MemoryTree tree{{"task.py", ""}, {"requirements.txt", "six"}, {"r/gpu.txt", "einops"}};
+  const auto project = scan(tree, {.script = "task.py", .requirement_files = {"./r/gpu.txt"}});
+  CHECK(project.requirement_files == Strings{"r/gpu.txt"});
+  CHECK(project.normalised_requirements == Strings{"einops"});
+  CHECK(refusal(tree, {.script = "task.py", .requirement_files = {"no.txt"}}) ==
+        "`no.txt` does not exist");
+  CHECK(refusal(tree, {.script = "task.py", .requirement_files = {"../no.txt"}}) ==
+        "`../no.txt` leads out of the working directory (requirements-file)");
+  for (const auto* const text : {"-r r/gpu.txt", "--requirement=r/gpu.txt", "r/gpu.txt"}) {
+    CHECK(refusal(tree, {.script = "task.py", .requirements = {text}})
+              .find("[`--requirements-file=r/gpu.txt` takes a requirements file]") !=
+          std::string::npos);
+  }
+}
+
+TEST_CASE("start: conda's environment file and lock files are never silently ignored") {
+  const auto scanned = [](const std::string& name, const std::string& text) {
+    return scan(MemoryTree{{"task.py", ""}, {name, text}}, {.script = "task.py"});
+  };
+  const auto conda =
+      scanned("environment.yml",
+              "name: x\nchannels:\n  - defaults\ndependencies:\n  - python=3.9\n"
+              "  - conda-forge::numpy>=1.2  # fast\n  - pytorch=1.12=cuda\n  - pip\n"
+              "  - pip:\n    - einops==0.6 # why\n    - 'wandb'\n    - -r more.txt\n");
+  CHECK(conda.requirements == Strings{"einops==0.6", "wandb"});
+  CHECK(text_of(conda.warnings).find("(environment.yml:12) [--requirements-file=FILE]") !=
+        std::string::npos);
+  CHECK(text_of(conda.warnings)
+            .find("`environment.yml` asks conda for `numpy`, `pytorch`: autopack installs with "
+                  "pip, so they are not installed") != std::string::npos);
+  for (const auto* const file : {"uv.lock", "poetry.lock", "pdm.lock", "pylock.toml", "Pipfile",
+                                 "Pipfile.lock", "conda-lock.yml"}) {
+    CHECK(text_of(scanned(file, "").warnings).find(fmt::format("`{}` is there", file)) !=
+          std::string::npos);
+  }
+  CHECK(text_of(scanned("uv.lock", "").warnings).find("[uv export ") != std::string::npos);
+  CHECK(scan(MemoryTree{{"task.py", ""}, {"uv.lock", ""}},
+             {.script = "task.py", .requirements = {"six"}})
+            .warnings.empty());
+}
+
+TEST_CASE("start: extras and groups of the project, whose name is never asked of an index") {
+  const auto extras = [](const Request& request) { return scan(package, request).package->extras; };
+  CHECK(extras({.script = "top.py", .package_extras = {"gpu"}}) == Strings{"gpu"});
+  CHECK(extras({.script = "top.py", .requirements = {".[gpu]"}}) == Strings{"gpu"});
+  CHECK(extras({.script = "top.py", .requirements = {"My_Pkg[gpu]"}}) == Strings{"gpu"});
+  CHECK(scan(package, {.script = "top.py", .requirements = {"my.pkg"}}).requirements.empty());
+  CHECK(refusal(package, {.script = "top.py", .package_extras = {"gpx"}}) ==
+        "the project has no extra `gpx` (extra) [did you mean `gpu`?]");
+  CHECK(scan(package, {.script = "top.py", .groups = {"train"}}).requirements ==
+        Strings{"einops", "wandb"});
+  CHECK(refusal(package, {.script = "top.py", .groups = {"tran"}}) ==
+        "`[dependency-groups]` has no group `tran` (group) [did you mean `train`?]");
+  const auto named = scan(MemoryTree{{"pyproject.toml", pyproject},
+                                     {"my_pkg/__init__.py", ""},
+                                     {"top.py", ""},
+                                     {"requirements.txt", "six\nmy-pkg[gpu]\n"}},
+                          {.script = "top.py"});
+  CHECK(named.normalised_requirements == Strings{"six"});
+  CHECK(named.package->extras == Strings{"gpu"});
+  REQUIRE(named.requirement_edits.size() == 1);
+  CHECK(named.requirement_edits.front().first_line == 2);
+}
+
+TEST_CASE("start: variables for the installation hold no secret") {
+  Problems problems;
+  const auto read = [&](const Strings& values) {
+    problems.clear();
+    return read_build_environment(values, problems);
+  };
+  CHECK(read({"FORCE_CUDA=1", "TORCH_CUDA_ARCH_LIST=8.0;9.0", "EMPTY="}).size() == 3);
+  CHECK(problems.empty());
+  for (const auto* const bad : {"x", "1A=b", "A B=c", "=c", "HF_TOKEN=abc", "DB_PASSWORD=x",
+                                "URL=https://me:word@example.com/x"}) {
+    CHECK(read({bad}).empty());
+    CHECK(problems.size() == 1);
+    CHECK(text_of(problems).find("word@") == std::string::npos);
+  }
+  read({"A=1", "A=2"});
+  CHECK(problems.size() == 1);
+}
+
+TEST_CASE("start: needs of the system") {
+  const auto needs = [](std::map<std::string, std::string> files) {
+    files.emplace("task.py", "");
+    const MemoryTree tree{files};
+    std::string text;
+    for (const auto& need : system_needs(tree, scan(tree, {.script = "task.py"}))) {
+      text += need.packages + (need.stops_build ? "! " : " ");
+    }
+    return text;
+  };
+  CHECK(needs({{"requirements.txt", "six"}}).empty());
+  CHECK(needs({{"requirements.txt", "git+https://example.com/a.git\nb @ git+ssh://c/d"}}) ==
+        "git! ");
+  CHECK(needs({{"requirements.txt", "a @ git+https://example.com/a ; python_version < '3'"}}) ==
+        "git ");
+  CHECK(needs({{"requirements.txt", "opencv_python>=4\nmpi4py"}}) ==
+        "libgl1,libglib2.0-0 libopenmpi-dev,openmpi-bin ");
+  CHECK(needs({{"requirements.txt", "opencv-python-headless"}}).empty());
+  CHECK(needs({{"pyproject.toml",
+                "[project]\nname='a'\nversion='1'\ndependencies=['x @ git+https://e.com/x']\n"},
+               {"a/__init__.py", ""}}) == "git! ");
+  CHECK(needs({{"setup.py",
+                "from setuptools import setup, Extension\n"
+                "setup(name='a', ext_modules=[Extension('x', ['x.c'])])"}}) == "build-essential ");
+}
