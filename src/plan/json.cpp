@@ -18,15 +18,6 @@ std::string to_string(project::EntryKind kind) {
   return {};
 }
 
-std::string to_string(Install install) {
-  switch (install) {
-    case Install::none: return "none";
-    case Install::metadata: return "metadata";
-    case Install::real: return "real";
-  }
-  return {};
-}
-
 /// Names of files may be any bytes; JSON takes UTF-8 only.
 json texts(const std::vector<std::string>& values) {
   json list = json::array();
@@ -83,13 +74,15 @@ json to_json(const Dependencies& dependencies) {
           {"requirements", texts(dependencies.requirements)},
           {"packages", texts(dependencies.packages)},
           {"hashed", dependencies.hashed},
-          {"install", to_string(dependencies.install)},
-          {"install_reason", dependencies.install_reason},
-          {"import_path", dependencies.import_path},
+          {"install", dependencies.install},
+          {"isolated", dependencies.isolated},
+          {"resolves", dependencies.resolves},
+          {"package_requirements", texts(dependencies.package_requirements)},
+          {"build_requirements", texts(dependencies.build_requirements)},
           {"package_extras", texts(dependencies.package_extras)},
+          {"members", texts(dependencies.members)},
           {"build_environment", dependencies.build_environment},
-          {"stub_packages", texts(dependencies.stub_packages)},
-          {"metadata_copies", to_json(dependencies.metadata_copies)},
+          {"package_files", to_json(dependencies.package_files)},
           {"requirement_copies", to_json(dependencies.requirement_copies)},
           {"inputs", to_json(dependencies.inputs)}};
 }
