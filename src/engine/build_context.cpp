@@ -27,7 +27,12 @@ using Items = std::map<std::string, Item>;
 Items items_of(const BuildRequest& request) {
   Items items;
   for (const plan::ContextEntry* entry : plan::context(*request.plan)) {
-    items[plan::context_path(*entry, request.root)] = {.entry = entry};
+    const bool left_out =
+        entry->tree == 0 &&
+        std::binary_search(request.left_out.begin(), request.left_out.end(), entry->path);
+    if (!left_out) {
+      items[plan::context_path(*entry, request.root)] = {.entry = entry};
+    }
   }
   for (const auto& file : request.files) {
     items[file.path] = {.text = &file.text.reveal()};

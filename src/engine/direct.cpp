@@ -82,9 +82,6 @@ std::optional<std::string> direct_obstacle(const plan::Plan& plan) {
   if (!plan.user_dockerfile.empty()) {
     return fmt::format("`{}` is the user's own Dockerfile", plan.user_dockerfile);
   }
-  if (plan.dependencies.install == plan::Install::real) {
-    return "the project is installed after its code: " + plan.dependencies.install_reason;
-  }
   return std::nullopt;
 }
 
@@ -92,13 +89,15 @@ bool needs_no_dependency_image(const plan::Plan& plan) {
   return plan.dependencies.empty() && !plan.remove_sitecustomize;
 }
 
-std::vector<LayerRecipe> recipes(const plan::Plan& plan, std::int64_t file_time) {
+std::vector<LayerRecipe> recipes(const plan::Plan& plan,
+                                 std::int64_t file_time,
+                                 const std::vector<std::string>& made) {
   std::vector<LayerRecipe> result;
   if (needs_no_dependency_image(plan)) {
     result.push_back(directories(file_time));
   }
-  for (plan::Layer& made : plan::code_layers(plan)) {
-    const auto layer = std::make_shared<const plan::Layer>(std::move(made));
+  for (plan::Layer& one : plan::code_layers(plan, made)) {
+    const auto layer = std::make_shared<const plan::Layer>(std::move(one));
     LayerRecipe recipe{.name = layer->name,
                        .created_by = "autopack: " + layer->name,
                        .key = key_of(*layer, file_time),

@@ -15,8 +15,8 @@
 
 namespace autopack::engine {
 
-/// Why the direct engine cannot make the image of `plan`: a step after the code, the user's own
-/// Dockerfile or templates. None when it can.
+/// Why the direct engine cannot make the image of `plan`: the user's own Dockerfile. None when it
+/// can.
 std::optional<std::string> direct_obstacle(const plan::Plan& plan);
 
 /// True when the code goes straight on the base: nothing is installed or removed before it.
@@ -33,7 +33,10 @@ struct LayerRecipe {
 
 /// The layers of `plan` above its dependency image, or above the base itself when
 /// needs_no_dependency_image: then the first makes the directories. `plan` must outlive them.
-std::vector<LayerRecipe> recipes(const plan::Plan& plan, std::int64_t file_time);
+/// `made` as for plan::placed_code.
+std::vector<LayerRecipe> recipes(const plan::Plan& plan,
+                                 std::int64_t file_time,
+                                 const std::vector<std::string>& made = {});
 
 /// The parent's manifest and configuration as its registry holds them.
 struct Parent {

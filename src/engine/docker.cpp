@@ -63,6 +63,12 @@ public:
     return probe_image(api_, image, platform, paths);
   }
 
+  std::optional<std::string> read_file(const std::string& image,
+                                       const std::string& path,
+                                       std::size_t limit) override {
+    return read_image_file(api_, image, path, limit);
+  }
+
   int run(const ContainerSpec& spec, const ContainerStreams& streams) override {
     return run_container(api_, spec, streams, cancellation_);
   }

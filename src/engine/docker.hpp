@@ -75,6 +75,8 @@ struct BuildRequest {
   std::string platform{};
   bool no_cache{false};
   bool buildkit{true};
+  /// Files of the code, by their paths below /usr/app, that stay out of the context; sorted.
+  std::vector<std::string> left_out{};
   std::int64_t file_time{image::default_file_time};  ///< of every file of the context
 };
 
@@ -158,6 +160,11 @@ public:
   virtual std::map<std::string, std::string> probe(const std::string& image,
                                                    const std::string& platform,
                                                    const std::vector<std::string>& paths) = 0;
+  /// The file `path` of the image, by way of such a container; none when it is not there or larger
+  /// than `limit` bytes.
+  virtual std::optional<std::string> read_file(const std::string& image,
+                                               const std::string& path,
+                                               std::size_t limit) = 0;
   /// Runs to the end, forwards signals and the terminal's size, removes the container. The exit
   /// status.
   virtual int run(const ContainerSpec& spec, const ContainerStreams& streams) = 0;

@@ -22,4 +22,10 @@ std::map<std::string, std::string> probe_image(Api& api,
                                                const std::string& platform,
                                                const std::vector<std::string>& paths);
 
+/// Docker::read_file on `api`.
+std::optional<std::string> read_image_file(Api& api,
+                                           const std::string& image,
+                                           const std::string& path,
+                                           std::size_t limit);
+
 }  // namespace autopack::engine

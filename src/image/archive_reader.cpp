@@ -98,6 +98,23 @@ public:
     return true;
   }
 
+  /// What the file holds whose header was read last.
+  std::string read(std::size_t size) {
+    std::string text(size, '\0');
+    std::size_t count = 0;
+    while (count < size) {
+      const la_ssize_t more =
+          libarchive().read_data(handle_.get(), text.data() + count, size - count);
+      check(more < 0 ? static_cast<int>(more) : ARCHIVE_OK);
+      if (more <= 0) {
+        break;
+      }
+      count += static_cast<std::size_t>(more);
+    }
+    text.resize(count);
+    return text;
+  }
+
   /// What stands behind the end of the tar counts for the digest.
   void drain() {
     while (input_.reader(input_.buffer.data(), input_.buffer.size()) != 0) {
@@ -144,6 +161,23 @@ void read_archive(const Reader& reader,
     take(entry);
   }
   tar.drain();
+}
+
+std::optional<std::string> read_member(const Reader& reader,
+                                       const std::string& what,
+                                       std::string_view name,
+                                       std::size_t limit) {
+  TarReader tar{reader, what};
+  std::optional<std::string> found;
+  for (ArchiveEntry entry; tar.next(entry);) {
+    const std::string path = "/" + normal_path(entry.path);
+    if (entry.type == ArchiveEntry::Type::file && path.ends_with("/" + std::string{name}) &&
+        entry.size <= limit) {
+      found = tar.read(entry.size);
+    }
+  }
+  tar.drain();
+  return found;
 }
 
 void index_archive(int descriptor,

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -27,7 +28,15 @@ void read_archive(const Reader& reader,
                   const std::string& what,
                   const std::function<void(const ArchiveEntry&)>& take);
 
-/// The same for a file that is a plain tar: the contents of its entries are passed over unread.
+/// The file of such a tar whose path ends with `name`, and reads to the end. None when there is
+/// none or it is larger than `limit` bytes.
+std::optional<std::string> read_member(const Reader& reader,
+                                       const std::string& what,
+                                       std::string_view name,
+                                       std::size_t limit);
+
+/// As read_archive for a file that is a plain tar: the contents of its entries are passed over
+/// unread.
 void index_archive(int descriptor,
                    const std::string& what,
                    const std::function<void(const ArchiveEntry&)>& take);

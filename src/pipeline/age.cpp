@@ -14,7 +14,7 @@ AgeLimit::AgeLimit(const PackageRequest& request, const Scanned& scanned, const 
     : limit_{request.max_dependency_age.value_or(std::chrono::seconds{0})},
       applies_{request.max_dependency_age && plan.user_dockerfile.empty() &&
                plan::has_unpinned(plan, scanned.project)},
-      installed_after_code_{plan.dependencies.install == plan::Install::real} {}
+      installed_after_code_{plan.dependencies.install && !request.options.templates.empty()} {}
 
 bool AgeLimit::is_past(std::vector<std::int64_t> times,
                        bool is_dependency_image,

@@ -118,10 +118,12 @@ Assembly::Layer LayerMaker::make(engine::LayerRecipe made) {
 
 }  // namespace
 
-std::vector<Assembly::Layer> Assembly::make_layers(Services& services, const plan::Plan& plan) {
+std::vector<Assembly::Layer> Assembly::make_layers(Services& services,
+                                                   const plan::Plan& plan,
+                                                   const std::vector<std::string>& made) {
   LayerMaker maker{services};
   std::vector<Layer> layers;
-  for (auto& recipe : engine::recipes(plan, image::file_time(services.environment))) {
+  for (auto& recipe : engine::recipes(plan, image::file_time(services.environment), made)) {
     layers.push_back(maker.make(std::move(recipe)));
   }
   return layers;
@@ -141,14 +143,11 @@ Assembly::Assembly(Services& services, const plan::Plan* plan, image::Source par
 Assembly::Assembly(Services& services,
                    const plan::Plan& plan,
                    image::Source parent,
-                   std::vector<Layer> made)
+                   std::vector<Layer> layers)
     : Assembly{services, &plan, std::move(parent)} {
-  layers_.insert(layers_.end(), std::make_move_iterator(made.begin()),
-                 std::make_move_iterator(made.end()));
+  layers_.insert(layers_.end(), std::make_move_iterator(layers.begin()),
+                 std::make_move_iterator(layers.end()));
 }
-
-Assembly::Assembly(Services& services, const plan::Plan& plan, image::Source parent)
-    : Assembly{services, plan, std::move(parent), make_layers(services, plan)} {}
 
 void Assembly::add_parents() {
   LayerMaker maker{services_};

@@ -30,15 +30,17 @@ public:
     std::optional<image::Descriptor> known() const;
   };
 
-  /// The layers of `plan`, which must outlive them; small ones are made now.
-  static std::vector<Layer> make_layers(Services& services, const plan::Plan& plan);
+  /// The layers of `plan`, which must outlive them; small ones are made now. `made` as for
+  /// plan::placed_code.
+  static std::vector<Layer> make_layers(Services& services,
+                                        const plan::Plan& plan,
+                                        const std::vector<std::string>& made);
 
-  /// `plan` must outlive it; `made` are its layers.
+  /// `plan` must outlive it; `layers` are its own.
   Assembly(Services& services,
            const plan::Plan& plan,
            image::Source parent,
-           std::vector<Layer> made);
-  Assembly(Services& services, const plan::Plan& plan, image::Source parent);
+           std::vector<Layer> layers);
   /// The image itself, nothing on top.
   Assembly(Services& services, image::Source image);
 

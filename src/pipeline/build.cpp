@@ -4,8 +4,11 @@
 #include "pipeline/age.hpp"
 #include "pipeline/direct.hpp"
 #include "pipeline/files.hpp"
+#include "pipeline/installation.hpp"
 #include "pipeline/loading.hpp"
 #include "pipeline/reasons.hpp"
+#include "pipeline/reuse.hpp"
+#include "plan/install_record.hpp"
 #include "project/pip_settings.hpp"
 
 #include <fmt/format.h>
@@ -20,6 +23,7 @@ namespace {
 /// In the context that is sent: what the user's files must not meet.
 constexpr auto* project_directory = "project";
 constexpr auto* pip_directory = ".autopack/pip";
+constexpr auto* observer_directory = ".autopack/observe";
 
 constexpr auto* key_label = "autopack.key";
 
@@ -69,40 +73,86 @@ std::map<std::string, std::string> dependency_labels(const plan::Plan& plan) {
   return {{"autopack.dependency-key", plan.dependency_key}};
 }
 
+/// True when the project's package is installed once in a dependency image that stays until what
+/// the installation reads changes. Templates of the user's own say themselves how it is installed.
+bool installs_once(const PackageRequest& request, const plan::Plan& plan) {
+  return plan.dependencies.install && request.options.templates.empty();
+}
+
+/// What a build is to make: all of a plan, one stage of it, or what is left above `parent`.
+struct Goal {
+  std::string tag{};
+  std::string target{};
+  std::string parent{};                 ///< name of the dependency image, which only lacks the code
+  std::vector<std::string> left_out{};  ///< files of the code that it holds
+};
+
+/// The stage that holds what the installation of the project's package wrote.
+constexpr auto* installed_stage = "installed";
+
+void add_observer(std::vector<engine::ContextFile>& files, const plan::Plan& plan) {
+  const auto add = [&](const char* name, const std::string& text) {
+    files.push_back({.path = fmt::format("{}/{}", observer_directory, name), .text = Secret{text}});
+  };
+  add("observe.py", plan::observer_text());
+  add("tree", plan::code_digest(plan));
+}
+
 engine::BuildResult run_build(Services& services,
                               const PackageRequest& request,
                               const Scanned& scanned,
                               const plan::Plan& plan,
-                              const std::string& tag,
-                              const std::string& target) {
+                              const Goal& goal) {
   auto& docker = services.docker();
-  engine::BuildRequest build{.plan = &plan,
-                             .dockerfile = plan.dockerfile,
-                             .tags = {tag},
-                             .labels = target.empty() ? labels_of(plan) : dependency_labels(plan),
-                             .target = target,
-                             .network_mode = request.build_network,
-                             .platform = plan.platform,
-                             .no_cache = request.no_cache,
-                             .buildkit = docker.info().buildkit,
-                             .file_time = image::file_time(services.environment)};
+  engine::BuildRequest build{
+      .plan = &plan,
+      .dockerfile = plan.dockerfile,
+      .tags = {goal.tag},
+      .labels = goal.target.empty() ? labels_of(plan) : dependency_labels(plan),
+      .target = goal.target,
+      .network_mode = request.build_network,
+      .platform = plan.platform,
+      .no_cache = request.no_cache,
+      .buildkit = docker.info().buildkit,
+      .left_out = goal.left_out,
+      .file_time = image::file_time(services.environment)};
   if (!plan.user_dockerfile.empty()) {
     return docker.build(build);
   }
-  if (plan.dependencies.needs_pip()) {
+  plan::Dialect dialect{
+      .buildkit = build.buildkit, .root = project_directory, .parent = goal.parent};
+  if (plan.dependencies.needs_pip() && goal.parent.empty()) {
     build.files = pip_files(services, scanned.project, docker.info());
+    dialect.pip_settings = build.files.empty() ? "" : pip_directory;
   }
-  build.root = project_directory;
+  if (goal.target == installed_stage) {
+    dialect.observer = observer_directory;
+    add_observer(build.files, plan);
+  }
+  build.root = dialect.root;
   load_base(services, plan);
   const engine::BuildBase base{docker, plan.base};
-  build.dockerfile =
-      plan::render_dockerfile(plan,
-                              {.buildkit = build.buildkit,
-                               .base = base.from(),
-                               .pip_settings = build.files.empty() ? "" : pip_directory,
-                               .root = build.root},
-                              request.options);
+  dialect.base = base.from();
+  build.dockerfile = plan::render_dockerfile(plan, dialect, request.options);
   return docker.build(build);
+}
+
+/// Builds what is left of the image of `plan` above its dependency image.
+engine::BuildResult build_on_dependencies(Services& services,
+                                          const PackageRequest& request,
+                                          const Scanned& scanned,
+                                          const plan::Plan& plan,
+                                          const AgeLimit& limit,
+                                          const ImageName& name) {
+  auto dependencies = dependencies_in_engine(services, request, scanned, plan, limit, name);
+  const image::BaseFacts facts{
+      .reference = name.reference.with_tag(dependency_tag(plan.dependency_key)),
+      .image_id = dependencies.id};
+  const engine::BuildBase parent{services.docker(), facts};
+  return run_build(services, request, scanned, plan,
+                   {.tag = name.keyed(plan).tagged(),
+                    .parent = parent.from(),
+                    .left_out = std::move(dependencies.made)});
 }
 
 /// Loads the code on its dependencies where that will do, else builds all; fills in `image`.
@@ -125,7 +175,10 @@ void make(Services& services,
       return;
     }
   }
-  const auto result = run_build(services, request, scanned, plan, name.keyed(plan).tagged(), "");
+  const auto result =
+      installs_once(request, plan)
+          ? build_on_dependencies(services, request, scanned, plan, limit, name)
+          : run_build(services, request, scanned, plan, {.tag = name.keyed(plan).tagged()});
   image.image_id = result.image_id;
   services.reporter->done("Built", built_text(result, std::chrono::steady_clock::now() - start));
 }
@@ -150,16 +203,21 @@ bool key_is_whole(const plan::Plan& plan) {
   return plan.user_dockerfile.empty();
 }
 
-void build_dependencies(Services& services,
-                        const PackageRequest& request,
-                        const Scanned& scanned,
-                        const plan::Plan& plan,
-                        const std::string& tagged) {
+std::string build_dependencies(Services& services,
+                               const PackageRequest& request,
+                               const Scanned& scanned,
+                               const plan::Plan& plan,
+                               const std::string& tagged) {
   const auto start = std::chrono::steady_clock::now();
-  const auto result = run_build(services, request, scanned, plan, tagged,
-                                plan.dependencies.needs_pip() ? "dependencies" : "base");
+  const auto& dependencies = plan.dependencies;
+  const auto result = run_build(services, request, scanned, plan,
+                                {.tag = tagged,
+                                 .target = dependencies.install              ? installed_stage
+                                           : dependencies.has_requirements() ? "dependencies"
+                                                                             : "base"});
   services.reporter->done(
       "Built", "dependencies " + built_text(result, std::chrono::steady_clock::now() - start));
+  return result.image_id;
 }
 
 Image build(Services& services,
@@ -193,6 +251,9 @@ Image build(Services& services,
     }
   }
   if (image.image_id.empty()) {
+    if (auto why = last_installation(services, plan).outdated; why && image.dependencies) {
+      image.dependencies = Outcome{.reason = std::move(*why)};
+    }
     tell_planned(services, image);
     make(services, request, scanned, plan, limit, name, image);
     if (!request.no_cache && is_old(image.image_id)) {

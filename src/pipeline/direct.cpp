@@ -5,6 +5,7 @@
 #include "pipeline/age.hpp"
 #include "pipeline/assembly.hpp"
 #include "pipeline/image_source.hpp"
+#include "pipeline/installation.hpp"
 #include "pipeline/reasons.hpp"
 #include "pipeline/registries.hpp"
 #include "pipeline/reuse.hpp"
@@ -84,6 +85,17 @@ std::string drop_old(Services& services,
   return why;
 }
 
+Parent dependency_image(Services& services,
+                        const std::shared_ptr<registry::Repository>& target,
+                        const plan::Plan& plan,
+                        const ImageName& name,
+                        const Digest& digest) {
+  Parent parent{.reference = name.reference};
+  parent.reference->digest = digest;
+  parent.image = registry_image(services, target, *parent.reference, plan.platform);
+  return parent;
+}
+
 std::string time_text(std::chrono::steady_clock::time_point start) {
   return fmt::format(
       "{:.2f} s", std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
@@ -94,7 +106,8 @@ std::string time_text(std::chrono::steady_clock::time_point start) {
 std::vector<Assembly::Layer> layers_ahead(Services& services,
                                           const plan::Plan& plan,
                                           bool changed) {
-  return changed ? Assembly::make_layers(services, plan) : std::vector<Assembly::Layer>{};
+  return changed ? Assembly::make_layers(services, plan, last_installation(services, plan).made)
+                 : std::vector<Assembly::Layer>{};
 }
 
 std::optional<std::string> needs_an_engine(const PackageRequest& request, bool pushed) {
@@ -143,7 +156,8 @@ Image package_directly(Services& services,
   }
   Found found = question.found.get();
   const AgeLimit limit{request, scanned, plan};
-  const std::string old = drop_old(services, limit, plan, *target, found);
+  std::string old = drop_old(services, limit, plan, *target, found);
+  const bool is_old = !old.empty();
   if (auto image = reuse(*target, plan, reasons, name, found)) {
     services.reporter->done("Reused", fmt::format("{}: {}", image->uri(), image->outcome.reason));
     return *image;
@@ -151,22 +165,30 @@ Image package_directly(Services& services,
   if (needs_dependencies && !found.asked_dependencies) {
     found.dependencies = target->head_manifest(dependency_tag(plan.dependency_key));
   }
+  const auto before = last_installation(services, plan);  // which `layers` leave out
+  Installation installation;
+  if (needs_dependencies && found.dependencies) {
+    parent = dependency_image(services, target, plan, name, found.dependencies->digest);
+    installation = installation_in(services, plan, parent.image);
+    if (installation.outdated) {
+      old = *installation.outdated;
+      found.dependencies.reset();
+    }
+  }
   const Image planned = planned_image(request, plan, reasons, name, found, old);
   tell_planned(services, planned);
   if (!needs_dependencies && layers.empty()) {
     parent = base_image(services, plan);
-  } else if (needs_dependencies) {
-    parent.reference = name.reference;
+  } else if (needs_dependencies && !found.dependencies) {
     auto anew = request;
-    anew.no_cache = request.no_cache || !old.empty();
-    parent.reference->digest =
-        found.dependencies
-            ? found.dependencies->digest
-            : build_dependency_image(services, anew, scanned, plan, name, *planned.dependencies);
-    parent.image = registry_image(services, target, *parent.reference, plan.platform);
+    anew.no_cache = request.no_cache || is_old;
+    const Digest digest =
+        build_dependency_image(services, anew, scanned, plan, name, *planned.dependencies);
+    parent = dependency_image(services, target, plan, name, digest);
+    installation = installation_in(services, plan, parent.image);
   }
-  if (layers.empty()) {
-    layers = Assembly::make_layers(services, plan);
+  if (layers.empty() || installation.made != before.made) {
+    layers = Assembly::make_layers(services, plan, installation.made);
   }
   Image image = planned;
   send(services, *target, name, Assembly{services, plan, parent.image, std::move(layers)}, parent,

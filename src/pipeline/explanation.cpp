@@ -6,6 +6,7 @@
 #include "image/tar.hpp"
 #include "pipeline/base_modules.hpp"
 #include "pipeline/direct.hpp"
+#include "pipeline/installation.hpp"
 #include "pipeline/reasons.hpp"
 #include "plan/advice.hpp"
 
@@ -184,7 +185,8 @@ void add_code(Services& services,
               Target& target,
               Explanation& explanation) {
   auto& upload = explanation.upload;
-  for (const auto& recipe : engine::recipes(plan, image::file_time(services.environment))) {
+  const auto made = last_installation(services, plan).made;
+  for (const auto& recipe : engine::recipes(plan, image::file_time(services.environment), made)) {
     ExplainedLayer layer{.name = recipe.name, .size = recipe.size};
     if (const auto facts = facts_of(services, recipe)) {
       layer.digest = facts->digest;
@@ -238,6 +240,10 @@ Explanation explain(Services& services,
   if (explanation.dependencies && !request.no_cache &&
       (explanation.upload.image_is_there || explanation.upload.dependencies_are_there)) {
     explanation.dependencies = Outcome{.reused = true, .reason = "the registry has them"};
+  }
+  auto outdated = last_installation(services, plan).outdated;
+  if (outdated && explanation.dependencies && !explanation.upload.image_is_there) {
+    explanation.dependencies = Outcome{.reason = std::move(*outdated)};
   }
   explanation.advice = plan::advice(plan, scanned.project, [&](const auto& modules) {
     return modules_in_base(services, plan.base, modules);

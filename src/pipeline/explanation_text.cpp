@@ -188,16 +188,15 @@ void tell_installed(Table& table, const plan::Dependencies& dependencies) {
   for (const auto& file : dependencies.requirement_files) {
     table.row("installs", "what " + file + " names");
   }
-  for (const auto* list : {&dependencies.requirements, &dependencies.packages}) {
+  for (const auto* list : {&dependencies.requirements, &dependencies.package_requirements,
+                           &dependencies.build_requirements, &dependencies.packages}) {
     for (const auto& one : *list) {
       table.row("installs", one);
     }
   }
-  if (dependencies.install != plan::Install::none) {
-    table.row("installs",
-              dependencies.install == plan::Install::real
-                  ? "the project itself, after the code: " + dependencies.install_reason
-                  : "the project itself, its code taken from " + dependencies.import_path);
+  if (dependencies.install) {
+    table.row("installs", dependencies.resolves ? "the project itself, and what it needs"
+                                                : "the project itself");
   }
   for (const auto& input : dependencies.inputs) {
     if (input.type != source::EntryType::directory) {

@@ -10,6 +10,7 @@
 #include "pipeline/assembly.hpp"
 #include "pipeline/direct.hpp"
 #include "pipeline/image_source.hpp"
+#include "pipeline/installation.hpp"
 #include "pipeline/loading.hpp"
 #include "pipeline/reasons.hpp"
 #include "pipeline/registries.hpp"
@@ -137,7 +138,8 @@ std::optional<Parent> found_dependencies(Services& services,
   Parent parent{.reference = name.reference};
   parent.reference->digest = found->digest;
   parent.image = registry_image(services, repository, *parent.reference, plan.platform);
-  return parent;
+  return installation_in(services, plan, parent.image).outdated ? std::nullopt
+                                                                : std::optional{std::move(parent)};
 }
 
 Outcome outcome_of(const PackageRequest& request, const Reasons& reasons) {
@@ -159,7 +161,8 @@ Image put_together(Services& services,
               .dependencies = reused_dependencies(reasons, plan),
               .engine = "direct"};
   tell_planned(services, image);
-  Assembly assembly{services, plan, std::move(parent)};
+  Assembly assembly{services, plan, std::move(parent),
+                    Assembly::make_layers(services, plan, last_installation(services, plan).made)};
   auto source = assembly.source();
   image.image_id = source.manifest.config.digest.str();
   for (const auto& layer : assembly.layers()) {

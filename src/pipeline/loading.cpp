@@ -5,6 +5,7 @@
 #include "image/file_output.hpp"
 #include "pipeline/assembly.hpp"
 #include "pipeline/files.hpp"
+#include "pipeline/installation.hpp"
 #include "pipeline/reuse.hpp"
 
 #include <fmt/format.h>
@@ -16,26 +17,23 @@ namespace autopack::pipeline {
 
 namespace {
 
-bool has_dependencies(engine::Docker& docker,
-                      const plan::Plan& plan,
-                      const AgeLimit& limit,
-                      const std::string& tagged) {
-  const auto local = docker.inspect(tagged);
-  if (!local) {
-    return false;
-  }
-  const auto key = local->labels.find("autopack.dependency-key");
-  return key != local->labels.end() && key->second == plan.dependency_key &&
-         !(limit.applies() && limit.is_past(docker.run_times(local->id), true, std::time(nullptr)));
+bool is_usable(engine::Docker& docker,
+               const engine::LocalImage& local,
+               const plan::Plan& plan,
+               const AgeLimit& limit) {
+  const auto key = local.labels.find("autopack.dependency-key");
+  return key != local.labels.end() && key->second == plan.dependency_key &&
+         !(limit.applies() && limit.is_past(docker.run_times(local.id), true, std::time(nullptr)));
 }
 
-/// The image below the code, as the engine has it.
+/// The image below the code, as the engine has it; `made` is what it holds of the project's files.
 std::optional<image::Source> parent_in_engine(Services& services,
                                               const PackageRequest& request,
                                               const Scanned& scanned,
                                               const plan::Plan& plan,
                                               const AgeLimit& limit,
-                                              const ImageName& name) {
+                                              const ImageName& name,
+                                              std::vector<std::string>& made) {
   auto& docker = services.docker();
   load_base(services, plan);
   const engine::BuildBase base{docker, plan.base};
@@ -43,16 +41,34 @@ std::optional<image::Source> parent_in_engine(Services& services,
   if (!parent || engine::needs_no_dependency_image(plan)) {
     return parent;
   }
-  const std::string tagged = name.reference.with_tag(dependency_tag(plan.dependency_key));
-  if (request.no_cache || !has_dependencies(docker, plan, limit, tagged)) {
-    auto how = request;
-    how.no_cache = request.no_cache || docker.inspect(tagged).has_value();
-    build_dependencies(services, how, scanned, plan, tagged);
-  }
-  return docker.held(tagged);
+  auto dependencies = dependencies_in_engine(services, request, scanned, plan, limit, name);
+  made = std::move(dependencies.made);
+  return docker.held(dependencies.id);
 }
 
 }  // namespace
+
+DependencyImage dependencies_in_engine(Services& services,
+                                       const PackageRequest& request,
+                                       const Scanned& scanned,
+                                       const plan::Plan& plan,
+                                       const AgeLimit& limit,
+                                       const ImageName& name) {
+  auto& docker = services.docker();
+  const std::string tagged = name.reference.with_tag(dependency_tag(plan.dependency_key));
+  const auto local = docker.inspect(tagged);
+  const bool usable = local && !request.no_cache && is_usable(docker, *local, plan, limit);
+  if (usable) {
+    auto installation = installation_in_engine(services, plan, local->id);
+    if (!installation.outdated) {
+      return {.id = local->id, .made = std::move(installation.made)};
+    }
+  }
+  auto how = request;
+  how.no_cache = request.no_cache || (local && !usable);
+  const std::string id = build_dependencies(services, how, scanned, plan, tagged);
+  return {.id = id, .made = installation_in_engine(services, plan, id).made};
+}
 
 std::size_t layers_there(engine::Docker& docker,
                          const image::Source& image,
@@ -88,12 +104,14 @@ std::optional<Loaded> load_code(Services& services,
                                 const plan::Plan& plan,
                                 const AgeLimit& limit,
                                 const ImageName& name) {
-  auto parent = parent_in_engine(services, request, scanned, plan, limit, name);
+  std::vector<std::string> made;
+  auto parent = parent_in_engine(services, request, scanned, plan, limit, name, made);
   if (!parent) {
     return std::nullopt;
   }
   auto& docker = services.docker();
-  Assembly assembly{services, plan, std::move(*parent)};
+  Assembly assembly{services, plan, std::move(*parent),
+                    Assembly::make_layers(services, plan, made)};
   const auto source = assembly.source();
   Loaded loaded{.image_id = source.manifest.config.digest.str()};
   std::size_t below = 0;

@@ -20,6 +20,21 @@ void load(engine::Docker& docker,
           const std::vector<std::string>& names,
           std::size_t left_out);
 
+/// The dependency image in the engine.
+struct DependencyImage {
+  std::string id{};
+  std::vector<std::string> made{};  ///< what it holds of the project's files: plan::placed_code
+};
+
+/// The dependency image of `plan`, which is built when it is missing, too old for `limit`, or when
+/// the installation of the project's package does not hold any more.
+DependencyImage dependencies_in_engine(Services& services,
+                                       const PackageRequest& request,
+                                       const Scanned& scanned,
+                                       const plan::Plan& plan,
+                                       const AgeLimit& limit,
+                                       const ImageName& name);
+
 /// An image that was put together and loaded.
 struct Loaded {
   std::string image_id{};

@@ -57,7 +57,7 @@ std::string scanned_text(const plan::Plan& plan) {
   if (!plan.dependencies.packages.empty()) {
     text += ", " + count_of(plan.dependencies.packages.size(), "extra package");
   }
-  if (plan.dependencies.install != plan::Install::none) {
+  if (plan.dependencies.install) {
     text += ", the project's own package";
   }
   return text;

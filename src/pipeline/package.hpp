@@ -116,12 +116,12 @@ std::optional<Image> pushed_before(Services& services,
                                    const Reasons& reasons,
                                    const ImageName& name);
 
-/// Builds the dependency stage of `plan` alone and gives it the name `tagged`.
-void build_dependencies(Services& services,
-                        const PackageRequest& request,
-                        const Scanned& scanned,
-                        const plan::Plan& plan,
-                        const std::string& tagged);
+/// Builds the dependency image of `plan` and gives it the name `tagged`; its id.
+std::string build_dependencies(Services& services,
+                               const PackageRequest& request,
+                               const Scanned& scanned,
+                               const plan::Plan& plan,
+                               const std::string& tagged);
 
 /// What autopack says of an image in its labels.
 std::map<std::string, std::string> labels_of(const plan::Plan& plan);

@@ -10,6 +10,7 @@
 #include "state/base_cache.hpp"
 #include "state/blob_cache.hpp"
 #include "state/build_record.hpp"
+#include "state/install_records.hpp"
 #include "state/layer_cache.hpp"
 #include "state/pushed_images.hpp"
 
@@ -40,6 +41,7 @@ struct Services {
   state::BlobCache blob_cache{environment.cache_directory() / "blobs"};
   state::LayerCache layer_cache{environment.cache_directory() / "layers"};
   state::BuildRecords build_records{environment.cache_directory() / "builds"};
+  state::InstallRecords install_records{environment.cache_directory() / "installations"};
   state::PushedImages pushed_images{environment.cache_directory() / "pushed"};
 };
 

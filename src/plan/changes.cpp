@@ -77,14 +77,15 @@ Values by_directory(const std::vector<ContextEntry>& entries) {
 }
 
 std::vector<std::string> install_texts(const Dependencies& dependencies) {
-  std::vector<std::string> texts{std::to_string(static_cast<int>(dependencies.install)),
-                                 dependencies.import_path, join(dependencies.package_extras, ","),
-                                 join(dependencies.stub_packages, ",")};
+  std::vector<std::string> texts{
+      dependencies.install ? "yes" : "no", dependencies.isolated ? "isolated" : "",
+      join(dependencies.package_extras, ","), join(dependencies.members, ","),
+      join(dependencies.build_requirements, ",")};
   for (const auto& [name, value] : dependencies.build_environment) {
     texts.push_back(name);
     texts.push_back(value);
   }
-  for (auto& text : texts_of(dependencies.metadata_copies)) {
+  for (auto& text : texts_of(dependencies.package_files)) {
     texts.push_back(std::move(text));
   }
   return texts;
@@ -258,6 +259,9 @@ state::BuildRecord record_of(const Plan& plan, const project::Project& project) 
   };
   for (const std::string& line : project.normalised_requirements) {
     record.requirements.push_back(printable(line));
+  }
+  for (const std::string& requirement : dependencies.package_requirements) {
+    record.requirements.push_back(printable(redact_credentials(normalised(requirement))));
   }
   for (const std::string& requirement : dependencies.requirements) {
     record.asked.push_back(printable(redact_credentials(normalised(requirement))));

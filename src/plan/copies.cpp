@@ -85,10 +85,8 @@ std::vector<Copy> code_copies(const source::Tree& tree, const project::Project& 
   for (const std::string& path : project.extra_dirs) {
     copies.push_back(same_place(tree, path));
   }
-  if (project.package) {
-    for (const std::string& path : project.package->code) {
-      copies.push_back(same_place(tree, path));
-    }
+  if (project.package && project.package->installs) {
+    copies.push_back(same_place(tree, ""));
   }
   copies.push_back(same_place(tree, entry_directory(project.entry)));
   return without_covered(copies);
@@ -110,20 +108,12 @@ std::vector<Copy> requirement_copies(const source::Tree& tree, const project::Pr
   return without_covered(copies);
 }
 
-std::vector<Copy> metadata_copies(const source::Tree& tree, const project::Package& package) {
-  if (package.needs_install) {
-    return {same_place(tree, "")};
-  }
+std::vector<Copy> package_files(const source::Tree& tree, const project::Package& package) {
   std::vector<Copy> copies;
-  for (const std::string& path : package.metadata_files) {
+  for (const std::string& path : package.files) {
     copies.push_back(same_place(tree, path));
   }
-  if (package.metadata_needs_code) {
-    for (const std::string& path : package.code) {
-      copies.push_back(same_place(tree, path));
-    }
-  }
-  return without_covered(copies);
+  return copies;
 }
 
 }  // namespace autopack::plan

@@ -14,7 +14,7 @@ std::vector<Copy> code_copies(const source::Tree& tree, const project::Project& 
 /// What the requirements stage copies: all that pip reads, each at its own path.
 std::vector<Copy> requirement_copies(const source::Tree& tree, const project::Project& project);
 
-/// What the metadata stage copies; the whole tree when the package is installed for real.
-std::vector<Copy> metadata_copies(const source::Tree& tree, const project::Package& package);
+/// The files that describe the project's own package.
+std::vector<Copy> package_files(const source::Tree& tree, const project::Package& package);
 
 }  // namespace autopack::plan

@@ -36,10 +36,7 @@ public:
     for (const auto& root : project.python_path) {
       add_root(root);
     }
-    const auto& import_path = plan.dependencies.import_path;
-    if (!import_path.empty()) {
-      add_root(import_path.size() > 9 ? import_path.substr(9) : std::string{});
-    } else if (project.package) {
+    if (project.package) {
       add_root(project.package->import_root);
     }
     const auto has_path = [](const std::string& pair) { return pair.starts_with("PYTHONPATH="); };
@@ -269,7 +266,7 @@ private:
   void tell_unnamed(const project::Import& import,
                     const std::string& path,
                     const std::string& name) {
-    if (!named_.certain || plan_.dependencies.install == Install::real) {
+    if (!named_.certain || (plan_.dependencies.install && plan_.dependencies.resolves)) {
       return;
     }
     const bool is_google = import.module.starts_with("google") && !import.names.empty();

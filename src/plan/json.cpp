@@ -20,15 +20,6 @@ std::string to_string(project::EntryKind kind) {
   return {};
 }
 
-std::string to_string(Install install) {
-  switch (install) {
-    case Install::none: return "none";
-    case Install::metadata: return "metadata";
-    case Install::real: return "real";
-  }
-  return {};
-}
-
 /// Names of files may be any bytes; JSON takes UTF-8 only.
 json texts(const std::vector<std::string>& values) {
   json list = json::array();
@@ -80,20 +71,22 @@ json to_json(const Dependencies& dependencies) {
                      {"text", printable(edit.text)}});
   }
   json all{{"apt_packages", texts(dependencies.apt_packages)},
-           {"requirement_files", texts(dependencies.requirement_files)},
-           {"requirement_edits", std::move(edits)},
-           {"requirements", texts(dependencies.requirements)},
-           {"packages", texts(dependencies.packages)},
-           {"hashed", dependencies.hashed},
-           {"install", to_string(dependencies.install)},
-           {"install_reason", dependencies.install_reason},
-           {"import_path", dependencies.import_path},
-           {"package_extras", texts(dependencies.package_extras)},
-           {"build_environment", dependencies.build_environment},
-           {"stub_packages", texts(dependencies.stub_packages)},
-           {"metadata_copies", to_json(dependencies.metadata_copies)},
-           {"requirement_copies", to_json(dependencies.requirement_copies)},
-           {"inputs", to_json(dependencies.inputs)}};
+          {"requirement_files", texts(dependencies.requirement_files)},
+          {"requirement_edits", std::move(edits)},
+          {"requirements", texts(dependencies.requirements)},
+          {"packages", texts(dependencies.packages)},
+          {"hashed", dependencies.hashed},
+          {"install", dependencies.install},
+          {"isolated", dependencies.isolated},
+          {"resolves", dependencies.resolves},
+          {"package_requirements", texts(dependencies.package_requirements)},
+          {"build_requirements", texts(dependencies.build_requirements)},
+          {"package_extras", texts(dependencies.package_extras)},
+          {"members", texts(dependencies.members)},
+          {"build_environment", dependencies.build_environment},
+          {"package_files", to_json(dependencies.package_files)},
+          {"requirement_copies", to_json(dependencies.requirement_copies)},
+          {"inputs", to_json(dependencies.inputs)}};
   if (!dependencies.install_environment.empty()) {
     all["install_environment"] = dependencies.install_environment;
   }

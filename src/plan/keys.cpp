@@ -13,7 +13,7 @@ namespace autopack::plan {
 namespace {
 
 /// Of what the key is made, not of autopack: raise it when the same inputs make another image.
-constexpr int plan_format{1};
+constexpr int plan_format{2};
 
 /// A digest over named values whose lengths are told, so that no two lists of values look the same.
 class Key {
@@ -80,14 +80,22 @@ private:
 };
 
 void add_package(Key& key, const Dependencies& dependencies) {
-  key.add("install", std::to_string(static_cast<int>(dependencies.install)));
-  key.add("import", dependencies.import_path);
+  key.add("install", dependencies.install ? "yes" : "");
+  key.add("isolated", dependencies.isolated ? "yes" : "");
+  key.add("resolves", dependencies.resolves ? "yes" : "");
   key.add_all("extras", dependencies.package_extras);
-  key.add_all("stubs", dependencies.stub_packages);
+  key.add_all("members", dependencies.members);
+  for (const auto* requirements :
+       {&dependencies.package_requirements, &dependencies.build_requirements}) {
+    key.add("requirements", std::to_string(requirements->size()));
+    for (const std::string& requirement : *requirements) {
+      key.add("requirement", normalised(requirement));
+    }
+  }
   for (const auto& [name, value] : dependencies.build_environment) {
     key.add(name, value);
   }
-  for (const Copy& copy : dependencies.metadata_copies) {
+  for (const Copy& copy : dependencies.package_files) {
     key.add(copy);
   }
 }

@@ -175,9 +175,24 @@ std::uint64_t size_of(const std::vector<LayerEntry>& entries) {
 
 }  // namespace
 
-std::vector<Layer> code_layers(const Plan& plan) {
+PlacedCode placed_code(const Plan& plan, const std::vector<std::string>& made) {
   const auto paths = std::make_shared<std::string>();
-  const std::vector<LayerEntry> all = placed(plan, *paths);
+  PlacedCode code{.entries = placed(plan, *paths)};
+  if (!made.empty()) {
+    std::erase_if(code.entries, [&](const LayerEntry& item) {
+      const std::string_view path =
+          item.path.substr(std::min(directory.size() + 1, item.path.size()));
+      return item.entry->type != source::EntryType::directory &&
+             std::binary_search(made.begin(), made.end(), path);
+    });
+  }
+  code.paths = paths;
+  return code;
+}
+
+std::vector<Layer> code_layers(const Plan& plan, const std::vector<std::string>& made) {
+  const PlacedCode code_in_place = placed_code(plan, made);
+  const std::vector<LayerEntry>& all = code_in_place.entries;
   std::array<std::uint64_t, kinds.size()> sizes{};
   std::vector<std::uint8_t> kind_at;
   kind_at.reserve(all.size());
@@ -205,7 +220,7 @@ std::vector<Layer> code_layers(const Plan& plan) {
             {.name = count == 1 ? name : fmt::format("{} {} of {}", name, i + 1, count),
              .entries = with_parents(entries),
              .size = size_of(entries),
-             .paths = paths});
+             .paths = code_in_place.paths});
       }
     }
   }

@@ -24,11 +24,21 @@ struct Layer {
   std::shared_ptr<const std::string> paths{};  ///< one block for those of all layers
 };
 
+/// The code of `plan` at its places in the image, sorted by path.
+struct PlacedCode {
+  std::vector<LayerEntry> entries{};
+  std::shared_ptr<const std::string> paths{};  ///< one block for all entries
+};
+
+/// `made` names files below /usr/app that the installation of the project's package has written, in
+/// order: they are in the dependency image, and the code's own are left out.
+PlacedCode placed_code(const Plan& plan, const std::vector<std::string>& made = {});
+
 /// The code of `plan` as layers for the direct engine, so that an edit sends little. Files of 1 MB
 /// and more are "large files", Python and other source files up to 64 kB are "code", the rest is
 /// "data". Each kind is one layer up to a size (64 MB, 500 kB and 4 MB); above, it is dealt to 2,
 /// 4, 8 or 16 layers by a hash of the file's path, so that a file stays in its layer whatever
-/// happens to the others. Large files come first, code last.
-std::vector<Layer> code_layers(const Plan& plan);
+/// happens to the others. Large files come first, code last. `made` as for placed_code.
+std::vector<Layer> code_layers(const Plan& plan, const std::vector<std::string>& made = {});
 
 }  // namespace autopack::plan

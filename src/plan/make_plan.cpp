@@ -9,10 +9,13 @@
 #include "plan/words.hpp"
 #include "project/entry.hpp"
 #include "project/launcher.hpp"
+#include "project/package_names.hpp"
+#include "project/requirement.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <set>
 
 namespace autopack::plan {
 
@@ -93,11 +96,48 @@ void decide_python(Plan& plan, const Options& options, Problems& problems) {
   problems.push_back(std::move(problem));
 }
 
-Install install_of(const project::Project& project) {
-  if (!project.package) {
-    return Install::none;
+/// What an extra of the project's own package brings; it may name others: `trainer[all]`.
+void add_extra(const project::Package& package,
+               const std::string& extra,
+               std::set<std::string>& seen,
+               std::vector<std::string>& requirements) {
+  const auto found = package.extra_requirements.find(project::normalise_name(extra));
+  if (found == package.extra_requirements.end() || !seen.insert(found->first).second) {
+    return;
   }
-  return project.package->needs_install ? Install::real : Install::metadata;
+  for (const std::string& text : found->second) {
+    const auto parsed = project::parse_requirement(text);
+    if (parsed.name != project::normalise_name(package.name)) {
+      requirements.push_back(text);
+      continue;
+    }
+    for (const std::string& other : parsed.extras) {
+      add_extra(package, other, seen, requirements);
+    }
+  }
+}
+
+void add_package(Dependencies& dependencies,
+                 const source::Tree& tree,
+                 const project::Package& package) {
+  dependencies.install = package.installs;
+  dependencies.isolated = package.isolated;
+  dependencies.needs_pyproject = package.needs_pyproject;
+  dependencies.members = package.members;
+  dependencies.resolves = !package.requirements || !package.members.empty();
+  dependencies.package_extras = package.extras;
+  dependencies.build_environment = package.build_environment;
+  dependencies.package_files = package_files(tree, package);
+  if (package.requirements) {
+    dependencies.package_requirements = *package.requirements;
+    std::set<std::string> seen;
+    for (const std::string& extra : package.extras) {
+      add_extra(package, extra, seen, dependencies.package_requirements);
+    }
+  }
+  if (!package.isolated && package.installs) {
+    dependencies.build_requirements = package.build_requirements;
+  }
 }
 
 Dependencies dependencies_of(const source::Tree& tree, const project::Project& project) {
@@ -106,22 +146,12 @@ Dependencies dependencies_of(const source::Tree& tree, const project::Project& p
                             .requirements = project.requirements,
                             .packages = project.extra_packages,
                             .hashed = project.hashed,
-                            .requirement_copies = requirement_copies(tree, project),
-                            .install = install_of(project)};
+                            .requirement_copies = requirement_copies(tree, project)};
   for (const project::Extra& extra : project.outside_packages) {
     dependencies.packages.push_back(fmt::format("{}/{}", extras_directory, extra.name));
   }
   if (project.package) {
-    const project::Package& package = *project.package;
-    dependencies.install_reason = package.reason;
-    dependencies.package_extras = package.extras;
-    dependencies.build_environment = package.build_environment;
-    dependencies.metadata_copies = metadata_copies(tree, package);
-    if (!package.needs_install) {
-      dependencies.stub_packages = package.stub_packages;
-      dependencies.import_path =
-          package.import_root.empty() ? "/usr/app" : "/usr/app/" + package.import_root;
-    }
+    add_package(dependencies, tree, *project.package);
   }
   return dependencies;
 }
@@ -192,7 +222,7 @@ std::vector<ContextEntry> gather(const std::vector<Copy>& copies,
 /// All text that the Dockerfile's lines are made of.
 std::vector<std::string> texts_of(const Plan& plan) {
   const Dependencies& dependencies = plan.dependencies;
-  std::vector<std::string> texts{plan.base.reference, plan.user, dependencies.install_reason};
+  std::vector<std::string> texts{plan.base.reference, plan.user};
   const auto add = [&](const std::vector<std::string>& more) {
     texts.insert(texts.end(), more.begin(), more.end());
   };
@@ -201,10 +231,12 @@ std::vector<std::string> texts_of(const Plan& plan) {
   add(dependencies.requirement_files);
   add(dependencies.requirements);
   add(dependencies.packages);
-  add(dependencies.stub_packages);
-  add({dependencies.import_path});
+  add(dependencies.package_requirements);
+  add(dependencies.build_requirements);
+  add(dependencies.package_extras);
+  add(dependencies.members);
   for (const auto* copies :
-       {&dependencies.requirement_copies, &dependencies.metadata_copies, &plan.copies}) {
+       {&dependencies.requirement_copies, &dependencies.package_files, &plan.copies}) {
     for (const Copy& copy : *copies) {
       texts.push_back(copy.source);
     }
@@ -232,10 +264,14 @@ void refuse_unfit_texts(const Plan& plan, Problems& problems) {
                                                  printable(text))});
     }
   }
-  for (const std::string& requirement : plan.dependencies.requirements) {
-    if (requirement.starts_with('-')) {
-      problems.push_back(
-          {.message = fmt::format("`{}` is an option of pip, not a requirement", requirement)});
+  for (const auto* requirements :
+       {&plan.dependencies.requirements, &plan.dependencies.package_requirements,
+        &plan.dependencies.build_requirements}) {
+    for (const std::string& requirement : *requirements) {
+      if (requirement.starts_with('-')) {
+        problems.push_back(
+            {.message = fmt::format("`{}` is an option of pip, not a requirement", requirement)});
+      }
     }
   }
   if (const auto fault = image::base_fault(plan.base.reference)) {
@@ -259,8 +295,8 @@ void plan_generated(Plan& plan,
   plan.remove_sitecustomize = plan.base.vertex_prebuilt;
   refuse_unfit_texts(plan, problems);
   std::vector<Copy> inputs = plan.dependencies.requirement_copies;
-  inputs.insert(inputs.end(), plan.dependencies.metadata_copies.begin(),
-                plan.dependencies.metadata_copies.end());
+  inputs.insert(inputs.end(), plan.dependencies.package_files.begin(),
+                plan.dependencies.package_files.end());
   ContentReader reader{.hashes = options.hashes};
   const auto* const contents = options.contents ? &reader : nullptr;
   auto& read = plan.dependencies.inputs;

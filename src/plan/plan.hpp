@@ -88,12 +88,6 @@ struct Copy {
   bool operator==(const Copy&) const = default;
 };
 
-enum class Install {
-  none,      ///< no setup.py, pyproject.toml or setup.cfg
-  metadata,  ///< dist-info, scripts and a `.pth` in the dependency step; packages travel as code
-  real,      ///< the whole package is installed after the code
-};
-
 /// What is installed before the code comes, and what the installation reads.
 struct Dependencies {
   std::vector<std::string> apt_packages{};  ///< python3 and pip when the base has none, the user's
@@ -104,23 +98,30 @@ struct Dependencies {
   bool hashed{false};
   std::vector<Copy> requirement_copies{};  ///< of the requirements stage
 
-  Install install{Install::none};
-  std::string install_reason{};               ///< why real, in words
-  std::string import_path{};                  ///< what the `.pth` names: `/usr/app`, `/usr/app/src`
+  std::vector<std::string> package_requirements{};  ///< what the project's own package asks for
+  std::vector<std::string> build_requirements{};    ///< of a build that is not isolated
+
+  bool install{false};  ///< the project's own package, from where its code stands
+  bool isolated{true};  ///< its build sees only what it asks for
+  bool resolves{true};  ///< only its build tells what it needs: pip finds that out and installs it
+  bool needs_pyproject{false};                ///< pip wants an empty pyproject.toml
   std::vector<std::string> package_extras{};  ///< `gpu` of `-e .[gpu]`
+  std::vector<std::string> members{};         ///< directories of packages that are installed along
   std::map<std::string, std::string> build_environment{};
   std::map<std::string, std::string> install_environment{};  ///< Options::build_environment
-  std::vector<Copy> metadata_copies{};                       ///< of the metadata stage
-  std::vector<std::string> stub_packages{};
+  std::vector<Copy> package_files{};  ///< those that describe the package, for the key
 
-  /// Contents of the requirements stage and of the metadata stage, sorted by path.
+  /// Contents of the requirements stage and the package's files, sorted by path.
   std::vector<ContextEntry> inputs{};
 
-  /// True when pip has something to do.
-  bool needs_pip() const {
+  /// True when something is installed before the code comes.
+  bool has_requirements() const {
     return !requirement_files.empty() || !requirements.empty() || !packages.empty() ||
-           install != Install::none;
+           !package_requirements.empty() || !build_requirements.empty();
   }
+
+  /// True when pip has something to do.
+  bool needs_pip() const { return has_requirements() || install; }
 
   /// True when there is nothing to install.
   bool empty() const { return apt_packages.empty() && !needs_pip(); }
@@ -175,6 +176,11 @@ struct Dialect {
   /// Context directory below which the files of the working directory stand, so that a copy of all
   /// of it takes neither the Dockerfile nor the settings along. Empty: the context's root.
   std::string root{};
+  /// Context directory of the observer: the project's package is installed under observation, in a
+  /// stage of its own. Empty: as a person would, after the code.
+  std::string observer{};
+  /// The dependency image, which only lacks the code; empty: it is part of the build.
+  std::string parent{};
 };
 
 /// Where `entry` stands in a context whose working directory is at `root` (see Dialect::root).

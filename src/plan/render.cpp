@@ -23,10 +23,10 @@ const std::vector<std::string>& known_values() {
   static const std::vector<std::string> names{
       "apt_packages",
       "base",
+      "below",
       "build_environment",
       "buildkit",
       "copies",
-      "directories",
       "edits",
       "entrypoint",
       "expressions",
@@ -35,27 +35,26 @@ const std::vector<std::string>& known_values() {
       "file",
       "hashed",
       "hashed_files",
+      "install",
       "install_environment",
-      "install_reason",
-      "line",
-      "metadata_copies",
-      "modules",
+      "needs_pip",
+      "observed",
+      "observer_words",
       "outside",
       "package",
+      "parent",
       "pip",
       "pip_settings",
       "pip_settings_target",
       "pip_settings_words",
-      "pth",
       "python",
       "remove_sitecustomize",
       "requirement_copies",
       "requirement_files",
       "requirements",
       "requirements_stage",
+      "resolves",
       "restored_user",
-      "script",
-      "stubs",
       "word",
       "words",
   };
@@ -115,20 +114,15 @@ std::vector<std::string> quoted(const std::vector<std::string>& words) {
   return result;
 }
 
-/// The project's own wheel, whose version only the metadata stage knows.
-std::string package_word(const std::vector<std::string>& extras) {
-  return extras.empty()
-             ? "./.autopack/package/*.whl"
-             : fmt::format("\"$(echo ./.autopack/package/*.whl)[{}]\"", join(extras, ","));
-}
-
 void add_pip(mustache::data& values, const Dependencies& dependencies) {
   std::vector<std::string> rest = quoted(dependencies.requirements);
+  for (const auto* more : {&dependencies.package_requirements, &dependencies.build_requirements}) {
+    for (std::string& word : quoted(*more)) {
+      rest.push_back(std::move(word));
+    }
+  }
   for (const std::string& path : dependencies.packages) {
     rest.push_back(shell_quote("./" + path));
-  }
-  if (dependencies.install != Install::none) {
-    rest.push_back(package_word(dependencies.package_extras));
   }
   const bool two_calls = dependencies.hashed && !rest.empty();
   const auto files = list_of("word", quoted(dependencies.requirement_files));
@@ -154,30 +148,37 @@ void add_edits(mustache::data& values, const std::vector<project::LineEdit>& edi
   values.set("edits", list);
 }
 
-void add_package(mustache::data& values,
-                 const Dependencies& dependencies,
-                 const std::string& script,
-                 std::string_view root) {
-  values.set("package", dependencies.install != Install::none);
-  values.set("script", list_of("line", quoted_lines(script)));
-  values.set("metadata_copies", list_of("words", copy_lines(dependencies.metadata_copies, root)));
-  values.set("pth", shell_quote(dependencies.import_path));
-  std::string environment;
+/// The words of pip that install the project's own package, the members of its workspace with it.
+std::string install_words(const Dependencies& dependencies) {
+  std::string words = dependencies.resolves ? "" : "--no-deps ";
+  words += dependencies.isolated ? "" : "--no-build-isolation ";
+  const auto& extras = dependencies.package_extras;
+  words += "--editable " + (extras.empty() ? "." : shell_quote(".[" + join(extras, ",") + "]"));
+  for (const std::string& member : dependencies.members) {
+    words += " --editable " + shell_quote("./" + member);
+  }
+  return words + " --no-input";
+}
+
+void add_package(mustache::data& values, const Plan& plan, const Dialect& dialect) {
+  const Dependencies& dependencies = plan.dependencies;
+  const bool observed = dependencies.install && !dialect.observer.empty();
+  values.set("observed", observed);
+  values.set("package", dependencies.install && !observed && dialect.parent.empty());
+  values.set("resolves", dependencies.resolves);
+  values.set("install", install_words(dependencies));
+  values.set("below", dependencies.has_requirements() ? "dependencies" : "base");
+  values.set("observer_words", copy_words({dialect.observer + "/"}, "/autopack/"));
+  std::string environment = dependencies.needs_pyproject ? "touch pyproject.toml && " : "";
   for (const auto& [name, value] : dependencies.build_environment) {
     environment += fmt::format("{}={} ", name, shell_quote(value));
   }
   values.set("build_environment", environment);
-  if (dependencies.stub_packages.empty()) {
-    values.set("stubs", false);
-    return;
+  if (dialect.parent.empty()) {
+    values.set("parent", false);
+  } else {
+    values.set("parent", dialect.parent);
   }
-  std::vector<std::string> modules;
-  for (const std::string& package : dependencies.stub_packages) {
-    modules.push_back(shell_quote(package + "/__init__.py"));
-  }
-  mustache::data stubs{"directories", join(quoted(dependencies.stub_packages), " ")};
-  stubs.set("modules", join(modules, " "));
-  values.set("stubs", stubs);
 }
 
 void add_dialect(mustache::data& values, const Plan& plan, const Dialect& dialect) {
@@ -210,7 +211,7 @@ void set_text(mustache::data& values, const std::string& name, const std::string
   values.set(name, text.empty() ? mustache::data{false} : mustache::data{text});
 }
 
-mustache::data values_of(const Plan& plan, const Dialect& dialect, const std::string& script) {
+mustache::data values_of(const Plan& plan, const Dialect& dialect) {
   const Dependencies& dependencies = plan.dependencies;
   mustache::data values;
   add_dialect(values, plan, dialect);
@@ -226,17 +227,15 @@ mustache::data values_of(const Plan& plan, const Dialect& dialect, const std::st
   }
   set_text(values, "install_environment", join(variables, " "));
   set_text(values, "apt_packages", join(quoted(dependencies.apt_packages), " "));
-  values.set("pip", dependencies.needs_pip());
-  values.set("requirements_stage",
-             !dependencies.requirement_copies.empty() || dependencies.install != Install::none);
+  values.set("needs_pip", dependencies.needs_pip());
+  values.set("pip", dependencies.has_requirements());
+  values.set("requirements_stage", !dependencies.requirement_copies.empty());
   values.set("requirement_copies",
              list_of("words", copy_lines(dependencies.requirement_copies, dialect.root)));
   add_pip(values, dependencies);
   add_edits(values, dependencies.requirement_edits);
-  add_package(values, dependencies, script, dialect.root);
+  add_package(values, plan, dialect);
   values.set("copies", list_of("words", copy_lines(plan.copies, dialect.root)));
-  set_text(values, "install_reason",
-           dependencies.install == Install::real ? dependencies.install_reason : "");
   values.set("entrypoint", json_words(plan.entrypoint));
   return values;
 }
@@ -257,7 +256,7 @@ std::string render_dockerfile(const Plan& plan, const Dialect& dialect, const Op
       check_template((options.templates / name).string(), text, known_values());
     }
   }
-  mustache::data values = values_of(plan, dialect, texts.at("package.py"));
+  mustache::data values = values_of(plan, dialect);
   std::string pip_environment = join_tag_lines(texts.at("pip_environment.mustache"));
   values.set("pip_environment", mustache::partial{[&] { return pip_environment; }});
   mustache::mustache main{join_tag_lines(texts.at("Dockerfile.mustache"))};

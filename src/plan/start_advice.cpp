@@ -120,7 +120,7 @@ private:
                     const std::string& program = {}) {
     const std::string first = module.substr(0, module.find('.'));
     if (project::is_standard_module(first) || project::is_brought_by(module, named().names) ||
-        plan_.dependencies.install == Install::real) {
+        (plan_.dependencies.install && plan_.dependencies.resolves)) {
       return;
     }
     const auto there = base_holds({first});

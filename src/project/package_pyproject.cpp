@@ -1,8 +1,10 @@
 #include "base/text.hpp"
 #include "project/package.hpp"
-#include "project/package_backends.hpp"
+#include "project/package_names.hpp"
+#include "project/requirement.hpp"
 
 #include <fmt/format.h>
+#include <toml++/toml.h>
 
 #include <algorithm>
 
@@ -10,154 +12,12 @@ namespace autopack::project {
 
 namespace {
 
+using Node = toml::node_view<const toml::node>;
+
 const std::string origin = "pyproject.toml";
 
-/// `readme = "README.md"` or `{file = "README.md"}`.
-void add_named_file(PackageDraft& draft,
-                    toml::node_view<const toml::node> value,
-                    const std::string& key) {
-  const auto file =
-      value.is_table() ? value["file"].value<std::string>() : value.value<std::string>();
-  if (file) {
-    draft.add_file(*file, fmt::format("{} {}", origin, key), true);
-  }
-}
-
-void read_project_table(PackageDraft& draft, const toml::table& document) {
-  const auto project = document["project"];
-  draft.package.name = project["name"].value_or(std::string{});
-  if (draft.package.name.empty()) {
-    draft.findings().error("`project.name` is missing", origin);
-  }
-  add_named_file(draft, project["readme"], "project.readme");
-  if (project["license"].is_table()) {
-    add_named_file(draft, project["license"], "project.license");
-  }
-  for (const auto& pattern : strings_of(project["license-files"])) {
-    draft.add_matches(pattern);
-  }
-}
-
-/// `{file = ...}` and `{attr = ...}` of `[tool.setuptools.dynamic]`.
-void read_dynamic(PackageDraft& draft, const toml::table& dynamic) {
-  for (const auto& [key, node] : dynamic) {
-    const auto* const value = node.as_table();
-    if (value == nullptr) {
-      continue;
-    }
-    const std::string where = fmt::format("{} tool.setuptools.dynamic.{}", origin, key.str());
-    if (const auto attribute = (*value)["attr"].value<std::string>()) {
-      draft.add_attribute(*attribute, where);
-    } else if (value->contains("file")) {
-      for (const auto& file : strings_of((*value)["file"])) {
-        draft.add_file(file, where, false);
-      }
-    } else {
-      read_dynamic(draft, *value);
-    }
-  }
-}
-
-void read_setuptools_layout(PackageDraft& draft, toml::node_view<const toml::node> tool) {
-  Layout& layout = draft.layout;
-  if (const auto* const directories = tool["package-dir"].as_table()) {
-    for (const auto& [package, directory] : *directories) {
-      const auto normal = source::normalise(directory.value_or(std::string{}));
-      if (package.str().empty() && normal) {
-        layout.root = *normal;
-      } else {
-        draft.install_all(fmt::format("{} maps the package `{}` to `{}`", origin, package.str(),
-                                      directory.value_or(std::string{})));
-      }
-    }
-  }
-  const auto packages = tool["packages"];
-  if (packages.is_array()) {
-    layout.kind = Layout::Kind::listed;
-    layout.packages = strings_of(packages);
-  } else if (packages["find"].is_table()) {
-    layout.kind = Layout::Kind::found;
-    layout.namespaces = packages["find"]["namespaces"].value_or(true);
-    const auto where = strings_of(packages["find"]["where"]);
-    if (where.size() == 1) {
-      layout.root = source::normalise(where.front()).value_or("");
-    } else if (where.size() > 1) {
-      draft.install_all(origin + " looks for packages in several directories");
-    }
-  }
-  if (tool["py-modules"].is_array()) {
-    layout.modules = strings_of(tool["py-modules"]);
-    layout.kind = layout.kind == Layout::Kind::automatic ? Layout::Kind::listed : layout.kind;
-  }
-  layout.origin = origin;
-}
-
-void read_setuptools_table(PackageDraft& draft, const toml::table& document) {
-  const auto tool = document["tool"]["setuptools"];
-  read_setuptools_layout(draft, tool);
-  if (const auto* const dynamic = tool["dynamic"].as_table()) {
-    read_dynamic(draft, *dynamic);
-  }
-  for (const auto& pattern : strings_of(tool["license-files"])) {
-    draft.add_matches(pattern);
-  }
-  for (const auto& script : strings_of(tool["script-files"])) {
-    draft.add_file(script, origin + " tool.setuptools.script-files", true);
-  }
-  if (tool["ext-modules"]) {
-    draft.install_all(origin + " builds extension modules");
-  }
-  if (tool["data-files"]) {
-    draft.install_all(origin + " installs data files");
-  }
-  if (tool["cmdclass"]) {
-    draft.install_all(origin + " replaces a build command (cmdclass)");
-  }
-  if (const auto scm = document["tool"]["setuptools_scm"]) {
-    draft.pin_version("SETUPTOOLS_SCM_PRETEND_VERSION", origin + " tool.setuptools_scm");
-    const auto written = scm["version_file"] ? scm["version_file"] : scm["write_to"];
-    if (const auto file = written.value<std::string>();
-        file && !draft.findings().is_file(source::normalise(*file).value_or(""))) {
-      draft.install_all(fmt::format("the build writes `{}`", *file));
-    }
-  }
-}
-
-/// A build backend that lies in the tree itself.
-void read_backend_path(PackageDraft& draft, const toml::table& document) {
-  for (const auto& directory : strings_of(document["build-system"]["backend-path"])) {
-    const auto normal = source::normalise(directory);
-    if (!normal) {
-      draft.findings().error(
-          fmt::format("the build backend's directory `{}` leads out of the working directory",
-                      printable(directory)),
-          origin);
-      continue;
-    }
-    const std::string module = replace_all(split(draft.package.backend, ':').front(), ".", "/");
-    draft.add_file(join_path(*normal, module + ".py"), origin, false);
-    for (const auto& file : draft.findings().files_below(join_path(*normal, module))) {
-      draft.add_file(file, origin, false);
-    }
-    draft.install_all("the project brings its own build backend");
-  }
-}
-
-std::optional<toml::table> parse(PackageDraft& draft) {
-  const auto text = draft.findings().tree().read(draft.findings().follow(origin).entry.path);
-  try {
-    return toml::parse(text);
-  } catch (const toml::parse_error& error) {
-    draft.findings().error(
-        fmt::format("cannot read `{}`: {}", origin, printable(error.description())),
-        fmt::format("{}:{}", origin, error.source().begin.line));
-    return std::nullopt;
-  }
-}
-
-}  // namespace
-
-std::vector<std::string> strings_of(toml::node_view<const toml::node> value) {
+/// A string or an array of strings; other values are left out.
+std::vector<std::string> strings_of(Node value) {
   std::vector<std::string> strings;
   if (const auto text = value.value<std::string>()) {
     strings.push_back(*text);
@@ -172,46 +32,264 @@ std::vector<std::string> strings_of(toml::node_view<const toml::node> value) {
   return strings;
 }
 
-bool read_pyproject(PackageDraft& draft) {
-  const auto document = parse(draft);
+bool holds(Node list, std::string_view word) {
+  const auto items = strings_of(list);
+  return std::find(items.begin(), items.end(), word) != items.end();
+}
+
+std::optional<toml::table> parse(Findings& findings) {
+  const auto text = findings.tree().read(findings.follow(origin).entry.path);
+  try {
+    return toml::parse(text);
+  } catch (const toml::parse_error& error) {
+    findings.error(fmt::format("cannot read `{}`: {}", origin, printable(error.description())),
+                   fmt::format("{}:{}", origin, error.source().begin.line));
+    return std::nullopt;
+  }
+}
+
+/// `[tool.uv.sources]`: what uv takes from elsewhere than an index, as pip would be told.
+class UvSources {
+public:
+  UvSources(Findings& findings, const toml::table& document)
+      : findings_{findings},
+        sources_{document["tool"]["uv"]["sources"].as_table()},
+        members_{strings_of(document["tool"]["uv"]["workspace"]["members"])} {}
+
+  /// `requirement` as it is given to pip; none when its package is one of `package`'s members.
+  std::optional<std::string> apply(const std::string& requirement, Package& package) {
+    const auto parsed = parse_requirement(requirement);
+    const auto* const source = find(parsed.name);
+    if (source == nullptr || parsed.kind != Requirement::Kind::named) {
+      return requirement;
+    }
+    const auto& table = *source;
+    const std::string extras = parsed.extras.empty() ? "" : "[" + join(parsed.extras, ",") + "]";
+    const auto at = [&](const std::string& url) {
+      const std::string marker = parsed.marker.empty() ? "" : " ; " + parsed.marker;
+      return fmt::format("{}{} @ {}{}", parsed.name, extras, url, marker);
+    };
+    if (const auto git = table["git"].value<std::string>()) {
+      std::string url = git->starts_with("git+") ? *git : "git+" + *git;
+      for (const char* const key : {"rev", "tag", "branch"}) {
+        if (const auto revision = table[key].value<std::string>()) {
+          url += "@" + *revision;
+        }
+      }
+      const auto below = table["subdirectory"].value<std::string>();
+      return at(below ? url + "#subdirectory=" + *below : url);
+    }
+    if (const auto url = table["url"].value<std::string>()) {
+      return at(*url);
+    }
+    const auto path = table["path"].value<std::string>();
+    if (path || table["workspace"].value_or(false)) {
+      return add_member(parsed.name, path, package) ? std::nullopt : std::optional{requirement};
+    }
+    if (const auto index = table["index"].value<std::string>()) {
+      findings_.warn(fmt::format("pip does not read that uv takes `{}` from the index `{}`",
+                                 parsed.name, printable(*index)),
+                     origin + " tool.uv.sources",
+                     {"name the index in requirements.txt: `--extra-index-url URL`"});
+    }
+    return requirement;
+  }
+
+private:
+  const toml::table* find(const std::string& name) const {
+    if (sources_ == nullptr || name.empty()) {
+      return nullptr;
+    }
+    for (const auto& [key, value] : *sources_) {
+      if (normalise_name(key.str()) == normalise_name(name)) {
+        const auto* const list = value.as_array();
+        return list == nullptr ? value.as_table() : nullptr;
+      }
+    }
+    return nullptr;
+  }
+
+  bool add_member(const std::string& name,
+                  const std::optional<std::string>& path,
+                  Package& package) {
+    const auto directory = path ? source::normalise(*path) : find_member(name);
+    if (!directory || !findings_.is_directory(*directory)) {
+      findings_.error(
+          fmt::format("`{}` comes from {}, which is not below the working directory",
+                      printable(name), path ? "`" + printable(*path) + "`" : "the workspace"),
+          origin + " tool.uv.sources");
+      return false;
+    }
+    package.members.push_back(*directory);
+    return true;
+  }
+
+  std::optional<std::string> find_member(const std::string& name) const {
+    for (const auto& pattern : members_) {
+      const std::string parent = parent_path(pattern);
+      for (const auto& entry : findings_.tree().list(parent)) {
+        const std::string file = entry.path + "/pyproject.toml";
+        if (matches_glob(base_name(pattern), base_name(entry.path)) && findings_.is_file(file) &&
+            normalise_name(name_in(file)) == normalise_name(name)) {
+          return entry.path;
+        }
+      }
+    }
+    return std::nullopt;
+  }
+
+  std::string name_in(const std::string& file) const {
+    try {
+      const toml::table document =
+          toml::parse(findings_.tree().read(findings_.follow(file).entry.path));
+      return document["project"]["name"].value_or(std::string{});
+    } catch (const toml::parse_error&) {
+      return {};
+    }
+  }
+
+  Findings& findings_;
+  const toml::table* sources_;
+  std::vector<std::string> members_;
+};
+
+void read_requirements(Findings& findings, const toml::table& document, Package& package) {
+  const auto project = document["project"];
+  UvSources sources{findings, document};
+  const auto read = [&](Node list) {
+    std::vector<std::string> requirements;
+    for (const auto& text : strings_of(list)) {
+      if (auto requirement = sources.apply(text, package)) {
+        requirements.push_back(std::move(*requirement));
+      }
+    }
+    return requirements;
+  };
+  if (!holds(project["dynamic"], "dependencies")) {
+    package.requirements = read(project["dependencies"]);
+  }
+  if (const auto* const extras = project["optional-dependencies"].as_table()) {
+    for (const auto& [extra, list] : *extras) {
+      package.extra_requirements[normalise_name(extra.str())] = read(Node{list});
+    }
+  }
+  sort_unique(package.members);
+}
+
+void read_project_table(Findings& findings, const toml::table& document, Package& package) {
+  const auto project = document["project"];
+  package.name = project["name"].value_or(std::string{});
+  if (package.name.empty()) {
+    findings.error("`project.name` is missing", origin);
+  }
+  const auto readme = project["readme"];
+  const auto file =
+      readme.is_table() ? readme["file"].value<std::string>() : readme.value<std::string>();
+  if (file && !findings.is_file(source::normalise(*file).value_or(""))) {
+    findings.error(fmt::format("`{}` does not exist", printable(*file)),
+                   origin + " project.readme");
+  }
+  read_requirements(findings, document, package);
+}
+
+/// Where modules are, as far as a backend's table says so.
+std::string import_root_of(const toml::table& document) {
+  const auto setuptools = document["tool"]["setuptools"];
+  auto root = setuptools["package-dir"][""].value<std::string>();
+  if (!root) {
+    const auto where = strings_of(setuptools["packages"]["find"]["where"]);
+    root = where.size() == 1 ? std::optional{where.front()} : std::nullopt;
+  }
+  if (!root) {
+    const auto hatch =
+        strings_of(document["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]);
+    root = hatch.empty() ? std::nullopt : std::optional{parent_path(hatch.front())};
+  }
+  if (!root) {
+    root = document["tool"]["poetry"]["packages"][0]["from"].value<std::string>();
+  }
+  return source::normalise(root.value_or("")).value_or("");
+}
+
+/// Why the project is no package to install though it has a pyproject.toml; empty when it is one.
+std::string reason_not_to_install(Findings& findings, const toml::table& document) {
+  const auto tool = document["tool"];
+  if (!tool["poetry"]["package-mode"].value_or(true)) {
+    return "`tool.poetry.package-mode` is false";
+  }
+  if (!tool["uv"]["package"].value_or(true)) {
+    return "`tool.uv.package` is false";
+  }
+  if (!tool["pdm"]["distribution"].value_or(true)) {
+    return "`tool.pdm.distribution` is false";
+  }
+  if (document["build-system"].is_table() || findings.is_file("setup.py")) {
+    return {};
+  }
+  if (tool["uv"].is_table() || findings.is_file("uv.lock")) {
+    return "it has no `[build-system]`";
+  }
+  const bool src = findings.is_directory("src") && !findings.is_file("src/__init__.py");
+  if (!tool["setuptools"].is_table() && !src && discovered_packages(findings).size() != 1) {
+    return "it has no `[build-system]`, and setuptools finds no single package in it";
+  }
+  return {};
+}
+
+void read_versions(Findings& findings, const toml::table& document, Package& package) {
+  const auto tool = document["tool"];
+  if (tool["setuptools_scm"]) {
+    pin_version(findings, package, "SETUPTOOLS_SCM_PRETEND_VERSION",
+                origin + " tool.setuptools_scm");
+  } else if (tool["hatch"]["version"]["source"].value_or(std::string{}) == "vcs") {
+    pin_version(findings, package, "SETUPTOOLS_SCM_PRETEND_VERSION",
+                origin + " tool.hatch.version");
+  } else if (tool["pdm"]["version"]["source"].value_or(std::string{}) == "scm") {
+    pin_version(findings, package, "PDM_BUILD_SCM_VERSION", origin + " tool.pdm.version");
+  } else if (tool["poetry-dynamic-versioning"]["enable"].value_or(false)) {
+    pin_version(findings, package, "POETRY_DYNAMIC_VERSIONING_BYPASS",
+                origin + " tool.poetry-dynamic-versioning");
+  }
+}
+
+}  // namespace
+
+bool read_pyproject(Findings& findings, Package& package) {
+  const auto document = parse(findings);
   if (!document) {
     return false;
   }
   const bool poetry = (*document)["tool"]["poetry"].is_table();
   const bool flit = (*document)["tool"]["flit"]["metadata"].is_table();
-  const bool build_system = (*document)["build-system"].is_table();
+  const auto build_system = (*document)["build-system"];
   const bool project = (*document)["project"].is_table();
-  if (!poetry && !flit && !build_system && !project) {
+  if (!poetry && !flit && !build_system.is_table() && !project) {
     return false;
   }
-  draft.package.backend = (*document)["build-system"]["build-backend"].value_or(
-      std::string{"setuptools.build_meta:__legacy__"});
+  package.backend =
+      build_system["build-backend"].value_or(std::string{"setuptools.build_meta:__legacy__"});
+  package.build_requirements = strings_of(build_system["requires"]);
+  package.name = (*document)["tool"]["poetry"]["name"].value_or(std::string{});
   if (project) {
-    read_project_table(draft, *document);
+    read_project_table(findings, *document, package);
   }
-  if (!build_system && (poetry || flit)) {
-    draft.findings().warn(
+  package.import_root = import_root_of(*document);
+  const auto reason = reason_not_to_install(findings, *document);
+  package.installs = reason.empty();
+  if (!package.installs && !package.requirements && !findings.is_file("requirements.txt")) {
+    findings.warn(
+        fmt::format("what the project needs is not installed: {}, and only its tool can tell what "
+                    "that is",
+                    reason),
+        origin, {"list it in requirements.txt"});
+  }
+  if (!build_system.is_table() && (poetry || flit) && package.installs) {
+    findings.warn(
         fmt::format("`[tool.{}]` is not read: without `[build-system]` pip builds with setuptools",
                     poetry ? "poetry" : "flit"),
         origin);
   }
-  read_backend_path(draft, *document);
-  const auto& backend = draft.package.backend;
-  if (backend.starts_with("setuptools")) {
-    read_setuptools_table(draft, *document);
-  } else if (backend.starts_with("flit_core") || backend.starts_with("flit.")) {
-    read_flit(draft, *document);
-  } else if (backend.starts_with("hatchling")) {
-    read_hatch(draft, *document);
-  } else if (backend.starts_with("poetry")) {
-    read_poetry(draft, *document);
-  } else if (backend.starts_with("pdm.")) {
-    read_pdm(draft, *document);
-  } else {
-    draft.install_all(
-        fmt::format("autopack does not know the build backend `{}`", printable(backend)));
-    draft.package.metadata_needs_code = true;
-  }
+  read_versions(findings, *document, package);
   return true;
 }
 

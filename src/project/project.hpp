@@ -63,21 +63,23 @@ struct Extra {
   bool is_directory{false};
 };
 
-/// How the user's own package becomes importable (see plan::Install).
+/// The user's own package. It is installed from where its code stands in the image, as with
+/// `pip install -e .`; what that reads and writes is observed, not guessed.
 struct Package {
-  std::string name{};     ///< distribution name when it can be read; may be empty
-  std::string backend{};  ///< `setuptools.build_meta`, `flit_core.buildapi`, ...
-  /// setup.py, pyproject.toml, setup.cfg and what they name; sorted. One may lie in a stub package
-  /// (`trainer/__init__.py` that holds the version) and then stands in its stub's place.
-  std::vector<std::string> metadata_files{};
-  std::vector<std::string> stub_packages{};  ///< directories that must exist for the metadata stage
-  /// Directories and modules that are the package, to be copied; `.` alone is the whole tree.
-  std::vector<std::string> code{};
-  std::string import_root{};        ///< "", `src` or the like: what the `.pth` names below /usr/app
-  bool needs_install{false};        ///< a real `pip install --no-deps .` after the code
-  std::string reason{};             ///< why, in words, when needs_install
-  bool metadata_needs_code{false};  ///< even the metadata can only be computed with `code` there
-  std::vector<std::string> extras{};  ///< asked for by a requirement like `-e .[gpu]`, sorted
+  std::string name{};         ///< distribution name when it can be read; may be empty
+  std::string backend{};      ///< `setuptools.build_meta`, `flit_core.buildapi`, ...
+  std::string import_root{};  ///< "", `src` or the like: where its modules are
+  std::vector<std::string>
+      files{};          ///< those that describe it: pyproject.toml, setup.cfg, setup.py
+  bool installs{true};  ///< false: its files only list what the program needs
+  /// What `[project]` says that it needs; none when only the build backend knows.
+  std::optional<std::vector<std::string>> requirements{};
+  std::map<std::string, std::vector<std::string>> extra_requirements{};  ///< by extra, as above
+  std::vector<std::string> extras{};   ///< asked for by a requirement like `-e .[gpu]`, sorted
+  std::vector<std::string> members{};  ///< directories of packages that are installed along
+  /// False: the build sees what is installed. setup.py imports what its build requirements lack.
+  bool isolated{true};
+  std::vector<std::string> build_requirements{};  ///< of the build, when it is not isolated
   bool needs_pyproject{false};  ///< setup.cfg alone: pip wants an empty pyproject.toml beside it
   /// Variables for the build, for a version that would come from version control: the image has
   /// none.

@@ -94,6 +94,13 @@ public:
     return found;
   }
 
+  std::optional<std::string> read_file(const std::string& image,
+                                       const std::string& path,
+                                       std::size_t /*limit*/) override {
+    calls.push_back("read " + path + " of " + image);
+    return std::nullopt;
+  }
+
   int run(const engine::ContainerSpec& spec, const engine::ContainerStreams& streams) override {
     calls.push_back("run " + spec.image);
     ran = spec;

@@ -163,18 +163,24 @@ TEST_CASE("a file that is not what the plan saw ends its layer") {
   }
 }
 
-TEST_CASE("what has a step after the code is not for the direct engine") {
+TEST_CASE("an installation is no obstacle to the direct engine") {
   auto fixture = code_only();
   CHECK(engine::needs_no_dependency_image(fixture.plan()));
   CHECK_FALSE(engine::direct_obstacle(fixture.plan()));
   fixture.project.requirements = {"six"};
   CHECK_FALSE(engine::needs_no_dependency_image(fixture.plan()));
   CHECK_FALSE(engine::direct_obstacle(fixture.plan()));
-  auto installed = plan::Fixture{};
-  installed.project.package->needs_install = true;
-  installed.project.package->reason = "setup.py builds an extension module";
-  CHECK(engine::direct_obstacle(installed.plan()) ==
-        "the project is installed after its code: setup.py builds an extension module");
+  fixture.project.package = project::Package{};
+  CHECK_FALSE(engine::direct_obstacle(fixture.plan()));
+}
+
+TEST_CASE("what the installation of the package wrote is not in the layers of the code") {
+  plan::Fixture fixture;
+  fixture.project.package->installs = true;
+  const auto plan = fixture.plan();
+  const auto tar = tar_of(engine::recipes(plan, 0, {"trainer/task.py"}).back());
+  CHECK(tar.find("usr/app/trainer/__init__.py") != std::string::npos);
+  CHECK(tar.find("usr/app/trainer/task.py") == std::string::npos);
 }
 
 TEST_CASE("the configuration is what the generated Dockerfile makes") {

@@ -76,6 +76,12 @@ public:
     return found;
   }
 
+  std::optional<std::string> read_file(const std::string& /*image*/,
+                                       const std::string& /*path*/,
+                                       std::size_t /*limit*/) override {
+    return std::nullopt;
+  }
+
   int run(const engine::ContainerSpec& /*spec*/,
           const engine::ContainerStreams& /*streams*/) override {
     return 0;

@@ -49,9 +49,10 @@ TEST_CASE("the age is that of the newest installation") {
   CHECK(hour.is_past({100, 5000}, false, 5000 + 3601));
   CHECK(hour.is_past({}, false, 5000));
   CHECK(hour.reason() == "they are older than 1 hour");
-  fixture.project.package->needs_install = true;
-  const pipeline::AgeLimit real{
-      {.max_dependency_age = 90s}, {.project = fixture.project}, fixture.plan()};
+  fixture.project.package->installs = true;
+  const pipeline::AgeLimit real{{.options = {.templates = "own"}, .max_dependency_age = 90s},
+                                {.project = fixture.project},
+                                fixture.plan()};
   CHECK(real.is_past({100, 5000}, false, 5000));
   CHECK_FALSE(real.is_past({100, 5000}, true, 5000));
   CHECK(real.reason() == "they are older than 90 seconds");

@@ -25,10 +25,7 @@ struct Fixture {
       .requirement_inputs = {"requirements.txt", "wheels/a-1-py3-none-any.whl"},
       .requirements = {"numpy>=1"},
       .extra_dirs = {"shared"},
-      .package = project::Package{.name = "trainer",
-                                  .metadata_files = {"setup.py"},
-                                  .stub_packages = {"trainer"},
-                                  .code = {"trainer"}},
+      .package = project::Package{.name = "trainer", .files = {"setup.py"}, .installs = false},
       .normalised_requirements = {"six"}};
   project::Request request{};
   image::BaseFacts base{.reference = "example.org/base:1",

@@ -211,8 +211,8 @@ TEST_CASE("plan: prints as one JSON object with every part") {
   const std::string text = plan::to_json(plan);
   CHECK(text.ends_with("}\n"));
   const auto json = autopack::parse_json(text);
-  CHECK(json["dependencies"]["install"] == "metadata");
-  CHECK(json["dependencies"]["import_path"] == "/usr/app");
+  CHECK(json["dependencies"]["install"] == false);
+  CHECK(json["dependencies"]["package_files"][0]["source"] == "setup.py");
   CHECK(json["copies"][0]["source"] == "shared");
   CHECK(json["code"][3]["path"] == "trainer/__init__.py");
   CHECK(json["code"][4]["target"] == "task.py");

@@ -1,0 +1,291 @@
+"""The project's own package: installed once for real, and again only when something changed that this looked at."""
+
+import functools
+import subprocess
+import unittest
+
+import testbed
+from test_dockerfile import comparable, shape
+from testbed import autopack, docker
+
+PYPROJECT = '[build-system]\nrequires = ["setuptools"]\nbuild-backend = "setuptools.build_meta"\n'
+READS = '''
+import os
+from setuptools import find_packages, setup
+version = open(os.path.join(os.path.dirname(os.path.abspath(__file__)), 'VERSION')).read().strip()
+with open('trainer/version.py', 'w') as file:
+    file.write('version = %r\\n' % version)
+setup(name='trainer', version=version, packages=find_packages(), install_requires=['greeter'])
+'''
+GIT = '''
+import subprocess
+from setuptools import setup
+try:
+    revision = subprocess.check_output(['git', 'rev-parse', 'HEAD']).decode()
+except (OSError, subprocess.CalledProcessError):
+    revision = 'none'
+open('trainer/revision.py', 'w').write('revision = %r\\n' % revision)
+setup(name='trainer', version='1', packages=['trainer'])
+'''
+COPIES = '''
+import shutil
+from setuptools import setup
+shutil.copytree('assets', 'trainer/assets')
+setup(name='trainer', version='1', packages=['trainer'], package_data={'trainer': ['assets/*']})
+'''
+SHELL = '''
+import subprocess
+from setuptools import setup
+subprocess.check_call('cat notes/*.txt > trainer/notes.txt', shell=True)
+setup(name='trainer', version='1', packages=['trainer'])
+'''
+NUMPY = '''
+import numpy
+from setuptools import setup
+open('trainer/built_with.py', 'w').write('version = %r\\n' % numpy.__version__)
+setup(name='trainer', version='1', packages=['trainer'])
+'''
+EXTENSION = '''
+from setuptools import Extension, find_packages, setup
+setup(name='trainer', version='1', packages=find_packages(),
+      ext_modules=[Extension('trainer.fast._sum', ['trainer/fast/sum.c'], depends=[])])
+'''
+SUM_C = '''
+#include <Python.h>
+#include "sum.h"
+static PyObject* two(PyObject* self, PyObject* none) { return PyLong_FromLong(VALUE); }
+static PyMethodDef methods[] = {{"two", two, METH_NOARGS, ""}, {0}};
+static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_sum", "", -1, methods};
+PyMODINIT_FUNC PyInit__sum(void) { return PyModule_Create(&module); }
+'''
+
+
+def installed_files(packages):
+    """The files of Debian packages that this machine has, those they depend on included."""
+    waiting, seen = list(packages), set()
+    while waiting:
+        name = waiting.pop()
+        if name in seen or name.startswith('libc6'):
+            continue
+        seen.add(name)
+        asked = subprocess.run(['dpkg-query', '-W', '-f', '${Depends}', name], capture_output=True, text=True, check=False)
+        waiting += [word.split('|')[0].split('(')[0].strip().split(':')[0] for word in asked.stdout.split(',') if word.strip()]
+    seen |= {name for name in ('libc6-dev',) if 'gcc' in packages}
+    found = set()
+    for name in seen:
+        listed = subprocess.run(['dpkg-query', '-L', name], capture_output=True, text=True, check=False).stdout
+        found |= {path for path in listed.splitlines() if path.startswith('/usr/') and '/share/doc' not in path}
+    return sorted(found)
+
+
+@functools.cache
+def compiler_base():
+    """The executor image with this machine's C compiler."""
+    context = testbed.new_folder('compiler')
+    (context / 'files').write_text('\n'.join(installed_files(['gcc', 'libpython3.11-dev', 'libc6-dev'])))
+    testbed.run(['tar', '--create', '--file', context / 'files.tar', '--no-recursion', '--files-from', context / 'files'])
+    (context / 'Dockerfile').write_text(f'FROM {testbed.executor()}\nADD files.tar /\n')
+    name = f'{testbed.registry()}/own-package/compiler:1'
+    docker('build', '-q', '-t', name, context)
+    return name
+
+
+class Base(unittest.TestCase):
+    maxDiff = 4000
+
+    @classmethod
+    def setUpClass(cls):
+        cls.base = f'{testbed.registry()}/own-package/base:1'
+        docker('tag', testbed.executor(), cls.base)
+        docker('push', '-q', cls.base)
+
+    @classmethod
+    def tearDownClass(cls):
+        testbed.remove_images(f'{testbed.registry()}/own-package')
+        testbed.remove_images('autopack/project-')
+
+    def setUp(self):
+        self.name = f'project-{next(testbed._numbers())}'
+
+    def project(self, files):
+        return testbed.write_tree({'trainer/__init__.py': '', **files}, testbed.new_folder('project'))
+
+    def build(self, folder, *flags, base=None, entry='--python-module=trainer.task', status=0, **variables):
+        return autopack('build', '--executor-image-uri', base or self.base, '--build-network=host', '--format=json', entry,
+                        f'--display-name={self.name}', *flags, cwd=folder, env=testbed.index_environment(**variables),
+                        status=status)
+
+    def run_image(self, answer, *command):
+        image = answer.json()['digest']
+        return docker('run', '--rm', *(['--entrypoint', command[0]] if command else []), image, *command[1:])
+
+    def why(self, answer):
+        """Why dependencies were installed; nothing when they were reused."""
+        dependencies = answer.json()['dependencies']
+        return '' if dependencies['reused'] else dependencies['reason'].removeprefix('rebuilt because ')
+
+    def edit(self, folder, name, text):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+
+
+class Observed(Base):
+    def test_setup_py_reads_a_file_and_writes_a_module(self):
+        folder = self.project({'setup.py': READS, 'VERSION': '1.2\n', 'notes.md': '',
+                               'trainer/task.py': 'import greeter\nfrom trainer.version import version\nprint(version)\n'})
+        self.assertEqual(self.run_image(self.build(folder)), '1.2')
+        self.edit(folder, 'trainer/task.py', 'from trainer.version import version\nprint("edited", version)\n')
+        self.edit(folder, 'notes.md', 'new')
+        edited = self.build(folder)
+        self.assertEqual(self.why(edited), '')
+        self.assertEqual(self.run_image(edited), 'edited 1.2')
+        self.edit(folder, 'VERSION', '1.3\n')
+        again = self.build(folder)
+        self.assertEqual(self.why(again), 'setup.py reads VERSION, which changed')
+        self.assertEqual(self.run_image(again), 'edited 1.3')
+        self.edit(folder, 'trainer/version.py', 'version = "of the tree"\n')
+        self.assertEqual(self.run_image(self.build(folder)), 'edited 1.3')
+        self.edit(folder, 'VERSION', '1.4\n')
+        explained = autopack('explain', '--executor-image-uri', self.base, '--python-module=trainer.task',
+                             f'--display-name={self.name}', cwd=folder, env=testbed.index_environment())
+        self.assertIn('setup.py reads VERSION, which changed', ' '.join(explained.out.split()))
+
+    def test_git_without_a_repository_reads_nothing(self):
+        folder = self.project({'setup.py': GIT, 'trainer/task.py': 'from trainer.revision import revision\nprint(revision)\n'})
+        self.assertEqual(self.run_image(self.build(folder)), 'none')
+        self.edit(folder, 'trainer/task.py', 'print("edited")\n')
+        edited = self.build(folder)
+        self.assertEqual((self.why(edited), self.run_image(edited)), ('', 'edited'))
+
+    def test_a_program_that_is_not_observed_may_have_read_all(self):
+        folder = self.project({'setup.py': SHELL, 'notes/a.txt': 'one\n', 'trainer/task.py': 'print(open("trainer/notes.txt").read())'})
+        self.assertEqual(self.run_image(self.build(folder)), 'one')
+        self.edit(folder, 'notes/b.txt', 'two\n')
+        again = self.build(folder)
+        self.assertIn('which may read any file, and one changed', self.why(again))
+        self.assertEqual(self.run_image(again), 'one\ntwo')
+
+    def test_setup_py_copies_a_directory(self):
+        folder = self.project({'setup.py': COPIES, 'assets/a.txt': 'one', 'trainer/task.py':
+                               'import os\nfor name in sorted(os.listdir("trainer/assets")):\n    print(name)\n'})
+        self.assertEqual(self.run_image(self.build(folder)), 'a.txt')
+        self.edit(folder, 'assets/b.txt', 'two')
+        again = self.build(folder)
+        self.assertEqual(self.why(again), 'setup.py lists assets, which holds other names now')
+        self.assertEqual(self.run_image(again), 'a.txt\nb.txt')
+
+    def test_setup_py_imports_numpy(self):
+        folder = self.project({'setup.py': NUMPY, 'trainer/task.py': 'import trainer.built_with\nprint("built")\n'})
+        self.assertEqual(self.run_image(self.build(folder)), 'built')
+
+    def test_an_extension_nested_in_the_package(self):
+        base = compiler_base()
+        folder = self.project({'setup.py': EXTENSION, 'trainer/fast/__init__.py': '', 'trainer/fast/sum.c': SUM_C,
+                               'trainer/fast/sum.h': '#define VALUE 2\n',
+                               'trainer/task.py': 'from trainer.fast._sum import two\nprint(two())\n'})
+        self.assertEqual(self.run_image(self.build(folder, base=base)), '2')
+        self.edit(folder, 'trainer/task.py', 'from trainer.fast._sum import two\nprint("edited", two())\n')
+        edited = self.build(folder, base=base)
+        self.assertEqual((self.why(edited), self.run_image(edited)), ('', 'edited 2'))
+        self.edit(folder, 'trainer/fast/sum.h', '#define VALUE 3\n')
+        again = self.build(folder, base=base)
+        self.assertEqual(self.why(again), 'the compiler reads trainer/fast/sum.h, which changed')
+        self.assertEqual(self.run_image(again), 'edited 3')
+
+
+class Layouts(Base):
+    def check(self, files, entry='--python-module=trainer.task', said='ran'):
+        folder = testbed.write_tree(files, testbed.new_folder('project'))
+        answer = self.build(folder, entry=entry)
+        self.assertEqual(self.run_image(answer), said)
+        return answer
+
+    def test_extras_and_scripts(self):
+        answer = self.check({
+            'pyproject.toml': PYPROJECT + '[project]\nname = "trainer"\nversion = "1"\ndependencies = []\n'
+                                          '[project.optional-dependencies]\nsay = ["greeter==1.0"]\n'
+                                          '[project.scripts]\ntrain = "trainer.task:main"\n',
+            'requirements.txt': '-e .[say]\n', 'trainer/__init__.py': '',
+            'trainer/task.py': 'import greeter\n\n\ndef main():\n    print(greeter.hello())\n\n\n'
+                               'if __name__ == "__main__":\n    main()\n'}, said='hello one')
+        self.assertEqual(self.run_image(answer, 'train'), 'hello one')
+
+    def test_what_setup_py_needs_replaces_what_was_there(self):
+        folder = self.project({'setup.py': 'from setuptools import setup\nsetup(name="trainer", version="1", '
+                                           'packages=["trainer"], install_requires=["greeter<2"])\n',
+                               'requirements.txt': 'greeter\n', 'trainer/task.py': 'import greeter\nprint(greeter.hello())\n'})
+        answer = self.build(folder)
+        self.assertEqual(self.run_image(answer), 'hello one')
+        tree = testbed.file_tree(answer.json()['digest'])
+        self.assertEqual([path for path in tree if path.endswith('greeter-2.0.dist-info/METADATA')], [])
+
+    def test_src_layout_namespaces_and_several_packages(self):
+        task = 'import a.b.c, other\nprint("ran")\n'
+        self.check({'pyproject.toml': PYPROJECT + '[project]\nname = "trainer"\nversion = "1"\n',
+                    'src/trainer/task.py': task, 'src/a/b/c.py': '', 'src/other/__init__.py': ''})
+
+    def test_a_directory_for_packages_that_is_the_root(self):
+        self.check({'setup.py': 'from setuptools import find_packages, setup\nsetup(name="trainer", version="1", '
+                                'package_dir={"": "."}, packages=find_packages(exclude=["tests*"]))\n',
+                    'trainer/__init__.py': '', 'trainer/task.py': 'print("ran")\n', 'tests/__init__.py': ''})
+
+    def test_a_project_that_is_no_package(self):
+        self.check({'pyproject.toml': '[project]\nname = "trainer"\nversion = "1"\ndependencies = ["greeter==1.0"]\n'
+                                      '[tool.uv]\npackage = false\n',
+                    'train.py': 'import greeter\nprint(greeter.hello())\n', 'a/__init__.py': '', 'b/__init__.py': ''},
+                   entry='--script=train.py', said='hello one')
+
+    def test_members_of_a_workspace(self):
+        self.check({'pyproject.toml': PYPROJECT + '[project]\nname = "trainer"\nversion = "1"\ndependencies = ["lib"]\n'
+                                      '[tool.setuptools]\npackages = ["trainer"]\n[tool.uv.sources]\nlib = {workspace = true}\n'
+                                      '[tool.uv.workspace]\nmembers = ["libs/*"]\n',
+                    'trainer/__init__.py': '', 'trainer/task.py': 'import lib\nprint(lib.said)\n',
+                    'libs/lib/pyproject.toml': PYPROJECT + '[project]\nname = "lib"\nversion = "1"\n',
+                    'libs/lib/lib/__init__.py': 'said = "from the workspace"\n'}, said='from the workspace')
+
+
+class Equivalence(Base):
+    def test_all_ways_make_the_same_image(self):
+        folder = self.project({'setup.py': READS, 'VERSION': '1.2\n', 'trainer/version.py': 'version = "stale"\n',
+                               'trainer/task.py': 'from trainer.version import version\nprint(version)\n'})
+        target = f'{testbed.registry()}/own-package/{self.name}'
+        docker_made = self.build(folder, '--engine=docker').json()
+        pushed = self.build(folder, f'--output-image-uri={target}').json()
+        self.assertEqual((docker_made['engine'], pushed['engine']), ('docker', 'direct'))
+        loaded = self.build(folder, f'--display-name={self.name}-loaded').json()
+        testbed.remove_images(f'{testbed.registry()}/own-package/{self.name}')
+        docker('pull', '-q', pushed['uri'])
+        config, tree = shape(docker_made['digest'])
+        tree = comparable(tree)
+        for image in (pushed['uri'], loaded['digest']):
+            our_config, our_tree = shape(image)
+            our_tree = comparable(our_tree)
+            self.assertEqual(our_config, config)
+            self.assertEqual({path: (our_tree.get(path), tree.get(path)) for path in our_tree.keys() | tree.keys()
+                              if our_tree.get(path) != tree.get(path)}, {})
+            self.assertEqual(docker('run', '--rm', image), '1.2')
+
+    def test_the_record_travels_with_the_dependency_image(self):
+        folder = self.project({'setup.py': READS, 'VERSION': '1.2\n', 'trainer/task.py': 'print(1)\n'})
+        target = f'--output-image-uri={testbed.registry()}/own-package/{self.name}'
+        self.build(folder, target)
+        self.edit(folder, 'trainer/task.py', 'print(2)\n')
+        elsewhere = self.build(folder, target, '--engine=direct', DOCKER_HOST='unix:///nowhere/docker.sock',
+                               XDG_CACHE_HOME=testbed.new_folder('cache'))
+        self.assertEqual(self.why(elsewhere), '')
+        self.edit(folder, 'VERSION', '1.3\n')
+        refused = self.build(folder, target, '--engine=direct', DOCKER_HOST='unix:///nowhere/docker.sock', status=1)
+        self.assertIn('setup.py reads VERSION, which changed', refused.err + refused.out)
+
+
+class Printed(Base):
+    def test_is_short(self):
+        folder = self.project({'setup.py': READS, 'requirements.txt': 'greeter\n', 'VERSION': '1', 'trainer/task.py': ''})
+        text = autopack('dockerfile', '--executor-image-uri', self.base, '--python-module=trainer.task', cwd=folder).out
+        lines = [line for line in text.splitlines() if line and not line.startswith('#')]
+        self.assertLess(len(lines), 30, text)
+        self.assertIn('-m pip install --editable . --no-input', text)
+
+
+if __name__ == '__main__':
+    unittest.main()
