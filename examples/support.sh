@@ -13,7 +13,7 @@ autopack_engine_packages=(docker.io docker-registry curl "${autopack_base_packag
 autopack_test_packages=(
   clang-format-14 shellcheck podman skopeo runc apache2-utils openssl iproute2 zsh fish man-db groff-base
   pre-commit git-lfs
-  python3-build python3-setuptools python3-wheel python3-pip python3-jsonschema python3-yaml
+  python3-build python3-packaging python3-setuptools python3-wheel python3-pip python3-jsonschema python3-yaml
   python3-pip-whl python3-setuptools-whl python3-wheel-whl
 )
 # In the executor image: what a training image brings, from the machine's own distribution.

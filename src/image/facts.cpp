@@ -54,6 +54,9 @@ std::string to_json_line(const BaseFacts& facts) {
             {"entrypoint", facts.entrypoint},
             {"cuda_version", facts.cuda_version},
             {"vertex_prebuilt", facts.vertex_prebuilt}};
+  if (!facts.python_version.empty()) {
+    json["python_version"] = facts.python_version;
+  }
   if (facts.digest) {
     json["digest"] = facts.digest->str();
   }
@@ -71,6 +74,7 @@ std::optional<BaseFacts> facts_from_json(std::string_view text) {
                   .image_id = string("image_id"),
                   .platform = string("platform"),
                   .python = string("python"),
+                  .python_version = string("python_version"),
                   .pip = value_of<bool>(json, "pip", ok),
                   .apt = value_of<bool>(json, "apt", ok),
                   .user = string("user"),

@@ -16,9 +16,10 @@ struct BaseFacts {
   std::string image_id{};          ///< `sha256:...` of its configuration; empty when not known
   std::string platform{};          ///< `linux/amd64`
   std::string python{};  ///< `python3` or `python`, whichever is on PATH; empty when neither
-  bool pip{false};       ///< the interpreter has pip
-  bool apt{false};       ///< Debian or Ubuntu: apt-get is there
-  std::string user{};    ///< of the configuration; empty = root
+  std::string python_version{};  ///< of that interpreter: `3.11.2`, `3.11`; empty when not known
+  bool pip{false};               ///< the interpreter has pip
+  bool apt{false};               ///< Debian or Ubuntu: apt-get is there
+  std::string user{};            ///< of the configuration; empty = root
   std::vector<std::string> entrypoint{};
   std::vector<std::string> environment{};  ///< `NAME=value`
   std::string cuda_version{};              ///< from CUDA_VERSION; empty when not known

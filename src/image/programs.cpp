@@ -64,6 +64,19 @@ std::optional<Interpreter> find_interpreter(const std::string& name,
   return std::nullopt;
 }
 
+/// `3.11` of `python3.11`, a file or a directory of libraries; empty when the name says no more
+/// than `python3`.
+std::string version_in_name(std::string_view path) {
+  constexpr std::string_view start{"python3."};
+  const auto name = path.substr(path.rfind('/') + 1);
+  if (!name.starts_with(start)) {
+    return {};
+  }
+  const auto end = std::min(name.find_first_not_of("0123456789", start.size()), name.size());
+  return end == start.size() ? ""
+                             : "3." + std::string{name.substr(start.size(), end - start.size())};
+}
+
 /// Where the packages of an interpreter lie, whatever its layout.
 std::vector<std::string> package_directories(const Interpreter& interpreter, bool is_virtual) {
   std::vector<std::string> prefixes{parent(parent(interpreter.path))};
@@ -72,7 +85,7 @@ std::vector<std::string> package_directories(const Interpreter& interpreter, boo
   }
   std::vector<std::string> versions;
   const std::string base = interpreter.file.substr(interpreter.file.rfind('/') + 1);
-  if (base.starts_with("python3.")) {
+  if (!version_in_name(base).empty()) {
     versions.push_back(base);
   } else {
     for (int minor = oldest_minor; minor <= newest_minor; ++minor) {
@@ -149,6 +162,30 @@ bool has_pip(const Look& look, const Interpreter& interpreter) {
   return !look(paths).empty();
 }
 
+/// The version of a `python3` whose file has no other name: of the library beside it. Empty when
+/// there is none, or more than one.
+std::string version_beside(const Look& look, const Interpreter& interpreter) {
+  std::vector<std::string> paths;
+  for (int minor = oldest_minor; minor <= newest_minor; ++minor) {
+    paths.push_back(fmt::format("{}/lib/python3.{}", parent(parent(interpreter.file)), minor));
+  }
+  const Found found = look(paths);
+  return found.size() == 1 ? version_in_name(found.begin()->first) : "";
+}
+
+/// Official images tell the whole version in a variable, which counts when it is that of this
+/// interpreter.
+std::string version_of(const Look& look,
+                       const Interpreter& interpreter,
+                       const std::vector<std::string>& environment) {
+  std::string version = version_in_name(interpreter.file);
+  if (version.empty()) {
+    version = version_beside(look, interpreter);
+  }
+  const std::string told = variable(environment, "PYTHON_VERSION");
+  return !version.empty() && told.starts_with(version + ".") ? told : version;
+}
+
 /// What PATH's directories hold of interpreters and apt-get.
 struct OnPath {
   std::optional<Interpreter> interpreter{};
@@ -195,6 +232,7 @@ void find_programs(BaseFacts& facts, const Look& look) {
   if (on_path.interpreter) {
     facts.python = on_path.interpreter->name;
     facts.pip = has_pip(look, *on_path.interpreter);
+    facts.python_version = version_of(look, *on_path.interpreter, facts.environment);
   }
 }
 

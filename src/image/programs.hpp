@@ -13,7 +13,8 @@ namespace autopack::image {
 /// Tells which of some absolute paths exist in an image, with the target of symbolic links.
 using Look = std::function<std::map<std::string, std::string>(const std::vector<std::string>&)>;
 
-/// Finds the interpreter, its pip, apt-get and CUDA's version; `facts` must hold the environment.
+/// Finds the interpreter, its version and pip, apt-get and CUDA's version; `facts` must hold the
+/// environment.
 void find_programs(BaseFacts& facts, const Look& look);
 
 /// Those of `modules` (`numpy`, `google.cloud.storage`) that lie where pip puts packages of the

@@ -22,7 +22,9 @@ fs::path file_of_reference(const std::string& reference, const std::string& plat
 std::optional<image::BaseFacts> load(const fs::path& file) {
   try {
     const auto text = read_file_if_exists(file);
-    return text ? image::facts_from_json(*text) : std::nullopt;
+    // Kept by a release that did not look for the version: looked into once more.
+    const bool whole = text && text->find(R"("python_version":)") != std::string::npos;
+    return whole ? image::facts_from_json(*text) : std::nullopt;
   } catch (const Error&) {
     return std::nullopt;
   }
@@ -47,6 +49,7 @@ std::optional<image::BaseFacts> BaseCache::by_reference(const std::string& refer
 void BaseCache::store(const image::BaseFacts& facts) const {
   auto json = parse_json(image::to_json_line(facts));
   json["environment"] = facts.environment;
+  json["python_version"] = facts.python_version;
   const std::string text = print_json(json) + "\n";
   try {
     write_file(directory_ / file_of_reference(facts.reference, facts.platform), text);

@@ -13,6 +13,7 @@ import sys
 FOLDERS = (
     'base',
     'source',
+    'python',
     'project',
     'image',
     'state',

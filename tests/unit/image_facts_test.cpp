@@ -15,6 +15,7 @@ BaseFacts full_facts() {
           .image_id = sha256("configuration").str(),
           .platform = "linux/amd64",
           .python = "python3",
+          .python_version = "3.11.2",
           .pip = true,
           .apt = true,
           .user = "1000:1000",

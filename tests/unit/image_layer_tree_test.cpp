@@ -173,6 +173,33 @@ TEST_CASE("modules are found where the interpreter's packages lie") {
   CHECK(image::find_modules({"PATH=/opt/bin"}, asked, look).empty());
 }
 
+TEST_CASE("the interpreter's version is found without running it") {
+  const auto version = [](const std::map<std::string, std::string>& files,
+                          std::vector<std::string> environment) {
+    image::BaseFacts facts{.environment = std::move(environment)};
+    image::find_programs(facts, [&](const std::vector<std::string>& paths) {
+      std::map<std::string, std::string> found;
+      for (const auto& path : paths) {
+        if (const auto file = files.find(path); file != files.end()) {
+          found.insert(*file);
+        }
+      }
+      return found;
+    });
+    return facts.python_version;
+  };
+  std::map<std::string, std::string> files{{"/usr/local/bin/python3", "/usr/local/bin/python3.11"},
+                                           {"/usr/local/bin/python3.11", ""}};
+  CHECK(version(files, {}) == "3.11");
+  CHECK(version(files, {"PYTHON_VERSION=3.11.9"}) == "3.11.9");
+  CHECK(version(files, {"PYTHON_VERSION=3.12.1"}) == "3.11");
+  files = {{"/opt/conda/bin/python", ""}, {"/opt/conda/lib/python3.10", ""}};
+  CHECK(version(files, {"PATH=/opt/conda/bin"}) == "3.10");
+  files["/opt/conda/lib/python3.9"] = "";
+  CHECK(version(files, {"PATH=/opt/conda/bin", "PYTHON_VERSION=3.9.1"}).empty());
+  CHECK(version({}, {"PYTHON_VERSION=3.9.1"}).empty());
+}
+
 TEST_CASE("facts come from configuration and layers") {
   const std::string layer = gzip_of(tar_of([](TarWriter& tar) {
     program(tar, "usr/bin/apt-get");
@@ -196,6 +223,7 @@ TEST_CASE("facts come from configuration and layers") {
   };
   const auto facts = image::read_facts(source);
   CHECK(facts.python == "python3");
+  CHECK(facts.python_version == "3.12");
   CHECK(facts.pip);
   CHECK(facts.apt);
   CHECK(facts.platform == "linux/arm64/v8");

@@ -1,0 +1,66 @@
+#pragma once
+
+#include "python/version.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace autopack::python {
+
+/// Whether a pre-release can fit.
+enum class Prereleases {
+  as_named,  ///< only when a condition names one, as for distributions
+  allowed,   ///< as for the version of Python itself
+};
+
+/// One condition on a version, such as `>=1.2` or `==1.*`.
+struct Specifier {
+  enum class Operator {
+    compatible,        ///< `~=`
+    equal,             ///< `==`
+    not_equal,         ///< `!=`
+    at_most,           ///< `<=`
+    at_least,          ///< `>=`
+    less,              ///< `<`
+    greater,           ///< `>`
+    arbitrarily_equal  ///< `===`, which compares text
+  };
+
+  Operator op{Operator::equal};
+  Version version{};
+  bool any_below{false};  ///< `.*`
+  std::string text{};     ///< of `===`: what stands after it
+
+  /// None when `text` is no condition that PEP 440 knows.
+  static std::optional<Specifier> parse(std::string_view text);
+
+  /// Pre-releases have no place of their own here: see SpecifierSet::contains.
+  bool holds_for(const Version& candidate) const;
+  bool names_prerelease() const;
+};
+
+/// Conditions that must all hold: `>=3.8,!=3.9.0,<4`. None at all hold for everything.
+class SpecifierSet {
+public:
+  SpecifierSet() = default;
+
+  explicit SpecifierSet(std::vector<Specifier> all) : all_{std::move(all)} {}
+
+  /// None when `text` holds something else than conditions.
+  static std::optional<SpecifierSet> parse(std::string_view text);
+
+  bool contains(const Version& candidate, Prereleases prereleases = Prereleases::as_named) const;
+
+  const std::vector<Specifier>& all() const { return all_; }
+
+private:
+  std::vector<Specifier> all_{};
+};
+
+/// A constraint as Poetry writes it: `^3.8`, `~3.9`, `3.8.*`, `>=3.8 <3.12`, `2.7 || ^3.6`. One set
+/// for each alternative; none when `text` is no such constraint.
+std::optional<std::vector<SpecifierSet>> parse_poetry_constraint(std::string_view text);
+
+}  // namespace autopack::python
