@@ -65,7 +65,7 @@ struct Request {
 struct Response {
   int status{0};
   std::vector<Header> headers{};
-  /// At most 64 MiB; more throws Error(remote).
+  /// At most 16 MiB; more throws Error(remote).
   std::string body{};
 
   /// Value of the last header of that name (case-insensitive); none when absent.

@@ -11,7 +11,7 @@ namespace autopack::http {
 
 namespace {
 
-constexpr std::size_t body_limit = std::size_t{64} << 20U;
+constexpr std::size_t body_limit = std::size_t{16} << 20U;
 /// More of what a server says against a request is not read.
 constexpr std::size_t refusal_limit = std::size_t{256} << 10U;
 /// All of an answer's head: its lines are kept.

@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 using File = autopack::Descriptor;
 
-constexpr std::uint64_t largest_text{64U << 20U};
+constexpr std::uint64_t largest_text{8U << 20U};
 
 /// As many links as Linux follows.
 constexpr int most_links{40};

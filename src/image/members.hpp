@@ -19,7 +19,7 @@ public:
   /// A file that is there, from its start.
   virtual Reader open(const std::string& name) const = 0;
 
-  /// A whole small file; none when there is no such file. Throws Error(environment) above 64 MiB.
+  /// A whole small file; none when there is no such file. Throws Error(environment) above 8 MiB.
   std::optional<std::string> text(const std::string& name) const;
 };
 

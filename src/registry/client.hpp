@@ -102,7 +102,7 @@ public:
   /// Streams a blob; throws after the last byte when size or digest are not those of `blob`.
   virtual void fetch_blob(const image::Descriptor& blob,
                           const std::function<void(std::string_view)>& sink) = 0;
-  /// A whole small blob (a configuration), verified; `blob.size` is at most 64 MiB.
+  /// A whole small blob (a configuration), verified; `blob.size` is at most 8 MiB.
   virtual std::string read_blob(const image::Descriptor& blob) = 0;
   virtual PushedBlob push_blob(const Blob& blob, const Progress& progress) = 0;
   /// Starts `count` uploads in the background for blobs that are new; returns at once. One that

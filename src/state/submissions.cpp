@@ -36,7 +36,10 @@ Submission::Submission(const fs::path& directory, const std::string& key, std::s
   std::error_code code;
   for (fs::directory_iterator entry{directory, code}; !code && entry != fs::directory_iterator{};
        entry.increment(code)) {
-    if (entry->path().stem() == key && take_over(entry->path())) {
+    std::error_code ignored;
+    if (is_old(entry->path())) {
+      fs::remove(entry->path(), ignored);  // whatever left it is long gone
+    } else if (entry->path().stem() == key && take_over(entry->path())) {
       return;
     }
   }
@@ -52,11 +55,7 @@ bool Submission::take_over(const fs::path& file) {
   const bool is_free = lock && ::flock(lock.get(), LOCK_EX | LOCK_NB) == 0 &&
                        ::fstat(lock.get(), &state) == 0 && state.st_nlink > 0;
   const std::string id = file.extension().string();
-  if (!is_free || id.empty() || !is_id(id.substr(1)) || is_old(file)) {
-    std::error_code ignored;
-    if (is_free) {
-      fs::remove(file, ignored);
-    }
+  if (!is_free || id.empty() || !is_id(id.substr(1))) {
     return false;
   }
   id_ = id.substr(1);
