@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 namespace autopack::plan {
@@ -18,6 +19,14 @@ namespace autopack::plan {
 namespace {
 
 using Severity = Problem::Severity;
+
+/// True for a path, which is looked for elsewhere, and for what every image with a shell has.
+bool is_everywhere(const std::string& program) {
+  static constexpr std::array<std::string_view, 7> names{"bash", "env",     "nice",  "nohup",
+                                                         "sh",   "timeout", "stdbuf"};
+  return program.find('/') != std::string::npos ||
+         std::find(names.begin(), names.end(), program) != names.end();
+}
 
 class StartCheck {
 public:
@@ -76,7 +85,7 @@ private:
   }
 
   void check_program(const std::vector<std::string>& words, const std::string& origin) {
-    if (words.empty()) {
+    if (words.empty() || is_everywhere(words.front())) {
       return;
     }
     const auto launcher = project::find_launcher(words);
@@ -127,13 +136,12 @@ private:
     if (there.value_or(false)) {
       return;
     }
-    const bool installs = plan_.dependencies.needs_pip();
     const std::string subject = program.empty() ? fmt::format("module `{}`", printable(module))
                                                 : fmt::format("`{}`, which brings `{}`,",
                                                               printable(first), printable(program));
     const std::vector<std::string> hints{
         "a requirement that brings it: `--requirements=NAME`, or an executor image that has it"};
-    if (there && !installs) {
+    if (there && plan_.dependencies.empty()) {
       tell(Severity::error,
            fmt::format("{} is neither in the project nor in the executor image", subject), origin,
            hints);

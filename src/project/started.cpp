@@ -273,7 +273,7 @@ void read_started(const Findings& findings, Project& project) {
   const Entry& entry = project.entry;
   if (entry.kind == EntryKind::shell_script) {
     reader.read_script(entry.file);
-  } else if (entry.kind == EntryKind::program && entry.words.size() > 1) {
+  } else if (entry.kind == EntryKind::program) {
     reader.read_words({entry.words.begin(), entry.words.end()});
   }
   sort_unique(project.python_path);

@@ -104,6 +104,17 @@ TEST_CASE("start: a module or a command from elsewhere") {
   CHECK(holds(start.advice(), "warning: whether the image will have module `dora`"));
   start.request = {.module = "http.server"};
   CHECK(start.advice(Strings{}).empty());
+  for (const auto& command : {Strings{"./top.sh"}, Strings{"bash", "top.sh"}, Strings{"/bin/x"}}) {
+    start.request = {.command = command};
+    CHECK(start.advice(Strings{}).empty());
+  }
+  start.tree.file("top.sh", "python gone.py");
+  start.request = {.command = {"./top.sh"}};
+  CHECK(holds(start.advice(Strings{}), "`gone.py` is run here, which does not exist"));
+  start.request = {.command = {"nosuch"}};
+  CHECK(holds(start.advice(Strings{}), "error: the executor image has no `nosuch`"));
+  start.options.system_packages = {"nosuch-tools"};
+  CHECK(holds(start.advice(Strings{}), "warning: the executor image has no `nosuch`"));
   start.request = {.requirements = {"torch"}, .command = {"torchrun", "gone.py"}};
   CHECK(holds(start.advice(Strings{}), "warning: `gone.py` is run here, which does not exist"));
 }
