@@ -30,7 +30,7 @@ setup(name='trainer', version='1', packages=['trainer'])
 COPIES = '''
 import shutil
 from setuptools import setup
-shutil.copytree('assets', 'trainer/assets')
+shutil.copytree('assets', 'trainer/assets', dirs_exist_ok=True)
 setup(name='trainer', version='1', packages=['trainer'], package_data={'trainer': ['assets/*']})
 '''
 SHELL = '''
