@@ -153,6 +153,8 @@ def build_options(options):
             needs.append(Requirement("setuptools>=64"))
             if Requirement("setuptools<70.1").specifier.contains(version("setuptools")):
                 needs.append(Requirement("wheel"))
+        if any(need.name == "hatchling" for need in needs):
+            needs.append(Requirement("editables"))  # it asks for that only while it builds
         there = all(not need.extras and need.specifier.contains(version(need.name), prereleases=True) for need in needs)
         return ["--no-build-isolation"] if there else []
     except Exception:
