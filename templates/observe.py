@@ -7,7 +7,6 @@ import os, stat, sys
 TIME = 315619200  # 1980-01-02, as of every file that travels
 
 
-
 def watch():
     """Tells in OUT/events what this process opens, lists, asks for and starts below ROOT."""
     import hashlib, json, sysconfig, threading
@@ -37,7 +36,7 @@ def watch():
         if path != ROOT and not path.startswith(ROOT + "/"):
             return
         path = path[len(ROOT) + 1:]
-        if "__pycache__" in path.split("/") or (kind != "list" and (kind, path) in told):
+        if "__pycache__" in path.split("/"):
             return
         by, code, innermost = callers()
         if kind == "list" and (code in ("", "pip") or "importlib" in innermost or "pkg_resources" in innermost):
@@ -48,7 +47,7 @@ def watch():
             return
         if (kind, path, code) in told:
             return
-        told.update([(kind, path), (kind, path, code)])
+        told.add((kind, path, code))
         digest = ""
         if kind == "read" and stat.S_ISREG(mode_of(ROOT + "/" + path)):
             with open(ROOT + "/" + path, "rb") as file:
@@ -153,6 +152,8 @@ def build_options(options):
             needs.append(Requirement("setuptools>=64"))
             if Requirement("setuptools<70.1").specifier.contains(version("setuptools")):
                 needs.append(Requirement("wheel"))
+        if any(need.name == "hatchling" for need in needs):
+            needs.append(Requirement("editables"))  # it asks for that only while it builds
         there = all(not need.extras and need.specifier.contains(version(need.name), prereleases=True) for need in needs)
         return ["--no-build-isolation"] if there else []
     except Exception:

@@ -41,11 +41,12 @@ class PrintedDockerfile(unittest.TestCase):
         text = autopack('dockerfile', *flags, cwd=folder).out
         clean = testbed.new_folder('clean') / name
         testbed.run(['cp', '-r', folder, clean])
-        autopack('dockerfile', *flags, '-o', 'Dockerfile.autopack', cwd=clean)
-        self.assertEqual((clean / 'Dockerfile.autopack').read_text(), text)
+        printed = testbed.new_folder('printed') / 'Dockerfile'
+        autopack('dockerfile', *flags, '-o', printed, cwd=clean)
+        self.assertEqual(printed.read_text(), text)
         theirs = testbed.image_name(name) + ':theirs'
         testbed.run([*testbed.buildkit_command(), 'build', '--network=host', '--no-cache', '-q', '-t', theirs,
-                     '-f', 'Dockerfile.autopack', '.'], cwd=clean, env=testbed.environment(DOCKER_BUILDKIT='1'))
+                     '-f', printed, '.'], cwd=clean, env=testbed.environment(DOCKER_BUILDKIT='1'))
         self.addCleanup(testbed.remove_images, theirs.rsplit(':', 1)[0])
         return ours, theirs
 

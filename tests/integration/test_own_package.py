@@ -1,12 +1,18 @@
 """The project's own package: installed once for real, and again only when something changed that this looked at."""
 
 import functools
+import itertools
+import os
 import subprocess
 import unittest
 
 import testbed
 from test_dockerfile import comparable, shape
 from testbed import autopack, docker
+
+# Of this process alone: its images are removed by it.
+PREFIX = f'own-package-{os.getpid()}-'
+NUMBERS = itertools.count(1)
 
 PYPROJECT = '[build-system]\nrequires = ["setuptools"]\nbuild-backend = "setuptools.build_meta"\n'
 READS = '''
@@ -30,7 +36,7 @@ setup(name='trainer', version='1', packages=['trainer'])
 COPIES = '''
 import shutil
 from setuptools import setup
-shutil.copytree('assets', 'trainer/assets')
+shutil.copytree('assets', 'trainer/assets', dirs_exist_ok=True)
 setup(name='trainer', version='1', packages=['trainer'], package_data={'trainer': ['assets/*']})
 '''
 SHELL = '''
@@ -102,10 +108,10 @@ class Base(unittest.TestCase):
     @classmethod
     def tearDownClass(cls):
         testbed.remove_images(f'{testbed.registry()}/own-package')
-        testbed.remove_images('autopack/project-')
+        testbed.remove_images(f'autopack/{PREFIX}')
 
     def setUp(self):
-        self.name = f'project-{next(testbed._numbers())}'
+        self.name = f'{PREFIX}{next(NUMBERS)}'
 
     def project(self, files):
         return testbed.write_tree({'trainer/__init__.py': '', **files}, testbed.new_folder('project'))
