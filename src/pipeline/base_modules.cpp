@@ -43,9 +43,10 @@ std::map<std::string, bool> look_for(Services& services,
 
 }  // namespace
 
-std::vector<std::string> modules_in_base(Services& services,
-                                         const image::BaseFacts& base,
-                                         const std::vector<std::string>& modules) {
+std::map<std::string, bool> known_contents(Services& services,
+                                           const image::BaseFacts& base,
+                                           const std::vector<std::string>& names,
+                                           bool may_look) {
   // Of the configuration: a manifest's digest may stand for several platforms.
   const auto id = Digest::parse(base.image_id);
   if (!id || image::names_files(base.reference)) {
@@ -54,9 +55,9 @@ std::vector<std::string> modules_in_base(Services& services,
   const state::BaseModules cache{services.environment.cache_directory() / "bases" / "modules"};
   auto known = cache.of(*id);
   std::vector<std::string> unknown;
-  std::copy_if(modules.begin(), modules.end(), std::back_inserter(unknown),
-               [&](const auto& module) { return !known.contains(module); });
-  if (!unknown.empty()) {
+  std::copy_if(names.begin(), names.end(), std::back_inserter(unknown),
+               [&](const auto& name) { return !known.contains(name); });
+  if (!unknown.empty() && may_look) {
     try {
       auto found = look_for(services, base, unknown);
       if (!found.empty()) {
@@ -70,12 +71,13 @@ std::vector<std::string> modules_in_base(Services& services,
       services.reporter->detail(error.what());
     }
   }
-  std::vector<std::string> there;
-  std::copy_if(modules.begin(), modules.end(), std::back_inserter(there), [&](const auto& module) {
-    const auto at = known.find(module);
-    return at != known.end() && at->second;
-  });
-  return there;
+  std::map<std::string, bool> wanted;
+  for (const auto& name : names) {
+    if (const auto found = known.find(name); found != known.end()) {
+      wanted.insert(*found);
+    }
+  }
+  return wanted;
 }
 
 }  // namespace autopack::pipeline

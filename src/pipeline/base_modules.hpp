@@ -3,16 +3,18 @@
 #include "image/facts.hpp"
 #include "pipeline/services.hpp"
 
+#include <map>
 #include <string>
 #include <vector>
 
 namespace autopack::pipeline {
 
-/// Those of `modules` that the engine's copy of the executor image holds. Each is looked for once
-/// for an image, in a container that is never started. Empty when no engine has the image: nothing
-/// is pulled for it.
-std::vector<std::string> modules_in_base(Services& services,
-                                         const image::BaseFacts& base,
-                                         const std::vector<std::string>& modules);
+/// Whether the executor image holds each of the modules `names`; what is not known is absent. Each
+/// is looked for once in the engine's copy of an image, in a container that is never started, when
+/// `may_look` allows it: nothing is pulled for it.
+std::map<std::string, bool> known_contents(Services& services,
+                                           const image::BaseFacts& base,
+                                           const std::vector<std::string>& names,
+                                           bool may_look);
 
 }  // namespace autopack::pipeline

@@ -4,10 +4,9 @@
 #include "image/layer.hpp"
 #include "image/manifest.hpp"
 #include "image/tar.hpp"
-#include "pipeline/base_modules.hpp"
+#include "pipeline/advice.hpp"
 #include "pipeline/direct.hpp"
 #include "pipeline/reasons.hpp"
-#include "plan/advice.hpp"
 
 namespace autopack::pipeline {
 
@@ -211,6 +210,7 @@ Explanation explain(Services& services,
                     const Scanned& scanned,
                     const plan::Plan& plan,
                     const ImageName& name) {
+  AdviceQuestion advice{services, request, scanned, plan};
   Explanation explanation{.left_out = find_left_out(scanned, plan), .engine = "direct"};
   if (const auto obstacle = obstacle_to_direct(request, plan, name.has_registry)) {
     explanation.engine = "docker";
@@ -239,9 +239,7 @@ Explanation explain(Services& services,
       (explanation.upload.image_is_there || explanation.upload.dependencies_are_there)) {
     explanation.dependencies = Outcome{.reused = true, .reason = "the registry has them"};
   }
-  explanation.advice = plan::advice(plan, scanned.project, [&](const auto& modules) {
-    return modules_in_base(services, plan.base, modules);
-  });
+  explanation.advice = advice.answer().warnings;
   return explanation;
 }
 

@@ -5,6 +5,7 @@
 #include "plan/gather.hpp"
 #include "plan/keys.hpp"
 #include "plan/plan.hpp"
+#include "plan/python_version.hpp"
 #include "plan/templates.hpp"
 #include "plan/words.hpp"
 #include "project/entry.hpp"
@@ -223,6 +224,7 @@ void plan_generated(Plan& plan,
   const source::Tree& tree = *plan.trees.front().tree;
   plan.dependencies = dependencies_of(tree, project);
   decide_python(plan, options, problems);
+  check_python_version(plan, project, problems);
   plan.entrypoint = entrypoint_of(plan.entry, plan.python);
   plan.copies = code_copies(tree, project);
   plan.remove_sitecustomize = plan.base.vertex_prebuilt;

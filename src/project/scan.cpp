@@ -5,6 +5,7 @@
 #include "project/package.hpp"
 #include "project/project.hpp"
 #include "project/requirements.hpp"
+#include "project/requires_python.hpp"
 
 #include <fmt/format.h>
 
@@ -79,6 +80,7 @@ Project scan(const source::Tree& tree, const Request& request) {
   project.ignore = source::load_ignore_rules(tree);
   Findings findings{tree, project.ignore};
   project.package = read_package(findings);
+  project.requires_python = read_requires_python(findings);
   project.entry =
       find_entry(findings, request, project.package ? project.package->import_root : std::string{});
   read_requirements(findings, project);
