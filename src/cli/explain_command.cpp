@@ -2,6 +2,7 @@
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/packaging_options.hpp"
+#include "pipeline/advice.hpp"
 #include "pipeline/base.hpp"
 #include "pipeline/explanation.hpp"
 #include "pipeline/secrets.hpp"
@@ -45,6 +46,9 @@ public:
     }
     for (const auto& warning : explanation.advice) {
       session.console.warn(warning);
+    }
+    if (request.strict) {
+      pipeline::refuse_warnings(scanned, plan, {.warnings = explanation.advice});
     }
     if (session.format.kind == OutputFormat::Kind::text) {
       session.console.result_for_people(pipeline::to_text(explanation, plan));

@@ -56,6 +56,7 @@ pipeline::PackageRequest base_request(const std::string& directory,
       .options = {.platform = build.platform, .templates = build.templates},
       .build_network = build.build_network,
       .no_cache = build.no_cache,
+      .strict = build.strict,
       .max_dependency_age = age_of(build),
       .engine = engines.at(build.engine),
       .source = build.source,
@@ -86,6 +87,7 @@ void add_build_flags(FlagSet& flags, BuildOptions& options) {
   flags.text("--platform", "OS/ARCH", options.platform, "default: linux/amd64");
   flags.text("--build-network", "MODE", options.build_network,
              "network of build steps: host, none");
+  flags.toggle("--strict", options.strict, "refuse what is only warned of");
   flags.toggle("--no-cache", options.no_cache, "build every step anew");
   flags.text("--max-dependency-age", "DURATION", options.max_dependency_age,
              "install unpinned packages anew when older: 1d, 12h");

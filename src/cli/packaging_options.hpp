@@ -18,6 +18,7 @@ struct BuildOptions {
   std::string platform{"linux/amd64"};
   std::string build_network{};
   bool no_cache{false};
+  bool strict{false};
   std::string max_dependency_age{};
   std::vector<std::string> outputs{};
   bool label_git{false};

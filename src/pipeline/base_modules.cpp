@@ -45,7 +45,8 @@ std::map<std::string, bool> look_for(Services& services,
 
 std::map<std::string, bool> known_contents(Services& services,
                                            const image::BaseFacts& base,
-                                           const std::vector<std::string>& names) {
+                                           const std::vector<std::string>& names,
+                                           bool may_look) {
   // Of the configuration: a manifest's digest may stand for several platforms.
   const auto id = Digest::parse(base.image_id);
   if (!id || image::names_files(base.reference)) {
@@ -56,7 +57,7 @@ std::map<std::string, bool> known_contents(Services& services,
   std::vector<std::string> unknown;
   std::copy_if(names.begin(), names.end(), std::back_inserter(unknown),
                [&](const auto& name) { return !known.contains(name); });
-  if (!unknown.empty()) {
+  if (!unknown.empty() && may_look) {
     try {
       auto found = look_for(services, base, unknown);
       if (!found.empty()) {
@@ -77,18 +78,6 @@ std::map<std::string, bool> known_contents(Services& services,
     }
   }
   return wanted;
-}
-
-std::vector<std::string> modules_in_base(Services& services,
-                                         const image::BaseFacts& base,
-                                         const std::vector<std::string>& modules) {
-  const auto known = known_contents(services, base, modules);
-  std::vector<std::string> there;
-  std::copy_if(modules.begin(), modules.end(), std::back_inserter(there), [&](const auto& module) {
-    const auto at = known.find(module);
-    return at != known.end() && at->second;
-  });
-  return there;
 }
 
 }  // namespace autopack::pipeline

@@ -9,17 +9,13 @@
 
 namespace autopack::pipeline {
 
-/// Those of `modules` that the engine's copy of the executor image holds. Each is looked for once
-/// for an image, in a container that is never started. Empty when no engine has the image: nothing
-/// is pulled for it.
-std::vector<std::string> modules_in_base(Services& services,
-                                         const image::BaseFacts& base,
-                                         const std::vector<std::string>& modules);
-
-/// Whether the executor image holds each of `names`, which may be programs and libraries too (see
-/// image::find_contents); what is not known is absent.
+/// Whether the executor image holds each of `names`, which may be modules, programs and libraries
+/// (see image::find_contents); what is not known is absent. Each is looked for once in the engine's
+/// copy of an image, in a container that is never started, when `may_look` allows it: nothing is
+/// pulled for it.
 std::map<std::string, bool> known_contents(Services& services,
                                            const image::BaseFacts& base,
-                                           const std::vector<std::string>& names);
+                                           const std::vector<std::string>& names,
+                                           bool may_look);
 
 }  // namespace autopack::pipeline

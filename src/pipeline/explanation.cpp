@@ -4,11 +4,10 @@
 #include "image/layer.hpp"
 #include "image/manifest.hpp"
 #include "image/tar.hpp"
-#include "pipeline/base_modules.hpp"
+#include "pipeline/advice.hpp"
 #include "pipeline/direct.hpp"
 #include "pipeline/installation.hpp"
 #include "pipeline/reasons.hpp"
-#include "plan/advice.hpp"
 
 namespace autopack::pipeline {
 
@@ -213,6 +212,7 @@ Explanation explain(Services& services,
                     const Scanned& scanned,
                     const plan::Plan& plan,
                     const ImageName& name) {
+  AdviceQuestion advice{services, request, scanned, plan};
   Explanation explanation{.left_out = find_left_out(scanned, plan), .engine = "direct"};
   if (const auto obstacle = obstacle_to_direct(request, plan, name.has_registry)) {
     explanation.engine = "docker";
@@ -245,9 +245,7 @@ Explanation explain(Services& services,
   if (outdated && explanation.dependencies && !explanation.upload.image_is_there) {
     explanation.dependencies = Outcome{.reason = std::move(*outdated)};
   }
-  explanation.advice = plan::advice(plan, scanned.project, [&](const auto& modules) {
-    return modules_in_base(services, plan.base, modules);
-  });
+  explanation.advice = advice.answer().warnings;
   return explanation;
 }
 

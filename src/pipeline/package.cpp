@@ -2,6 +2,7 @@
 
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "pipeline/advice.hpp"
 #include "pipeline/base.hpp"
 #include "pipeline/base_modules.hpp"
 #include "pipeline/direct.hpp"
@@ -89,7 +90,7 @@ plan::Plan plan_on(const Services& services,
 /// Tells what may stop the program or the installation, and throws what will.
 void tell_start(Services& services, const Scanned& scanned, const plan::Plan& plan) {
   const auto problems = plan::start_advice(plan, scanned.project, [&](const auto& names) {
-    return known_contents(services, plan.base, names);
+    return known_contents(services, plan.base, names, true);
   });
   Problems errors;
   for (const auto& problem : problems) {
@@ -203,7 +204,15 @@ void check_offline(Services& services, const PackageRequest& request, const Scan
       request.executor_image.empty()
           ? image::BaseFacts{.platform = request.options.platform}
           : base_offline(services, request.executor_image, request.options.platform);
-  refuse_secrets(services, decide(services, request, scanned, base));
+  const auto plan = decide(services, request, scanned, base);
+  refuse_secrets(services, plan);
+  const auto advice = AdviceQuestion{services, request, scanned, plan}.answer(LookInto::memory);
+  for (const auto& warning : advice.warnings) {
+    services.reporter->warn(warning);
+  }
+  if (request.strict) {
+    refuse_warnings(scanned, plan, advice);
+  }
 }
 
 Image package(Services& services,
@@ -244,7 +253,16 @@ Image package(Services& services,
     guess.why = reasons(before, scanned, *guess.plan);
   }
   tell(services, scanned, *guess.plan);
+  AdviceQuestion question{services, request, scanned, *guess.plan};
+  std::optional<plan::Advice> advice;
+  if (request.strict) {
+    advice = question.answer();
+    refuse_warnings(scanned, *guess.plan, *advice);
+  }
   Image image = make(services, request, scanned, name, pushed, guess);
+  if (!advice) {
+    tell_briefly(services, question.answer());
+  }
   if (pushed && !request.outputs.empty()) {
     write_pushed(services, request, *guess.plan, name, image);
   }

@@ -31,6 +31,7 @@ struct PackageRequest {
   plan::Options options{};
   std::string build_network{};
   bool no_cache{false};
+  bool strict{false};  ///< what is only warned of is refused
   /// What is not pinned is installed anew when it is older; none: never.
   std::optional<std::chrono::seconds> max_dependency_age{};
   Engine engine{Engine::automatic};
@@ -92,7 +93,8 @@ plan::Plan decide(Services& services,
                   const Scanned& scanned,
                   const image::BaseFacts& base);
 
-/// Plans without engine and network, and looks for secrets: throws what a build would refuse.
+/// Plans without engine and network, looks for secrets and tells advice: throws what a build would
+/// refuse.
 void check_offline(Services& services, const PackageRequest& request, const Scanned& scanned);
 
 /// False for a user's own Dockerfile: what it starts from is not in the key, so only the builder's

@@ -238,12 +238,20 @@ void tell_replaced_frameworks(const Plan& plan,
 
 }  // namespace
 
-Problems advice(const Plan& plan, const project::Project& project, const BaseModules& in_base) {
-  Problems problems = import_advice(plan, project, in_base);
-  tell_replaced_frameworks(plan, project, problems);
-  tell_large_files(plan, problems);
-  tell_data(plan, problems);
-  return problems;
+std::string framework_in(const image::BaseFacts& base) {
+  const auto framework = framework_of(base);
+  return framework ? framework->distribution : "";
+}
+
+Advice advice(const Plan& plan,
+              const project::Project& project,
+              ImportFindings imports,
+              const BaseModules& in_base) {
+  Advice advice = import_advice(plan, project, std::move(imports), in_base);
+  tell_replaced_frameworks(plan, project, advice.warnings);
+  tell_large_files(plan, advice.warnings);
+  tell_data(plan, advice.warnings);
+  return advice;
 }
 
 }  // namespace autopack::plan

@@ -1,31 +1,53 @@
 #pragma once
 
+#include "plan/import_walk.hpp"
 #include "plan/plan.hpp"
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
 namespace autopack::plan {
 
-/// Those of some modules (`numpy`, `google.cloud.storage`) that the executor image is known to
-/// hold.
+/// Whether the executor image holds each of some modules (`numpy`, `google.cloud.storage`); what is
+/// not known is absent.
 using BaseModules =
-    std::function<std::vector<std::string>(const std::vector<std::string>& modules)>;
+    std::function<std::map<std::string, bool>(const std::vector<std::string>& modules)>;
 
-/// What will probably go wrong, or costs more than it must, with the image of `plan`: a local
-/// module that is imported and not in it, an imported package that nothing installs, large files,
-/// much data beside the code, a requirement that replaces the framework of the base. Reads the
-/// Python files that the program's imports lead to. The executor image is looked into (`in_base`,
-/// which may be empty) only when a package is imported that no requirement names.
-Problems advice(const Plan& plan, const project::Project& project, const BaseModules& in_base = {});
+/// What is worth telling of a plan that can be built.
+struct Advice {
+  Problems warnings{};                 ///< what will probably go wrong, or costs more than it must
+  std::vector<std::string> details{};  ///< what may go wrong, for those who want to know all
+};
+
+/// A local module that is imported and not in the image of `plan`, an imported package that nothing
+/// provides, large files, much data beside the code, a requirement that replaces the framework of
+/// the base. `imports` are those of the plan (see walk_imports). The executor image is looked into
+/// (`in_base`, which may be empty) only when a package is imported that no requirement names.
+Advice advice(const Plan& plan,
+              const project::Project& project,
+              ImportFindings imports,
+              const BaseModules& in_base = {});
 
 /// The part about imports.
-Problems import_advice(const Plan& plan,
-                       const project::Project& project,
-                       const BaseModules& in_base = {});
+Advice import_advice(const Plan& plan,
+                     const project::Project& project,
+                     ImportFindings imports,
+                     const BaseModules& in_base = {});
 
 /// The entry of `plan` that stands at `path` in the image's working directory; null when none does.
 const ContextEntry* entry_in_image(const Plan& plan, const std::string& path);
+
+/// The same with symbolic links on the way followed, and at its end.
+const ContextEntry* entry_behind_links(const Plan& plan, std::string path);
+
+/// True when Python would find something in the directory of the context; one of data alone is no
+/// module.
+bool holds_python(const Plan& plan, const std::string& directory);
+
+/// The deep learning framework that the executor image is known to bring by its name, as a
+/// distribution: `torch`, `tensorflow`; empty when none is.
+std::string framework_in(const image::BaseFacts& base);
 
 }  // namespace autopack::plan

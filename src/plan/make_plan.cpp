@@ -5,6 +5,7 @@
 #include "plan/gather.hpp"
 #include "plan/keys.hpp"
 #include "plan/plan.hpp"
+#include "plan/python_version.hpp"
 #include "plan/templates.hpp"
 #include "plan/words.hpp"
 #include "project/entry.hpp"
@@ -290,6 +291,7 @@ void plan_generated(Plan& plan,
     plan.dependencies.install_environment = options.build_environment;
   }
   decide_python(plan, options, problems);
+  check_python_version(plan, project, problems);
   plan.entrypoint = entrypoint_of(plan.entry, plan.python);
   plan.copies = code_copies(tree, project);
   plan.remove_sitecustomize = plan.base.vertex_prebuilt;

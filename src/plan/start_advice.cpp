@@ -4,6 +4,7 @@
 #include "plan/advice.hpp"
 #include "project/findings.hpp"
 #include "project/imports.hpp"
+#include "project/known_distributions.hpp"
 #include "project/launcher.hpp"
 #include "project/python_names.hpp"
 #include "project/system_needs.hpp"

@@ -9,6 +9,8 @@
 
 #include <toml++/toml.h>
 
+#include <algorithm>
+
 namespace autopack::project {
 
 namespace {
@@ -66,27 +68,67 @@ void read_from(const Statement& statement, const Import& pattern, std::vector<Im
   all.push_back(std::move(one));
 }
 
+/// `if __name__ == "__main__":`
+bool asks_for_main(const Statement& statement) {
+  return std::any_of(statement.begin(), statement.end(),
+                     [](const Token* token) { return token->is_name("__name__"); });
+}
+
 bool may_fail(std::string_view block) {
   return block == "try" || block == "except" || block == "else" || block == "finally" ||
          block == "if" || block == "elif";
 }
 
-void add_names(std::vector<std::string>& names, std::string_view requirement) {
-  const auto parsed = parse_requirement(requirement);
-  if (!parsed.name.empty()) {
-    names.push_back(parsed.name);
-  } else if (parsed.kind == Requirement::Kind::path || parsed.kind == Requirement::Kind::url) {
-    const std::string file = base_name(parsed.target.substr(0, parsed.target.find_first_of("#?")));
-    names.push_back(normalise_name(file.substr(0, file.find('-'))));
+/// `clip` of `git+https://host/openai/CLIP.git@main`, unless a fragment names it: `#egg=clip`.
+std::string name_in_url(const std::string& url) {
+  const auto fragment = url.find('#');
+  if (fragment != std::string::npos) {
+    for (const auto& part : split(url.substr(fragment + 1), '&')) {
+      if (part.starts_with("egg=")) {
+        return normalise_name(part.substr(4, part.find('[') - 4));
+      }
+    }
   }
+  std::string file = base_name(url.substr(0, url.find_first_of("#?")));
+  file = file.substr(0, file.find('@'));
+  if (is_archive_name(file)) {
+    return normalise_name(file.substr(0, file.find('-')));
+  }
+  return normalise_name(file.ends_with(".git") ? file.substr(0, file.size() - 4) : file);
 }
 
-void add_toml(std::vector<std::string>& names, const std::string& text) {
+/// What pip is asked for by requirements whose markers hold, or may.
+class Named {
+public:
+  Named(NamedDistributions& named, const python::MarkerEnvironment& environment)
+      : named_{named}, environment_{environment} {}
+
+  void add(std::string_view text) {
+    const auto parsed = parse_requirement(text);
+    if (!parsed.marker.empty()) {
+      const auto marker = python::Marker::parse(parsed.marker);
+      if (marker && marker->holds_in(environment_) == false) {
+        return;
+      }
+    }
+    if (!parsed.name.empty()) {
+      named_.names.push_back(parsed.name);
+    } else if (parsed.kind == Requirement::Kind::path || parsed.kind == Requirement::Kind::url) {
+      named_.names.push_back(name_in_url(parsed.target));
+    }
+  }
+
+private:
+  NamedDistributions& named_;
+  const python::MarkerEnvironment& environment_;
+};
+
+void add_toml(Named& named, std::vector<std::string>& names, const std::string& text) {
   const toml::table table = toml::parse(text);
   const auto add_all = [&](const toml::node_view<const toml::node>& list) {
     if (const auto* array = list.as_array()) {
       for (const auto& element : *array) {
-        add_names(names, element.value_or(std::string{}));
+        named.add(element.value_or(std::string{}));
       }
     }
   };
@@ -105,6 +147,7 @@ void add_toml(std::vector<std::string>& names, const std::string& text) {
 
 /// What the project in `directory` says it depends on; too much rather than too little.
 void add_metadata(NamedDistributions& named,
+                  Named& requirements,
                   const source::Tree& tree,
                   const std::string& directory) {
   const auto read = [&](const char* name) {
@@ -113,18 +156,18 @@ void add_metadata(NamedDistributions& named,
     return entry && entry->type == source::EntryType::file ? tree.read(path) : std::string{};
   };
   try {
-    add_toml(named.names, read("pyproject.toml"));
+    add_toml(requirements, named.names, read("pyproject.toml"));
   } catch (const toml::parse_error&) {
     named.certain = false;
   }
   for (const auto& literal : read_setup_py(read("setup.py")).literals) {
     if (literal.size() < 80) {
-      add_names(named.names, literal);
+      requirements.add(literal);
     }
   }
   for (const auto& line : split(read("setup.cfg"), '\n')) {
     if (line.starts_with(' ') || line.starts_with('\t')) {
-      add_names(named.names, trim(line));
+      requirements.add(trim(line));
     }
   }
   for (const auto& entry : tree.list(directory)) {
@@ -155,11 +198,13 @@ PythonFile read_imports(std::string_view text) {
     }
     const Token& first = *statement.front();
     if (!first.indented) {
-      block = first.text;
+      block = first.is_name("if") && asks_for_main(statement) ? "__name__" : first.text;
     }
+    const bool when_main = first.indented && block == "__name__";
     const Import pattern{.line = first.line,
-                         .nested = first.indented,
-                         .optional = first.indented && may_fail(block)};
+                         .nested = first.indented && !when_main,
+                         .optional = first.indented && may_fail(block),
+                         .when_main = when_main};
     if (first.is_name("import")) {
       read_import(statement, pattern, file.imports);
     } else if (first.is_name("from")) {
@@ -170,33 +215,39 @@ PythonFile read_imports(std::string_view text) {
   return file;
 }
 
-NamedDistributions named_distributions(const source::Tree& tree, const Project& project) {
+NamedDistributions named_distributions(const source::Tree& tree,
+                                       const Project& project,
+                                       const python::MarkerEnvironment& environment) {
   NamedDistributions named;
+  Named requirements{named, environment};
   for (const auto& line : project.normalised_requirements) {
-    add_names(named.names, line);
+    // Its options, hashes among them, follow a requirement; constraints name nothing.
+    if (!line.starts_with('-')) {
+      requirements.add(std::string_view{line}.substr(0, line.find(" --")));
+    }
   }
   for (const auto& requirement : project.requirements) {
-    add_names(named.names, requirement);
+    requirements.add(requirement);
   }
   for (const auto& package : project.extra_packages) {
-    add_names(named.names, package);
+    requirements.add(package);
   }
   for (const auto& package : project.outside_packages) {
-    add_names(named.names, package.name);
+    requirements.add(package.name);
   }
   if (project.package) {
-    add_metadata(named, tree, "");
+    add_metadata(named, requirements, tree, "");
   }
   for (const auto& input : project.requirement_inputs) {
     const auto entry = tree.find(input);
     if (entry && entry->type == source::EntryType::directory) {
-      add_metadata(named, tree, input);
+      add_metadata(named, requirements, tree, input);
     }
   }
   for (const auto& package : project.extra_packages) {
     const auto entry = tree.find(package);
     if (entry && entry->type == source::EntryType::directory) {
-      add_metadata(named, tree, package);
+      add_metadata(named, requirements, tree, package);
     }
   }
   sort_unique(named.names);

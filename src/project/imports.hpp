@@ -1,6 +1,7 @@
 #pragma once
 
 #include "project/project.hpp"
+#include "python/marker.hpp"
 
 #include <string>
 #include <string_view>
@@ -16,6 +17,7 @@ struct Import {
   int line{0};                       ///< 1-based
   bool nested{false};                ///< in a function or another block
   bool optional{false};              ///< below `try`, `if` and the like: its failure may be meant
+  bool when_main{false};             ///< below `if __name__ == "__main__":`
 };
 
 struct PythonFile {
@@ -28,12 +30,14 @@ PythonFile read_imports(std::string_view text);
 
 /// Distributions (PEP 503 names) that requirements, extra packages and the project's own metadata
 /// name, and the top-level modules that local ones among them bring, as normalised names. Sorted.
-/// None in `certain` means: something is named in a way that cannot be read.
 struct NamedDistributions {
   std::vector<std::string> names{};
-  bool certain{true};
+  bool certain{true};  ///< false: something is named in a way that cannot be read
 };
 
-NamedDistributions named_distributions(const source::Tree& tree, const Project& project);
+/// Lines whose markers do not hold in `environment` name nothing.
+NamedDistributions named_distributions(const source::Tree& tree,
+                                       const Project& project,
+                                       const python::MarkerEnvironment& environment = {});
 
 }  // namespace autopack::project

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/error.hpp"
+#include "python/specifier.hpp"
 #include "source/ignore.hpp"
 #include "source/tree.hpp"
 
@@ -86,6 +87,15 @@ struct Package {
   std::map<std::string, std::string> build_environment{};
 };
 
+/// Versions of Python that the project says it runs with.
+struct RequiresPython {
+  std::string text{};    ///< as written: `>=3.9,<3.13`, of Poetry `^3.9`
+  std::string origin{};  ///< `pyproject.toml: [project] requires-python`
+  std::vector<python::SpecifierSet> alternatives{};  ///< one of them must hold
+
+  bool allows(const python::Version& version) const;
+};
+
 /// A requirement that pip must read otherwise in the dependency step: `-e .` goes (the package
 /// is installed by itself), `-e ./lib` and `-e git+...` lose the `-e`, whose link would dangle.
 struct LineEdit {
@@ -118,6 +128,7 @@ struct Project {
   std::vector<Extra> outside_packages{};
   std::vector<Extra> outside_dirs{};
   std::optional<Package> package{};
+  std::optional<RequiresPython> requires_python{};  ///< none too when it cannot be read
   /// Normalised requirement lines of all files in reading order, comments and white space gone; for
   /// keys and for telling what changed.
   std::vector<std::string> normalised_requirements{};

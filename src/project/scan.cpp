@@ -7,6 +7,7 @@
 #include "project/requirement_files.hpp"
 #include "project/requirements.hpp"
 #include "project/started.hpp"
+#include "project/requires_python.hpp"
 
 #include <fmt/format.h>
 
@@ -97,6 +98,7 @@ Project scan(const source::Tree& tree, const Request& request) {
   project.ignore = source::load_ignore_rules(tree);
   Findings findings{tree, project.ignore};
   project.package = read_package(findings);
+  project.requires_python = read_requires_python(findings);
   const auto sources = find_requirements(findings, request, project);
   read_requirements(findings, sources.files, project);
   read_extras(findings, request, sources.requirements, project);

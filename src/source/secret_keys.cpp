@@ -85,7 +85,8 @@ std::string_view pem_body(std::string_view text, std::size_t at) {
 Match private_key(std::string_view text, std::size_t at) {
   constexpr std::string_view dashes{"-----"};
   constexpr std::size_t longest_name = 24;  // `ENCRYPTED `, `OPENSSH `, `PGP `
-  constexpr std::size_t least = 24;
+  // The smallest there is, Ed25519's, has 64 characters of base64.
+  constexpr std::ptrdiff_t least = 60;
   const std::size_t from = at > longest_name ? at - longest_name : 0;
   const std::size_t begin = text.substr(from, at - from).rfind("-----BEGIN ");
   std::size_t end = at + 11;
@@ -99,7 +100,7 @@ Match private_key(std::string_view text, std::size_t at) {
   const auto count = std::count_if(body.begin(), body.end(), is_base64);
   const auto before = text.substr(from + begin > 32 ? from + begin - 32 : 0, 32);
   const bool in_account = before.find("private_key") != std::string_view::npos;
-  if (count < static_cast<std::ptrdiff_t>(in_account ? 4 : least) || is_placeholder(body)) {
+  if (count < least || is_placeholder(body)) {
     return std::nullopt;
   }
   const bool account = around(text, at).find("service_account") != std::string_view::npos;

@@ -10,7 +10,7 @@
 namespace autopack::source {
 
 /// Raised with each change of what is looked for: results of another version do not count.
-inline constexpr std::uint64_t secret_rules_version{1};
+inline constexpr std::uint64_t secret_rules_version{2};
 
 /// A secret that stands in a file. Its value is nowhere in here.
 struct FoundSecret {

@@ -172,7 +172,7 @@ class Explaining(unittest.TestCase):
         self.assertIn('  .dockerignore:4 **/notes ', first.out)
         self.assertIn('`trainer/task.py` line 2 imports `common`, which is not in the image', first.err)
         self.assertIn('add `--extra-dirs=common`', first.err)
-        self.assertIn('`trainer/task.py` line 3 imports `yaml`, which no requirement names', first.err)
+        self.assertIn('`trainer/task.py` line 3 imports `yaml`, which neither a requirement nor the executor image', first.err)
         report = self.explain(folder, output, '--format=json').json()
         self.assertEqual(report['engine']['name'], 'direct')
         code = report['layers'][-1]
@@ -196,7 +196,7 @@ class Explaining(unittest.TestCase):
         for variables in ({}, {'DOCKER_HOST': 'unix:///nowhere/docker.sock'}):
             said = self.explain(folder, **variables).err
             self.assertNotIn('imports `numpy`', said)
-            self.assertIn('`trainer/task.py` line 2 imports `yaml`, which no requirement names', said)
+            self.assertIn('`trainer/task.py` line 2 imports `yaml`, which neither a requirement nor the executor image', said)
         created = [line for line in said.splitlines() if '/containers/' in line]
         self.assertEqual(created, [])
 

@@ -237,7 +237,7 @@ TEST_CASE("explain tells what goes in and what is left out") {
   CHECK(cli.errors.find("`trainer/task.py` line 3 imports `common`, which is not in the image") !=
         std::string::npos);
   CHECK(cli.errors.find("add `--extra-dirs=common`") != std::string::npos);
-  CHECK(cli.errors.find("`trainer/task.py` line 2 imports `yaml`, which no requirement names") !=
+  CHECK(cli.errors.find("`trainer/task.py` line 2 imports `yaml`, which no requirement provides") !=
         std::string::npos);
   CHECK(cli.errors.find("PyYAML") != std::string::npos);
   REQUIRE(cli.run(json_arguments) == 0);

@@ -29,11 +29,19 @@ struct Imports {
 
   Imports() { tree.file("trainer/__init__.py", ""); }
 
-  Problems advice(const plan::BaseModules& in_base = {}) {
+  plan::Advice whole_advice(const plan::BaseModules& in_base = {}) {
     const auto shared = std::make_shared<source::MemoryTree>(tree);
     const auto project = project::scan(*shared, request);
     const auto plan = plan::make_plan(shared, project, request, base, {});
-    return plan::advice(plan, project, in_base);
+    return plan::advice(plan, project, plan::walk_imports(plan, project), in_base);
+  }
+
+  Problems advice(const plan::BaseModules& in_base = {}) { return whole_advice(in_base).warnings; }
+
+  /// What is told when `trainer/task.py` is `text`.
+  std::string first_of(const std::string& text, const std::string& what) {
+    tree.file("trainer/task.py", text);
+    return told(advice(), what);
   }
 };
 
@@ -67,19 +75,132 @@ TEST_CASE("advice: imports are followed through the image, and rules that hide t
   CHECK(project.advice().size() == 1);
 }
 
-TEST_CASE("advice: packages that no requirement names") {
+TEST_CASE("advice: packages that no requirement provides are one line, guarded imports none") {
   Imports project;
   project.tree.file("trainer/task.py",
                     "import yaml\nimport sklearn.svm\nfrom google.cloud import storage\n"
-                    "import helper_lib\ntry:\n  import fast\nexcept ImportError:\n  pass\n");
+                    "import helper_lib\ntry:\n  import fast\nexcept ImportError:\n  pass\n"
+                    "if TYPE_CHECKING:\n  import typed\ndef f():\n  import late\n");
   project.tree.file("requirements.txt", "scikit-learn>=1\ngoogle_cloud_storage\n./libs/helper\n")
       .file("libs/helper/setup.py", "from setuptools import setup\nsetup(name='helper')\n")
       .file("libs/helper/helper_lib/__init__.py", "");
-  const auto problems = project.advice();
-  CHECK(told(problems, "yaml") ==
-        "`trainer/task.py` line 1 imports `yaml`, which no requirement names [] / "
-        "add `PyYAML` to `requirements.txt`, unless the executor image brings it");
-  CHECK(problems.size() == 1);
+  const auto advice = project.whole_advice();
+  CHECK(told(advice.warnings, "yaml") ==
+        "`trainer/task.py` line 1 imports `yaml`, which no requirement provides [] / "
+        "add `PyYAML` to the requirements, unless the executor image brings it");
+  CHECK(advice.warnings.size() == 1);
+  CHECK(advice.details.size() == 3);
+  CHECK(advice.details[0] ==
+        "`trainer/task.py` line 6 imports `fast`, which no requirement is known to provide; it may "
+        "do without");
+  project.tree.file("requirements.txt", "scikit-learn\n")
+      .file("trainer/task.py",
+            "import yaml, PIL.Image\nimport cv2\nimport sklearn\nimport nowhere\n");
+  CHECK(told(project.advice(), "yaml") ==
+        "no requirement provides these imports: `PIL` (trainer/task.py:1), `cv2` "
+        "(trainer/task.py:2), `nowhere` (trainer/task.py:4), `yaml` (trainer/task.py:1) [] / add "
+        "`Pillow`, `opencv-python`, `PyYAML` to the requirements, unless the executor image brings "
+        "them");
+}
+
+TEST_CASE("advice: no name is suggested that is not known to be right") {
+  Imports project;
+  CHECK(project.first_of("import apex\n", "apex").find("add `") == std::string::npos);
+  CHECK(project.first_of("import clip\n", "clip").find("add `") == std::string::npos);
+  CHECK(project.first_of("import torch_geometric.nn\n", "torch").find("`torch-geometric`") !=
+        std::string::npos);
+}
+
+TEST_CASE("advice: what a requirement brings along is not asked for") {
+  Imports project;
+  const auto open = [&](const std::string& requirements, const std::string& code) {
+    project.tree.file("requirements.txt", requirements);
+    return project.first_of(code, "import");
+  };
+  CHECK(open("pandas\n", "import numpy\n").empty());
+  CHECK(open("torch\n", "import torchgen, functorch, typing_extensions\n").empty());
+  CHECK(open("transformers[torch]>=4\n", "import yaml, huggingface_hub\n").empty());
+  CHECK(open("hydra-core\n", "import omegaconf\n").empty());
+  CHECK(open("lightning==2.1 --hash=sha256:" + std::string(64, 'a') + "\n",
+             "import torch, pytorch_lightning, torchmetrics\n")
+            .empty());
+  CHECK(open("git+https://github.com/openai/CLIP.git@main\n", "import clip\n").empty());
+  CHECK(open("git+https://example.com/x.git#egg=taming-transformers\n", "import taming\n").empty());
+  CHECK(open("kornia @ https://example.com/kornia-0.7-py3-none-any.whl\n", "import kornia, torch\n")
+            .empty());
+  // What an unknown distribution brings, nobody knows.
+  CHECK(open("somebodys-tools\n", "import elsewhere\n").empty());
+  CHECK_FALSE(open("somebodys-tools\n", "import yaml\n").empty());
+  CHECK_FALSE(open("pywin32; sys_platform == 'win32'\nsix\n", "import win32api\n").empty());
+  project.base.python_version = "3.11";
+  CHECK_FALSE(open("tomli; python_version < '3.11'\n", "import tomli\n").empty());
+  project.base.python_version = "3.10";
+  CHECK(open("tomli; python_version < '3.11'\n", "import tomli\n").empty());
+}
+
+TEST_CASE("advice: what several distributions share is looked at in full") {
+  Imports project;
+  project.tree.file("requirements.txt", "google-cloud-storage\n");
+  CHECK(project
+            .first_of("from google.cloud import storage\nfrom google.cloud.storage import Blob\n"
+                      "import google.auth\n",
+                      "google")
+            .empty());
+  CHECK(
+      project.first_of("from google.cloud import storage, bigquery\n", "google") ==
+      "`trainer/task.py` line 1 imports `google.cloud.bigquery`, which no requirement provides [] "
+      "/ add `google-cloud-bigquery` to the requirements, unless the executor image brings it");
+}
+
+TEST_CASE("advice: relative imports that lead nowhere") {
+  Imports project;
+  CHECK(project.first_of("from .model import Net\n", "model") ==
+        "`trainer/task.py` line 1 imports `.model`, which does not exist []");
+  CHECK(project.first_of("try:\n  from ._version import v\nexcept ImportError:\n  v = 0\n", "")
+            .empty());
+  project.tree.file("trainer/model.pyx", "");
+  CHECK(project.first_of("from .model import Net\n", "model").empty());
+  project.request.module.clear();
+  project.request.script = "trainer/task.py";
+  CHECK(project.first_of("from .model import Net\n", "model") ==
+        "`trainer/task.py` line 1 imports `.model`, which fails in a script: it belongs to no "
+        "package when it is run [] / `--python-module=trainer.task` instead of `--script`");
+}
+
+TEST_CASE("advice: links are followed") {
+  Imports project;
+  project.tree.file("shared/common/__init__.py", "import yaml\n")
+      .symlink("trainer/common", "../shared/common")
+      .file("trainer/task.py", "from . import common\nfrom trainer.common import x\n");
+  project.request.extra_dirs = {"shared"};
+  CHECK(told(project.advice(), "yaml").starts_with("`trainer/common/__init__.py` line 1 imports"));
+}
+
+TEST_CASE("advice: what runs below the guard of a script counts in the entry alone") {
+  Imports project;
+  project.tree.file("trainer/other.py", "if __name__ == '__main__':\n  import plotly\n");
+  CHECK(project.first_of("from trainer import other\n", "plotly").empty());
+  CHECK_FALSE(project.first_of("if __name__ == '__main__':\n  import plotly\n", "plotly").empty());
+}
+
+TEST_CASE("advice: a path that code changes may lead anywhere in the project") {
+  Imports project;
+  project.tree.file("trainer/deep/tools/helper.py", "");
+  CHECK_FALSE(project.first_of("import helper\n", "helper").empty());
+  CHECK(project.first_of("import sys\nsys.path.append('deep/tools')\nimport helper\n", "helper")
+            .empty());
+}
+
+TEST_CASE("advice: a directory of data is no module, and a found root is looked in") {
+  Imports project;
+  project.tree.file("trainer/datasets/a.csv", "").file("configs/__init__.py", "");
+  project.request.module.clear();
+  project.request.script = "trainer/task.py";
+  CHECK_FALSE(project.first_of("import datasets\n", "datasets").empty());
+  project.request.extra_dirs = {"configs"};
+  CHECK_FALSE(project.first_of("import configs\n", "configs").empty());
+  project.tree.file("requirements.txt", "rootutils\n");
+  CHECK(project.first_of("import rootutils\nimport configs\n", "configs").empty());
 }
 
 TEST_CASE("advice: packages that the executor image brings") {
@@ -89,15 +210,58 @@ TEST_CASE("advice: packages that the executor image brings") {
   std::vector<std::string> asked;
   const auto problems = project.advice([&](const auto& modules) {
     asked = modules;
-    return std::vector<std::string>{"google.cloud.bigquery", "numpy"};
+    return std::map<std::string, bool>{
+        {"google.cloud.bigquery", true}, {"numpy", true}, {"yaml", false}};
   });
-  CHECK(asked == std::vector<std::string>{"yaml", "numpy", "google.cloud.bigquery"});
+  CHECK(asked == std::vector<std::string>{"google.cloud.bigquery", "numpy", "yaml"});
   CHECK(problems.size() == 1);
-  CHECK(told(problems, "yaml").find("line 1 imports `yaml`") != std::string::npos);
+  CHECK(told(problems, "yaml") ==
+        "`trainer/task.py` line 1 imports `yaml`, which neither a requirement nor the executor "
+        "image provides [] / add `PyYAML` to the requirements");
+  project.base.reference = "pytorch/pytorch:2.1.0-cuda12.1-cudnn8-runtime";
+  CHECK(project.first_of("import torch, torchvision, numpy\n", "import").empty());
   project.tree.file("trainer/task.py", "import json\n");
   asked.clear();
-  CHECK(project.advice([&](const auto& modules) { return asked = modules; }).empty());
+  CHECK(project
+            .advice([&](const auto& modules) {
+              asked = modules;
+              return std::map<std::string, bool>{};
+            })
+            .empty());
   CHECK(asked.empty());
+}
+
+TEST_CASE("the version of Python that a project requires is held against the executor image") {
+  Imports project;
+  project.tree.file("trainer/task.py", "");
+  const auto said = [&](const std::string& python, const std::string& metadata) {
+    project.base.python_version = python;
+    project.tree.file("pyproject.toml", metadata);
+    try {
+      const auto shared = std::make_shared<source::MemoryTree>(project.tree);
+      const auto scanned = project::scan(*shared, project.request);
+      const auto plan = plan::make_plan(shared, scanned, project.request, project.base, {});
+      return told(plan.warnings, "requires Python");
+    } catch (const Error& error) {
+      return told(error.problems(), "requires Python");
+    }
+  };
+  const std::string installed =
+      "[build-system]\nrequires = ['setuptools']\n[project]\n"
+      "name = 'trainer'\nversion = '1'\nrequires-python = '>=3.9,<3.12'\n";
+  CHECK(said("3.8.10", installed) ==
+        "the project requires Python `>=3.9,<3.12`, but the executor image `python:3` has 3.8.10 "
+        "[pyproject.toml: [project] requires-python] / take an executor image with a Python that "
+        "fits");
+  CHECK(said("3.12", installed).find("has 3.12") != std::string::npos);
+  CHECK(said("3.11", installed).empty());
+  CHECK(said("", installed).empty());
+  const std::string poetry = "[tool.poetry.dependencies]\npython = '^3.10'\n";
+  CHECK(said("3.8", poetry).find("[tool.poetry.dependencies] python") != std::string::npos);
+  CHECK(said("3.12", poetry).empty());
+  const std::string patch = "[project]\nname = 'x'\nversion = '1'\nrequires-python = '>=3.11.4'\n";
+  CHECK(said("3.11", patch).empty());
+  CHECK_FALSE(said("3.11.2", patch).empty());
 }
 
 TEST_CASE("advice: a requirement that replaces the framework of the base") {

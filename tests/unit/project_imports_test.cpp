@@ -1,4 +1,5 @@
 #include "project/imports.hpp"
+#include "project/known_distributions.hpp"
 #include "project/python_names.hpp"
 
 #include <doctest/doctest.h>
@@ -29,6 +30,9 @@ TEST_CASE("imports are read with line, level and whether their failure may be me
   CHECK(file.imports[5].module == "late.part");
   CHECK(file.imports[5].nested);
   CHECK_FALSE(file.imports[5].optional);
+  const auto main = read_imports("if __name__ == '__main__':\n    import cli\n");
+  CHECK(main.imports.at(0).when_main);
+  CHECK_FALSE(main.imports.at(0).nested);
   CHECK_FALSE(file.changes_path);
   CHECK(read_imports("import sys\nsys.path.append('..')\n").changes_path);
   CHECK(read_imports("import\nfrom x\nfrom . x\nimport a.\n").imports.size() == 1);
@@ -47,6 +51,13 @@ TEST_CASE("import names lead to distributions") {
   CHECK(is_brought_by("cv2", {"opencv-python-headless"}));
   CHECK(is_brought_by("numpy", {"pandas"}));
   CHECK(is_brought_by("onnxruntime", {"onnxruntime-gpu"}));
+  CHECK(is_brought_by("google.cloud.tasks", {"google-cloud-tasks"}));
+  CHECK(is_brought_by("google.cloud.new_thing.Client", {"google-cloud-new-thing"}));
+  CHECK_FALSE(is_brought_by("google.cloud.new_thing", {"google-cloud-storage"}));
+  CHECK(usual_distribution("google.cloud.new_thing").empty());
+  CHECK(usual_distribution("nobody_knows").empty());
+  CHECK(is_known_distribution("opencv-python-headless"));
+  CHECK_FALSE(is_known_distribution("nobody-knows"));
   CHECK_FALSE(is_brought_by("yaml", {"yamlfix"}));
 }
 

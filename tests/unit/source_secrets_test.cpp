@@ -87,6 +87,7 @@ TEST_CASE("tokens are found by their kind, with the line") {
       {"kube-credentials", "client-key-data: " + noise(120)},
       {"private-key", pem(key_name, "\n")},
       {"private-key", pem("PRIVATE " + std::string{"KEY"}, "\\n")},
+      {"private-key", "-----BEGIN " + key_name + "-----\n" + noise(64) + "\n-----END"},
       {"private-key", pem("OPENSSH PRIVATE " + std::string{"KEY"}, "\r\n")},
       {"private-key", pem("PGP PRIVATE " + std::string{"KEY BLOCK"}, "\n")},
   };
@@ -119,6 +120,10 @@ TEST_CASE("what only looks like a token is none") {
       "if text.startswith('-----BEGIN " + key_name + "-----'):\n  raise ValueError(text)",
       "-----BEGIN " + key_name + "-----\n...\n-----END " + key_name + "-----",
       "-----BEGIN " + key_name + "----- and then the words of a long sentence follow it",
+      "-----BEGIN " + key_name + "-----\nfoo\n-----END " + key_name + "-----\n",
+      "-----BEGIN " + key_name + "-----\n" + noise(40) + "\n-----END " + key_name + "-----\n",
+      R"({"type": "service_account", "private_key": "-----BEGIN )" + key_name +
+          R"(-----\nfake\n-----END )" + key_name + R"(-----\n"})",
       "-----BEGIN CERTIFICATE-----\n" + noise(64) + "\n" + noise(64),
       "-----BEGIN PUBLIC KEY-----\n" + noise(64),
       R"("refresh_token": ")" + noise(60) + "\"",  // without its client's secret

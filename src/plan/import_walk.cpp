@@ -1,0 +1,346 @@
+#include "plan/import_walk.hpp"
+
+#include "base/text.hpp"
+#include "plan/advice.hpp"
+#include "project/findings.hpp"
+#include "project/python_names.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace autopack::plan {
+
+namespace {
+
+constexpr std::size_t most_files{2000};
+constexpr std::uint64_t largest_file{2'000'000};
+
+/// Modules that put the project's root on sys.path when they are imported or called.
+constexpr std::array<std::string_view, 4> root_finders{"autoroot", "autorootcwd", "pyrootutils",
+                                                       "rootutils"};
+
+bool finds_root(const project::PythonFile& file) {
+  return std::any_of(file.imports.begin(), file.imports.end(), [](const auto& import) {
+    return std::find(root_finders.begin(), root_finders.end(), import.module) != root_finders.end();
+  });
+}
+
+bool comes_before(const ContextEntry& a, const std::string& b) {
+  return a.path < b;
+}
+
+/// The part of a dotted name in front, and the rest.
+std::pair<std::string, std::string_view> split_module(std::string_view module) {
+  const auto dot = std::min(module.find('.'), module.size());
+  return {std::string{module.substr(0, dot)}, module.substr(std::min(dot + 1, module.size()))};
+}
+
+/// What several distributions share is looked at in full: `google.cloud.storage`.
+std::string judged_module(const project::Import& import, const std::string& name) {
+  const std::string first = split_module(import.module).first;
+  if (first != "google") {
+    return first;
+  }
+  return name.empty() || name == "*" ? import.module : import.module + "." + name;
+}
+
+}  // namespace
+
+ImportWalk::ImportWalk(const Plan& plan, const project::Project& project, Start start)
+    : plan_{plan}, project_{project}, start_{std::move(start)} {
+  roots_.push_back(start_.root);
+  for (const auto& root : project.python_path) {
+    add_root(root);
+  }
+  if (project.package) {
+    add_root(project.package->import_root);
+  }
+  const auto has_path = [](const std::string& pair) { return pair.starts_with("PYTHONPATH="); };
+  if (std::any_of(plan.base.environment.begin(), plan.base.environment.end(), has_path)) {
+    add_root("");
+  }
+}
+
+ImportFindings ImportWalk::run() {
+  if (const auto* entry = in_image(start_.file)) {
+    visit(entry, start_.file);
+  }
+  for (; !waiting_.empty() && seen_.size() < most_files; waiting_.pop_front()) {
+    read(waiting_.front().first, waiting_.front().second);
+  }
+  for (const bool certain : {true, false}) {
+    for (auto& [module, open] : open_) {
+      if (open.certain == certain) {
+        findings_.open.push_back(std::move(open));
+      }
+    }
+  }
+  return std::move(findings_);
+}
+
+void ImportWalk::add_root(const std::string& root) {
+  if (std::find(roots_.begin(), roots_.end(), root) == roots_.end()) {
+    roots_.push_back(root);
+  }
+}
+
+void ImportWalk::visit(const ContextEntry* entry, const std::string& path) {
+  if (entry->size <= largest_file && seen_.insert(path).second) {
+    waiting_.emplace_back(entry, path);
+  }
+}
+
+void ImportWalk::read(const ContextEntry* entry, const std::string& path) {
+  const auto file = project::read_imports(plan_.trees[entry->tree].read(*entry));
+  if (file.changes_path || finds_root(file)) {
+    path_changes_ = true;
+    add_root("");
+  }
+  for (const auto& import : file.imports) {
+    if (import.when_main && path != start_.file) {
+      continue;
+    }
+    if (import.level > 0) {
+      follow_relative(import, path);
+    } else {
+      follow_absolute(import, path);
+    }
+  }
+}
+
+const ContextEntry* ImportWalk::in_image(const std::string& path) const {
+  return entry_behind_links(plan_, path);
+}
+
+/// The module `name` in the directory `root` of the image.
+std::optional<ImportWalk::Module> ImportWalk::find(const std::string& root,
+                                                   const std::string& name) const {
+  const std::string path = project::join_path(root, name);
+  for (const auto* end : {"/__init__.py", ".py"}) {
+    if (const auto* file = in_image(path + end)) {
+      return Module{.path = path, .file = file};
+    }
+  }
+  if (const auto* directory = in_image(path); directory != nullptr &&
+                                              directory->type == source::EntryType::directory &&
+                                              holds_python(plan_, directory->path)) {
+    return Module{.path = path};
+  }
+  // Compiled, or to be: `fast.cpython-311-x86_64-linux-gnu.so`, `fast.pyx`.
+  const auto next =
+      std::lower_bound(plan_.code.begin(), plan_.code.end(), path + ".", comes_before);
+  const bool is_compiled = next != plan_.code.end() && next->path.starts_with(path + ".") &&
+                           next->type == source::EntryType::file;
+  return is_compiled ? std::optional{Module{.path = path}} : std::nullopt;
+}
+
+/// Where sys.path is changed by code, a module may lie in any directory.
+std::optional<ImportWalk::Module> ImportWalk::find_anywhere(const std::string& name) {
+  if (!anywhere_) {
+    anywhere_.emplace();
+    for (const auto& entry : plan_.code) {
+      std::string_view path{entry.path};
+      if (entry.type == source::EntryType::directory || !path.ends_with(".py")) {
+        continue;
+      }
+      path.remove_suffix(path.ends_with("/__init__.py") ? 12 : 3);
+      anywhere_->emplace(project::base_name(path), project::parent_path(path));
+    }
+  }
+  const auto found = anywhere_->find(name);
+  return found == anywhere_->end() ? std::nullopt : find(found->second, name);
+}
+
+/// Visits `module` and what of `import` lies in it. False when a part of its name is not there.
+bool ImportWalk::enter(const Module& module, const project::Import& import, std::string_view rest) {
+  Module at = module;
+  const auto visit_module = [&](const Module& one) {
+    if (one.file != nullptr) {
+      const bool is_package = one.file->path.ends_with("/__init__.py");
+      visit(one.file, one.path + (is_package ? "/__init__.py" : ".py"));
+    }
+  };
+  visit_module(at);
+  while (!rest.empty()) {
+    const auto [name, left] = split_module(rest);
+    const auto next = find(at.path, name);
+    if (!next) {
+      return false;
+    }
+    at = *next;
+    visit_module(at);
+    rest = left;
+  }
+  for (const auto& name : import.names) {
+    if (const auto next = find(at.path, name)) {
+      visit_module(*next);
+    }
+  }
+  return true;
+}
+
+void ImportWalk::follow_relative(const project::Import& import, const std::string& path) {
+  const bool certain = !import.optional && !import.nested;
+  if (start_.is_script && path == start_.file) {
+    if (certain) {
+      tell_nothing_there(import, path, "");
+    }
+    return;
+  }
+  std::string directory = project::parent_path(path);
+  for (int level = 1; level < import.level; ++level) {
+    directory = project::parent_path(directory);
+  }
+  if (import.module.empty()) {
+    enter({.path = directory}, import, {});
+    return;
+  }
+  const auto [first, rest] = split_module(import.module);
+  const auto module = find(directory, first);
+  if (module && enter(*module, import, rest)) {
+    return;
+  }
+  if (const auto there = on_disk(directory, first); there && !module && !import.optional) {
+    tell_missing(import, path, first, *there);
+  } else if (certain && !there) {
+    tell_nothing_there(import, path,
+                       std::string(static_cast<std::size_t>(import.level), '.') + import.module);
+  }
+}
+
+void ImportWalk::follow_absolute(const project::Import& import, const std::string& path) {
+  const auto [first, rest] = split_module(import.module);
+  for (const auto& root : roots_) {
+    if (const auto module = find(root, first)) {
+      enter(*module, import, rest);
+      return;
+    }
+  }
+  if (project::is_standard_module(first)) {
+    return;
+  }
+  if (const auto module = path_changes_ ? find_anywhere(first) : std::nullopt) {
+    enter(*module, import, rest);
+    return;
+  }
+  if (!tell_local(import, path, first)) {
+    note_open(import, path);
+  }
+}
+
+/// True when the project has the module, where Python does not look.
+bool ImportWalk::tell_local(const project::Import& import,
+                            const std::string& path,
+                            const std::string& name) {
+  std::vector<std::string> roots = roots_;
+  for (const auto& root : {std::string{}, std::string{"src"}, project::parent_path(path)}) {
+    if (std::find(roots.begin(), roots.end(), root) == roots.end()) {
+      roots.push_back(root);
+    }
+  }
+  for (const auto& root : roots) {
+    if (const auto there = on_disk(root, name)) {
+      if (!import.optional) {
+        tell_missing(import, path, name, *there);
+      }
+      return true;
+    }
+  }
+  return false;
+}
+
+/// The module `name` of the working directory, image or not.
+std::optional<source::Entry> ImportWalk::on_disk(const std::string& root,
+                                                 const std::string& name) const {
+  const auto& tree = *plan_.trees.front().tree;
+  const std::string path = project::join_path(root, name);
+  if (auto file = tree.find(path + ".py"); file && file->type == source::EntryType::file) {
+    return file;
+  }
+  auto directory = tree.find(path);
+  if (!directory || directory->type != source::EntryType::directory) {
+    return std::nullopt;
+  }
+  const auto children = tree.list(path);
+  const bool has_code = std::any_of(children.begin(), children.end(),
+                                    [](const auto& child) { return child.path.ends_with(".py"); });
+  return has_code ? directory : std::nullopt;
+}
+
+void ImportWalk::note_open(const project::Import& import, const std::string& path) {
+  const bool certain = !import.optional && !import.nested;
+  const auto note = [&](const std::string& name) {
+    std::string module = judged_module(import, name);
+    const auto [known, is_new] = open_.try_emplace(
+        module,
+        OpenImport{.module = module, .path = path, .line = import.line, .certain = certain});
+    if (!is_new && certain && !known->second.certain) {
+      known->second = {.module = module, .path = path, .line = import.line};
+    }
+  };
+  if (import.names.empty()) {
+    note("");
+  }
+  for (const auto& name : import.names) {
+    note(name);
+  }
+}
+
+namespace {
+
+/// The files that Python starts with: the entry's, or those that a shell script starts.
+std::vector<Start> starts_of(const Plan& plan, const project::Project& project) {
+  if (!plan.user_dockerfile.empty()) {
+    return {};
+  }
+  std::vector<Start> starts;
+  for (const auto& started : project.started) {
+    starts.push_back({.file = started.file,
+                      .root = started.root,
+                      .is_script = started.kind == project::EntryKind::python_script,
+                      .origin = started.origin});
+  }
+  if (!plan.entry.file.empty() && plan.entry.kind != project::EntryKind::shell_script) {
+    const bool is_script = plan.entry.kind == project::EntryKind::python_script;
+    starts.push_back({.file = plan.entry.file,
+                      .root = is_script ? project::parent_path(plan.entry.file) : std::string{},
+                      .is_script = is_script});
+  }
+  return starts;
+}
+
+/// Adds `more` to `all`, what both have once; a module that one of them needs is certain.
+void add_findings(ImportFindings& all, ImportFindings more) {
+  for (auto& problem : more.problems) {
+    const auto same = [&](const Problem& other) { return other.message == problem.message; };
+    if (std::none_of(all.problems.begin(), all.problems.end(), same)) {
+      all.problems.push_back(std::move(problem));
+    }
+  }
+  for (auto& import : more.open) {
+    const auto same = std::find_if(all.open.begin(), all.open.end(), [&](const auto& other) {
+      return other.module == import.module;
+    });
+    if (same == all.open.end()) {
+      all.open.push_back(std::move(import));
+    } else if (import.certain && !same->certain) {
+      *same = std::move(import);
+    }
+  }
+}
+
+}  // namespace
+
+ImportFindings walk_imports(const Plan& plan, const project::Project& project) {
+  ImportFindings all;
+  for (auto& start : starts_of(plan, project)) {
+    add_findings(all, ImportWalk{plan, project, std::move(start)}.run());
+  }
+  std::stable_partition(all.open.begin(), all.open.end(),
+                        [](const OpenImport& import) { return import.certain; });
+  return all;
+}
+
+}  // namespace autopack::plan

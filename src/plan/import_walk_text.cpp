@@ -1,0 +1,97 @@
+#include "base/text.hpp"
+#include "plan/advice.hpp"
+#include "plan/import_walk.hpp"
+#include "project/findings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace autopack::plan {
+
+namespace {
+
+std::string where_imported(const project::Import& import,
+                           const std::string& path,
+                           const std::string& module) {
+  return fmt::format("`{}` line {} imports `{}`", printable(path), import.line, printable(module));
+}
+
+std::string as_module(const Start& start) {
+  const std::string name = replace_all(start.file.substr(0, start.file.rfind('.')), "/", ".");
+  return start.origin.empty() ? fmt::format("--python-module={}", shell_quote(name))
+                              : fmt::format("python -m {}", shell_quote(name));
+}
+
+/// What to write instead of what starts the program now.
+std::string instead(const Start& start) {
+  return start.origin.empty()
+             ? fmt::format("`{}` instead of `--script`", as_module(start))
+             : fmt::format("`{}` in `{}`", as_module(start), printable(start.origin));
+}
+
+}  // namespace
+
+void ImportWalk::tell_missing(const project::Import& import,
+                              const std::string& path,
+                              const std::string& name,
+                              const source::Entry& there) {
+  if (!told_.insert(there.path).second) {
+    return;
+  }
+  Problem problem{.severity = Problem::Severity::warning};
+  const std::string where = where_imported(import, path, name);
+  const bool is_directory = there.type == source::EntryType::directory;
+  const bool needs_module = start_.is_script && !project::parent_path(start_.file).empty();
+  if (in_image(there.path) != nullptr) {
+    problem.message = fmt::format("{}: `{}` is in the image, but not where Python looks", where,
+                                  printable(there.path));
+    if (start_.is_script) {
+      problem.hints = {instead(start_) + " looks in the whole directory"};
+    } else if (project::parent_path(there.path) == project::parent_path(start_.file)) {
+      problem.hints = {
+          fmt::format("`--script={}` looks beside the script", shell_quote(start_.file))};
+    }
+  } else if (const auto rule = project_.ignore.excludes(there.path)) {
+    problem.message = fmt::format("{}, which the rule `{}` leaves out of the image", where,
+                                  printable(rule->pattern));
+    problem.origin = rule->line == 0 ? rule->file : fmt::format("{}:{}", rule->file, rule->line);
+    problem.hints = {source::bring_back_command(there.path, is_directory, *rule)};
+  } else {
+    problem.message = fmt::format("{}, which is not in the image", where);
+    if (!is_directory) {
+      problem.hints = {fmt::format("move `{}` to `{}`, which is copied", printable(there.path),
+                                   printable(project::parent_path(path)))};
+    } else {
+      problem.hints = {fmt::format(
+          "add `--extra-dirs={}`{}", shell_quote(there.path),
+          needs_module
+              ? ", and " + instead(start_) + ": a script finds only what is beside it"
+              : "")};
+    }
+  }
+  findings_.problems.push_back(std::move(problem));
+}
+
+void ImportWalk::tell_nothing_there(const project::Import& import,
+                                    const std::string& path,
+                                    const std::string& wanted) {
+  if (!told_.insert(path + " " + wanted).second) {
+    return;
+  }
+  Problem problem{.severity = Problem::Severity::warning};
+  if (wanted.empty()) {
+    const std::string name =
+        std::string(static_cast<std::size_t>(import.level), '.') + import.module;
+    problem.message = where_imported(import, path, name) +
+                      ", which fails in a script: it belongs to no package when it is run";
+    if (!project::parent_path(path).empty()) {
+      problem.hints = {instead(start_)};
+    }
+  } else {
+    problem.message = where_imported(import, path, wanted) + ", which does not exist";
+  }
+  findings_.problems.push_back(std::move(problem));
+}
+
+}  // namespace autopack::plan

@@ -1,0 +1,60 @@
+#include "plan/python_version.hpp"
+
+#include "base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace autopack::plan {
+
+namespace {
+
+using python::Version;
+
+/// `3.11` stands for all its releases: `>=3.11.4` and `<=3.11.2` may hold.
+bool may_allow(const project::RequiresPython& required, const Version& version) {
+  if (version.release.size() != 2) {
+    return required.allows(version);
+  }
+  // Beside every patch release that a condition names there is one that it is about.
+  std::vector<std::uint64_t> patches{0, 99};
+  for (const auto& set : required.alternatives) {
+    for (const auto& condition : set.all()) {
+      const auto& numbers = condition.version.release;
+      if (numbers.size() > 2) {
+        patches.insert(patches.end(), {numbers[2], numbers[2] + 1, numbers[2] - (numbers[2] > 0)});
+      }
+    }
+  }
+  return std::any_of(patches.begin(), patches.end(), [&](std::uint64_t patch) {
+    Version one = version;
+    one.release.push_back(patch);
+    return required.allows(one);
+  });
+}
+
+}  // namespace
+
+void check_python_version(Plan& plan, const project::Project& project, Problems& problems) {
+  const auto& required = project.requires_python;
+  const auto version = Version::parse(plan.base.python_version);
+  if (!required || !version || may_allow(*required, *version)) {
+    return;
+  }
+  Problem problem{
+      .message = fmt::format("the project requires Python `{}`, but the executor image `{}` has {}",
+                             printable(required->text), printable(plan.base.reference),
+                             plan.base.python_version),
+      .origin = required->origin,
+      .hints = {"take an executor image with a Python that fits"}};
+  if (!plan.dependencies.install) {
+    problem.severity = Problem::Severity::warning;
+    plan.warnings.push_back(std::move(problem));
+  } else {
+    problems.push_back(std::move(problem));
+  }
+}
+
+}  // namespace autopack::plan

@@ -1,0 +1,129 @@
+#include "project/known_distributions.hpp"
+
+#include "base/text.hpp"
+#include "project/distribution_tables.hpp"
+#include "project/package_names.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace autopack::project {
+
+namespace {
+
+/// The row of the longest part of the dotted `module` that the table has.
+std::string_view row_of(std::string_view module) {
+  for (std::string_view name = module; !name.empty();) {
+    const auto rows = modules_of_other_names();
+    const auto found =
+        std::find_if(rows.begin(), rows.end(), [&](const auto& row) { return row.first == name; });
+    if (found != rows.end()) {
+      return found->second;
+    }
+    const auto dot = name.rfind('.');
+    name = dot == std::string_view::npos ? std::string_view{} : name.substr(0, dot);
+  }
+  return {};
+}
+
+std::string_view top_level(std::string_view module) {
+  return module.substr(0, module.find('.'));
+}
+
+bool has_same_name(std::string_view module) {
+  static const std::set<std::string, std::less<>> names = [] {
+    const auto words = split(trim(modules_of_same_names()), ' ');
+    return std::set<std::string, std::less<>>{words.begin(), words.end()};
+  }();
+  return names.contains(top_level(module));
+}
+
+/// `named` and all that they are known to require.
+std::set<std::string, std::less<>> with_requirements(const std::vector<std::string>& named) {
+  std::set<std::string, std::less<>> all;
+  std::vector<std::string> waiting{named};
+  const auto rows = known_requirements();
+  while (!waiting.empty()) {
+    std::string name = std::move(waiting.back());
+    waiting.pop_back();
+    const auto row =
+        std::find_if(rows.begin(), rows.end(), [&](const auto& one) { return one.first == name; });
+    if (all.insert(std::move(name)).second && row != rows.end()) {
+      const auto more = split(row->second, ' ');
+      waiting.insert(waiting.end(), more.begin(), more.end());
+    }
+  }
+  return all;
+}
+
+/// Names that a distribution of the module would have if it had the module's: `google-cloud-tasks`,
+/// `helper`.
+std::vector<std::string> likely_names(std::string_view module) {
+  if (!module.starts_with("google.")) {
+    return {normalise_name(top_level(module))};
+  }
+  std::vector<std::string> names;
+  const std::size_t shared = module.starts_with("google.cloud.") ? 13 : 7;
+  for (auto end = module.find('.', shared); end != std::string_view::npos;
+       end = module.find('.', end + 1)) {
+    names.push_back(normalise_name(module.substr(0, end)));
+  }
+  names.push_back(normalise_name(module));
+  return names;
+}
+
+}  // namespace
+
+std::vector<std::string> distributions_of(std::string_view module) {
+  std::vector<std::string> names;
+  for (const auto& name : split(row_of(module), ' ')) {
+    if (!name.empty() && name != "-") {
+      names.push_back(normalise_name(name));
+    }
+  }
+  if (names.empty() && has_same_name(module)) {
+    names.push_back(normalise_name(top_level(module)));
+  }
+  return names;
+}
+
+std::string usual_distribution(std::string_view module) {
+  if (const auto row = row_of(module); !row.empty()) {
+    return row.front() == '-' ? "" : std::string{row.substr(0, row.find(' '))};
+  }
+  return has_same_name(module) ? replace_all(std::string{top_level(module)}, "_", "-") : "";
+}
+
+bool is_brought_by(std::string_view module, const std::vector<std::string>& named) {
+  const auto all = with_requirements(named);
+  const auto known = distributions_of(module);
+  if (std::any_of(known.begin(), known.end(),
+                  [&](const std::string& name) { return all.contains(name); })) {
+    return true;
+  }
+  const auto likely = likely_names(module);
+  return std::any_of(named.begin(), named.end(), [&](const std::string& name) {
+    return std::any_of(likely.begin(), likely.end(), [&](const std::string& one) {
+      return name == one || name.starts_with(one + "-");
+    });
+  });
+}
+
+bool is_known_distribution(std::string_view name) {
+  static const std::set<std::string, std::less<>> names = [] {
+    std::set<std::string, std::less<>> all;
+    for (const auto& [module, row] : modules_of_other_names()) {
+      for (const auto& one : split(row, ' ')) {
+        all.insert(normalise_name(one));
+      }
+    }
+    for (const auto& one : split(trim(modules_of_same_names()), ' ')) {
+      all.insert(normalise_name(one));
+    }
+    return all;
+  }();
+  return names.contains(name);
+}
+
+}  // namespace autopack::project

@@ -1,0 +1,77 @@
+"""What is told, and what is refused, before anything is built."""
+
+import shutil
+import unittest
+
+import testbed
+from testbed import autopack, docker, run
+
+VERSION = 'import sys; print("%d.%d" % sys.version_info[:2])'
+GIT = ('git', '-c', 'user.name=t', '-c', 'user.email=t@example.com')
+
+
+class Advice(unittest.TestCase):
+    """The executor image has numpy, and no yaml."""
+
+    def setUp(self):
+        self.base = testbed.executor()
+        self.folder = testbed.write_tree({'trainer/__init__.py': '', 'trainer/task.py': 'import numpy\nimport yaml\n'})
+        self.addCleanup(testbed.remove_images, f'autopack/{self.folder.name}')
+
+    def call(self, command, *flags, **options):
+        return autopack(*command.split(), '--executor-image-uri', self.base, '--python-module=trainer.task', *flags,
+                        cwd=self.folder, **options)
+
+    def test_build_says_briefly_what_explain_tells(self):
+        told = self.call('explain').err
+        self.assertIn('`trainer/task.py` line 2 imports `yaml`, which neither a requirement nor the executor image provides',
+                      told)
+        self.assertIn('hint: add `PyYAML` to the requirements', told)
+        self.assertNotIn('numpy', told)
+        for _ in range(2):  # built, then taken as it is
+            built = self.call('build --no-push').err
+            self.assertIn('imports `yaml`', built)
+            self.assertIn('`autopack explain` tells what to do', built)
+            self.assertNotIn('PyYAML', built)
+        self.assertIn('imports `yaml`', self.call('explain --check').err)
+
+    def test_strict_refuses_before_anything_is_built(self):
+        for command in ('explain', 'explain --check', 'build --no-push'):
+            refused = self.call(command, '--strict', status=2)
+            self.assertIn('imports `yaml`', refused.err)
+        images = docker('images', '--quiet', f'autopack/{self.folder.name}')
+        self.assertEqual(images, '')
+        (self.folder / 'trainer/task.py').write_text('import numpy\n')
+        self.call('build --no-push', '--strict')
+
+    def test_git_and_the_working_tree_tell_the_same(self):
+        (self.folder / 'trainer/task.py').write_text('from .helper import x\nimport yaml\nimport common\n')
+        testbed.write_tree({'shared/common/__init__.py': 'import cv2\n'}, self.folder)
+        (self.folder / 'common').symlink_to('shared/common')
+        (self.folder / 'requirements.txt').write_text('pandas; sys_platform == "win32"\n')
+        for command in (['init', '-q'], ['add', '.'], ['commit', '-qm', 'x']):
+            run([*GIT, '-C', self.folder, *command])
+        said = [[line for line in self.call('explain', *flags).err.splitlines() if line.startswith(('warning', '  hint'))]
+                for flags in ((), ('--source=HEAD',), ('--source=index',))]
+        self.assertEqual(said[0], said[1])
+        self.assertEqual(said[0], said[2])
+        self.assertIn('`.helper`, which does not exist', '\n'.join(said[0]))
+
+
+class PythonVersion(unittest.TestCase):
+    def test_a_project_for_another_python_is_refused(self):
+        base = testbed.executor()
+        # The image is made of this machine's own distribution.
+        version = run([testbed.SYSTEM_PYTHON, '-c', VERSION]).stdout.decode().strip()
+        folder = testbed.write_tree({
+            'pyproject.toml': '[build-system]\nrequires = ["setuptools"]\nbuild-backend = "setuptools.build_meta"\n'
+                              '[project]\nname = "trainer"\nversion = "1"\nrequires-python = ">=3.99"\n'
+                              '[tool.setuptools]\npackages = ["trainer"]\n',
+            'trainer/__init__.py': '', 'trainer/task.py': 'print("ran")\n'})
+        self.addCleanup(shutil.rmtree, folder)
+        for command in ('explain', 'explain --check', 'build --no-push'):
+            refused = autopack(*command.split(), '--executor-image-uri', base, '--python-module=trainer.task', cwd=folder,
+                               status=2)
+            self.assertIn(f'the project requires Python `>=3.99`, but the executor image `{base}` has {version}',
+                          refused.err)
+            self.assertIn('pyproject.toml: [project] requires-python', refused.err)
