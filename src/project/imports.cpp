@@ -6,8 +6,7 @@
 #include "project/python_tokens.hpp"
 #include "project/requirement.hpp"
 #include "project/setup_py.hpp"
-
-#include <toml++/toml.h>
+#include "project/toml.hpp"
 
 namespace autopack::project {
 
@@ -82,7 +81,7 @@ void add_names(std::vector<std::string>& names, std::string_view requirement) {
 }
 
 void add_toml(std::vector<std::string>& names, const std::string& text) {
-  const toml::table table = toml::parse(text);
+  const toml::table table = parse_toml(text);
   const auto add_all = [&](const toml::node_view<const toml::node>& list) {
     if (const auto* array = list.as_array()) {
       for (const auto& element : *array) {

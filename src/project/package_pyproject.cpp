@@ -1,6 +1,7 @@
 #include "base/text.hpp"
 #include "project/package.hpp"
 #include "project/package_backends.hpp"
+#include "project/toml.hpp"
 
 #include <fmt/format.h>
 
@@ -146,7 +147,7 @@ void read_backend_path(PackageDraft& draft, const toml::table& document) {
 std::optional<toml::table> parse(PackageDraft& draft) {
   const auto text = draft.findings().tree().read(draft.findings().follow(origin).entry.path);
   try {
-    return toml::parse(text);
+    return parse_toml(text);
   } catch (const toml::parse_error& error) {
     draft.findings().error(
         fmt::format("cannot read `{}`: {}", origin, printable(error.description())),
