@@ -1,11 +1,14 @@
 #include "base/text.hpp"
+#include "engine/build_context.hpp"
 #include "image/file_reference.hpp"
 #include "image/tar.hpp"
 #include "pipeline/age.hpp"
 #include "pipeline/direct.hpp"
 #include "pipeline/files.hpp"
 #include "pipeline/loading.hpp"
+#include "pipeline/own_dockerfile.hpp"
 #include "pipeline/reasons.hpp"
+#include "pipeline/scan.hpp"
 #include "project/pip_settings.hpp"
 
 #include <fmt/format.h>
@@ -69,6 +72,21 @@ std::map<std::string, std::string> dependency_labels(const plan::Plan& plan) {
   return {{"autopack.dependency-key", plan.dependency_key}};
 }
 
+void check_own_dockerfile(Services& services,
+                          const PackageRequest& request,
+                          const Scanned& scanned,
+                          const engine::BuildRequest& build) {
+  const auto problems = own_dockerfile_findings(
+      *build.plan, scanned.project.ignore, engine::dockerfile_path(build),
+      is_from_git(request) ? std::filesystem::path{} : request.project.directory);
+  for (const auto& problem : problems) {
+    if (problem.severity == Problem::Severity::warning) {
+      services.reporter->warn(problem);
+    }
+  }
+  throw_if_errors(problems, ErrorKind::project);
+}
+
 engine::BuildResult run_build(Services& services,
                               const PackageRequest& request,
                               const Scanned& scanned,
@@ -87,6 +105,7 @@ engine::BuildResult run_build(Services& services,
                              .buildkit = docker.info().buildkit,
                              .file_time = image::file_time(services.environment)};
   if (!plan.user_dockerfile.empty()) {
+    check_own_dockerfile(services, request, scanned, build);
     return docker.build(build);
   }
   if (plan.dependencies.needs_pip()) {
