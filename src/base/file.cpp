@@ -3,9 +3,12 @@
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/new_file.hpp"
+#include "base/text.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <array>
@@ -19,20 +22,53 @@ namespace fs = std::filesystem;
 
 namespace {
 
-Error failure(const char* verb, const fs::path& path, int code) {
-  return Error(ErrorKind::environment, fmt::format("cannot {} `{}`", verb, path.string()))
-      .cause(std::strerror(code));
+Error unreadable(const fs::path& path, const std::string& why) {
+  return Error(ErrorKind::environment, fmt::format("cannot read `{}`", printable(path.string())))
+      .cause(why);
+}
+
+Error unreadable(const fs::path& path, int code) {
+  return unreadable(path, std::strerror(code));
+}
+
+bool is_null_device(const struct stat& status) {
+  constexpr unsigned memory_devices{1};
+  constexpr unsigned null_device{3};
+  return S_ISCHR(status.st_mode) && status.st_rdev == makedev(memory_devices, null_device);
+}
+
+/// An open file that may be read to its end; none when there is no such file.
+Descriptor open_to_read(const fs::path& path, FileSort sort) {
+  // O_NONBLOCK: opening a FIFO without a writer would wait for ever.
+  const int wait = sort == FileSort::regular ? O_NONBLOCK : 0;
+  Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | wait)};
+  if (!file) {
+    if (errno == ENOENT || errno == ENOTDIR) {
+      return file;
+    }
+    throw unreadable(path, errno);
+  }
+
+  struct stat status = {};
+
+  if (::fstat(file.get(), &status) != 0) {
+    throw unreadable(path, errno);
+  }
+  if (S_ISDIR(status.st_mode)) {
+    throw unreadable(path, EISDIR);
+  }
+  if (sort == FileSort::regular && !S_ISREG(status.st_mode) && !is_null_device(status)) {
+    throw unreadable(path, "it is a FIFO, a socket or a device, not a file");
+  }
+  return file;
 }
 
 }  // namespace
 
-std::optional<std::string> read_file_if_exists(const fs::path& path) {
-  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
-  if (file.get() < 0) {
-    if (errno == ENOENT || errno == ENOTDIR) {
-      return std::nullopt;
-    }
-    throw failure("read", path, errno);
+std::optional<std::string> read_file_if_exists(const fs::path& path, FileSort sort) {
+  const Descriptor file = open_to_read(path, sort);
+  if (!file) {
+    return std::nullopt;
   }
   std::string text;
   std::array<char, 65536> buffer{};
@@ -42,19 +78,22 @@ std::optional<std::string> read_file_if_exists(const fs::path& path) {
       continue;
     }
     if (count < 0) {
-      throw failure("read", path, errno);
+      throw unreadable(path, errno);
     }
     if (count == 0) {
       return text;
     }
     text.append(buffer.data(), static_cast<std::size_t>(count));
+    if (text.size() > largest_text) {
+      throw unreadable(path, fmt::format("it is larger than {} MiB", largest_text >> 20U));
+    }
   }
 }
 
-std::string read_file(const fs::path& path) {
-  auto text = read_file_if_exists(path);
+std::string read_file(const fs::path& path, FileSort sort) {
+  auto text = read_file_if_exists(path, sort);
   if (!text) {
-    throw failure("read", path, ENOENT);
+    throw unreadable(path, ENOENT);
   }
   return std::move(*text);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -7,10 +8,19 @@
 
 namespace autopack {
 
-/// The whole file; none when it does not exist. Throws Error(environment) when it cannot be read.
-std::optional<std::string> read_file_if_exists(const std::filesystem::path& path);
+/// What is read as a text is no larger: a name may lead to what has no end.
+constexpr std::size_t largest_text{std::size_t{64} << 20U};
+
+/// What a name may lead to. A file that is found by its name must be a regular one, or reading it
+/// may never end; one that the user named may be a pipe (`<(command)`).
+enum class FileSort { regular, any };
+
+/// The whole file; none when it does not exist. `/dev/null` is empty. Throws Error(environment)
+/// when it cannot be read or holds more than `largest_text`.
+std::optional<std::string> read_file_if_exists(const std::filesystem::path& path,
+                                               FileSort sort = FileSort::regular);
 /// The whole file; throws Error(environment) naming it when it is missing or unreadable.
-std::string read_file(const std::filesystem::path& path);
+std::string read_file(const std::filesystem::path& path, FileSort sort = FileSort::regular);
 
 enum class FileMode { normal, secret };  ///< 0644 and 0600 (before umask)
 

@@ -20,7 +20,7 @@ Problem only_on_disk(const std::string& file, const std::string& source) {
 }  // namespace
 
 std::string read_named_file(const std::string& flag, const std::string& file) {
-  if (auto text = read_file_if_exists(file)) {
+  if (auto text = read_file_if_exists(file, FileSort::any)) {
     return *text;
   }
   throw Error(ErrorKind::usage,

@@ -98,9 +98,10 @@ struct SettingsText {
 /// `file` as `source` has it, named as git names it: `HEAD:autopack.yaml`.
 SettingsText read_text(const std::string& file,
                        const std::string& source,
-                       const Environment& environment) {
+                       const Environment& environment,
+                       FileSort sort = FileSort::regular) {
   if (source == source::worktree_source) {
-    return {file, read_file_if_exists(file)};
+    return {file, read_file_if_exists(file, sort)};
   }
   return {fmt::format("{}:{}", source, file), source::read_git_file(file, source, environment)};
 }
@@ -108,8 +109,8 @@ SettingsText read_text(const std::string& file,
 std::vector<ToolSetting> settings_of_project(const std::filesystem::path& named,
                                              const std::string& source,
                                              const Environment& environment) {
-  const auto own =
-      read_text(named.empty() ? settings_file_name : named.string(), source, environment);
+  const auto own = named.empty() ? read_text(settings_file_name, source, environment)
+                                 : read_text(named.string(), source, environment, FileSort::any);
   if (!named.empty() && !own.text) {
     throw Error(ErrorKind::usage,
                 fmt::format("`--config` names `{}`, which does not exist", printable(own.name)));

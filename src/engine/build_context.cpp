@@ -37,10 +37,7 @@ Items items_of(const BuildRequest& request) {
   for (const auto& file : request.files) {
     items[file.path] = {.text = &file.text.reveal()};
   }
-  const std::string dockerfile = dockerfile_path(request);
-  if (!items.contains(dockerfile)) {
-    items[dockerfile] = {.text = &request.dockerfile};
-  }
+  items.try_emplace(dockerfile_path(request), Item{.text = &request.dockerfile});
   return items;
 }
 
@@ -73,6 +70,23 @@ void add(image::TarWriter& tar,
   }
 }
 
+/// Where no file of the context stands, nor anything that a directory is needed for.
+std::string free_dockerfile_path(const BuildRequest& request) {
+  std::string path{own_dockerfile};
+  const auto context = plan::context(*request.plan);
+  const auto is_taken = [&] {
+    return std::any_of(context.begin(), context.end(), [&](const plan::ContextEntry* entry) {
+      const std::string there = plan::context_path(*entry, request.root);
+      return there == path ||
+             (entry->type != source::EntryType::directory && path.starts_with(there + "/"));
+    });
+  };
+  for (int n = 2; is_taken(); ++n) {
+    path = ".autopack." + std::to_string(n) + ".Dockerfile";
+  }
+  return path;
+}
+
 bool holds_own_dockerfile(const BuildRequest& request) {
   const plan::Plan& plan = *request.plan;
   if (plan.user_dockerfile.empty()) {
@@ -90,7 +104,7 @@ bool holds_own_dockerfile(const BuildRequest& request) {
 
 std::string dockerfile_path(const BuildRequest& request) {
   return holds_own_dockerfile(request) ? request.plan->user_dockerfile
-                                       : std::string{own_dockerfile};
+                                       : free_dockerfile_path(request);
 }
 
 void write_context(const BuildRequest& request, const std::function<void(std::string_view)>& out) {

@@ -26,7 +26,7 @@ private:
   std::string path() const { return options().access_token_file.string(); }
 
   AccessToken read() const {
-    const auto text = read_file_if_exists(options().access_token_file);
+    const auto text = read_file_if_exists(options().access_token_file, FileSort::any);
     if (!text) {
       throw Error(ErrorKind::usage, describe() + ", does not exist")
           .hint(fmt::format("make it: gcloud auth print-access-token >{}", shell_quote(path())));

@@ -29,7 +29,7 @@ constexpr auto key_hint =
 /// Parse errors are not told: they quote the file, which holds a secret.
 CredentialsFile load(const fs::path& path, const std::string& origin) {
   CredentialsFile file{.path = path, .origin = origin};
-  auto content = parse_json(read_file(path));
+  auto content = parse_json(read_file(path, FileSort::any));
   if (!content.is_object()) {
     throw file.fault("is not JSON");
   }

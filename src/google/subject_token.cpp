@@ -58,7 +58,8 @@ public:
   OfFile(std::string path, Format format) : path_{std::move(path)}, format_{std::move(format)} {}
 
   std::string get() override {
-    return format_.read(read_file(path_), fmt::format("subject token file `{}`", path_));
+    return format_.read(read_file(path_, FileSort::any),
+                        fmt::format("subject token file `{}`", path_));
   }
 
 private:

@@ -1,6 +1,7 @@
 #include "base/json.hpp"
 #include "job/config_document.hpp"
 #include "job/job.hpp"
+#include "job/yaml.hpp"
 
 #include <fmt/format.h>
 #include <yaml-cpp/eventhandler.h>
@@ -67,7 +68,7 @@ YAML::Node load_document(const std::string& text, const std::string& origin) {
                                                 "another",
                                                 origin, document.line));
     }
-    return YAML::Load(text);
+    return load_yaml(text);
   } catch (const YAML::Exception& error) {
     throw Error(ErrorKind::usage,
                 fmt::format("`{}` is not YAML: {} (line {}, column {})", origin, error.msg,

@@ -3,9 +3,9 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "job/flag_values.hpp"
+#include "job/yaml.hpp"
 
 #include <fmt/format.h>
-#include <yaml-cpp/yaml.h>
 
 namespace autopack::job {
 
@@ -93,7 +93,7 @@ void add_object(std::vector<std::string>& flags,
 std::vector<std::string> parse_flags_file(std::string_view text, const std::string& file) {
   YAML::Node root;
   try {
-    root = YAML::Load(std::string{text});
+    root = load_yaml(std::string{text});
   } catch (const YAML::Exception& error) {
     throw Error(ErrorKind::usage, fmt::format("`--flags-file` `{}` line {} is no YAML: {}",
                                               printable(file), error.mark.line + 1, error.msg));

@@ -5,9 +5,9 @@
 #include "base/text.hpp"
 #include "job/config_scalar.hpp"
 #include "job/flag_values.hpp"
+#include "job/yaml.hpp"
 
 #include <fmt/format.h>
-#include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 
@@ -98,7 +98,7 @@ std::vector<project::ToolSetting> read_settings_file(std::string_view text,
                                                      const std::string& file) {
   YAML::Node root;
   try {
-    root = YAML::Load(std::string{text});
+    root = load_yaml(std::string{text});
   } catch (const YAML::Exception& error) {
     refuse(file, error.mark.line + 1, "no YAML: " + error.msg);
   }

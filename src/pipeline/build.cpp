@@ -1,4 +1,5 @@
 #include "base/text.hpp"
+#include "engine/build_context.hpp"
 #include "image/file_reference.hpp"
 #include "image/tar.hpp"
 #include "pipeline/age.hpp"
@@ -6,8 +7,10 @@
 #include "pipeline/files.hpp"
 #include "pipeline/installation.hpp"
 #include "pipeline/loading.hpp"
+#include "pipeline/own_dockerfile.hpp"
 #include "pipeline/reasons.hpp"
 #include "pipeline/reuse.hpp"
+#include "pipeline/scan.hpp"
 #include "plan/install_record.hpp"
 #include "project/pip_settings.hpp"
 
@@ -98,6 +101,21 @@ void add_observer(std::vector<engine::ContextFile>& files, const plan::Plan& pla
   add("tree", plan::code_digest(plan));
 }
 
+void check_own_dockerfile(Services& services,
+                          const PackageRequest& request,
+                          const Scanned& scanned,
+                          const engine::BuildRequest& build) {
+  const auto problems = own_dockerfile_findings(
+      *build.plan, scanned.project.ignore, engine::dockerfile_path(build),
+      is_from_git(request) ? std::filesystem::path{} : request.project.directory);
+  for (const auto& problem : problems) {
+    if (problem.severity == Problem::Severity::warning) {
+      services.reporter->warn(problem);
+    }
+  }
+  throw_if_errors(problems, ErrorKind::project);
+}
+
 engine::BuildResult run_build(Services& services,
                               const PackageRequest& request,
                               const Scanned& scanned,
@@ -117,6 +135,7 @@ engine::BuildResult run_build(Services& services,
       .left_out = goal.left_out,
       .file_time = image::file_time(services.environment)};
   if (!plan.user_dockerfile.empty()) {
+    check_own_dockerfile(services, request, scanned, build);
     return docker.build(build);
   }
   plan::Dialect dialect{

@@ -106,7 +106,7 @@ void Gatherer::add_directory(const std::string& path) {
           keep(std::move(entry));
         }
       });
-  if (entries_.size() == before && last_rule) {
+  if (entries_.size() == before && last_rule && !may_be_empty_) {
     refuse_ignored(path.empty() ? "." : path, *last_rule);
   }
   if (entered_excluded) {

@@ -30,6 +30,9 @@ public:
   /// The file or directory `path` with all in it that is not ignored; "" is the whole tree.
   void add(const std::string& path);
 
+  /// That rules leave nothing to copy is no fault.
+  void allow_nothing() { may_be_empty_ = true; }
+
   /// All entries so far, sorted by path, each once; the object is empty then.
   std::vector<ContextEntry> take();
 
@@ -47,6 +50,7 @@ private:
   std::uint16_t index_;
   const source::IgnoreRules& ignore_;
   const ContentReader* contents_;
+  bool may_be_empty_{false};
   std::vector<ContextEntry> entries_{};
   std::unordered_set<std::string> refused_{};
   Problems problems_{};

@@ -200,6 +200,9 @@ std::vector<ContextEntry> gather(const std::vector<Copy>& copies,
                                  Plan& plan,
                                  Problems& problems) {
   Gatherer gatherer{plan.trees.front(), 0, project.ignore, contents};
+  if (!plan.user_dockerfile.empty()) {
+    gatherer.allow_nothing();
+  }
   for (const Copy& copy : copies) {
     if (!copy.source.starts_with(extras_directory)) {
       gatherer.add(copy.source);
@@ -313,6 +316,12 @@ std::string own_dockerfile(const source::Tree& tree, const project::Request& req
   return inside && tree.find(*inside) ? tree.read(*inside) : read_file(request.dockerfile);
 }
 
+/// Its path in the tree where it stands there.
+std::string name_of_dockerfile(const project::Request& request) {
+  const std::string name = request.dockerfile.string();
+  return name.empty() ? name : project::path_in_tree(request, name).value_or(name);
+}
+
 std::string own_templates(const Options& options) {
   std::string text;
   if (!options.templates.empty()) {
@@ -334,7 +343,7 @@ Plan make_plan(std::shared_ptr<const source::Tree> tree,
             .entry = project.entry,
             .platform = options.platform,
             .user = base.user,
-            .user_dockerfile = request.dockerfile.string(),
+            .user_dockerfile = name_of_dockerfile(request),
             .ignore_text = project.ignore.text(),
             .labels = options.labels,
             .warnings = project.warnings,

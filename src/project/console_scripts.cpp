@@ -4,8 +4,8 @@
 #include "project/ini.hpp"
 #include "project/python_names.hpp"
 #include "project/setup_py.hpp"
+#include "project/toml.hpp"
 
-#include <toml++/toml.h>
 
 #include <algorithm>
 
@@ -38,7 +38,7 @@ void add_line(Scripts& scripts, std::string_view line) {
 void add_pyproject(Scripts& scripts, const std::string& text) {
   toml::table document;
   try {
-    document = toml::parse(text);
+    document = parse_toml(text);
   } catch (const toml::parse_error&) {
     return;
   }

@@ -2,9 +2,9 @@
 
 #include "base/text.hpp"
 #include "project/package_names.hpp"
+#include "project/toml.hpp"
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
 #include <optional>
@@ -19,7 +19,7 @@ std::optional<toml::table> pyproject_of(const Findings& findings) {
     return std::nullopt;
   }
   try {
-    return toml::parse(findings.tree().read(place.entry.path));
+    return parse_toml(findings.tree().read(place.entry.path));
   } catch (const toml::parse_error&) {
     return std::nullopt;  // told where the package is read
   }

@@ -6,8 +6,7 @@
 #include "project/python_tokens.hpp"
 #include "project/requirement.hpp"
 #include "project/setup_py.hpp"
-
-#include <toml++/toml.h>
+#include "project/toml.hpp"
 
 #include <algorithm>
 
@@ -124,7 +123,7 @@ private:
 };
 
 void add_toml(Named& named, std::vector<std::string>& names, const std::string& text) {
-  const toml::table table = toml::parse(text);
+  const toml::table table = parse_toml(text);
   const auto add_all = [&](const toml::node_view<const toml::node>& list) {
     if (const auto* array = list.as_array()) {
       for (const auto& element : *array) {

@@ -2,9 +2,9 @@
 
 #include "base/text.hpp"
 #include "project/conda_environment.hpp"
+#include "project/toml.hpp"
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
 #include <array>
@@ -86,7 +86,7 @@ void add_pip_line(Findings& findings,
 
 bool declares_dependencies(const std::string& pyproject) {
   try {
-    const toml::table document = toml::parse(pyproject);
+    const toml::table document = parse_toml(pyproject);
     const auto project = document["project"];
     const auto* const dynamic = project["dynamic"].as_array();
     const bool is_dynamic =

@@ -2,9 +2,9 @@
 #include "project/package.hpp"
 #include "project/package_names.hpp"
 #include "project/requirement.hpp"
+#include "project/toml.hpp"
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
 
@@ -40,7 +40,7 @@ bool holds(Node list, std::string_view word) {
 std::optional<toml::table> parse(Findings& findings) {
   const auto text = findings.tree().read(findings.follow(origin).entry.path);
   try {
-    return toml::parse(text);
+    return parse_toml(text);
   } catch (const toml::parse_error& error) {
     findings.error(fmt::format("cannot read `{}`: {}", origin, printable(error.description())),
                    fmt::format("{}:{}", origin, error.source().begin.line));
@@ -141,7 +141,7 @@ private:
   std::string name_in(const std::string& file) const {
     try {
       const toml::table document =
-          toml::parse(findings_.tree().read(findings_.follow(file).entry.path));
+          parse_toml(findings_.tree().read(findings_.follow(file).entry.path));
       return document["project"]["name"].value_or(std::string{});
     } catch (const toml::parse_error&) {
       return {};

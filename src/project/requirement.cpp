@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "base/url.hpp"
 #include "project/package_names.hpp"
+#include "project/requirement_lines.hpp"
 
 #include <fmt/format.h>
 
@@ -180,6 +181,11 @@ std::pair<std::string_view, std::optional<std::string_view>> split_marker(std::s
 /// What follows the name: extras, then `@ url` or conditions.
 Requirement named(std::string_view text) {
   const auto name = leading_name(text);
+  if (name.empty() && text.starts_with("${") && !variables_of(text).empty()) {
+    Requirement unknown;
+    unknown.rest = text;
+    return unknown;
+  }
   if (name.empty()) {
     return malformed(
         fmt::format("`{}` does not start with the name of a package", printable(text)));
@@ -216,8 +222,8 @@ Requirement named(std::string_view text) {
     return target;
   }
   const auto conditions = check_conditions(rest);
-  if (conditions) {
-    result.rest = *conditions;
+  if (conditions || !variables_of(rest).empty()) {
+    result.rest = conditions.value_or(std::string{rest});
     return result;
   }
   if (rest.starts_with('=') && !rest.starts_with("==")) {
@@ -247,9 +253,9 @@ Requirement parse_requirement(std::string_view text) {
     return malformed("an empty requirement");
   }
   const bool at_form = has_at_form(text);
-  const bool url = at_form || is_url(text);
-  const auto [body, marker] = split_marker(text, url);
-  if (marker && !marker_is_plausible(*marker)) {
+  const auto [body, marker] = split_marker(text, is_url(text));
+  const bool is_known = marker && !marker->empty() && variables_of(*marker).empty();
+  if (is_known && !marker_is_plausible(*marker)) {
     return malformed(fmt::format("`{}` has a malformed marker after `;`", printable(text)));
   }
   Requirement result;

@@ -14,7 +14,7 @@ struct Requirement {
   std::string name{};    ///< normalised (PEP 503); of `name @ url` too; may be empty
   std::string target{};  ///< url: the URL; path: the path, without extras
   std::vector<std::string> extras{};
-  std::string rest{};     ///< version conditions without white space
+  std::string rest{};     ///< version conditions without white space; with `${NAME}`, as written
   std::string marker{};   ///< after `;`
   std::string problem{};  ///< malformed: what is wrong, in words; never holds a credential
   std::string hint{};     ///< malformed: the remedy; may be empty

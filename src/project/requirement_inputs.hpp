@@ -15,6 +15,7 @@ struct RequirementPosition {
   int first{0};
   int last{0};
   bool constraint{false};
+  bool is_alone{true};  ///< nothing else stands on these lines
 
   /// `FILE:LINE`.
   std::string str() const { return file + ":" + std::to_string(first); }

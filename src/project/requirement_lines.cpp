@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "base/url.hpp"
+#include "project/physical_lines.hpp"
 
 #include <fmt/format.h>
 
@@ -18,7 +19,7 @@ struct Option {
   bool takes_value;
 };
 
-constexpr std::array<Option, 19> known_options{{{"--requirement", "-r", true},
+constexpr std::array<Option, 20> known_options{{{"--requirement", "-r", true},
                                                 {"--constraint", "-c", true},
                                                 {"--editable", "-e", true},
                                                 {"--find-links", "-f", true},
@@ -36,7 +37,8 @@ constexpr std::array<Option, 19> known_options{{{"--requirement", "-r", true},
                                                 {"--hash", "", true},
                                                 {"--global-option", "", true},
                                                 {"--install-option", "", true},
-                                                {"--config-settings", "--config-setting", true}}};
+                                                {"--config-settings", "--config-setting", true},
+                                                {"--config-settings", "-C", true}}};
 
 /// By name, alias or an unambiguous beginning of a long name, as Python's optparse.
 const Option* find_option_named(std::string_view name) {
@@ -61,14 +63,17 @@ bool complain(RequirementLine& line, std::string problem, std::string hint = {})
   return false;
 }
 
-bool refuse_unknown(RequirementLine& line, std::string_view name) {
-  std::vector<std::string> names;
-  std::transform(known_options.begin(), known_options.end(), std::back_inserter(names),
-                 [](const auto& o) { return std::string{o.name}; });
-  const auto near = nearest(name, names);
-  return complain(line,
-                  fmt::format("pip knows no option `{}` in a requirements file", printable(name)),
-                  near ? fmt::format("did you mean `{}`?", *near) : std::string{});
+/// A newer pip may know it: passed on, with the word behind it when that can be its value.
+void keep_unknown(RequirementLine& line,
+                  const std::string& name,
+                  std::optional<std::string> value,
+                  const std::vector<std::string>& words,
+                  std::size_t& at) {
+  line.unknown.push_back(name);
+  if (!value && at < words.size() && !words[at].starts_with('-')) {
+    value = words[at++];
+  }
+  line.options.emplace_back(name, value.value_or(""));
 }
 
 /// Reads the option at `words[at]` and moves `at` past it; false when it is wrong.
@@ -77,15 +82,16 @@ bool read_option(RequirementLine& line, const std::vector<std::string>& words, s
   const bool is_long = word.starts_with("--");
   const auto equals = is_long ? word.find('=') : std::string::npos;
   const std::string name = is_long ? word.substr(0, equals) : word.substr(0, 2);
-  const Option* option = find_option_named(name);
-  if (option == nullptr) {
-    return refuse_unknown(line, name);
-  }
   std::optional<std::string> value;
   if (equals != std::string::npos) {
     value = word.substr(equals + 1);
   } else if (!is_long && word.size() > 2) {
     value = word.substr(2);
+  }
+  const Option* option = find_option_named(name);
+  if (option == nullptr) {
+    keep_unknown(line, name, std::move(value), words, at);
+    return true;
   }
   if (!option->takes_value) {
     if (value) {
@@ -133,7 +139,7 @@ void split_options(RequirementLine& line, std::string_view content) {
 }
 
 bool is_blank(char c) {
-  return c == ' ' || c == '\t' || c == '\f' || c == '\v';
+  return c == ' ' || c == '\t';
 }
 
 /// Where a comment starts: `#` at the beginning or after white space.
@@ -207,17 +213,12 @@ std::optional<std::vector<std::string>> split_words(std::string_view text) {
   return words;
 }
 
-std::vector<std::string_view> physical_lines(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const auto end = text.find_first_of("\r\n");
-    lines.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) {
-      break;
-    }
-    text.remove_prefix(end + (text.substr(end).starts_with("\r\n") ? 2 : 1));
-  }
-  return lines;
+std::string similar_option(const std::string& name) {
+  std::vector<std::string> names;
+  std::transform(known_options.begin(), known_options.end(), std::back_inserter(names),
+                 [](const auto& option) { return std::string{option.name}; });
+  const auto near = nearest(name, names);
+  return near ? fmt::format("did you mean `{}`?", *near) : std::string{};
 }
 
 std::vector<RequirementLine> split_requirements(std::string_view text) {
@@ -225,16 +226,17 @@ std::vector<RequirementLine> split_requirements(std::string_view text) {
   const auto lines = physical_lines(text);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     RequirementLine line;
-    line.first = static_cast<int>(i) + 1;
+    line.first = lines[i].number;
+    line.is_alone = lines[i].begins;
     std::string content;
     // A comment ends a continued line, and a backslash at its end continues nothing.
-    while (continues(lines[i]) && i + 1 < lines.size()) {
-      content += without_backslashes(lines[i++]);
+    while (continues(lines[i].text) && i + 1 < lines.size()) {
+      content += without_backslashes(lines[i++].text);
     }
-    content += is_comment(lines[i])  ? " " + std::string{lines[i]}
-               : continues(lines[i]) ? without_backslashes(lines[i])
-                                     : std::string{lines[i]};
-    line.last = static_cast<int>(i) + 1;
+    const std::string& last = lines[i].text;
+    content += is_comment(last) ? " " + last : continues(last) ? without_backslashes(last) : last;
+    line.last = lines[i].number;
+    line.is_alone = line.is_alone && lines[i].ends;
     const std::string_view bare = trim(std::string_view{content}.substr(0, comment_start(content)));
     if (!bare.empty()) {
       split_options(line, bare);

@@ -11,16 +11,20 @@ namespace autopack::project {
 /// One line of a requirements file as pip sees it: continuation lines joined, comments gone, split
 /// into the requirement and its options.
 struct RequirementLine {
-  int first{0};  ///< 1-based
+  int first{0};  ///< 1-based; lines that a line feed ends, as editors and sed count them
   int last{0};
-  std::string requirement{};                                   ///< empty for a line of options only
+  bool is_alone{true};        ///< nothing else stands on these lines
+  std::string requirement{};  ///< empty for a line of options only
   std::vector<std::pair<std::string, std::string>> options{};  ///< long name and value
-  std::string problem{};  ///< what makes the line unreadable; empty when it is fine
+  std::vector<std::string> unknown{};  ///< options that autopack does not know, as written
+  std::string problem{};               ///< what makes the line unreadable; empty when it is fine
   std::string hint{};
 };
 
 /// The text of a requirements file as UTF-8 without a byte order mark, or why it cannot be read:
-/// neither UTF-8, UTF-16 with a mark, nor declared as Latin-1 or ASCII by a coding line (PEP 263).
+/// neither UTF-8 nor UTF-16 with a mark, nor declared as something else by a coding line (PEP 263).
+/// What such an encoding has beyond ASCII is read as Latin-1, or as characters of private use that
+/// end no line.
 struct DecodedText {
   std::string text{};
   int problem_line{0};  ///< 1-based; 0 when all is well
@@ -29,8 +33,8 @@ struct DecodedText {
 
 DecodedText decode_requirements(std::string_view bytes);
 
-/// The lines of a text, whatever ends them.
-std::vector<std::string_view> physical_lines(std::string_view text);
+/// A hint that names the known option which is nearly `name`; empty when there is none.
+std::string similar_option(const std::string& name);
 
 /// Splits a decoded requirements file.
 std::vector<RequirementLine> split_requirements(std::string_view text);

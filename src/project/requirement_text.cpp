@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstdint>
 
 namespace autopack::project {
@@ -53,19 +54,46 @@ std::string decode_utf16(std::string_view bytes, bool big_endian) {
   return text;
 }
 
-/// The encoding of a PEP 263 coding line among the first two; empty when there is none.
-std::string declared_encoding(const std::vector<std::string_view>& lines) {
-  for (std::size_t i = 0; i < std::min<std::size_t>(2, lines.size()); ++i) {
-    const auto line = lines[i];
-    const auto at = line.find("coding");
-    if (!line.starts_with('#') || at == std::string_view::npos || at + 7 > line.size() ||
-        (line[at + 6] != ':' && line[at + 6] != '=')) {
+/// What the first `coding: NAME` or `coding=NAME` of `line` names, as Python spells it.
+std::string declared_encoding_of(std::string_view line) {
+  constexpr std::string_view word{"coding"};
+  for (auto at = line.find(word); at != std::string_view::npos; at = line.find(word, at + 1)) {
+    auto name = line.substr(at + word.size());
+    if (!name.starts_with(':') && !name.starts_with('=')) {
       continue;
     }
-    const auto name = trim(line.substr(at + 7));
-    return to_lower(name.substr(0, name.find_first_of(" \t*")));
+    name.remove_prefix(std::min(name.find_first_not_of(" \t\r\f\v", 1), name.size()));
+    const auto end = std::find_if(name.begin(), name.end(), [](unsigned char c) {
+      return std::isalnum(c) == 0 && c != '-' && c != '_' && c != '.';
+    });
+    if (end != name.begin()) {
+      return replace_all(to_lower(name.substr(0, static_cast<std::size_t>(end - name.begin()))),
+                         "_", "-");
+    }
   }
   return {};
+}
+
+/// The encoding of a PEP 263 coding line among the first two; empty when there is none.
+std::string declared_encoding(const std::vector<std::string>& lines) {
+  for (std::size_t i = 0; i < std::min<std::size_t>(2, lines.size()); ++i) {
+    const auto encoding =
+        lines[i].starts_with('#') ? declared_encoding_of(lines[i]) : std::string{};
+    if (!encoding.empty()) {
+      return encoding;
+    }
+  }
+  return {};
+}
+
+/// `bytes` of an encoding whose first half is ASCII, each other byte as one character from `base`.
+std::string decode_bytes(std::string_view bytes, std::uint32_t base) {
+  std::string text;
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    append_utf8(text, byte < 0x80 ? byte : base + byte);
+  }
+  return text;
 }
 
 /// RFC 3629, overlong forms and surrogates refused.
@@ -114,16 +142,17 @@ DecodedText decode_requirements(std::string_view bytes) {
   } else if (bytes.starts_with("\xff\xfe") || bytes.starts_with("\xfe\xff")) {
     return {decode_utf16(bytes.substr(2), bytes.front() == '\xfe'), 0, {}};
   }
-  const auto lines = physical_lines(bytes);
+  const auto lines = split(bytes, '\n');
   const std::string encoding = declared_encoding(lines);
   static constexpr std::array<std::string_view, 5> latin{"latin-1", "latin1", "iso-8859-1",
                                                          "iso8859-1", "l1"};
   if (std::find(latin.begin(), latin.end(), encoding) != latin.end()) {
-    std::string text;
-    for (const char c : bytes) {
-      append_utf8(text, static_cast<unsigned char>(c));
-    }
-    return {std::move(text), 0, {}};
+    return {decode_bytes(bytes, 0), 0, {}};
+  }
+  const bool is_other = !encoding.empty() && encoding != "utf-8" && encoding != "utf8";
+  if (is_other && !is_utf8(bytes)) {
+    constexpr std::uint32_t private_use{0xE000};
+    return {decode_bytes(bytes, private_use), 0, {}};
   }
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (!is_utf8(lines[i])) {

@@ -52,6 +52,7 @@ private:
   void read_requirement(const Requirement& requirement,
                         bool editable,
                         const RequirementPosition& position);
+  Requirement parse_editable(const std::string& value) const;
   void read_path(const Requirement& requirement,
                  bool editable,
                  const RequirementPosition& position);
@@ -63,6 +64,7 @@ private:
   }
 
   void read_self(const Requirement& requirement, const RequirementPosition& position);
+  void edit(const RequirementPosition& position, std::string text);
   void read_hash(const std::string& value, const RequirementPosition& position);
   void note_text(const std::string& text);
 
@@ -98,7 +100,7 @@ void RequirementsReader::read(const std::string& path, bool constraint, const st
   }
   stack_.push_back(path);
   for (const auto& line : split_requirements(decoded.text)) {
-    read_line(line, {path, line.first, line.last, constraint});
+    read_line(line, {path, line.first, line.last, constraint, line.is_alone});
   }
   stack_.pop_back();
 }
@@ -113,6 +115,13 @@ void RequirementsReader::read_line(const RequirementLine& line,
     findings_->error(line.problem, position.str(),
                      line.hint.empty() ? std::vector<std::string>{} : std::vector{line.hint});
     return;
+  }
+  for (const auto& name : line.unknown) {
+    const auto similar = similar_option(name);
+    findings_->warn(
+        fmt::format("autopack does not know pip's option `{}`: it is passed on as it is",
+                    printable(name)),
+        position.str(), similar.empty() ? std::vector<std::string>{} : std::vector{similar});
   }
   if (!line.requirement.empty()) {
     auto& lines = project_->normalised_requirements;
@@ -143,7 +152,7 @@ void RequirementsReader::read_option(const std::string& name,
   if (name == "--requirement" || name == "--constraint") {
     read_nested(value, name == "--constraint", position);
   } else if (name == "--editable") {
-    read_requirement(parse_requirement(value), true, position);
+    read_requirement(parse_editable(value), true, position);
   } else {
     project_->normalised_requirements.push_back(
         value.empty() ? name : fmt::format("{} {}", name, safe(value)));
@@ -152,6 +161,17 @@ void RequirementsReader::read_option(const std::string& name,
     }
     project_->hashed = project_->hashed || name == "--require-hashes";
   }
+}
+
+/// A name is a directory to pip when there is one.
+Requirement RequirementsReader::parse_editable(const std::string& value) const {
+  Requirement requirement = parse_requirement(value);
+  const auto plain = trim(std::string_view{value}.substr(0, value.find('[')));
+  if (requirement.kind == Requirement::Kind::named && source::normalise(plain) &&
+      findings_->follow(plain).is_directory()) {
+    return parse_requirement(fmt::format("./{}", value));
+  }
+  return requirement;
 }
 
 void RequirementsReader::read_nested(std::string_view value,
@@ -228,8 +248,7 @@ void RequirementsReader::read_requirement(const Requirement& requirement,
   if (requirement.kind == Requirement::Kind::path) {
     read_path(requirement, editable, position);
   } else if (editable) {
-    project_->requirement_edits.push_back(
-        {position.file, position.first, position.last, requirement.target});
+    edit(position, requirement.target);
   }
 }
 
@@ -257,8 +276,7 @@ void RequirementsReader::read_path(const Requirement& requirement,
     } else if (editable) {
       const std::string extras =
           requirement.extras.empty() ? "" : "[" + join(requirement.extras, ",") + "]";
-      project_->requirement_edits.push_back(
-          {position.file, position.first, position.last, "./" + *path + extras});
+      edit(position, "./" + *path + extras);
     }
     return;
   }
@@ -285,7 +303,17 @@ void RequirementsReader::read_self(const Requirement& requirement,
   auto& extras = project_->package->extras;
   extras.insert(extras.end(), requirement.extras.begin(), requirement.extras.end());
   sort_unique(extras);
-  project_->requirement_edits.push_back({position.file, position.first, position.last, ""});
+  edit(position, "");
+}
+
+/// The image has `text` in place of the line.
+void RequirementsReader::edit(const RequirementPosition& position, std::string text) {
+  if (!position.is_alone) {
+    findings_->error("another requirement stands on the same line, which autopack has to replace",
+                     position.str(), {"end each line with a line feed"});
+  }
+  project_->requirement_edits.push_back(
+      {position.file, position.first, position.last, std::move(text)});
 }
 
 void RequirementsReader::read_hash(const std::string& value, const RequirementPosition& position) {

@@ -2,8 +2,8 @@
 
 #include "project/ini.hpp"
 #include "project/python_tokens.hpp"
+#include "project/toml.hpp"
 
-#include <toml++/toml.h>
 
 #include <algorithm>
 
@@ -28,7 +28,7 @@ std::optional<RequiresPython> conditions(const std::string& text, std::string or
 std::optional<RequiresPython> in_pyproject(const Findings& findings) {
   toml::table document;
   try {
-    document = toml::parse(read(findings, "pyproject.toml"));
+    document = parse_toml(read(findings, "pyproject.toml"));
   } catch (const toml::parse_error&) {
     return std::nullopt;  // told by whoever reads the package
   }

@@ -6,9 +6,9 @@
 #include "project/package_names.hpp"
 #include "project/requirement.hpp"
 #include "project/setup_py.hpp"
+#include "project/toml.hpp"
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
 #include <array>
@@ -51,7 +51,7 @@ std::string file_text(const source::Tree& tree, const char* name) {
 
 std::optional<toml::table> pyproject_of(const source::Tree& tree) {
   try {
-    return toml::parse(file_text(tree, "pyproject.toml"));
+    return parse_toml(file_text(tree, "pyproject.toml"));
   } catch (const toml::parse_error&) {
     return std::nullopt;
   }

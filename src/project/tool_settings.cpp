@@ -3,9 +3,9 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "project/toml.hpp"
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
 
@@ -51,7 +51,7 @@ std::vector<ToolSetting> read_tool_settings(std::string_view text, const std::st
   }
   toml::table whole;
   try {
-    whole = toml::parse(text);
+    whole = parse_toml(text);
   } catch (const toml::parse_error& error) {
     throw Error(ErrorKind::usage, fmt::format("`{}` line {} is no TOML: {}", printable(file),
                                               error.source().begin.line, error.description()));

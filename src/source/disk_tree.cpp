@@ -1,5 +1,6 @@
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
+#include "base/file.hpp"
 #include "base/text.hpp"
 #include "source/tree.hpp"
 
@@ -32,6 +33,11 @@ std::string reason(int code) {
 Error unreadable(std::string_view path, int code) {
   return Error(ErrorKind::project, fmt::format("could not read `{}`", printable(path)))
       .cause(reason(code));
+}
+
+Error too_large(std::string_view path) {
+  return Error(ErrorKind::project, fmt::format("`{}` is larger than {} MiB, which no text is",
+                                               printable(path), largest_text >> 20U));
 }
 
 /// What openat and fstatat say when a path names nothing in this tree: O_NOFOLLOW answers ELOOP or
@@ -135,10 +141,12 @@ public:
   std::vector<Entry> list(std::string_view path) const override {
     Descriptor directory = open(path, O_RDONLY | O_DIRECTORY);
     if (!directory) {
-      if (is_absence(errno)) {
+      const int code = errno;
+      // What is there may still have too long a path for the system.
+      if (is_absence(code) && (code != ENAMETOOLONG || !find(path))) {
         return {};
       }
-      throw unreadable(path.empty() ? describe() : path, errno);
+      throw unreadable(path.empty() ? describe() : path, code);
     }
     const std::unique_ptr<DIR, int (*)(DIR*)> stream{::fdopendir(directory.get()), &::closedir};
     if (!stream) {
@@ -176,7 +184,12 @@ public:
 
   std::string read(std::string_view path) const override {
     std::string text;
-    stream(path, [&](std::string_view bytes) { text += bytes; });
+    stream(path, [&](std::string_view bytes) {
+      if (text.size() + bytes.size() > largest_text) {
+        throw too_large(path);
+      }
+      text += bytes;
+    });
     return text;
   }
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -69,6 +70,37 @@ constexpr Obstacle with_ident{"a file whose `$Id$` git changes at checkout", tak
 constexpr Obstacle not_fetched{"a Git LFS file that this clone has not fetched",
                                "`git lfs fetch` brings it; `.dockerignore` can leave it out"};
 
+/// Whether an attribute changes what is checked out.
+bool changes_content(std::string_view attributes) {
+  constexpr std::array names{"filter", "working-tree-encoding", "ident", "text", "eol", "crlf"};
+  for (const auto& part : split(attributes, ' ')) {
+    std::string_view word{part};
+    word.remove_prefix(std::min(word.find_first_not_of("-!\t"), word.size()));
+    const auto name = word.substr(0, word.find_first_of("=\r\t"));
+    if (std::find(names.begin(), names.end(), name) != names.end()) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// git reads a pattern in double quotes as C does, libgit2 takes the quotes for part of the name.
+void refuse_quoted_patterns(std::string_view text, const std::string& path) {
+  int number = 0;
+  for (const auto& line : split(text, '\n')) {
+    ++number;
+    const auto rest = trim(line);
+    const auto end = rest.rfind('"');
+    if (rest.starts_with('"') && end > 0 && changes_content(rest.substr(end + 1))) {
+      throw Error(ErrorKind::project,
+                  fmt::format("`{}` line {} has a quoted pattern, which autopack cannot follow",
+                              printable(path), number))
+          .hint("write `[[:space:]]` for a space, and no quotes")
+          .hint("`--source=worktree` takes the files as they are checked out");
+    }
+  }
+}
+
 }  // namespace
 
 GitContents::GitContents(git_repository* repository, git_index* index)
@@ -76,6 +108,13 @@ GitContents::GitContents(git_repository* repository, git_index* index)
       has_attributes_{changes_line_ends(repository) || any_attributes(index)} {
   // Attributes must come from the same index, not from what another process stages meanwhile.
   git().repository_set_index(repository, index);
+  for (std::size_t i = 0; has_attributes_ && i < git().index_entrycount(index); ++i) {
+    const git_index_entry& entry = *git().index_get_byindex(index, i);
+    const std::string path{entry.path};
+    if (path == ".gitattributes" || path.ends_with("/.gitattributes")) {
+      refuse_quoted_patterns(read_raw(path, entry.id), path);
+    }
+  }
 }
 
 bool GitContents::any_attributes(git_index* index) const {

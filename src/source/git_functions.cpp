@@ -19,6 +19,7 @@ GitFunctions open_libgit2() {
   library.find("git_blob_rawcontent", functions.blob_rawcontent);
   library.find("git_blob_rawsize", functions.blob_rawsize);
   library.find("git_buf_dispose", functions.buf_dispose);
+  library.find("git_commit_tree", functions.commit_tree);
   library.find("git_config_add_file_ondisk", functions.config_add_file_ondisk);
   library.find("git_config_entry_free", functions.config_entry_free);
   library.find("git_config_free", functions.config_free);
@@ -29,6 +30,7 @@ GitFunctions open_libgit2() {
   library.find("git_diff_num_deltas", functions.diff_num_deltas);
   library.find("git_diff_tree_to_index", functions.diff_tree_to_index);
   library.find("git_error_last", functions.error_last);
+  library.find("git_error_set_str", functions.error_set_str);
   library.find("git_filter_list_apply_to_blob", functions.filter_list_apply_to_blob);
   library.find("git_filter_list_free", functions.filter_list_free);
   library.find("git_filter_list_load", functions.filter_list_load);
@@ -47,6 +49,7 @@ GitFunctions open_libgit2() {
   library.find("git_object_id", functions.object_id);
   library.find("git_object_lookup", functions.object_lookup);
   library.find("git_object_peel", functions.object_peel);
+  library.find("git_odb_add_backend", functions.odb_add_backend);
   library.find("git_odb_free", functions.odb_free);
   library.find("git_odb_read_header", functions.odb_read_header);
   library.find("git_oid_tostr", functions.oid_tostr);

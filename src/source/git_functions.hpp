@@ -14,6 +14,7 @@ struct GitFunctions {
   decltype(&git_blob_rawcontent) blob_rawcontent{};
   decltype(&git_blob_rawsize) blob_rawsize{};
   decltype(&git_buf_dispose) buf_dispose{};
+  decltype(&git_commit_tree) commit_tree{};
   decltype(&git_config_add_file_ondisk) config_add_file_ondisk{};
   decltype(&git_config_entry_free) config_entry_free{};
   decltype(&git_config_free) config_free{};
@@ -24,6 +25,7 @@ struct GitFunctions {
   decltype(&git_diff_num_deltas) diff_num_deltas{};
   decltype(&git_diff_tree_to_index) diff_tree_to_index{};
   decltype(&git_error_last) error_last{};
+  decltype(&git_error_set_str) error_set_str{};
   decltype(&git_filter_list_apply_to_blob) filter_list_apply_to_blob{};
   decltype(&git_filter_list_free) filter_list_free{};
   decltype(&git_filter_list_load) filter_list_load{};
@@ -42,6 +44,7 @@ struct GitFunctions {
   decltype(&git_object_id) object_id{};
   decltype(&git_object_lookup) object_lookup{};
   decltype(&git_object_peel) object_peel{};
+  decltype(&git_odb_add_backend) odb_add_backend{};
   decltype(&git_odb_free) odb_free{};
   decltype(&git_odb_read_header) odb_read_header{};
   decltype(&git_oid_tostr) oid_tostr{};

@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "source/git.hpp"
+#include "source/loose_objects.hpp"
 
 #include <fmt/format.h>
 
@@ -53,7 +54,9 @@ std::optional<GitRepository> open_repository(const fs::path& directory,
   if (code != 0) {
     throw no_repository(start, code);
   }
-  return GitRepository{repository};
+  GitRepository owner{repository};
+  guard_loose_objects(repository);
+  return owner;
 }
 
 /// With its own settings for each working tree, git reads one more file.
@@ -147,8 +150,10 @@ GitRepository open_without_work_tree(const GitPlace& place) {
   if (const int code = git().repository_open_bare(&bare, path); code != 0) {
     throw no_repository(path, code);
   }
+  GitRepository owner{bare};
   add_worktree_settings(bare);
-  return GitRepository{bare};
+  guard_loose_objects(bare);
+  return owner;
 }
 
 GitObject find_commit(const GitPlace& place, const std::string& revision) {
@@ -166,11 +171,11 @@ GitObject find_commit(const GitPlace& place, const std::string& revision) {
 }
 
 GitTreeObject tree_of_commit(const git_object& commit) {
-  git_object* tree = nullptr;
-  if (git().object_peel(&tree, &commit, GIT_OBJECT_TREE) != 0) {
+  git_tree* tree = nullptr;
+  if (git().commit_tree(&tree, reinterpret_cast<const git_commit*>(&commit)) != 0) {
     throw Error(ErrorKind::environment, "the tree of a commit cannot be read").cause(git_reason());
   }
-  return GitTreeObject{reinterpret_cast<git_tree*>(tree)};
+  return GitTreeObject{tree};
 }
 
 GitIndex open_index(const GitPlace& place) {

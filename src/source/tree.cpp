@@ -1,6 +1,10 @@
 #include "source/tree.hpp"
 
+#include "base/error.hpp"
+#include "base/text.hpp"
 #include "source/listing_ahead.hpp"
+
+#include <fmt/format.h>
 
 #include <cstddef>
 
@@ -25,6 +29,15 @@ std::vector<std::string> directories_of(const std::vector<Entry>& entries,
   return directories;
 }
 
+/// A directory was seen, and lists as empty: it is, or it is gone.
+void check_still_there(const Tree& tree, std::string_view directory) {
+  const auto entry = tree.find(directory);
+  if (!entry || entry->type != EntryType::directory) {
+    throw Error(ErrorKind::project, fmt::format("the directory `{}` went away while it was read",
+                                                printable(directory)));
+  }
+}
+
 }  // namespace
 
 void walk(const Tree& tree,
@@ -39,6 +52,9 @@ void walk(const Tree& tree,
   }
   const auto add = [&](std::string_view directory) {
     auto entries = ahead ? ahead->list(directory) : tree.list(directory);
+    if (entries.empty() && !open.empty()) {
+      check_still_there(tree, directory);
+    }
     if (ahead) {
       ahead->announce(directories_of(entries, enter));
     }

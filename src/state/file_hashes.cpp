@@ -26,6 +26,7 @@ namespace {
 constexpr std::uint32_t records_let_go = 8192;
 /// One or two edited files are found sooner than the table is put in order.
 constexpr std::uint32_t searches_without_order = 4;
+constexpr off_t largest_table = off_t{1} << 30U;
 constexpr std::size_t written_at_once = 65536;
 constexpr std::int64_t race_ns = 2'000'000'000;
 /// The last characters are the version of the format.
@@ -70,12 +71,12 @@ struct FileHashes::Record {
 class FileHashes::Table {
 public:
   explicit Table(const std::filesystem::path& file) {
-    const Descriptor descriptor{::open(file.c_str(), O_RDONLY | O_CLOEXEC)};
+    const Descriptor descriptor{::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
 
     struct stat status = {};
 
-    if (!descriptor || ::fstat(descriptor.get(), &status) != 0 ||
-        status.st_size < static_cast<off_t>(magic.size())) {
+    if (!descriptor || ::fstat(descriptor.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
+        status.st_size > largest_table || status.st_size < static_cast<off_t>(magic.size())) {
       return;
     }
     size_ = static_cast<std::size_t>(status.st_size);

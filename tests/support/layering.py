@@ -34,7 +34,7 @@ LIBRARIES = {
     'git2': 'source',
     'archive': 'image',
     'libdeflate': 'image',
-    'zlib': 'image',
+    'zlib': 'source',
     'zstd': 'image',
     'curl/': 'http',
     'openssl/': 'base',

@@ -62,6 +62,19 @@ TEST_CASE("the user's Dockerfile is used where it stands, when it is what is bui
   CHECK(engine::dockerfile_path(request) == ".autopack/Dockerfile");
 }
 
+TEST_CASE("a project's own file in the place of the Dockerfile is not what is built") {
+  for (const std::string taken : {".autopack/Dockerfile", ".autopack"}) {
+    const auto tree = std::make_shared<source::MemoryTree>();
+    tree->file(taken, "FROM theirs\n").file(".autopack.2.Dockerfile", "");
+    auto plan = plan_of(tree, {taken, ".autopack.2.Dockerfile"});
+    plan.user_dockerfile = "../Dockerfile";
+    engine::BuildRequest request{.plan = &plan};
+    request.dockerfile = "FROM ours\n";
+    CHECK(engine::dockerfile_path(request) == ".autopack.3.Dockerfile");
+    CHECK(context_of(request).find("FROM ours") != std::string::npos);
+  }
+}
+
 TEST_CASE("a file that is not what the plan saw ends the context") {
   const auto tree = std::make_shared<source::MemoryTree>();
   tree->file("a.py", "one");

@@ -253,13 +253,14 @@ TEST_CASE("secrets of requirement files are found and kept to themselves") {
   CHECK_FALSE(requirement_facts("-i https://${A}:${B}@h/\n").has_index_credentials);
   const auto before = requirement_facts("p @ https://h/p.whl?version=1").normalised_requirements;
   CHECK(before != requirement_facts("p @ https://h/p.whl?version=2").normalised_requirements);
+  CHECK(requirement_facts("--indx https://me:hunter2@h\n").normalised_requirements ==
+        Strings{"--indx https://***@h"});
   CHECK(requirement_findings("--indx https://me:hunter2@h\n"
                              "https://me:hunter2@h/x y==1 ; z\n"
                              "-r https://me:hunter2@h/${X}\n"
                              "a b https://me:hunter2@h\n"
                              "-c file:https://me:hunter2@h\n"
                              "./x/https://me:hunter2@h\n") ==
-        "pip knows no option `--indx` in a requirements file (requirements.txt:1)\n"
         "`https://***@h/x y==1 ; z` has a malformed marker after `;` (requirements.txt:2)\n"
         "`a b https://***@h` is neither a requirement, a path nor a URL (requirements.txt:4)\n"
         "`./x/https://***@h` is neither a requirement, a path nor a URL (requirements.txt:6)");
@@ -332,9 +333,9 @@ TEST_CASE("requirement files that pip could not follow are told by file and line
        "`--hash=md5:00` is no hash: pip wants `sha256:` and 64 hexadecimal digits, or sha384, "
        "sha512 "
        "(requirements.txt:1)"},
-      {"--indx-url x",
-       "pip knows no option `--indx-url` in a requirements file (requirements.txt:1) [did you mean "
-       "`--index-url`?]"},
+      {"-e ./reqs/lib\f",
+       "another requirement stands on the same line, which autopack has to replace "
+       "(requirements.txt:1) [end each line with a line feed]"},
       {"a\n\xff",
        "cannot read `requirements.txt`: it is not UTF-8 (requirements.txt:2) [iconv -f latin1 -t "
        "utf8 "
@@ -355,6 +356,34 @@ TEST_CASE("requirement files that pip could not follow are told by file and line
   }
   CHECK(requirement_findings("a=1\n-r b\n-e .\n") != "");
   CHECK(split(requirement_findings("a=1\n-r b\n-e .\n"), '\n').size() == 3);
+}
+
+TEST_CASE("a change behind a character that ends a line for pip alone makes other dependencies") {
+  for (const std::string end :
+       {"\v", "\f", "\x1c", "\x1d", "\x1e", "\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9"}) {
+    CAPTURE(end);
+    const auto before = requirement_facts("# ours" + end + "six==1.16\n").normalised_requirements;
+    const auto after = requirement_facts("# ours" + end + "six==1.17\n").normalised_requirements;
+    CHECK(before == std::vector<std::string>{"six==1.16"});
+    CHECK(after == std::vector<std::string>{"six==1.17"});
+  }
+}
+
+TEST_CASE("what only a newer pip knows is passed on and told") {
+  const auto project = requirement_facts("--only-final six\nsix -C k=v\n");
+  CHECK(project.normalised_requirements ==
+        std::vector<std::string>{"--only-final six", "six --config-settings=k=v"});
+  REQUIRE(project.warnings.size() == 1);
+  CHECK(project.warnings[0].message ==
+        "autopack does not know pip's option `--only-final`: it is passed on as it is");
+}
+
+TEST_CASE("an editable name is the directory of that name") {
+  const Files files{{"pkgdir/setup.py", ""}};
+  const auto project = requirement_facts("-e pkgdir[x]\n", files);
+  CHECK(project.normalised_requirements == std::vector<std::string>{"./pkgdir[x]"});
+  REQUIRE(project.requirement_edits.size() == 1);
+  CHECK(project.requirement_edits[0].text == "./pkgdir[x]");
 }
 
 TEST_CASE("a requirements file at a URL is pip's to read, with a warning") {

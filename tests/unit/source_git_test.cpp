@@ -294,6 +294,60 @@ TEST_CASE("what git's objects do not hold is told, and not taken") {
   CHECK_THROWS_AS(tree->read("later.txt"), Error);
 }
 
+TEST_CASE("an object of git's that ends early is told, not waited for") {
+  const TemporaryDirectory directory;
+  const Repository repository{directory.path() / "r"};
+  repository.write("a.txt", "some text\n");
+  repository.write("d/b.txt", std::string(100'000, 'x'));
+  repository.commit();
+  const auto read_all = [&] {
+    source::find_git_facts(repository.path, "HEAD", {});
+    listing(*source::make_git_tree(repository.path, "HEAD", {}));
+  };
+  CHECK_NOTHROW(read_all());
+  std::size_t damaged = 0;
+  for (const auto& entry : fs::recursive_directory_iterator{repository.path / ".git" / "objects"}) {
+    if (!entry.is_regular_file()) {
+      continue;
+    }
+    const std::string whole = read_file(entry.path());
+    fs::permissions(entry.path(), fs::perms::owner_all);
+    for (const std::size_t size :
+         {std::size_t{0}, std::size_t{1}, whole.size() / 2, whole.size() - 1}) {
+      write_file(entry.path(), whole.substr(0, size));
+      CAPTURE(entry.path());
+      CAPTURE(size);
+      try {
+        read_all();
+        FAIL("it was read");
+      } catch (const Error& error) {
+        ++damaged;
+        const std::string causes = join(error.causes(), "\n");
+        CHECK(causes.find("git fsck") != std::string::npos);
+        CHECK(causes.find(entry.path().filename().string()) != std::string::npos);
+      }
+    }
+    write_file(entry.path(), whole);
+  }
+  CHECK(damaged == 5 * 4);
+  const std::string id = repository.git({"rev-parse", "--short", "HEAD"});
+  CHECK_NOTHROW(source::make_git_tree(repository.path, id, {}));
+}
+
+TEST_CASE("attributes of a quoted pattern are refused where they change what is checked out") {
+  const TemporaryDirectory directory;
+  const Repository repository{directory.path() / "r"};
+  repository.write("a b.txt", "text\n");
+  repository.write(".gitattributes", "*.txt text\n\"a b.txt\" diff=x\n");
+  repository.commit();
+  CHECK_NOTHROW(source::make_git_tree(repository.path, "HEAD", {}));
+  repository.write(".gitattributes", "*.txt text\n\"a b.txt\" filter=lfs -text\n");
+  repository.commit();
+  CHECK_THROWS_WITH_AS(source::make_git_tree(repository.path, "HEAD", {}),
+                       "`.gitattributes` line 2 has a quoted pattern, which autopack cannot follow",
+                       Error);
+}
+
 TEST_CASE("a conflict is told, and not taken") {
   const TemporaryDirectory directory;
   const Repository repository{directory.path() / "r"};

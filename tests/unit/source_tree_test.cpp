@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <memory>
@@ -205,6 +206,44 @@ TEST_CASE("a disk tree needs a directory") {
         "the directory `" + root + "/none` does not exist");
   CHECK(message_of([&] { make_disk_tree(root + "/file"); }, ErrorKind::usage) ==
         "`" + root + "/file` is not a directory");
+}
+
+TEST_CASE("a directory whose path is too long for the system is told, not left out") {
+  const TemporaryDirectory directory;
+  const auto before = fs::current_path();
+  fs::current_path(directory.path());
+  const std::string name(200, 'd');
+  for (int i = 0; i < 22; ++i) {
+    REQUIRE(::mkdir(name.c_str(), 0700) == 0);
+    REQUIRE(::chdir(name.c_str()) == 0);
+  }
+  write_file("lost.py", "");
+  REQUIRE(::chdir(before.c_str()) == 0);
+  const auto tree = make_disk_tree(directory.path());
+  try {
+    const std::string found = walked(*tree, "");
+    // Without the call that opens a whole path at once there is no limit.
+    CHECK(found.find("/lost.py ") != std::string::npos);
+  } catch (const Error& error) {
+    CHECK(error.message().find("could not read `" + name + "/") == 0);
+    CHECK(error.causes() == std::vector<std::string>{"File name too long"});
+  }
+  CHECK(tree->list(std::string(300, 'x')).empty());
+}
+
+TEST_CASE("a directory that goes away while the tree is walked is told") {
+  const TemporaryDirectory directory;
+  fs::create_directories(directory.path() / "a");
+  write_file(directory.path() / "b" / "file", "");
+  const auto tree = make_disk_tree(directory.path());
+  CHECK_THROWS_WITH_AS(walk(
+                           *tree, "", [](const Entry&) { return true; },
+                           [&](const Entry& entry) {
+                             if (entry.path == "a") {
+                               fs::remove_all(directory.path() / "b");
+                             }
+                           }),
+                       "the directory `b` went away while it was read", Error);
 }
 
 TEST_CASE("a tree is walked however deep it is") {

@@ -1,0 +1,54 @@
+#include "job/yaml.hpp"
+
+#include <cstddef>
+
+namespace autopack::job {
+
+namespace {
+
+constexpr std::size_t largest_yaml{std::size_t{1} << 20U};
+constexpr std::size_t deepest{100};
+constexpr std::size_t most_nodes{100'000};
+
+/// Walks a document as its readers do: an alias counts with all that it stands for.
+class Bounds {
+public:
+  void check(const YAML::Node& node, std::size_t depth = 0) {
+    if (depth > deepest) {
+      refuse(node, "it nests too deep, or an alias contains itself");
+    }
+    if (++nodes_ > most_nodes) {
+      refuse(node, "it is too large once its aliases are written out");
+    }
+    if (node.IsSequence()) {
+      for (const auto& element : node) {
+        check(element, depth + 1);
+      }
+    } else if (node.IsMap()) {
+      for (const auto& pair : node) {
+        check(pair.first, depth + 1);
+        check(pair.second, depth + 1);
+      }
+    }
+  }
+
+private:
+  [[noreturn]] static void refuse(const YAML::Node& node, const char* why) {
+    throw YAML::ParserException(node.Mark(), why);
+  }
+
+  std::size_t nodes_{0};
+};
+
+}  // namespace
+
+YAML::Node load_yaml(const std::string& text) {
+  if (text.size() > largest_yaml) {
+    throw YAML::ParserException(YAML::Mark{}, "it is larger than 1 MiB");
+  }
+  YAML::Node node = YAML::Load(text);
+  Bounds{}.check(node);
+  return node;
+}
+
+}  // namespace autopack::job

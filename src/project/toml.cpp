@@ -1,0 +1,75 @@
+#include "project/toml.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+
+namespace autopack::project {
+
+namespace {
+
+constexpr std::size_t largest_toml{std::size_t{4} << 20U};
+constexpr std::size_t most_key_parts{32};
+
+/// Behind the string that begins at `at`.
+std::size_t string_end(std::string_view text, std::size_t at) {
+  const char quote = text[at];
+  const std::string_view three = quote == '"' ? R"(""")" : "'''";
+  const bool is_long = text.substr(at).starts_with(three);
+  for (at += is_long ? 3 : 1; at < text.size(); ++at) {
+    if (text[at] == '\\' && quote == '"') {
+      ++at;
+    } else if (is_long && text.substr(at).starts_with(three)) {
+      return at + 3;
+    } else if (!is_long && (text[at] == quote || text[at] == '\n')) {
+      return at + 1;
+    }
+  }
+  return text.size();
+}
+
+/// The line of the first key of too many parts. Dots that are in no string and no comment are in
+/// keys, but for one in a number or a time.
+std::optional<std::size_t> line_of_long_key(std::string_view text) {
+  std::size_t dots = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const char c = text[at];
+    if (c == '"' || c == '\'') {
+      at = string_end(text, at);
+      continue;
+    }
+    if (c == '#') {
+      at = std::min(text.find('\n', at), text.size());
+      continue;
+    }
+    if (c == '.' && ++dots >= most_key_parts) {
+      return static_cast<std::size_t>(
+                 std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n')) +
+             1;
+    }
+    if (std::string_view{"=,[]{}\n"}.find(c) != std::string_view::npos) {
+      dots = 0;
+    }
+    ++at;
+  }
+  return std::nullopt;
+}
+
+[[noreturn]] void refuse(const char* why, std::size_t line) {
+  throw toml::parse_error{
+      why, toml::source_position{static_cast<toml::source_index>(line), toml::source_index{1}}};
+}
+
+}  // namespace
+
+toml::table parse_toml(std::string_view text) {
+  if (text.size() > largest_toml) {
+    refuse("it is larger than 4 MiB", 1);
+  }
+  if (const auto line = line_of_long_key(text)) {
+    refuse("a key has more than 32 parts", *line);
+  }
+  return toml::parse(text);
+}
+
+}  // namespace autopack::project

@@ -1,0 +1,185 @@
+#include "source/loose_objects.hpp"
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/library.hpp"
+#include "base/text.hpp"
+#include "source/git_repository.hpp"
+
+#include <fmt/format.h>
+#include <git2/sys/odb_backend.h>
+#include <zlib.h>
+
+#include <array>
+#include <fstream>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace autopack::source {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t piece{65536};
+constexpr int before_all_others{100};
+constexpr int most_alternates{5};
+
+struct ZlibFunctions {
+  decltype(&inflateInit_) init{};
+  decltype(&inflate) inflate_piece{};
+  decltype(&inflateEnd) end{};
+};
+
+const ZlibFunctions& zlib() {
+  static const ZlibFunctions functions = [] {
+    const Library library{"libz.so.1", "install zlib: `apt-get install zlib1g`"};
+    ZlibFunctions found;
+    library.find("inflateInit_", found.init);
+    library.find("inflate", found.inflate_piece);
+    library.find("inflateEnd", found.end);
+    return found;
+  }();
+  return functions;
+}
+
+/// Whether the compressed data in `path` comes to its end; true for what is not there.
+bool is_whole(const fs::path& path) {
+  std::error_code code;
+  if (!fs::is_regular_file(path, code)) {
+    return !fs::exists(fs::symlink_status(path, code));
+  }
+  std::ifstream file{path, std::ios::binary};
+  z_stream stream = {};
+  if (zlib().init(&stream, ZLIB_VERSION, sizeof stream) != Z_OK) {
+    return false;
+  }
+  const std::unique_ptr<z_stream, decltype(&inflateEnd)> owner{&stream, zlib().end};
+  std::vector<char> in(piece);
+  std::vector<Bytef> out(piece);
+  int status = Z_OK;
+  while (status == Z_OK || status == Z_BUF_ERROR) {
+    if (stream.avail_in == 0) {
+      file.read(in.data(), static_cast<std::streamsize>(in.size()));
+      stream.next_in = reinterpret_cast<Bytef*>(in.data());
+      stream.avail_in = static_cast<uInt>(file.gcount());
+      if (stream.avail_in == 0) {
+        return false;
+      }
+    }
+    stream.next_out = out.data();
+    stream.avail_out = static_cast<uInt>(out.size());
+    status = zlib().inflate_piece(&stream, Z_NO_FLUSH);
+  }
+  return status == Z_STREAM_END;
+}
+
+/// `objects` and the directories that its `info/alternates` names.
+void add_directories(const fs::path& objects, int depth, std::vector<fs::path>& all) {
+  all.push_back(objects);
+  std::optional<std::string> text;
+  try {
+    text = depth < most_alternates ? read_file_if_exists(objects / "info" / "alternates")
+                                   : std::nullopt;
+  } catch (const Error&) {
+    return;  // libgit2 says what it thinks of it
+  }
+  for (const auto& line : split(text.value_or(""), '\n')) {
+    if (!line.empty() && !line.starts_with('#')) {
+      add_directories(objects / line, depth + 1, all);
+    }
+  }
+}
+
+/// Has no object itself: it says "not here", so that the next one is asked, or that all is over.
+class Guard final : public git_odb_backend {
+public:
+  explicit Guard(const fs::path& objects) : git_odb_backend{} {
+    version = GIT_ODB_BACKEND_VERSION;
+    add_directories(objects, 0, directories_);
+    read = [](void**, std::size_t*, git_object_t*, git_odb_backend* self, const git_oid* id) {
+      return static_cast<Guard*>(self)->check(hex(*id));
+    };
+    read_header = [](std::size_t*, git_object_t*, git_odb_backend* self, const git_oid* id) {
+      return static_cast<Guard*>(self)->check(hex(*id));
+    };
+    read_prefix = [](git_oid*, void**, std::size_t*, git_object_t*, git_odb_backend* self,
+                     const git_oid* id, std::size_t length) {
+      return static_cast<Guard*>(self)->check_all(hex(*id).substr(0, length));
+    };
+    free = [](git_odb_backend* self) { delete static_cast<Guard*>(self); };
+  }
+
+private:
+  int check(const std::string& id) noexcept;
+  int check_all(const std::string& prefix) noexcept;
+
+  std::vector<fs::path> directories_{};
+  std::set<std::string> whole_{};
+};
+
+int Guard::check(const std::string& id) noexcept {
+  try {
+    if (whole_.contains(id)) {
+      return GIT_ENOTFOUND;
+    }
+    for (const auto& directory : directories_) {
+      const fs::path file = directory / id.substr(0, 2) / id.substr(2);
+      if (!is_whole(file)) {
+        const std::string why = fmt::format(
+            "the object `{}` is damaged: `git fsck` tells what is "
+            "lost",
+            printable(file.string()));
+        git().error_set_str(GIT_ERROR_ODB, why.c_str());
+        return GIT_ERROR;
+      }
+    }
+    whole_.insert(id);
+    return GIT_ENOTFOUND;
+  } catch (const std::exception& error) {
+    git().error_set_str(GIT_ERROR_ODB, error.what());
+    return GIT_ERROR;
+  }
+}
+
+int Guard::check_all(const std::string& prefix) noexcept {
+  try {
+    for (const auto& directory : directories_) {
+      const std::string folder = prefix.substr(0, 2);
+      std::error_code code;
+      for (fs::directory_iterator entry{directory / folder, code}, end; !code && entry != end;
+           entry.increment(code)) {
+        const std::string id = folder + entry->path().filename().string();
+        const int answer =
+            id.size() == GIT_OID_HEXSZ && id.starts_with(prefix) ? check(id) : GIT_ENOTFOUND;
+        if (answer != GIT_ENOTFOUND) {
+          return answer;
+        }
+      }
+    }
+    return GIT_ENOTFOUND;
+  } catch (const std::exception& error) {
+    git().error_set_str(GIT_ERROR_ODB, error.what());
+    return GIT_ERROR;
+  }
+}
+
+}  // namespace
+
+void guard_loose_objects(git_repository* repository) {
+  git_odb* database = nullptr;
+  if (git().repository_odb(&database, repository) != 0) {
+    throw Error(ErrorKind::environment, "git's objects cannot be read").cause(git_reason());
+  }
+  const std::unique_ptr<git_odb, decltype(git().odb_free)> owner{database, git().odb_free};
+  auto guard =
+      std::make_unique<Guard>(fs::path{git().repository_commondir(repository)} / "objects");
+  if (git().odb_add_backend(database, guard.get(), before_all_others) != 0) {
+    throw Error(ErrorKind::environment, "git's objects cannot be read").cause(git_reason());
+  }
+  static_cast<void>(guard.release());
+}
+
+}  // namespace autopack::source
