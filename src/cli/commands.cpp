@@ -19,7 +19,7 @@ const auto table = std::to_array<CommandEntry>({
                 "keys of a pool: machine-type replica-count accelerator-type accelerator-count\n"
                 "  container-image-uri executor-image-uri local-package-path script\n"
                 "  python-module output-image-uri; split at `;`: requirements extra-packages\n"
-                "  extra-dirs system-packages\n",
+                "  extra-dirs system-packages include exclude\n",
      .make = make_submit_command,
      .asks_servers = true},
     {.name = "tune",

@@ -52,10 +52,10 @@ Words values_of(std::string_view name, std::string_view label) {
     add(values, job::tables::accelerator_types());
   } else if (name == "executor-image-uri") {
     values = executor_images();
-  } else if (name == "script" || label.find("FILE") != std::string_view::npos) {
+  } else if (name == "script" || name == "extra-dirs" || name == "include" || name == "exclude" ||
+             label.find("FILE") != std::string_view::npos) {
     values.emplace_back(files);
-  } else if (name == "local-package-path" || name == "extra-dirs" ||
-             label.find("DIR") != std::string_view::npos) {
+  } else if (name == "local-package-path" || label.find("DIR") != std::string_view::npos) {
     values.emplace_back(directories);
   }
   return values;

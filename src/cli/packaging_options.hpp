@@ -33,6 +33,8 @@ struct PackagingOptions {
   std::vector<std::string> requirements{};
   std::vector<std::string> extra_packages{};
   std::vector<std::string> extra_dirs{};
+  std::vector<std::string> include{};
+  std::vector<std::string> exclude{};
   std::vector<std::string> system_packages{};
   std::string output_image{};
   std::string display_name{};

@@ -58,6 +58,7 @@ private:
     const bool asks_for_image =
         !packaging_.requirements.empty() || !packaging_.extra_packages.empty() ||
         !packaging_.extra_dirs.empty() || !packaging_.system_packages.empty() ||
+        !packaging_.include.empty() || !packaging_.exclude.empty() ||
         !packaging_.output_image.empty();
     if (!packaged() && asks_for_image) {
       throw Error(ErrorKind::usage, "nothing to package: neither `--script` nor `--python-module`")

@@ -33,6 +33,8 @@ struct PoolFlags {
   std::optional<std::vector<std::string>> extra_packages{};
   std::optional<std::vector<std::string>> extra_dirs{};
   std::optional<std::vector<std::string>> system_packages{};
+  std::optional<std::vector<std::string>> include{};
+  std::optional<std::vector<std::string>> exclude{};
   std::string origin{};  ///< "`--worker-pool-spec` number 2"
 
   /// True when no key was typed: a placeholder that leaves its pool to the file, or empty.

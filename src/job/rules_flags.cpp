@@ -23,6 +23,8 @@ std::vector<std::string> dependency_keys(const PoolFlags& pool) {
   add(pool.extra_packages.has_value(), "extra-packages");
   add(pool.extra_dirs.has_value(), "extra-dirs");
   add(pool.system_packages.has_value(), "system-packages");
+  add(pool.include.has_value(), "include");
+  add(pool.exclude.has_value(), "exclude");
   return keys;
 }
 

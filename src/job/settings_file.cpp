@@ -143,10 +143,17 @@ std::vector<std::string> flag_values(const project::ToolSetting& setting) {
 }
 
 const std::vector<std::string>& packaging_keys() {
-  static const std::vector<std::string> keys{
-      "executor-image-uri", "local-package-path", "script",
-      "python-module",      "requirements",       "extra-packages",
-      "extra-dirs",         "system-packages",    "output-image-uri"};
+  static const std::vector<std::string> keys{"executor-image-uri",
+                                             "local-package-path",
+                                             "script",
+                                             "python-module",
+                                             "requirements",
+                                             "extra-packages",
+                                             "extra-dirs",
+                                             "system-packages",
+                                             "include",
+                                             "exclude",
+                                             "output-image-uri"};
   return keys;
 }
 

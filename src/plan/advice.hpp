@@ -14,9 +14,9 @@ using BaseModules =
     std::function<std::vector<std::string>(const std::vector<std::string>& modules)>;
 
 /// What will probably go wrong, or costs more than it must, with the image of `plan`: a local
-/// module that is imported and not in it, an imported package that nothing installs, large files,
-/// much data beside the code, a requirement that replaces the framework of the base. Reads the
-/// Python files that the program's imports lead to. The executor image is looked into (`in_base`,
+/// module that is imported and not in it, an imported package that nothing installs, a requirement
+/// that replaces the framework of the base. Reads the Python files that the program's imports lead
+/// to. The executor image is looked into (`in_base`,
 /// which may be empty) only when a package is imported that no requirement names.
 Problems advice(const Plan& plan, const project::Project& project, const BaseModules& in_base = {});
 

@@ -2,6 +2,7 @@
 #include "project/entry.hpp"
 #include "project/extras.hpp"
 #include "project/findings.hpp"
+#include "project/needed.hpp"
 #include "project/package.hpp"
 #include "project/project.hpp"
 #include "project/requirements.hpp"
@@ -40,6 +41,8 @@ Problems check_request(const Request& request) {
   refuse("requirements", !request.requirements.empty());
   refuse("extra-packages", !request.extra_packages.empty());
   refuse("extra-dirs", !request.extra_dirs.empty());
+  refuse("include", !request.include.empty());
+  refuse("exclude", !request.exclude.empty());
   return problems;
 }
 
@@ -66,6 +69,17 @@ void check_dockerfile(const source::Tree& tree, const Request& request) {
   throw std::move(error);
 }
 
+std::vector<std::string> paths_in_tree(const Request& request,
+                                       const std::vector<std::string>& paths) {
+  std::vector<std::string> inside;
+  for (const std::string& path : paths) {
+    if (auto place = path_in_tree(request, path); place && !place->empty()) {
+      inside.push_back(std::move(*place));
+    }
+  }
+  return inside;
+}
+
 }  // namespace
 
 Project scan(const source::Tree& tree, const Request& request) {
@@ -76,13 +90,19 @@ Project scan(const source::Tree& tree, const Request& request) {
     project.ignore = source::load_ignore_rules(tree, find_dockerfile(tree, request).value_or(""));
     return project;
   }
-  project.ignore = source::load_ignore_rules(tree);
+  project.ignore = {tree,
+                    {.include = request.include,
+                     .exclude = request.exclude,
+                     .named = paths_in_tree(request, request.extra_dirs)},
+                    request.git};
   Findings findings{tree, project.ignore};
   project.package = read_package(findings);
   project.entry =
       find_entry(findings, request, project.package ? project.package->import_root : std::string{});
   read_requirements(findings, project);
   read_extras(findings, request, project);
+  keep_what_is_needed(findings, project);
+  tell_empty_submodules(findings);
   throw_if_errors(findings.problems(), ErrorKind::project);
   project.warnings = findings.problems();
   return project;
