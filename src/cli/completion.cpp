@@ -54,11 +54,11 @@ Words values_of(std::string_view name, std::string_view label) {
     values = executor_images();
   } else if (name == "launcher") {
     values = {"torchrun", "accelerate", "deepspeed", "mpirun"};
-  } else if (name == "script" || name == "requirements-file" ||
+  } else if (name == "script" || name == "requirements-file" || name == "extra-dirs" ||
+             name == "include" || name == "exclude" ||
              label.find("FILE") != std::string_view::npos) {
     values.emplace_back(files);
-  } else if (name == "local-package-path" || name == "extra-dirs" ||
-             label.find("DIR") != std::string_view::npos) {
+  } else if (name == "local-package-path" || label.find("DIR") != std::string_view::npos) {
     values.emplace_back(directories);
   }
   return values;

@@ -70,6 +70,9 @@ public:
 
   Charset charset() const { return options_.charset; }
 
+  /// True with `-v`.
+  bool is_verbose() const { return options_.verbosity >= 1; }
+
   /// True when running steps are drawn and drawn over.
   bool is_live() const { return options_.progress == Progress::live && options_.verbosity >= 0; }
 

@@ -34,7 +34,10 @@ public:
     require_executor(packaging_, build_);
     const auto request = package_request(packaging_, build_, session.services.environment);
     const auto recorded = check_.empty() ? std::nullopt : std::optional{committed(request)};
-    const auto text = pipeline::write_dockerfile(session.services, request, build_.pin, recorded);
+    const auto ignored =
+        check_.empty() ? std::nullopt : pipeline::read_from_source(request, ignore_file(check_));
+    const auto text =
+        pipeline::write_dockerfile(session.services, request, build_.pin, recorded, ignored);
     if (!check_.empty()) {
       return compare(session, request, text, *recorded);
     }

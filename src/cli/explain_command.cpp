@@ -51,7 +51,9 @@ public:
       pipeline::refuse_warnings(scanned, plan, {.warnings = explanation.advice});
     }
     if (session.format.kind == OutputFormat::Kind::text) {
-      session.console.result_for_people(pipeline::to_text(explanation, plan));
+      const auto detail =
+          session.console.is_verbose() ? pipeline::Detail::whole : pipeline::Detail::brief;
+      session.console.result_for_people(pipeline::to_text(explanation, plan, detail));
     } else {
       session.console.result(render(session.format, whole(explanation, plan), ""));
     }

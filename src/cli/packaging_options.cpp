@@ -108,7 +108,10 @@ void add_packaging_flags(FlagSet& flags, PackagingOptions& options) {
   flags.text("--python-module", "MODULE", options.python_module, "entry point: python -m MODULE");
   flags.list("--requirements", "REQ,...", options.requirements, "further packages for pip");
   flags.list("--extra-packages", "FILE,...", options.extra_packages, "local packages for pip");
-  flags.list("--extra-dirs", "DIR,...", options.extra_dirs, "further directories to copy");
+  flags.list("--extra-dirs", "PATH,...", options.extra_dirs,
+             "further directories or files to copy");
+  flags.list("--include", "PATTERN,...", options.include, "take in what rules leave out");
+  flags.list("--exclude", "PATTERN,...", options.exclude, "leave out: data, '*.ckpt'");
   flags.list("--system-packages", "NAME,...", options.system_packages, "Debian packages for apt");
   flags.text("--output-image-uri", "IMAGE", options.output_image, "name of the image that is made");
   flags.text("--display-name", "NAME", options.display_name, "job name; default: the directory's");
@@ -168,6 +171,8 @@ pipeline::PackageRequest package_request(const PackagingOptions& packaging,
   request.project.requirements = elements(packaging.requirements, "--requirements", problems);
   request.project.extra_packages = elements(packaging.extra_packages, "--extra-packages", problems);
   request.project.extra_dirs = elements(packaging.extra_dirs, "--extra-dirs", problems);
+  request.project.include = elements(packaging.include, "--include", problems);
+  request.project.exclude = elements(packaging.exclude, "--exclude", problems);
   request.options.system_packages =
       elements(packaging.system_packages, "--system-packages", problems);
   throw_if_errors(problems, ErrorKind::usage);
@@ -186,6 +191,8 @@ pipeline::PackageRequest package_request(const job::PoolFlags& pool,
   request.project.requirements = pool.requirements.value_or(Strings{});
   request.project.extra_packages = pool.extra_packages.value_or(Strings{});
   request.project.extra_dirs = pool.extra_dirs.value_or(Strings{});
+  request.project.include = pool.include.value_or(Strings{});
+  request.project.exclude = pool.exclude.value_or(Strings{});
   request.options.system_packages = pool.system_packages.value_or(Strings{});
   request.project.launcher = pool.launcher.value_or("");
   if (!pool.script && !pool.python_module) {

@@ -40,6 +40,8 @@ struct PackagingOptions {
   std::vector<std::string> build_environment{};
   std::vector<std::string> extra_packages{};
   std::vector<std::string> extra_dirs{};
+  std::vector<std::string> include{};
+  std::vector<std::string> exclude{};
   std::vector<std::string> system_packages{};
   std::string output_image{};
   std::string display_name{};

@@ -37,8 +37,8 @@ pipeline::Services services_over(const pipeline::Services& services,
 /// See preflight::uses_data_workers.
 preflight::Findings worker_findings(const pipeline::Scanned& scanned) {
   preflight::Findings findings;
-  const auto& ignore = scanned.project.ignore;
-  const auto is_kept = [&](const source::Entry& entry) { return !ignore.excludes(entry.path); };
+  source::SelectionWalk selected{scanned.project.ignore};
+  const auto is_kept = [&](const source::Entry& entry) { return !selected.excludes(entry); };
   source::walk(*scanned.tree, "", is_kept, [&](const source::Entry& entry) {
     if (!findings.empty() || entry.type != source::EntryType::file ||
         !entry.path.ends_with(".py") || entry.size > largest_source || !is_kept(entry) ||

@@ -60,7 +60,8 @@ private:
         !packaging_.extra_dirs.empty() || !packaging_.system_packages.empty() ||
         !packaging_.requirement_files.empty() || !packaging_.package_extras.empty() ||
         !packaging_.groups.empty() || !packaging_.build_environment.empty() ||
-        !packaging_.launcher.empty() || !packaging_.output_image.empty();
+        !packaging_.launcher.empty() || !packaging_.include.empty() ||
+        !packaging_.exclude.empty() || !packaging_.output_image.empty();
     if (!packaged() && asks_for_image) {
       throw Error(ErrorKind::usage,
                   "nothing to package: neither `--script`, `--python-module` nor `--command`")

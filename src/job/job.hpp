@@ -38,7 +38,9 @@ struct PoolFlags {
   std::optional<std::vector<std::string>> extra{};
   std::optional<std::vector<std::string>> group{};
   std::optional<std::vector<std::string>> build_env{};  ///< `NAME=VALUE`
-  std::string origin{};                                 ///< "`--worker-pool-spec` number 2"
+  std::optional<std::vector<std::string>> include{};
+  std::optional<std::vector<std::string>> exclude{};
+  std::string origin{};  ///< "`--worker-pool-spec` number 2"
 
   /// True when no key was typed: a placeholder that leaves its pool to the file, or empty.
   bool empty() const;

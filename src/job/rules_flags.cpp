@@ -28,6 +28,8 @@ std::vector<std::string> dependency_keys(const PoolFlags& pool) {
   add(pool.group.has_value(), "group");
   add(pool.build_env.has_value(), "build-env");
   add(pool.launcher.has_value(), "launcher");
+  add(pool.include.has_value(), "include");
+  add(pool.exclude.has_value(), "exclude");
   return keys;
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "pipeline/base.hpp"
+#include "pipeline/dockerignore.hpp"
 
 #include <fmt/format.h>
 
@@ -20,7 +21,8 @@ std::string seal_line(std::string_view text) {
 DockerfileText write_dockerfile(Services& services,
                                 const PackageRequest& request,
                                 bool pin,
-                                const std::optional<std::string>& committed) {
+                                const std::optional<std::string>& committed,
+                                const std::optional<std::string>& committed_ignore) {
   const Scanned scanned = scan(request);
   const auto base = base_as_seen(services, request.executor_image, request.options.platform,
                                  committed ? plan::recorded_facts(*committed) : std::nullopt);
@@ -37,7 +39,12 @@ DockerfileText write_dockerfile(Services& services,
     const auto pinned = image::Reference::parse(base.reference).with_digest(*base.digest);
     text = plan::render_dockerfile(plan, {.base = pinned}, text_only.options);
   }
-  return {.dockerfile = seal(std::move(text)), .dockerignore = seal(plan.ignore_text)};
+  DockerfileText result{.dockerfile = seal(std::move(text)),
+                        .dockerignore = seal(dockerignore_text(request, scanned, plan))};
+  if (committed_ignore && is_as_good(*committed_ignore, result.dockerignore, scanned, plan)) {
+    result.dockerignore = *committed_ignore;
+  }
+  return result;
 }
 
 std::string seal(std::string text) {

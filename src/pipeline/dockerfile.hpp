@@ -16,11 +16,13 @@ struct DockerfileText {
 
 /// The text for `request`; the base's facts as last seen, or as `committed`, a Dockerfile that was
 /// written before, records them. With `pin` the base stands there by digest: Error(environment)
-/// when it has none.
+/// when it has none. `committed_ignore`, the ignore file beside it, is the answer's where it is as
+/// good.
 DockerfileText write_dockerfile(Services& services,
                                 const PackageRequest& request,
                                 bool pin,
-                                const std::optional<std::string>& committed);
+                                const std::optional<std::string>& committed,
+                                const std::optional<std::string>& committed_ignore = {});
 
 /// `text` with a last line that holds its digest.
 std::string seal(std::string text);

@@ -205,6 +205,17 @@ void add_code(Services& services,
   }
 }
 
+/// What git's rules would keep out, as far as it is in the image.
+std::vector<Kept> kept_of(const Scanned& scanned, const plan::Plan& plan) {
+  std::vector<Kept> kept;
+  for (const auto& [path, why] : scanned.project.ignore.kept()) {
+    if (plan::entry_in_image(plan, path) != nullptr) {
+      kept.push_back({.path = path, .why = why});
+    }
+  }
+  return kept;
+}
+
 }  // namespace
 
 Explanation explain(Services& services,
@@ -213,7 +224,8 @@ Explanation explain(Services& services,
                     const plan::Plan& plan,
                     const ImageName& name) {
   AdviceQuestion advice{services, request, scanned, plan};
-  Explanation explanation{.left_out = find_left_out(scanned, plan), .engine = "direct"};
+  Explanation explanation{
+      .left_out = find_left_out(scanned, plan), .kept = kept_of(scanned, plan), .engine = "direct"};
   if (const auto obstacle = obstacle_to_direct(request, plan, name.has_registry)) {
     explanation.engine = "docker";
     explanation.engine_why = *obstacle;

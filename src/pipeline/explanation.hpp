@@ -22,11 +22,25 @@ struct ExplainedLayer {
 
 /// What one rule keeps out of the image.
 struct LeftOut {
-  std::string rule{};  ///< as written; empty: no rule, it is just not copied
+  struct Path {
+    std::string path{};  ///< a directory's ends with a slash
+    std::uint64_t size{0};
+    bool is_least{false};  ///< there is more than that
+  };
+
+  std::string rule{};  ///< as written
   std::string file{};
-  int line{0};  ///< 0 for autopack's own
+  int line{0};  ///< 0 for autopack's own, and for flags
   std::size_t count{0};
-  std::vector<std::string> paths{};  ///< the first of them; directories end with a slash
+  std::uint64_t size{0};
+  bool is_least{false};
+  std::vector<Path> paths{};  ///< the largest of them first
+};
+
+/// A file that goes in although git ignores it.
+struct Kept {
+  std::string path{};
+  std::string why{};
 };
 
 /// What a push would send, as far as it is known.
@@ -42,6 +56,7 @@ struct ExpectedUpload {
 struct Explanation {
   std::vector<ExplainedLayer> layers{};
   std::vector<LeftOut> left_out{};
+  std::vector<Kept> kept{};
   ExpectedUpload upload{};
   Outcome image{};
   std::optional<Outcome> dependencies{};
@@ -58,13 +73,16 @@ Explanation explain(Services& services,
                     const plan::Plan& plan,
                     const ImageName& name);
 
-/// For a person, at most 80 columns where names allow it.
-std::string to_text(const Explanation& explanation, const plan::Plan& plan);
+/// For a person, at most 80 columns where names allow it. In brief long lists are summed up.
+enum class Detail { brief, whole };
+std::string to_text(const Explanation& explanation,
+                    const plan::Plan& plan,
+                    Detail detail = Detail::brief);
 
 /// Fields beside those of the Plan.
 nlohmann::json to_json(const Explanation& explanation);
 
-/// What rules keep out, and what is not copied at all; the rule with most paths first.
+/// What rules keep out, what weighs most first. How large it is is looked up within bounds.
 std::vector<LeftOut> find_left_out(const Scanned& scanned, const plan::Plan& plan);
 
 }  // namespace autopack::pipeline

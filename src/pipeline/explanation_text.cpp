@@ -13,7 +13,9 @@ namespace autopack::pipeline {
 namespace {
 
 constexpr std::size_t most_lines{24};  // of the tree
+constexpr std::size_t most_lines_of_all{400};
 constexpr std::size_t most_rules{12};
+constexpr std::size_t most_inputs{6};
 constexpr std::size_t most_depth{4};
 
 std::string files_text(std::size_t files) {
@@ -99,49 +101,78 @@ void tell_node(const Node& node, std::size_t depth, std::size_t room, std::strin
   }
 }
 
-std::string tree_text(const plan::Plan& plan) {
+std::string tree_text(const plan::Plan& plan, Detail detail) {
   Node root;
   for (const auto& entry : plan.code) {
     add(root, entry);
   }
   std::string text =
       fmt::format("\nGoes in: {}, {}\n", files_text(root.files), human_size(root.size));
-  tell_node(root, 0, most_lines / 2, text);
+  tell_node(root, 0, (detail == Detail::brief ? most_lines : most_lines_of_all) / 2, text);
   return text;
 }
 
 std::string rule_text(const LeftOut& left) {
-  if (left.rule.empty()) {
-    return "not copied";
+  if (left.line > 0) {
+    return fmt::format("{}:{} {}", left.file, left.line, left.rule);
   }
-  return left.line == 0 ? fmt::format("default {}", left.rule)
-                        : fmt::format("{}:{} {}", left.file, left.line, left.rule);
+  return left.file == source::defaults_name ? "default " + left.rule : left.rule;
 }
 
-std::string left_out_text(const std::vector<LeftOut>& all) {
+std::string least_size(std::uint64_t size, bool is_least) {
+  return (is_least ? ">" : "") + human_size(size);
+}
+
+std::string paths_text(const LeftOut& left) {
+  std::string paths = left.paths.front().path;
+  std::size_t told = 1;
+  for (; told < std::min<std::size_t>(left.paths.size(), 3) &&
+         paths.size() + left.paths[told].path.size() < 30;
+       ++told) {
+    paths += ", " + left.paths[told].path;
+  }
+  return told < left.count ? paths + fmt::format(" and {} more", left.count - told) : paths;
+}
+
+std::string left_out_text(const std::vector<LeftOut>& all, Detail detail) {
   if (all.empty()) {
     return {};
   }
   std::string text = "\nLeft out\n";
-  const std::size_t shown = std::min(all.size(), most_rules);
+  const bool is_brief = detail == Detail::brief;
+  const std::size_t shown = is_brief ? std::min(all.size(), most_rules) : all.size();
   for (std::size_t i = 0; i < shown; ++i) {
     const auto& left = all[i];
-    std::string paths = left.paths.front();
-    std::size_t told = 1;
-    for (; told < std::min<std::size_t>(left.paths.size(), 3) &&
-           paths.size() + left.paths[told].size() < 36;
-         ++told) {
-      paths += ", " + left.paths[told];
+    text += fmt::format("{:>9}  {:<28} {}\n", least_size(left.size, left.is_least),
+                        printable(rule_text(left)),
+                        is_brief ? printable(paths_text(left)) : std::string{});
+    for (std::size_t one = 0; !is_brief && one < left.paths.size(); ++one) {
+      const auto& path = left.paths[one];
+      text +=
+          fmt::format("{:>9}    {}\n", least_size(path.size, path.is_least), printable(path.path));
     }
-    if (told < left.count) {
-      paths += fmt::format(" and {} more", left.count - told);
+    if (!is_brief && left.paths.size() < left.count) {
+      text += fmt::format("{:>9}    and {} more\n", "", left.count - left.paths.size());
     }
-    text += fmt::format("  {:<30} {}\n", printable(rule_text(left)), printable(paths));
   }
   if (shown < all.size()) {
-    text += fmt::format("  and more by {} further rules\n", all.size() - shown);
+    text += fmt::format("           and more by {} further rules, which `-v` tells\n",
+                        all.size() - shown);
   }
   return text;
+}
+
+std::string kept_text(const std::vector<Kept>& kept, Detail detail) {
+  std::string text;
+  const std::size_t shown =
+      detail == Detail::brief ? std::min(kept.size(), most_rules) : kept.size();
+  for (std::size_t i = 0; i < shown; ++i) {
+    text += fmt::format("  {:<30} {}\n", printable(kept[i].path), printable(kept[i].why));
+  }
+  if (shown < kept.size()) {
+    text += fmt::format("  and {} more, which `-v` tells\n", kept.size() - shown);
+  }
+  return text.empty() ? text : "\nGoes in although git ignores it\n" + text;
 }
 
 std::string upload_word(const ExplainedLayer& layer) {
@@ -178,6 +209,25 @@ std::string upload_text(const ExpectedUpload& upload) {
                      upload.destination);
 }
 
+/// The files that pip reads; the number of them when they are many.
+void tell_read(Table& table, const plan::Dependencies& dependencies, Detail detail) {
+  std::vector<const plan::ContextEntry*> files;
+  std::uint64_t size = 0;
+  for (const auto& input : dependencies.inputs) {
+    if (input.type != source::EntryType::directory) {
+      files.push_back(&input);
+      size += input.size;
+    }
+  }
+  if (detail == Detail::brief && files.size() > most_inputs) {
+    table.row("reads", fmt::format("{}, {}", files_text(files.size()), human_size(size)));
+    return;
+  }
+  for (const auto* file : files) {
+    table.row("reads", fmt::format("{} ({})", file->path, human_size(file->size)));
+  }
+}
+
 void tell_installed(Table& table, const plan::Dependencies& dependencies) {
   if (dependencies.empty()) {
     table.row("installs", "nothing");
@@ -198,11 +248,6 @@ void tell_installed(Table& table, const plan::Dependencies& dependencies) {
     table.row("installs", dependencies.resolves ? "the project itself, and what it needs"
                                                 : "the project itself");
   }
-  for (const auto& input : dependencies.inputs) {
-    if (input.type != source::EntryType::directory) {
-      table.row("reads", fmt::format("{} ({})", input.path, human_size(input.size)));
-    }
-  }
 }
 
 std::string outcomes_text(const Explanation& explanation, const plan::Plan& plan) {
@@ -222,7 +267,7 @@ std::string outcomes_text(const Explanation& explanation, const plan::Plan& plan
 
 }  // namespace
 
-std::string to_text(const Explanation& explanation, const plan::Plan& plan) {
+std::string to_text(const Explanation& explanation, const plan::Plan& plan, Detail detail) {
   Table table;
   if (plan.user_dockerfile.empty()) {
     table.row("runs", join(plan.entrypoint, " "));
@@ -232,8 +277,10 @@ std::string to_text(const Explanation& explanation, const plan::Plan& plan) {
   }
   table.row("platform", plan.platform);
   tell_installed(table, plan.dependencies);
-  return table.text() + tree_text(plan) + left_out_text(explanation.left_out) +
-         layers_text(explanation) + outcomes_text(explanation, plan);
+  tell_read(table, plan.dependencies, detail);
+  return table.text() + tree_text(plan, detail) + kept_text(explanation.kept, detail) +
+         left_out_text(explanation.left_out, detail) + layers_text(explanation) +
+         outcomes_text(explanation, plan);
 }
 
 nlohmann::json to_json(const Explanation& explanation) {
@@ -250,13 +297,19 @@ nlohmann::json to_json(const Explanation& explanation) {
   for (const auto& left : explanation.left_out) {
     auto paths = nlohmann::json::array();
     for (const auto& path : left.paths) {
-      paths.push_back(printable(path));
+      paths.push_back(printable(path.path));
     }
     left_out.push_back({{"rule", printable(left.rule)},
                         {"file", printable(left.file)},
                         {"line", left.line},
                         {"count", left.count},
+                        {"size", left.size},
+                        {"exact", !left.is_least},
                         {"paths", std::move(paths)}});
+  }
+  auto kept = nlohmann::json::array();
+  for (const auto& one : explanation.kept) {
+    kept.push_back({{"path", printable(one.path)}, {"why", printable(one.why)}});
   }
   const auto outcome = [](const Outcome& one) {
     return nlohmann::json{{"reused", one.reused}, {"reason", printable(one.reason)}};
@@ -264,6 +317,7 @@ nlohmann::json to_json(const Explanation& explanation) {
   const auto& upload = explanation.upload;
   return {{"layers", std::move(layers)},
           {"left_out", std::move(left_out)},
+          {"kept", std::move(kept)},
           {"upload",
            {{"destination", upload.destination},
             {"unknown", printable(upload.unknown)},

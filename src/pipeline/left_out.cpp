@@ -1,128 +1,148 @@
 #include "pipeline/explanation.hpp"
+#include "plan/ballast.hpp"
+#include "source/walk.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 #include <string_view>
-#include <unordered_map>
+#include <tuple>
 
 namespace autopack::pipeline {
 
 namespace {
 
-constexpr std::size_t most_paths{20};
+constexpr std::size_t most_paths{100};      // of one rule
+constexpr std::size_t most_looked{20'000};  // entries of what is left out, for their sizes
+constexpr std::size_t most_looked_once{4'000};
 
-void add(LeftOut& left, const source::Entry& entry) {
-  if (left.count++ < most_paths) {
-    const bool is_directory = entry.type == source::EntryType::directory;
-    left.paths.push_back(entry.path + (is_directory ? "/" : ""));
-  }
-}
-
-/// True when `path` itself or something below it is copied or installed from.
-bool takes_part(const plan::Plan& plan, const std::string& path) {
-  const auto holds = [&](const std::vector<plan::ContextEntry>& entries) {
-    const auto at = std::lower_bound(
-        entries.begin(), entries.end(), path,
-        [](const plan::ContextEntry& a, const std::string& b) { return a.path < b; });
-    return at != entries.end() && (at->path == path || at->path.starts_with(path + "/"));
-  };
-  if (holds(plan.code) || holds(plan.dependencies.inputs)) {
-    return true;
-  }
-  // Names such as `a-b` stand between `a` and `a/x`.
-  const auto below = [&](const std::vector<plan::ContextEntry>& entries) {
-    const std::string prefix = path + "/";
-    const auto at = std::lower_bound(
-        entries.begin(), entries.end(), prefix,
-        [](const plan::ContextEntry& a, const std::string& b) { return a.path < b; });
-    return at != entries.end() && at->path.starts_with(prefix);
-  };
-  return below(plan.code) || below(plan.dependencies.inputs);
-}
-
-/// How many of each directory's own entries are copied.
-std::unordered_map<std::string_view, std::size_t> copied_children(const plan::Plan& plan) {
-  std::unordered_map<std::string_view, std::size_t> counts;
-  for (const auto& entry : plan.code) {
-    const auto slash = entry.path.rfind('/');
-    ++counts[std::string_view{entry.path}.substr(0, slash == std::string::npos ? 0 : slash)];
-  }
-  return counts;
+bool is_before(const plan::ContextEntry& entry, std::string_view path) {
+  return entry.path < path;
 }
 
 /// Walks where something may be left out.
 class Search {
 public:
   Search(const Scanned& scanned, const plan::Plan& plan)
-      : plan_{plan},
-        tree_{*scanned.tree},
-        ignore_{scanned.project.ignore},
-        ignored_{ignore_},
-        copied_{copied_children(plan)} {}
+      : plan_{plan}, tree_{*scanned.tree}, ignore_{scanned.project.ignore}, selected_{ignore_} {}
 
-  void look(const std::string& directory) {
-    const auto entries = tree_.list(directory);
-    const auto copied = copied_.find(directory);
-    const bool all_copied = copied != copied_.end() && copied->second == entries.size();
+  void look(const source::Entry& directory) {
+    const auto entries = tree_.list(directory.path);
+    if (const auto rule = selected_.enter(directory.path, entries);
+        rule && !takes_part(directory.path)) {
+      leave(directory, *rule);
+      return;
+    }
     for (const auto& entry : entries) {
-      if ((all_copied || is_copied(entry.path) || leave(entry)) &&
-          entry.type == source::EntryType::directory) {
-        look(entry.path);
+      const bool is_directory = entry.type == source::EntryType::directory;
+      const auto rule = selected_.excludes(entry);
+      if (rule &&
+          !(is_directory && ignore_.may_hold_exceptions(entry.path) && takes_part(entry.path))) {
+        leave(entry, *rule);
+      } else if (const auto* ballast = ballast_at(entry.path); is_directory && ballast != nullptr) {
+        leave_ballast(*ballast);
+      } else if (is_directory) {
+        look(entry);
       }
     }
   }
 
-  std::map<std::pair<std::string, int>, LeftOut> rules{};
-  LeftOut not_copied{};
-
-private:
-  bool is_copied(const std::string& path) const {
-    const auto at = std::lower_bound(
-        plan_.code.begin(), plan_.code.end(), path,
-        [](const plan::ContextEntry& a, const std::string& b) { return a.path < b; });
-    return at != plan_.code.end() && at->path == path;
+  std::vector<LeftOut> take() {
+    std::vector<LeftOut> all;
+    for (auto& [key, left] : rules_) {
+      std::stable_sort(left.paths.begin(), left.paths.end(),
+                       [](const auto& a, const auto& b) { return a.size > b.size; });
+      left.paths.resize(std::min(left.paths.size(), most_paths));
+      all.push_back(std::move(left));
+    }
+    std::stable_sort(all.begin(), all.end(), [](const LeftOut& a, const LeftOut& b) {
+      return std::tie(a.size, a.count) > std::tie(b.size, b.count);
+    });
+    return all;
   }
 
-  /// Notes what is not copied; true when there may be more to note below it.
-  bool leave(const source::Entry& entry) {
-    if (const auto rule = ignored_.excludes(entry.path)) {
-      auto& left = rules[{rule->file + "\n" + rule->pattern, rule->line}];
-      left.rule = rule->pattern;
-      left.file = rule->file;
-      left.line = rule->line;
-      add(left, entry);
-      return ignore_.may_hold_exceptions(entry.path);
+private:
+  /// True when something below `path` goes in.
+  bool takes_part(const std::string& path) const {
+    const std::string below = path + "/";
+    const auto at = std::lower_bound(plan_.code.begin(), plan_.code.end(), below, is_before);
+    return at != plan_.code.end() && at->path.starts_with(below);
+  }
+
+  const plan::Ballast* ballast_at(const std::string& path) const {
+    const auto at = std::find_if(plan_.ballast.begin(), plan_.ballast.end(),
+                                 [&](const plan::Ballast& one) { return one.path == path; });
+    return at == plan_.ballast.end() ? nullptr : &*at;
+  }
+
+  LeftOut& of(const source::Rule& rule) {
+    auto& left = rules_[{rule.file + "\n" + rule.pattern, rule.line}];
+    left.rule = rule.pattern;
+    left.file = rule.file;
+    left.line = rule.line;
+    return left;
+  }
+
+  static void add(LeftOut& left, LeftOut::Path path) {
+    ++left.count;
+    left.size += path.size;
+    left.is_least = left.is_least || path.is_least;
+    left.paths.push_back(std::move(path));
+    if (left.paths.size() >= 2 * most_paths) {
+      std::nth_element(left.paths.begin(), left.paths.begin() + most_paths, left.paths.end(),
+                       [](const auto& a, const auto& b) { return a.size > b.size; });
+      left.paths.resize(most_paths);
     }
-    if (takes_part(plan_, entry.path)) {
-      return true;
+  }
+
+  void leave(const source::Entry& entry, const source::Rule& rule) {
+    LeftOut::Path path{.path = entry.path, .size = entry.size};
+    if (entry.type == source::EntryType::directory) {
+      path.path += '/';
+      measure(entry.path, path);
     }
-    add(not_copied, entry);
-    return false;
+    add(of(rule), std::move(path));
+  }
+
+  void leave_ballast(const plan::Ballast& ballast) {
+    add(of({.pattern = fmt::format("no code, named nowhere, over {} MB", plan::much / 1'000'000),
+            .file = std::string{source::defaults_name}}),
+        {.path = ballast.path + "/", .size = ballast.size});
+  }
+
+  void measure(const std::string& directory, LeftOut::Path& path) {
+    std::size_t looked = 0;
+    const auto may_go_on = [&] { return looked_ < most_looked && looked < most_looked_once; };
+    const auto enter = [&](const source::Entry&) {
+      path.is_least = path.is_least || !may_go_on();
+      return may_go_on();
+    };
+    // A tree of its own would be remembered; what is left out is looked at once.
+    source::walk(
+        tree_, directory, enter,
+        [&](std::string_view, const std::vector<source::Entry>& entries) {
+          looked += entries.size();
+          looked_ += entries.size();
+          return true;
+        },
+        [&](const source::Entry& entry) { path.size += entry.size; });
   }
 
   const plan::Plan& plan_;
   const source::Tree& tree_;
-  const source::IgnoreRules& ignore_;
-  source::IgnoreWalk ignored_;
-  std::unordered_map<std::string_view, std::size_t> copied_;
+  const source::Selection& ignore_;
+  source::SelectionWalk selected_;
+  std::map<std::pair<std::string, int>, LeftOut> rules_{};
+  std::size_t looked_{0};
 };
 
 }  // namespace
 
 std::vector<LeftOut> find_left_out(const Scanned& scanned, const plan::Plan& plan) {
   Search search{scanned, plan};
-  search.look("");
-  std::vector<LeftOut> all;
-  all.reserve(search.rules.size() + 1);
-  for (auto& [key, left] : search.rules) {
-    all.push_back(std::move(left));
-  }
-  std::stable_sort(all.begin(), all.end(),
-                   [](const LeftOut& a, const LeftOut& b) { return a.count > b.count; });
-  if (search.not_copied.count > 0) {
-    all.push_back(std::move(search.not_copied));
-  }
-  return all;
+  search.look({.type = source::EntryType::directory});
+  return search.take();
 }
 
 }  // namespace autopack::pipeline

@@ -86,7 +86,11 @@ Scanned scan(const PackageRequest& request) {
   } else {
     scanned.tree = source::make_disk_tree(directory);
   }
-  scanned.project = project::scan(*scanned.tree, request.project);
+  auto project = request.project;
+  if (!is_from_git(request) && project.dockerfile.empty()) {
+    project.git = source::find_git_work_tree(directory, request.environment);
+  }
+  scanned.project = project::scan(*scanned.tree, project);
   if (is_from_git(request)) {
     refuse_files_of_disk(request, scanned);
   }

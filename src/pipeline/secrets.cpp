@@ -2,7 +2,7 @@
 
 #include "base/text.hpp"
 #include "source/allowed_secrets.hpp"
-#include "source/ignore.hpp"
+#include "source/docker_rules.hpp"
 
 #include <fmt/format.h>
 
@@ -38,12 +38,19 @@ std::vector<AllowedSecret> allowed_by(const source::Tree& tree) {
              : std::vector<AllowedSecret>{};
 }
 
-Problem problem_of(const FoundSecret& secret) {
+/// A line of the `.dockerignore` that is there: a new one would take the place of other rules.
+std::string leaving_out(const std::string& path, const source::Tree& tree) {
+  const std::string file{".dockerignore"};
+  return tree.find(file) ? source::append_command(source::docker_path(path), file)
+                         : source::leave_out_command(path);
+}
+
+Problem problem_of(const FoundSecret& secret, const source::Tree& tree) {
   const std::string where = secret.line == 0 ? "" : fmt::format(" line {}", secret.line);
   return {
       .message = fmt::format("`{}`{} holds {}, which would be in the image", printable(secret.path),
                              where, source::secret_in_words(secret.kind)),
-      .hints = {source::leave_out_command(secret.path),
+      .hints = {leaving_out(secret.path, tree),
                 "if it may be seen: " + source::append_command(source::allowing_line(secret),
                                                                source::allowed_secrets_file)}};
 }
@@ -61,11 +68,12 @@ Problem stale(const AllowedSecret& allowed) {
 Problems find_secrets(const plan::Plan& plan) {
   Problems problems;
   const auto found = secrets_of(plan);
-  const auto allowed = allowed_by(*plan.trees.front().tree);
+  const auto& tree = *plan.trees.front().tree;
+  const auto allowed = allowed_by(tree);
   for (const FoundSecret& secret : found) {
     if (std::none_of(allowed.begin(), allowed.end(),
                      [&](const auto& entry) { return allows(entry, secret); })) {
-      problems.push_back(problem_of(secret));
+      problems.push_back(problem_of(secret, tree));
     }
   }
   for (const AllowedSecret& entry : allowed) {

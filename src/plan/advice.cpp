@@ -7,94 +7,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <map>
 
 namespace autopack::plan {
 
 namespace {
-
-constexpr std::uint64_t large_file{50'000'000};
-constexpr std::uint64_t much_data{20'000'000};
-constexpr std::size_t most_told{5};
-
-constexpr std::array<std::string_view, 10> source_suffixes{".py", ".pyi", ".pyx", ".sh", ".c",
-                                                           ".cc", ".cpp", ".cu",  ".h",  ".so"};
 
 Problem warning(std::string message, std::string origin, std::vector<std::string> hints) {
   return {.severity = Problem::Severity::warning,
           .message = std::move(message),
           .origin = std::move(origin),
           .hints = std::move(hints)};
-}
-
-std::string ignore_hint(const std::string& path) {
-  return fmt::format(
-      "`{}` in `.dockerignore` leaves it out; a job reads data from Cloud Storage, "
-      "`/gcs/BUCKET/...`",
-      printable(path));
-}
-
-void tell_large_files(const Plan& plan, Problems& problems) {
-  std::vector<const ContextEntry*> large;
-  for (const auto& entry : plan.code) {
-    if (entry.size > large_file) {
-      large.push_back(&entry);
-    }
-  }
-  std::sort(large.begin(), large.end(),
-            [](const auto* a, const auto* b) { return a->size > b->size; });
-  for (std::size_t i = 0; i < std::min(large.size(), most_told); ++i) {
-    const auto& entry = *large[i];
-    problems.push_back(warning(fmt::format("`{}` is {}, in every copy of the image",
-                                           printable(entry.path), human_size(entry.size)),
-                               "", {ignore_hint(entry.path)}));
-  }
-  if (large.size() > most_told) {
-    problems.push_back(warning(
-        fmt::format("{} more files are over {}", large.size() - most_told, human_size(large_file)),
-        "", {}));
-  }
-}
-
-struct DirectorySizes {
-  std::uint64_t data{0};
-  std::size_t files{0};
-  bool has_code{false};
-};
-
-/// Directories that hold no code themselves or below, and much else.
-void tell_data(const Plan& plan, Problems& problems) {
-  std::map<std::string_view, DirectorySizes> directories;
-  for (const auto& entry : plan.code) {
-    if (entry.type != source::EntryType::file) {
-      continue;
-    }
-    const std::string_view path{entry.path};
-    const bool is_code = std::any_of(source_suffixes.begin(), source_suffixes.end(),
-                                     [&](auto suffix) { return path.ends_with(suffix); });
-    for (auto slash = path.rfind('/'); slash != std::string_view::npos && slash > 0;
-         slash = path.rfind('/', slash - 1)) {
-      auto& directory = directories[path.substr(0, slash)];
-      directory.has_code = directory.has_code || is_code;
-      if (!is_code && entry.size <= large_file) {
-        directory.data += entry.size;
-        ++directory.files;
-      }
-    }
-  }
-  std::string_view told;
-  for (const auto& [path, sizes] : directories) {
-    const bool is_inside = !told.empty() && path.starts_with(told) && path[told.size()] == '/';
-    if (sizes.has_code || sizes.data < much_data || is_inside) {
-      continue;
-    }
-    told = path;
-    problems.push_back(
-        warning(fmt::format("`{}/` holds {} of data in {} file{} and no code", printable(path),
-                            human_size(sizes.data), sizes.files, sizes.files == 1 ? "" : "s"),
-                "", {ignore_hint(std::string{path} + "/")}));
-  }
 }
 
 /// A deep learning framework that an executor image brings; no version when it cannot be told.
@@ -249,8 +171,6 @@ Advice advice(const Plan& plan,
               const BaseModules& in_base) {
   Advice advice = import_advice(plan, project, std::move(imports), in_base);
   tell_replaced_frameworks(plan, project, advice.warnings);
-  tell_large_files(plan, advice.warnings);
-  tell_data(plan, advice.warnings);
   return advice;
 }
 

@@ -15,8 +15,7 @@ Copy same_place(const source::Tree& tree, const std::string& path) {
   if (path.empty() || path == ".") {
     return {};
   }
-  const source::IgnoreRules nothing_ignored;
-  const project::Place place = project::Findings{tree, nothing_ignored}.follow(path);
+  const project::Place place = project::Findings{tree, source::Selection{}}.follow(path);
   const bool found = place.kind == project::Place::Kind::found;
   return {.source = found ? place.entry.path : path,
           .destination = path,
@@ -53,43 +52,15 @@ std::vector<Copy> without_covered(const std::vector<Copy>& copies) {
   return kept;
 }
 
-/// The directory that makes the entry run: gcloud's for a script, the whole top-level package for a
-/// module in one, everything for what stands at the top.
-std::string entry_directory(const project::Entry& entry) {
-  if (entry.kind == project::EntryKind::installed_module ||
-      entry.kind == project::EntryKind::program) {
-    return "";
-  }
-  if (entry.kind != project::EntryKind::module) {
-    const auto slash = entry.file.rfind('/');
-    return slash == std::string::npos ? "" : entry.file.substr(0, slash);
-  }
-  const std::string module_path = replace_all(entry.value, ".", "/");
-  for (const std::string_view suffix : {".py", "/__main__.py"}) {
-    const std::string below = fmt::format("/{}{}", module_path, suffix);
-    if (entry.file.ends_with(below)) {
-      return entry.file.substr(0, entry.file.size() - below.size());
-    }
-  }
-  const auto dot = entry.value.find('.');
-  return dot == std::string::npos ? "" : entry.value.substr(0, dot);
-}
-
 }  // namespace
 
-std::vector<Copy> code_copies(const source::Tree& tree, const project::Project& project) {
+std::vector<Copy> code_copies(const project::Project& project) {
   std::vector<Copy> copies;
   for (const project::Extra& extra : project.outside_dirs) {
     copies.push_back(of_extra(extra, extra.name));
   }
-  for (const std::string& path : project.extra_dirs) {
-    copies.push_back(same_place(tree, path));
-  }
-  if (project.package && project.package->installs) {
-    copies.push_back(same_place(tree, ""));
-  }
-  copies.push_back(same_place(tree, entry_directory(project.entry)));
-  return without_covered(copies);
+  copies.emplace_back();
+  return copies;
 }
 
 std::vector<Copy> requirement_copies(const source::Tree& tree, const project::Project& project) {

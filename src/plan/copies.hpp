@@ -7,9 +7,8 @@
 
 namespace autopack::plan {
 
-/// What the image's code step copies: extras, the package, the entry's directory last; nothing
-/// twice.
-std::vector<Copy> code_copies(const source::Tree& tree, const project::Project& project);
+/// What the image's code step copies: extras from outside, and the whole working directory last.
+std::vector<Copy> code_copies(const project::Project& project);
 
 /// What the requirements stage copies: all that pip reads, each at its own path.
 std::vector<Copy> requirement_copies(const source::Tree& tree, const project::Project& project);

@@ -1,6 +1,8 @@
 #include "plan/gather.hpp"
 
 #include "base/text.hpp"
+#include "plan/ballast.hpp"
+#include "source/walk.hpp"
 
 #include <fmt/core.h>
 
@@ -52,7 +54,7 @@ void ContentReader::fill(ContextEntry& entry,
 
 Gatherer::Gatherer(PlacedTree place,
                    std::uint16_t index,
-                   const source::IgnoreRules& ignore,
+                   const source::Selection& ignore,
                    const ContentReader* contents)
     : place_{std::move(place)}, index_{index}, ignore_{ignore}, contents_{contents} {}
 
@@ -85,22 +87,35 @@ void Gatherer::add_directory(const std::string& path) {
     // Mostly the files that were there the last time, and their directories.
     const std::size_t files = contents_->hashes->count();
     entries_.reserve(files + files / 4);
+    states_.reserve(files + files / 4);
   }
   std::optional<source::Rule> last_rule;
   bool entered_excluded = false;
-  source::IgnoreWalk ignored{ignore_};
+  source::SelectionWalk selected{ignore_};
+  const auto may_enter = [&](const std::string& directory) {
+    const bool enter = ignore_.may_hold_exceptions(directory);
+    entered_excluded = entered_excluded || enter;
+    return enter;
+  };
   source::walk(
       *place_.tree, path,
       [&](const source::Entry& directory) {
-        if (!ignored.excludes(directory.path)) {
+        return !selected.excludes(directory) || may_enter(directory.path);
+      },
+      [&](std::string_view directory, const std::vector<source::Entry>& listed) {
+        auto rule = selected.enter(directory, listed);
+        if (!rule) {
           return true;
         }
-        const bool enter = ignore_.may_hold_exceptions(directory.path);
-        entered_excluded = entered_excluded || enter;
-        return enter;
+        last_rule = std::move(rule);
+        if (!entries_.empty() && place_.path_of(entries_.back()) == directory) {
+          entries_.pop_back();
+          states_.resize(std::min(states_.size(), entries_.size()));
+        }
+        return may_enter(std::string{directory});
       },
       [&](source::Entry&& entry) {
-        if (auto rule = ignored.excludes(entry.path)) {
+        if (auto rule = selected.excludes(entry)) {
           last_rule = std::move(rule);
         } else {
           keep(std::move(entry));
@@ -109,12 +124,40 @@ void Gatherer::add_directory(const std::string& path) {
   if (entries_.size() == before && last_rule && !may_be_empty_) {
     refuse_ignored(path.empty() ? "." : path, *last_rule);
   }
+  if (path.empty() && leaves_ballast_) {
+    entered_excluded = drop_ballast(before) || entered_excluded;
+  }
   if (entered_excluded) {
     const std::size_t end = entries_.size();
     for (std::size_t i = before; i < end; ++i) {
       add_parents(std::string{place_.path_of(entries_[i])});
     }
   }
+}
+
+/// True when some of what is dropped was asked for, and so lost its directories.
+bool Gatherer::drop_ballast(std::size_t first) {
+  auto found = find_ballast({entries_.data() + first, entries_.size() - first}, place_, ignore_);
+  if (found.directories.empty()) {
+    return false;
+  }
+  std::size_t kept = first;
+  for (std::size_t i = first; i < entries_.size(); ++i) {
+    if (found.stays_out[i - first]) {
+      continue;
+    }
+    if (kept != i) {
+      entries_[kept] = std::move(entries_[i]);
+      if (!states_.empty()) {
+        states_[kept] = std::move(states_[i]);
+      }
+    }
+    ++kept;
+  }
+  entries_.resize(kept);
+  states_.resize(std::min(states_.size(), kept));
+  ballast_ = std::move(found.directories);
+  return found.keeps_some;
 }
 
 void Gatherer::add_parents(const std::string& path) {
@@ -150,13 +193,17 @@ void Gatherer::keep(source::Entry&& entry) {
          .type = entry.type,
          .executable = entry.executable,
          .tree = index_});
-    if (contents_ != nullptr && problems_.empty()) {
-      read_contents(entries_.back(), entry);
+    if (contents_ != nullptr) {
+      states_.push_back({.inode = entry.inode,
+                         .ctime_ns = entry.ctime_ns,
+                         .mtime_ns = entry.mtime_ns,
+                         .identity = std::move(entry.identity)});
     }
   } else if (refused_.insert(entry.path).second) {
-    problems_.push_back({.message = std::move(fault),
-                         .hints = {remedy.empty() ? "remove it, or add it to `.dockerignore`"
-                                                  : std::string{remedy}}});
+    problems_.push_back(
+        {.message = std::move(fault),
+         .hints = {remedy.empty() ? "remove it, or " + source::leave_out_command(entry.path)
+                                  : std::string{remedy}}});
   }
 }
 
@@ -171,6 +218,10 @@ void Gatherer::refuse_ignored(const std::string& path, const source::Rule& rule)
 }
 
 std::vector<ContextEntry> Gatherer::take() {
+  if (contents_ != nullptr && problems_.empty()) {
+    read_contents();
+  }
+  states_.clear();
   std::vector<ContextEntry> entries = std::exchange(entries_, {});
   // A walk's order is nearly that of the paths, and often just that.
   if (!std::is_sorted(entries.begin(), entries.end(), by_path)) {
@@ -182,7 +233,21 @@ std::vector<ContextEntry> Gatherer::take() {
   return entries;
 }
 
-void Gatherer::read_contents(ContextEntry& entry, const source::Entry& found) {
+void Gatherer::read_contents() {
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    if (entries_[i].type == source::EntryType::directory) {
+      continue;
+    }
+    State& state = states_[i];
+    read_content(entries_[i], {.size = entries_[i].size,
+                               .inode = state.inode,
+                               .ctime_ns = state.ctime_ns,
+                               .mtime_ns = state.mtime_ns,
+                               .identity = std::move(state.identity)});
+  }
+}
+
+void Gatherer::read_content(ContextEntry& entry, const source::Entry& found) {
   try {
     contents_->fill(entry, found, place_);
   } catch (const Error& error) {

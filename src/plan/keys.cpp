@@ -162,7 +162,7 @@ std::string dependency_key(const Plan& plan,
   return key.finish();
 }
 
-std::string image_key(const Plan& plan) {
+std::string image_key(const Plan& plan, const project::Project& project) {
   Key key;
   key.add("dependencies", plan.dependency_key);
   key.add("dockerfile", plan.user_dockerfile.empty() ? "" : plan.dockerfile);
@@ -176,7 +176,10 @@ std::string image_key(const Plan& plan) {
     key.add(copy);
   }
   for (const ContextEntry& entry : plan.code) {
-    key.add(entry);
+    // Its lines are in the key of the dependencies, without comments.
+    if (entry.tree != 0 || !is_requirement_text(plan, project, entry.path)) {
+      key.add(entry);
+    }
   }
   return key.finish();
 }

@@ -24,6 +24,6 @@ std::string base_identity(const image::BaseFacts& base);
 std::string normalised(const std::string& requirement);
 
 /// 64 hexadecimal digits over the dependency key and all that is copied and run.
-std::string image_key(const Plan& plan);
+std::string image_key(const Plan& plan, const project::Project& project);
 
 }  // namespace autopack::plan

@@ -1,10 +1,13 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "image/file_reference.hpp"
+#include "plan/ballast.hpp"
 #include "plan/copies.hpp"
 #include "plan/gather.hpp"
 #include "plan/keys.hpp"
+#include "plan/links.hpp"
 #include "plan/plan.hpp"
+#include "plan/pointers.hpp"
 #include "plan/python_version.hpp"
 #include "plan/templates.hpp"
 #include "plan/words.hpp"
@@ -170,8 +173,9 @@ std::vector<ContextEntry> gather_outside(const std::vector<project::Extra>& extr
                                          const ContentReader* contents,
                                          Plan& plan,
                                          Problems& problems) {
-  source::IgnoreRules defaults;
-  defaults.add_defaults();
+  source::IgnoreRules built_in;
+  built_in.add_defaults();
+  const source::Selection defaults{built_in};
   std::vector<ContextEntry> all;
   for (const project::Extra& extra : extras) {
     const auto index = static_cast<std::uint16_t>(plan.trees.size());
@@ -202,6 +206,8 @@ std::vector<ContextEntry> gather(const std::vector<Copy>& copies,
   Gatherer gatherer{plan.trees.front(), 0, project.ignore, contents};
   if (!plan.user_dockerfile.empty()) {
     gatherer.allow_nothing();
+  } else {
+    gatherer.leave_ballast();
   }
   for (const Copy& copy : copies) {
     if (!copy.source.starts_with(extras_directory)) {
@@ -213,6 +219,9 @@ std::vector<ContextEntry> gather(const std::vector<Copy>& copies,
   }
   auto entries = gatherer.take();
   add_problems(problems, gatherer.problems());
+  if (!gatherer.ballast().empty()) {
+    plan.ballast = gatherer.ballast();
+  }
   auto more = gather_outside(outside, contents, plan, problems);
   if (!more.empty()) {
     entries.insert(entries.end(), std::make_move_iterator(more.begin()),
@@ -296,7 +305,7 @@ void plan_generated(Plan& plan,
   decide_python(plan, options, problems);
   check_python_version(plan, project, problems);
   plan.entrypoint = entrypoint_of(plan.entry, plan.python);
-  plan.copies = code_copies(tree, project);
+  plan.copies = code_copies(project);
   plan.remove_sitecustomize = plan.base.vertex_prebuilt;
   refuse_unfit_texts(plan, problems);
   std::vector<Copy> inputs = plan.dependencies.requirement_copies;
@@ -309,6 +318,9 @@ void plan_generated(Plan& plan,
   reader.known = &read;
   plan.code =
       gather(plan.copies, plan.entry.file, project.outside_dirs, project, contents, plan, problems);
+  add_problems(problems, dangling_links(plan, project.ignore));
+  add_problems(plan.warnings, weight_advice(plan));
+  add_problems(plan.warnings, unfetched_files(plan));
 }
 
 std::string own_dockerfile(const source::Tree& tree, const project::Request& request) {
@@ -372,7 +384,7 @@ Plan make_plan(std::shared_ptr<const source::Tree> tree,
   }
   if (options.contents) {
     plan.dependency_key = dependency_key(plan, project, own_templates(options));
-    plan.image_key = image_key(plan);
+    plan.image_key = image_key(plan, project);
   }
   return plan;
 }

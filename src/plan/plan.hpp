@@ -127,6 +127,13 @@ struct Dependencies {
   bool empty() const { return apt_packages.empty() && !needs_pip(); }
 };
 
+/// A directory that stays out for its weight: it holds no code, and nothing names it.
+struct Ballast {
+  std::string path{};
+  std::uint64_t size{0};
+  std::size_t files{0};
+};
+
 /// Every decision; nothing done yet. Holds no secret, prints as JSON.
 struct Plan {
   image::BaseFacts base{};
@@ -136,6 +143,7 @@ struct Plan {
   Dependencies dependencies{};
   std::vector<Copy> copies{};
   std::vector<ContextEntry> code{};  ///< contents of the copies, sorted by path
+  std::vector<Ballast> ballast{};    ///< of the working directory, sorted by path
   std::string platform{};
   std::string user{};                ///< of the image: the base's
   bool remove_sitecustomize{false};  ///< Vertex prebuilt bases, as gcloud does

@@ -145,9 +145,7 @@ bool ExtrasReader::refuse_odd(const std::string& path, const std::string& key) {
 void ExtrasReader::report_missing(const std::string& path, const std::string& key, bool directory) {
   std::vector<std::string> candidates;
   for (const auto& entry : findings_->tree().list(parent_path(path))) {
-    if (!directory || entry.type == source::EntryType::directory) {
-      candidates.push_back(entry.path);
-    }
+    candidates.push_back(entry.path);
   }
   auto hints = Findings::suggest(path, candidates);
   const auto requirement = parse_requirement(path);
@@ -226,8 +224,6 @@ void ExtrasReader::read_directory(const std::string& path) {
     const auto outside = look(*request_, path);
     if (!outside.exists) {
       report_missing(path, key, true);
-    } else if (!outside.is_directory) {
-      findings_->error(fmt::format("extra directory `{}` is a file", printable(path)), key);
     } else {
       add_outside(project_->outside_dirs, outside, key);
     }
@@ -239,9 +235,7 @@ void ExtrasReader::read_directory(const std::string& path) {
                                  "symbolic link",
                                  printable(*inside)),
                      key, {"name what the link points to"});
-  } else if (place.is_file()) {
-    findings_->error(fmt::format("extra directory `{}` is a file", printable(*inside)), key);
-  } else if (!place.is_directory()) {
+  } else if (!place.is_file() && !place.is_directory()) {
     report_missing(*inside, key, true);
   } else {
     findings_->require_included(place.entry.path, "an extra directory");
@@ -263,7 +257,7 @@ void ExtrasReader::add_outside(std::vector<Extra>& extras,
     }
     return;
   }
-  if (outside.is_directory && key == "extra-dirs" && findings_->tree().find(name)) {
+  if (key == "extra-dirs" && findings_->tree().find(name)) {
     findings_->error(fmt::format("`{}` would take the place of the working directory's own `{}`",
                                  outside.path.string(), printable(name)),
                      key);

@@ -1,6 +1,7 @@
 #include "project/findings.hpp"
 
 #include "base/text.hpp"
+#include "source/walk.hpp"
 
 #include <fmt/format.h>
 #include <fnmatch.h>
@@ -66,12 +67,16 @@ Place Findings::follow(std::string_view path) const {
 }
 
 bool Findings::is_ignored(std::string_view path) const {
-  return !path.empty() && ignore_->excludes(path).has_value();
+  return !path.empty() && ignore_.excludes(path).has_value();
 }
 
 bool Findings::require_included(std::string_view path, const std::string& why) {
-  const auto rule = path.empty() ? std::nullopt : ignore_->excludes(path);
+  const auto rule = path.empty() ? std::nullopt : ignore_.excludes(path);
   if (!rule) {
+    return true;
+  }
+  if (ignore_.is_only_ignored_by_git(path)) {
+    ignore_.keep(std::string{path}, why);
     return true;
   }
   std::string origin = rule->line > 0 ? fmt::format("{}:{}", rule->file, rule->line) : rule->file;
@@ -83,14 +88,20 @@ bool Findings::require_included(std::string_view path, const std::string& why) {
 std::vector<std::string> Findings::files_below(std::string_view directory,
                                                std::size_t limit) const {
   std::vector<std::string> files;
+  source::SelectionWalk selected{ignore_};
   source::walk(
       *tree_, directory,
       [&](const source::Entry& entry) {
         return files.size() < limit &&
-               (!is_ignored(entry.path) || ignore_->may_hold_exceptions(entry.path));
+               (!selected.excludes(entry) || ignore_.may_hold_exceptions(entry.path));
+      },
+      [&](std::string_view path, const std::vector<source::Entry>& entries) {
+        const auto rule = selected.enter(path, entries);
+        return !rule || ignore_.may_hold_exceptions(path);
       },
       [&](const source::Entry& entry) {
-        if (entry.type != EntryType::directory && files.size() < limit && !is_ignored(entry.path)) {
+        if (entry.type != EntryType::directory && files.size() < limit &&
+            !selected.excludes(entry)) {
           files.push_back(entry.path);
         }
       });

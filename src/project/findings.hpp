@@ -1,11 +1,12 @@
 #pragma once
 
 #include "base/error.hpp"
-#include "source/ignore.hpp"
+#include "source/selection.hpp"
 #include "source/tree.hpp"
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace autopack::project {
@@ -28,12 +29,12 @@ struct Place {
 /// A tree being read, with what was found wrong in it so far.
 class Findings {
 public:
-  Findings(const source::Tree& tree, const source::IgnoreRules& ignore)
-      : tree_{&tree}, ignore_{&ignore} {}
+  Findings(const source::Tree& tree, source::Selection ignore)
+      : tree_{&tree}, ignore_{std::move(ignore)} {}
 
   const source::Tree& tree() const { return *tree_; }
 
-  const source::IgnoreRules& ignore() const { return *ignore_; }
+  const source::Selection& ignore() const { return ignore_; }
 
   const Problems& problems() const { return problems_; }
 
@@ -49,7 +50,8 @@ public:
 
   /// True when a rule keeps `path` out.
   bool is_ignored(std::string_view path) const;
-  /// Finds an error, naming the rule, when `path` is kept out; `why` says who needs it.
+  /// Finds an error, naming the rule, when `path` is kept out; `why` says who needs it. What only
+  /// git ignores is taken in.
   bool require_included(std::string_view path, const std::string& why);
 
   /// The files below `directory` that are not ignored, sorted; at most `limit`.
@@ -61,7 +63,7 @@ public:
 
 private:
   const source::Tree* tree_;
-  const source::IgnoreRules* ignore_;
+  source::Selection ignore_;
   Problems problems_;
 };
 

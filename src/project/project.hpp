@@ -2,11 +2,12 @@
 
 #include "base/error.hpp"
 #include "python/specifier.hpp"
-#include "source/ignore.hpp"
+#include "source/selection.hpp"
 #include "source/tree.hpp"
 
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +23,10 @@ struct Request {
   std::vector<std::string> requirements{};  ///< requirement specifiers
   std::vector<std::string> extra_packages{};
   std::vector<std::string> extra_dirs{};
+  std::vector<std::string> include{};  ///< patterns of what goes in whatever a file of rules says
+  std::vector<std::string> exclude{};  ///< patterns of what does not
+  /// Of the directory; null where files come from git, or git does not know it.
+  std::shared_ptr<const source::GitWorkTree> git{};
   std::filesystem::path dockerfile{};  ///< the user's own; excludes entry and dependencies
   std::vector<std::string> command{};  ///< the words of the entry point, with no script or module
   std::string launcher{};              ///< starts script or module: `torchrun --nproc-per-node=2`
@@ -124,7 +129,7 @@ struct Project {
       environment_variables{};                ///< `${NAME}` named by requirement files, sorted
   std::vector<std::string> requirements{};    ///< of the Request, checked
   std::vector<std::string> extra_packages{};  ///< inside the tree
-  std::vector<std::string> extra_dirs{};      ///< inside the tree
+  std::vector<std::string> extra_dirs{};      ///< inside the tree, files too
   std::vector<Extra> outside_packages{};
   std::vector<Extra> outside_dirs{};
   std::optional<Package> package{};
@@ -132,7 +137,7 @@ struct Project {
   /// Normalised requirement lines of all files in reading order, comments and white space gone; for
   /// keys and for telling what changed.
   std::vector<std::string> normalised_requirements{};
-  source::IgnoreRules ignore{};
+  source::Selection ignore{};
   Problems warnings{};
 };
 

@@ -2,6 +2,7 @@
 #include "project/entry.hpp"
 #include "project/extras.hpp"
 #include "project/findings.hpp"
+#include "project/needed.hpp"
 #include "project/package.hpp"
 #include "project/project.hpp"
 #include "project/requirement_files.hpp"
@@ -59,6 +60,8 @@ Problems check_request(const Request& request) {
   refuse("group", !request.groups.empty());
   refuse("extra-packages", !request.extra_packages.empty());
   refuse("extra-dirs", !request.extra_dirs.empty());
+  refuse("include", !request.include.empty());
+  refuse("exclude", !request.exclude.empty());
   return problems;
 }
 
@@ -85,6 +88,17 @@ void check_dockerfile(const source::Tree& tree, const Request& request) {
   throw std::move(error);
 }
 
+std::vector<std::string> paths_in_tree(const Request& request,
+                                       const std::vector<std::string>& paths) {
+  std::vector<std::string> inside;
+  for (const std::string& path : paths) {
+    if (auto place = path_in_tree(request, path); place && !place->empty()) {
+      inside.push_back(std::move(*place));
+    }
+  }
+  return inside;
+}
+
 }  // namespace
 
 Project scan(const source::Tree& tree, const Request& request) {
@@ -95,7 +109,11 @@ Project scan(const source::Tree& tree, const Request& request) {
     project.ignore = source::load_ignore_rules(tree, find_dockerfile(tree, request).value_or(""));
     return project;
   }
-  project.ignore = source::load_ignore_rules(tree);
+  project.ignore = {tree,
+                    {.include = request.include,
+                     .exclude = request.exclude,
+                     .named = paths_in_tree(request, request.extra_dirs)},
+                    request.git};
   Findings findings{tree, project.ignore};
   project.package = read_package(findings);
   project.requires_python = read_requires_python(findings);
@@ -106,6 +124,8 @@ Project scan(const source::Tree& tree, const Request& request) {
   Findings of_entry{tree, project.ignore};
   read_entry(of_entry, request, project);
   read_started(of_entry, project);
+  keep_what_is_needed(findings, project);
+  tell_empty_submodules(findings);
   project.warnings = of_entry.problems();
   project.warnings.insert(project.warnings.end(), findings.problems().begin(),
                           findings.problems().end());

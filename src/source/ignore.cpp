@@ -184,18 +184,32 @@ std::string append_command(std::string_view line, std::string_view file) {
                      shell_quote(file));
 }
 
+std::string exclude_flag(std::string_view path) {
+  return "--exclude=" + shell_quote(literal_pattern(path));
+}
+
+std::string include_flag(std::string_view path) {
+  return "--include=" + shell_quote(literal_pattern(path));
+}
+
 std::string leave_out_command(std::string_view path) {
-  return append_command(literal_pattern(path), usual_file);
+  return fmt::format("`{}` leaves it out", exclude_flag(path));
 }
 
 std::string bring_back_command(std::string_view path, bool is_directory, const Rule& rule) {
-  return append_command("!" + literal_pattern(path) + (is_directory ? "/**" : ""),
-                        rule.line > 0 ? std::string_view{rule.file} : usual_file);
+  if (rule.line > 0 && rule.file.ends_with(usual_file)) {
+    return append_command("!" + literal_pattern(path) + (is_directory ? "/**" : ""), rule.file);
+  }
+  return rule.file.starts_with("--") ? fmt::format("drop `{}`", printable(rule.pattern))
+                                     : fmt::format("`{}` takes it in", include_flag(path));
 }
 
 IgnoreRules load_ignore_rules(const Tree& tree, std::string_view dockerfile) {
   IgnoreRules rules;
   rules.add_defaults();
+  if (dockerfile.empty()) {
+    rules.add_project_files();
+  }
   const std::string own = std::string{dockerfile} + ".dockerignore";
   for (const std::string& file : {own, std::string{usual_file}}) {
     if (tree.find(file)) {

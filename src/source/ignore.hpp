@@ -12,6 +12,9 @@
 
 namespace autopack::source {
 
+/// Stands for a file in rules that are built in.
+inline constexpr std::string_view defaults_name{"autopack's defaults"};
+
 /// Where an exclusion stands, so that a message can name it.
 struct Rule {
   std::string pattern{};  ///< as written, trimmed, `!` included
@@ -32,6 +35,8 @@ public:
   void add(std::string_view text, const std::string& file);
   /// Appends autopack's default exclusions: `.git`, virtual environments, caches, byte code, ...
   void add_defaults();
+  /// Appends what is about the project and not of the program: `autopack.yaml`, `.github`, ...
+  void add_project_files();
 
   /// The rule that excludes `path`; none when it stays in.
   std::optional<Rule> excludes(std::string_view path) const;
@@ -84,13 +89,18 @@ private:
 
 /// A command for a shell that adds `line` to `file`.
 std::string append_command(std::string_view line, std::string_view file);
-/// One that adds a rule which leaves out `path` and no other.
+/// `--exclude=` and `--include=` of `path` and no other, for a shell.
+std::string exclude_flag(std::string_view path);
+std::string include_flag(std::string_view path);
+/// A hint that leaves out `path` and no other.
 std::string leave_out_command(std::string_view path);
-/// One that adds a rule which takes in again `path`, or all below it, where `rule` keeps it out.
+/// One that takes in again `path`, or all below it, where `rule` keeps it out: a command where that
+/// is a line of a `.dockerignore`, else words.
 std::string bring_back_command(std::string_view path, bool is_directory, const Rule& rule);
 
-/// The rules that apply: the defaults first, then `<dockerfile>.dockerignore` when `dockerfile` is
-/// given and that file exists, else `.dockerignore` of the tree.
+/// The rules that apply: the defaults first (for a user's own `dockerfile` without the project's
+/// files, which it may copy), then `<dockerfile>.dockerignore` when that exists, else
+/// `.dockerignore` of the tree.
 IgnoreRules load_ignore_rules(const Tree& tree, std::string_view dockerfile = {});
 
 }  // namespace autopack::source

@@ -15,6 +15,8 @@ constexpr std::array default_patterns{
     "**/.git",
     "**/.hg",
     "**/.svn",
+    "**/.bzr",
+    "**/.jj",
     "**/.git-credentials",
     // Installed packages; the image has its own.
     "**/.venv",
@@ -38,7 +40,15 @@ constexpr std::array default_patterns{
     // Editors and desktops.
     "**/.idea",
     "**/.vscode",
+    "**/.ropeproject",
+    "**/.spyproject",
+    "**/*.sublime-workspace",
+    "**/*~",
+    "**/*.swp",
+    "**/*.swo",
+    "**/.#*",
     "**/.DS_Store",
+    "**/Thumbs.db",
     // Secrets: whoever can pull an image can read them.
     "**/.env",
     "**/.env.*",
@@ -56,11 +66,39 @@ constexpr std::array default_patterns{
     "**/id_ed25519",
 };
 
+/// What tells tools how to handle the project, and no program reads.
+constexpr std::array project_patterns{
+    "autopack.yaml",
+    "Dockerfile",
+    "Dockerfile.*",
+    "*.Dockerfile",
+    "*.dockerfile",
+    "**/*.dockerignore",
+    "**/.gcloudignore",
+    // Version control.
+    "**/.gitignore",
+    "**/.gitattributes",
+    "**/.gitmodules",
+    // What runs elsewhere: continuous integration, checks before a commit.
+    ".github",
+    ".gitlab-ci.yml",
+    ".circleci",
+    ".travis.yml",
+    ".pre-commit-config.yaml",
+    ".pre-commit-hooks.yaml",
+};
+
 }  // namespace
 
 void IgnoreRules::add_defaults() {
   for (const char* pattern : default_patterns) {
-    append({.pattern = pattern, .file = "autopack's defaults"}, pattern);
+    append({.pattern = pattern, .file = std::string{defaults_name}}, pattern);
+  }
+}
+
+void IgnoreRules::add_project_files() {
+  for (const char* pattern : project_patterns) {
+    append({.pattern = pattern, .file = std::string{defaults_name}}, pattern);
   }
 }
 

@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "source/listing_ahead.hpp"
+#include "source/walk.hpp"
 
 #include <fmt/format.h>
 
@@ -44,6 +45,16 @@ void walk(const Tree& tree,
           std::string_view path,
           const std::function<bool(const Entry& directory)>& enter,
           const std::function<void(Entry&& entry)>& visit) {
+  const auto take_all = [](std::string_view, const std::vector<Entry>&) { return true; };
+  walk(tree, path, enter, take_all, visit);
+}
+
+void walk(const Tree& tree,
+          std::string_view path,
+          const std::function<bool(const Entry& directory)>& enter,
+          const std::function<bool(std::string_view directory, const std::vector<Entry>& entries)>&
+              listed,
+          const std::function<void(Entry&& entry)>& visit) {
   // A stack of our own: how deep a tree goes is not ours to decide.
   std::vector<Listing> open;
   std::optional<ListingAhead> ahead;
@@ -54,6 +65,9 @@ void walk(const Tree& tree,
     auto entries = ahead ? ahead->list(directory) : tree.list(directory);
     if (entries.empty() && !open.empty()) {
       check_still_there(tree, directory);
+    }
+    if (!listed(directory, entries)) {
+      return;
     }
     if (ahead) {
       ahead->announce(directories_of(entries, enter));

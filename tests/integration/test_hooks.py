@@ -127,6 +127,7 @@ class HooksOfAPerson(Hooks):
 
     def test_what_it_says_at_80_columns(self):
         self.use_engine()
+        (self.folder / '.dockerignore').touch()
         self.pasted(f'autopack dockerfile --executor-image-uri={testbed.executor()} --script=trainer/task.py -o Dockerfile')
         git(self.folder, 'add', '-A')
         git(self.folder, 'commit', '-q', '-m', 'y', env=self.env)

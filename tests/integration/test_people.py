@@ -131,6 +131,7 @@ class Narrow(unittest.TestCase):
                 pasted('>> .autopack-allow-secrets')
                 autopack(*check, cwd=folder)
                 (folder / '.autopack-allow-secrets').unlink()
+                (folder / '.dockerignore').touch()
                 pasted('>> .dockerignore')
                 autopack(*check, cwd=folder)
                 self.assertEqual(len((folder / '.dockerignore').read_text().splitlines()), len(names))

@@ -100,7 +100,7 @@ class ComingFrom(WithApi):
         flags = {'submit': ['--display-name=x', '--region=us-central1', '--labels=a=b', '--args=^;^1;2',
                             '--worker-pool-spec=machine-type=n1-standard-4,replica-count=1,'
                             f'executor-image-uri={testbed.EXECUTOR},local-package-path=.,script=trainer/task.py'],
-                 'run': [f'--executor-image-uri={testbed.EXECUTOR}', '--python-module=trainer.task', '--extra-dirs=common']}
+                 'run': [f'--executor-image-uri={testbed.EXECUTOR}', '--python-module=trainer.task']}
 
         def command(_, right):
             words = shlex.split(quoted(right)[0])
@@ -167,6 +167,10 @@ class ComingFrom(WithApi):
             report = autopack('explain', f'--executor-image-uri={testbed.EXECUTOR}', entry, cwd=self.folder).out
             self.assertIn('.dockerignore:1 trainer/*.csv', report)
 
+        def outside(_, right):
+            write_tree({'shared/x.py': ''}, self.folder.parent)
+            self.assertRegex(written(entry, *quoted(right)), r'COPY \["\.autopack/extras/shared", "shared"\]')
+
         def anything(_, right):
             own, write = quoted(right)
             self.assertIn('ready', autopack('run', own, cwd=self.folder, env=testbed.environment()).out)
@@ -180,7 +184,8 @@ class ComingFrom(WithApi):
             '`RUN pip install -r requirements.txt`': found,
             '`RUN pip install x y`': gives(r'(?s)pip install .*\bx\b.*\by\b'),
             '`RUN apt-get install git`': gives(r'apt-get .*install .*\bgit\b'),
-            '`COPY trainer trainer`, `COPY common common`': gives(r'COPY \["common", "common"\](.|\n)*COPY \["trainer", "trainer"\]'),
+            '`COPY . .`': gives(r'COPY \["\.", "\./"\]'),
+            '`COPY ../shared shared`': outside,
             '`ENTRYPOINT ["python", "-m", "trainer.task"]`': gives(r'ENTRYPOINT \["python3", "-m", "trainer\.task"\]'),
             '`.dockerignore`': ignored,
             'anything else': anything})

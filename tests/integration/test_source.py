@@ -243,7 +243,7 @@ class Refusals(unittest.TestCase):
         git(self.folder, 'add', '.gitattributes')
         said = self.explain('--source=index', status=2)
         self.assertIn('`trainer/lib` is a submodule', said)
-        self.assertIn('`--source=worktree` takes them; `.dockerignore` leaves them out', said)
+        self.assertIn('`--source=worktree` takes them; `--exclude` leaves them out', said)
         self.assertIn('`trainer/model.bin` is a Git LFS file', said)
         self.assertIn('`git lfs fetch` brings it', said)
         write_tree({'.dockerignore': 'trainer/lib\ntrainer/model.bin\n'}, self.folder)

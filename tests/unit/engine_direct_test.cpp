@@ -34,6 +34,8 @@ std::vector<std::string> paths(const plan::Layer& layer) {
 
 plan::Fixture code_only() {
   plan::Fixture fixture;
+  fixture.tree = source::MemoryTree{
+      {"trainer/task.py", "print(1)\n"}, {"trainer/__init__.py", ""}, {"shared/x.py", "x = 1\n"}};
   fixture.project.requirement_files.clear();
   fixture.project.requirement_inputs.clear();
   fixture.project.requirements.clear();

@@ -20,7 +20,7 @@ std::string told(const Problems& problems, const std::string& what) {
   return {};
 }
 
-/// Module `trainer.task`, of which only `trainer` is copied.
+/// Module `trainer.task`.
 struct Imports {
   source::MemoryTree tree{};
   project::Request request{.module = "trainer.task"};
@@ -47,17 +47,12 @@ struct Imports {
 
 }  // namespace
 
-TEST_CASE("advice: a local module that is not in the image") {
+TEST_CASE("advice: a local module that is not where Python looks") {
   Imports project;
   project.tree.file("trainer/task.py", "import json\n\nimport common.x\n")
       .file("common/__init__.py", "")
       .file("common/x.py", "");
-  CHECK(told(project.advice(), "common") ==
-        "`trainer/task.py` line 3 imports `common`, which is not in the image [] / "
-        "add `--extra-dirs=common`");
-  project.request.extra_dirs = {"common"};
   CHECK(project.advice().empty());
-  project.request.extra_dirs.clear();
   project.request.module.clear();
   project.request.script = "trainer/task.py";
   CHECK(told(project.advice(), "common").find("--python-module=trainer.task") != std::string::npos);
@@ -283,16 +278,4 @@ TEST_CASE("advice: a requirement that replaces the framework of the base") {
   project.base.vertex_prebuilt = true;
   CHECK(with("tensorflow==2.15").find("tensorflow 2.12") != std::string::npos);
   CHECK(with("tensorflow==2.12.*").empty());
-}
-
-TEST_CASE("advice: data beside the code") {
-  Imports project;
-  project.tree.file("trainer/task.py", "");
-  for (const auto* name : {"a", "b", "c"}) {
-    project.tree.file("trainer/images/" + std::string{name}, std::string(8'000'000, 'x'));
-  }
-  CHECK(told(project.advice(), "images")
-            .starts_with("`trainer/images/` holds 24.0 MB of data in 3 files and no code"));
-  project.tree.file("trainer/big.bin", std::string(50'000'001, 'x'));
-  CHECK(told(project.advice(), "big.bin").starts_with("`trainer/big.bin` is 50.0 MB"));
 }

@@ -41,7 +41,7 @@ TEST_CASE("plan: the dialect says what is built on and where the files stand") {
   const std::string text =
       render({}, {.base = "example.org/base@sha256:00", .pip_settings = "s", .root = "project"});
   CHECK(has(text, "FROM example.org/base@sha256:00 AS base\n"));
-  CHECK(has(text, "COPY [\"project/trainer\", \"trainer\"]"));
+  CHECK(has(text, "COPY [\"project\", \"./\"]"));
   CHECK(has(text, "--mount=type=bind,source=s,target=/var/cache/autopack"));
   CHECK(has(text, ". /var/cache/autopack/environment"));
   CHECK_FALSE(has(render({}), "/environment"));

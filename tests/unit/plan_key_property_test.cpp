@@ -108,8 +108,8 @@ const std::vector<Change>& changes() {
          w.write(f, read(w, f));
          fs::permissions(w.root / f, mode);
        }},
-      {"a file that nothing copies", Moves::nothing,
-       [](World& w, const std::string&) { w.write("notes.md", "other"); }},
+      {"a file that autopack leaves out", Moves::nothing,
+       [](World& w, const std::string&) { w.write(".gitignore", "other"); }},
       {"byte code", Moves::nothing,
        [](World& w, const std::string&) { w.write("trainer/__pycache__/task.pyc", "x"); }},
       {"a comment in the requirements", Moves::nothing,
@@ -151,7 +151,10 @@ const std::vector<Change>& changes() {
       {"the entry", Moves::image,
        [](World& w, const std::string&) { w.request.script = "trainer/other.py"; }},
       {"one directory less", Moves::image,
-       [](World& w, const std::string&) { w.request.extra_dirs.clear(); }},
+       [](World& w, const std::string&) {
+         w.request.extra_dirs.clear();
+         w.request.exclude = {"shared"};
+       }},
       {"the base's user", Moves::image, [](World& w, const std::string&) { w.base.user = "me"; }},
       {"a version", Moves::both,
        [](World& w, const std::string&) {

@@ -31,10 +31,8 @@ const std::vector<Change>& changes() {
        [](Fixture& f) {
          f.project.entry = {project::EntryKind::module, "trainer.task", "trainer/task.py"};
        }},
-      {"one copy less", Moves::image, [](Fixture& f) { f.project.extra_dirs.clear(); }},
       {"the user", Moves::image, [](Fixture& f) { f.base.user = "1000"; }},
-      {"a file that nothing copies", Moves::nothing,
-       [](Fixture& f) { f.tree.file("notes.md", "more"); }},
+      {"a file beside the code", Moves::image, [](Fixture& f) { f.tree.file("notes.md", "more"); }},
       {"a comment in the requirements", Moves::nothing,
        [](Fixture& f) { f.tree.file("requirements.txt", "six  # why\n\n"); }},
       {"white space in a requirement", Moves::nothing,

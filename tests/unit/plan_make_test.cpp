@@ -41,41 +41,45 @@ std::vector<std::string> paths(const std::vector<plan::ContextEntry>& entries) {
   return all;
 }
 
+source::Selection rules(const std::string& text) {
+  source::IgnoreRules rules;
+  rules.add(text, ".dockerignore");
+  return rules;
+}
+
 }  // namespace
 
-TEST_CASE("plan: the code step copies extras first and the entry's directory last, nothing twice") {
+TEST_CASE("plan: the code step copies the whole working directory, where it stands") {
   Fixture fixture;
-  fixture.project.extra_dirs = {"shared", "trainer/data", "shared"};
+  fixture.project.extra_dirs = {"shared"};
   fixture.tree.directory("trainer/data");
   const plan::Plan plan = fixture.plan();
-  REQUIRE(plan.copies.size() == 2);
-  CHECK(plan.copies[0].source == "shared");
-  CHECK(plan.copies[1].source == "trainer");
-  CHECK(paths(plan.code) == std::vector<std::string>{"shared", "shared/x.py", "trainer",
-                                                     "trainer/__init__.py", "trainer/data",
-                                                     "trainer/task.py"});
+  CHECK(plan.copies == std::vector<plan::Copy>{{}});
+  CHECK(paths(plan.code) ==
+        std::vector<std::string>{"notes.md", "requirements.txt", "setup.py", "shared",
+                                 "shared/x.py", "trainer", "trainer/__init__.py", "trainer/data",
+                                 "trainer/task.py", "wheels", "wheels/a-1-py3-none-any.whl"});
   CHECK(plan.entrypoint == std::vector<std::string>{"python3", "trainer/task.py"});
 }
 
-TEST_CASE("plan: what an entry brings along") {
+TEST_CASE("plan: how an entry starts") {
   struct Case {
     project::Entry entry;
-    std::string copied;
     std::vector<std::string> entrypoint;
   };
 
   using project::EntryKind;
   const std::vector<Case> cases{
-      {{EntryKind::python_script, "a/b/t.py", "a/b/t.py"}, "a/b", {"python3", "a/b/t.py"}},
-      {{EntryKind::python_script, "t.py", "t.py"}, "", {"python3", "t.py"}},
-      {{EntryKind::shell_script, "a/x.sh", "a/x.sh"}, "a", {"/bin/bash", "a/x.sh"}},
-      {{EntryKind::module, "a.b.t", "a/b/t.py"}, "a", {"python3", "-m", "a.b.t"}},
-      {{EntryKind::module, "a.b", "a/b/__main__.py"}, "a", {"python3", "-m", "a.b"}},
-      {{EntryKind::module, "t", "t.py"}, "", {"python3", "-m", "t"}},
-      {{EntryKind::module, "a", "a/__main__.py"}, "", {"python3", "-m", "a"}},
-      {{EntryKind::module, "a.t", "src/a/t.py"}, "src", {"python3", "-m", "a.t"}},
-      {{EntryKind::module, "a", "lib/a/__main__.py"}, "lib", {"python3", "-m", "a"}},
-      {{EntryKind::python_script, "-c.py", "-c.py"}, "", {"python3", "./-c.py"}},
+      {{EntryKind::python_script, "a/b/t.py", "a/b/t.py"}, {"python3", "a/b/t.py"}},
+      {{EntryKind::python_script, "t.py", "t.py"}, {"python3", "t.py"}},
+      {{EntryKind::shell_script, "a/x.sh", "a/x.sh"}, {"/bin/bash", "a/x.sh"}},
+      {{EntryKind::module, "a.b.t", "a/b/t.py"}, {"python3", "-m", "a.b.t"}},
+      {{EntryKind::module, "a.b", "a/b/__main__.py"}, {"python3", "-m", "a.b"}},
+      {{EntryKind::module, "t", "t.py"}, {"python3", "-m", "t"}},
+      {{EntryKind::module, "a", "a/__main__.py"}, {"python3", "-m", "a"}},
+      {{EntryKind::module, "a.t", "src/a/t.py"}, {"python3", "-m", "a.t"}},
+      {{EntryKind::module, "a", "lib/a/__main__.py"}, {"python3", "-m", "a"}},
+      {{EntryKind::python_script, "-c.py", "-c.py"}, {"python3", "./-c.py"}},
   };
   for (const Case& one : cases) {
     CAPTURE(one.entry.file);
@@ -83,8 +87,6 @@ TEST_CASE("plan: what an entry brings along") {
     fixture.tree = source::MemoryTree{{one.entry.file, "x"}};
     fixture.project = {.entry = one.entry};
     const plan::Plan plan = fixture.plan();
-    REQUIRE(plan.copies.size() == 1);
-    CHECK(plan.copies[0].source == one.copied);
     CHECK(plan.entrypoint == one.entrypoint);
   }
 }
@@ -93,31 +95,28 @@ TEST_CASE("plan: all that cannot travel is told at once and by name") {
   Fixture fixture;
   fixture.tree.other("trainer/pipe", "fifo").other("trainer/s", "socket");
   fixture.tree.file("trainer/.wh.x", "").file("shared/.wh..opq", "");
-  fixture.project.extra_dirs.emplace_back("gone");
   const auto found = messages(fixture);
-  CHECK(found.size() == 5);
+  CHECK(found.size() == 4);
   CHECK(contains(found, "`trainer/pipe` is a fifo"));
   CHECK(contains(found, "`trainer/s` is a socket"));
   CHECK(contains(found, "`trainer/.wh.x`"));
   CHECK(contains(found, "`shared/.wh..opq`"));
-  CHECK(contains(found, "`gone` does not exist"));
 }
 
 TEST_CASE("plan: a needed file that is ignored is an error that names the rule and its place") {
   Fixture fixture;
-  fixture.project.ignore.add("*.txt\n\ntrainer/task.py\nshared\n", ".dockerignore");
+  fixture.project.ignore = rules("*.txt\n\ntrainer/task.py\nshared\n");
   const auto found = messages(fixture);
-  CHECK(found.size() == 3);
+  CHECK(found.size() == 2);
   CHECK(contains(found, "`requirements.txt` is needed in the image, but the rule `*.txt`"));
   CHECK(contains(found, ".dockerignore:1"));
   CHECK(contains(found, ".dockerignore:3"));
-  CHECK(contains(found, "`shared` is needed"));
 }
 
 TEST_CASE("plan: ignored files stay out, and what comes back brings its directories") {
   Fixture fixture;
   fixture.tree.file("trainer/data/a.bin", "a").file("trainer/data/b.bin", "b");
-  fixture.project.ignore.add("trainer/data\n!trainer/data/a.bin\n", ".dockerignore");
+  fixture.project.ignore = rules("trainer/data\n!trainer/data/a.bin\n");
   const auto code = paths(fixture.plan().code);
   CHECK(std::count(code.begin(), code.end(), "trainer/data/a.bin") == 1);
   CHECK(std::count(code.begin(), code.end(), "trainer/data/b.bin") == 0);
@@ -173,15 +172,14 @@ TEST_CASE("plan: extras outside the working directory travel below their own dir
   CHECK(plan.dependencies.packages.back() == ".autopack/extras/w-1-py3-none-any.whl");
   CHECK(paths(plan.code).front() == ".autopack/extras/common");
   CHECK(paths(plan.code)[1] == ".autopack/extras/common/c.py");
-  CHECK(paths(plan.code)[2] == "shared");
+  CHECK(paths(plan.code)[2] == "notes.md");
   CHECK(plan.code[1].content == sha256("c = 1\n"));
   CHECK(plan::context_path(plan.code[1], "project") == ".autopack/extras/common/c.py");
-  CHECK(plan::context_path(plan.code[3], "project") == "project/shared/x.py");
+  CHECK(plan::context_path(plan.code[3], "project") == "project/requirements.txt");
 }
 
 TEST_CASE("plan: the context holds inputs and code, each path once") {
   Fixture fixture;
-  fixture.project.extra_dirs = {"."};
   const plan::Plan plan = fixture.plan();
   const auto entries = plan::context(plan);
   CHECK(entries.size() == plan.code.size());
@@ -194,7 +192,7 @@ TEST_CASE("plan: the user's own Dockerfile is taken as it is, with all that is n
   std::ofstream{directory.path() / "Own"} << "FROM x\n";
   Fixture fixture;
   fixture.project = {};
-  fixture.project.ignore.add("*.md\n", ".dockerignore");
+  fixture.project.ignore = rules("*.md\n");
   fixture.request.dockerfile = directory.path() / "Own";
   const plan::Plan plan = fixture.plan();
   CHECK(plan.dockerfile == "FROM x\n");
@@ -213,9 +211,9 @@ TEST_CASE("plan: prints as one JSON object with every part") {
   const auto json = autopack::parse_json(text);
   CHECK(json["dependencies"]["install"] == false);
   CHECK(json["dependencies"]["package_files"][0]["source"] == "setup.py");
-  CHECK(json["copies"][0]["source"] == "shared");
-  CHECK(json["code"][3]["path"] == "trainer/__init__.py");
-  CHECK(json["code"][4]["target"] == "task.py");
-  CHECK(json["code"].back()["path"] == "trainer/\\xff");
+  CHECK(json["copies"][0]["source"] == ".");
+  CHECK(json["code"][6]["path"] == "trainer/__init__.py");
+  CHECK(json["code"][7]["target"] == "task.py");
+  CHECK(json["code"][9]["path"] == "trainer/\\xff");
   CHECK(json["image_key"] == plan.image_key);
 }

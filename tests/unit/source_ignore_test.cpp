@@ -327,24 +327,30 @@ TEST_CASE("the Dockerfile's own ignore file goes before the general one") {
   CHECK(own.excludes("own")->file == "ops/Dockerfile.dockerignore");
   CHECK_FALSE(own.excludes("general"));
   CHECK(own.excludes(".git"));
+  CHECK_FALSE(own.excludes("Dockerfile"));
+  CHECK(load_ignore_rules(tree).excludes("Dockerfile"));
   CHECK_FALSE(load_ignore_rules(MemoryTree{}).excludes("general"));
 }
 
-TEST_CASE("the commands of hints name one path, whatever stands in it") {
-  CHECK(leave_out_command("a b/c.py") == "echo 'a b/c.py' >> .dockerignore");
-  CHECK(leave_out_command("[a]*?\\") == R"(printf '%s\n' '\[a]\*\?\\' >> .dockerignore)");
-  CHECK(leave_out_command("-n") == "printf '%s\\n' -n >> .dockerignore");
+TEST_CASE("hints name one path, whatever stands in it") {
+  CHECK(leave_out_command("a b/c.py") == "`--exclude='a b/c.py'` leaves it out");
+  CHECK(leave_out_command("[a]*?\\") == R"(`--exclude='\[a]\*\?\\'` leaves it out)");
   const Rule own{.pattern = "x", .file = "a b.dockerignore", .line = 3};
   CHECK(bring_back_command("x", true, own) == "echo '!x/**' >> 'a b.dockerignore'");
+  CHECK(bring_back_command("-n\\", false, own) == R"(printf '%s\n' '!-n\\' >> 'a b.dockerignore')");
   CHECK(bring_back_command("x", false, {.pattern = "x", .file = "autopack's defaults"}) ==
-        "echo '!x' >> .dockerignore");
+        "`--include=x` takes it in");
+  CHECK(bring_back_command("x", false, {.pattern = "out/", .file = ".gitignore", .line = 2}) ==
+        "`--include=x` takes it in");
+  CHECK(bring_back_command("x", false, {.pattern = "--exclude=x", .file = "--exclude"}) ==
+        "drop `--exclude=x`");
   IgnoreRules rules;
   rules.add("\\#x\n\\!y\n\\[a]\\*\\?\\\\\n", ".dockerignore");
   CHECK(rules.excludes("#x"));
   CHECK(rules.excludes("!y"));
   CHECK(rules.excludes("[a]*?\\"));
   CHECK_FALSE(rules.excludes("ab?\\"));
-  CHECK(leave_out_command("#x") == R"(printf '%s\n' '\#x' >> .dockerignore)");
+  CHECK(leave_out_command("#x") == R"(`--exclude='\#x'` leaves it out)");
 }
 
 TEST_CASE("a walk's answers are those of the rules, in whatever order it asks") {

@@ -1,0 +1,127 @@
+#include "pipeline/dockerignore.hpp"
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "pipeline/scan.hpp"
+#include "source/docker_rules.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace autopack::pipeline {
+
+namespace {
+
+constexpr std::string_view by_path{"# By path, what these rules cannot say to docker.\n"};
+
+/// Where docker and the plan differ.
+class Comparison {
+public:
+  Comparison(std::string_view rules, const source::Tree& tree, const plan::Plan& plan)
+      : tree_{tree}, context_{plan::context(plan)}, rules_{}, walk_{rules_} {
+    rules_.add(rules, "the rules");
+  }
+
+  /// Lines that make docker take the plan's files.
+  std::string lines() {
+    look("");
+    return lines_;
+  }
+
+private:
+  bool is_ours(const std::string& path, bool or_below) const {
+    const auto before = [](const plan::ContextEntry* entry, const std::string& one) {
+      return entry->path < one;
+    };
+    const auto at = std::lower_bound(context_.begin(), context_.end(), path, before);
+    if (at != context_.end() && (*at)->path == path) {
+      return true;
+    }
+    const auto below = std::lower_bound(context_.begin(), context_.end(), path + "/", before);
+    return or_below && below != context_.end() && (*below)->path.starts_with(path + "/");
+  }
+
+  void look(const std::string& directory) {
+    for (const auto& entry : tree_.list(directory)) {
+      const bool is_directory = entry.type == source::EntryType::directory;
+      const bool is_left_out = walk_.excludes(entry.path).has_value();
+      const bool is_ours = this->is_ours(entry.path, is_directory);
+      const bool is_entered =
+          is_directory && (is_ours || (is_left_out && rules_.may_hold_exceptions(entry.path)));
+      const bool has_more = is_directory && is_ours && !tree_.list(entry.path).empty();
+      if (is_ours == is_left_out && !has_more) {
+        lines_ += (is_ours ? "!" : "") + source::docker_path(entry.path) + "\n";
+      } else if (is_entered) {
+        look(entry.path);
+      }
+    }
+  }
+
+  const source::Tree& tree_;
+  std::vector<const plan::ContextEntry*> context_;
+  source::IgnoreRules rules_;
+  source::IgnoreWalk walk_;
+  std::string lines_;
+};
+
+/// The `.gitignore` files of the directories that go in, the deepest last.
+std::string git_text(const source::Tree& tree, const plan::Plan& plan) {
+  std::vector<std::string> directories{""};
+  for (const auto& entry : plan.code) {
+    if (entry.type == source::EntryType::directory && entry.tree == 0) {
+      directories.push_back(entry.path);
+    }
+  }
+  std::string text;
+  for (const auto& directory : directories) {
+    const std::string file = directory.empty() ? ".gitignore" : directory + "/.gitignore";
+    const auto entry = tree.find(file);
+    if (!entry || entry->type != source::EntryType::file) {
+      continue;
+    }
+    const auto lines =
+        source::docker_rules(source::GitIgnoreFile{tree.read(file), file, "", 0}, directory);
+    text += lines.empty() ? "" : fmt::format("# {}\n{}\n", printable(file), lines);
+  }
+  return text;
+}
+
+/// Without what is told by path, and the seal.
+std::string_view general(std::string_view text) {
+  return text.substr(0, std::min(text.find(by_path), text.find("# autopack-text: ")));
+}
+
+}  // namespace
+
+std::string dockerignore_text(const PackageRequest& request,
+                              const Scanned& scanned,
+                              const plan::Plan& plan) {
+  if (!plan.user_dockerfile.empty()) {
+    return plan.ignore_text;
+  }
+  const auto is_there = [&](std::string_view file) { return scanned.tree->find(file).has_value(); };
+  const bool has_own_rules = is_there(".dockerignore") || is_there(".gcloudignore");
+  const bool counts_git =
+      !has_own_rules && (is_from_git(request) || scanned.project.ignore.asks_git());
+  const std::string text =
+      (counts_git ? git_text(*scanned.tree, plan) : std::string{}) + plan.ignore_text;
+  const std::string lines = Comparison{text, *scanned.tree, plan}.lines();
+  return lines.empty() ? text : fmt::format("{}\n{}{}", text, by_path, lines);
+}
+
+bool is_as_good(std::string_view committed,
+                std::string_view text,
+                const Scanned& scanned,
+                const plan::Plan& plan) {
+  if (trim(general(committed)) != trim(general(text))) {
+    return false;
+  }
+  try {
+    return Comparison{committed, *scanned.tree, plan}.lines().empty();
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+}  // namespace autopack::pipeline

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "pipeline/package.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace autopack::pipeline {
+
+/// What a Dockerfile's `.dockerignore` must say so that `docker build` takes the files of `plan`:
+/// the rules in docker's syntax, then by path what they cannot say.
+std::string dockerignore_text(const PackageRequest& request,
+                              const Scanned& scanned,
+                              const plan::Plan& plan);
+
+/// Whether `committed` is as good as `text`: it has the same rules, and takes the files of `plan`,
+/// though it names other paths.
+bool is_as_good(std::string_view committed,
+                std::string_view text,
+                const Scanned& scanned,
+                const plan::Plan& plan);
+
+}  // namespace autopack::pipeline

@@ -1,0 +1,61 @@
+#include "plan/pointers.hpp"
+
+#include "base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+namespace autopack::plan {
+
+namespace {
+
+/// The size of a pointer (git-lfs's docs/spec.md), with room for extensions.
+constexpr std::uint64_t smallest_pointer{100};
+constexpr std::uint64_t largest_pointer{1024};
+constexpr std::uint64_t largest_attributes{1'000'000};
+constexpr std::size_t most_told{3};
+
+bool uses_lfs(const source::Tree& tree) {
+  const auto entry = tree.find(".gitattributes");
+  return entry && entry->type == source::EntryType::file && entry->size <= largest_attributes &&
+         tree.read(entry->path).find("filter=lfs") != std::string::npos;
+}
+
+bool is_pointer(const std::string& text) {
+  return text.starts_with("version https://git-lfs.github.com/spec/") &&
+         text.find("\noid sha256:") != std::string::npos;
+}
+
+}  // namespace
+
+Problems unfetched_files(const Plan& plan) {
+  const PlacedTree& place = plan.trees.front();
+  if (!uses_lfs(*place.tree)) {
+    return {};
+  }
+  std::vector<std::string> paths;
+  for (const ContextEntry& entry : plan.code) {
+    const bool may_be = entry.tree == 0 && entry.type == source::EntryType::file &&
+                        entry.size >= smallest_pointer && entry.size <= largest_pointer;
+    if (may_be && is_pointer(place.read(entry))) {
+      paths.push_back(fmt::format("`{}`", printable(entry.path)));
+    }
+  }
+  if (paths.empty()) {
+    return {};
+  }
+  const std::size_t shown = std::min(paths.size(), most_told);
+  std::string list = join(std::span{paths}.first(shown), ", ");
+  if (shown < paths.size()) {
+    list += fmt::format(" and {} more", paths.size() - shown);
+  }
+  return {{.severity = Problem::Severity::warning,
+           .message = fmt::format("{} {} of Git LFS, not what {} for", list,
+                                  paths.size() == 1 ? "is a pointer" : "are pointers",
+                                  paths.size() == 1 ? "it stands" : "they stand"),
+           .hints = {"git lfs pull"}}};
+}
+
+}  // namespace autopack::plan

@@ -1,0 +1,120 @@
+#include "source/docker_rules.hpp"
+
+#include "base/error.hpp"
+#include "source/pattern.hpp"
+
+#include <algorithm>
+
+namespace autopack::source {
+
+namespace {
+
+/// Takes `[...]` off `rest` and appends docker's for it; false where docker has none.
+bool translate_set(std::string_view& rest, std::string& line) {
+  rest.remove_prefix(1);
+  const bool is_inverted = rest.starts_with('!') || rest.starts_with('^');
+  rest.remove_prefix(is_inverted ? 1 : 0);
+  line += is_inverted ? "[^" : "[";
+  for (bool first = true; first || !rest.starts_with(']'); first = false) {
+    if (rest.empty() || rest.starts_with("[:")) {
+      return false;
+    }
+    const char c = rest.front();
+    if (c == '\\' && rest.size() > 1) {
+      line += c;
+      rest.remove_prefix(1);
+    } else if (c == ']' || c == '[' || c == '^') {
+      line += '\\';
+    }
+    line += rest.front();
+    rest.remove_prefix(1);
+  }
+  rest.remove_prefix(1);
+  line += ']';
+  return true;
+}
+
+/// The body of a pattern; empty where docker cannot say it.
+std::string translate(std::string_view rest) {
+  std::string line;
+  for (bool after_slash = true; !rest.empty();) {
+    const char c = rest.front();
+    if (c == '[') {
+      if (!translate_set(rest, line)) {
+        return {};
+      }
+      after_slash = false;
+      continue;
+    }
+    rest.remove_prefix(1);
+    if (c == '*') {
+      const auto stars = std::min(rest.find_first_not_of('*'), rest.size());
+      rest.remove_prefix(stars);
+      const bool is_whole = stars > 0 && after_slash && (rest.empty() || rest.starts_with('/'));
+      line += is_whole ? "**" : "*";
+    } else if (c == '\\') {
+      if (rest.empty()) {
+        return {};
+      }
+      line += rest.front() == ' ' ? std::string{"[ ]"} : std::string{'\\', rest.front()};
+      rest.remove_prefix(1);
+    } else if (std::string_view{"|{}^"}.find(c) != std::string_view::npos) {
+      line += {'\\', c};
+    } else if (c == ' ' && (line.empty() || rest.empty())) {
+      line += "[ ]";  // docker takes white space off both ends
+    } else {
+      line += c;
+    }
+    after_slash = c == '/';
+  }
+  return line;
+}
+
+bool is_read_by_docker(const std::string& line) {
+  try {
+    return Pattern::parse(line).has_value();
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+std::string docker_path(std::string_view path) {
+  std::string line;
+  for (const char c : path) {
+    const bool is_first_sign = line.empty() && (c == '#' || c == '!');
+    if (c == '\n' || c == '\r') {
+      line += '?';  // a line cannot hold it
+    } else if (c == ' ' && (line.empty() || line.size() + 1 >= path.size())) {
+      line += "[ ]";
+    } else {
+      if (is_first_sign || std::string_view{"*?[\\|{}^"}.find(c) != std::string_view::npos) {
+        line += '\\';
+      }
+      line += c;
+    }
+  }
+  return line;
+}
+
+std::string docker_rules(const GitIgnoreFile& rules, std::string_view directory) {
+  const std::string base = directory.empty() ? std::string{} : docker_path(directory) + "/";
+  std::string text;
+  for (const GitPattern& pattern : rules.patterns()) {
+    const std::string body = translate(pattern.body());
+    if (body.empty()) {
+      continue;
+    }
+    const bool is_sign =
+        pattern.is_anchored() && base.empty() && (body.starts_with('#') || body.starts_with('!'));
+    const std::string line = (pattern.is_exception() ? "!" : "") + base +
+                             (pattern.is_anchored() ? "" : "**/") + (is_sign ? "\\" : "") + body;
+    if (is_read_by_docker(line)) {
+      text += line + "\n";
+    }
+  }
+  return text;
+}
+
+}  // namespace autopack::source

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "source/tree.hpp"
+
+#include <functional>
+#include <string_view>
+#include <vector>
+
+namespace autopack::source {
+
+/// As walk of tree.hpp. `listed(directory, entries)` is called with what each directory holds,
+/// before anything is asked about it; false passes all of it over.
+void walk(const Tree& tree,
+          std::string_view path,
+          const std::function<bool(const Entry& directory)>& enter,
+          const std::function<bool(std::string_view directory, const std::vector<Entry>& entries)>&
+              listed,
+          const std::function<void(Entry&& entry)>& visit);
+
+}  // namespace autopack::source

@@ -1,0 +1,63 @@
+#include "project/project.hpp"
+#include "support/memory_tree.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace autopack;
+
+namespace {
+
+std::map<std::string, std::string> kept(const source::MemoryTree& tree, project::Request request) {
+  auto git = std::make_shared<source::GitWorkTree>();
+  git->tracked = [](std::string_view) { return std::vector<std::string>{}; };
+  request.git = git;
+  return project::scan(tree, request).ignore.kept();
+}
+
+}  // namespace
+
+TEST_CASE("what git ignores and the program imports or names goes in") {
+  source::MemoryTree tree{
+      {".gitignore", "_version.py\n*.so\nvocab/\nlocal.py\nsecret.txt\nscratch.py\n"},
+      {"pkg/__init__.py", "from ._version import version\nfrom . import fast\n"},
+      {"pkg/_version.py", "version = 1\n"},
+      {"pkg/fast.cpython-311-x86_64-linux-gnu.so", "elf"},
+      {"pkg/other.so", "elf"},
+      {"train.py", "import pkg.sub\nimport local\nopen('vocab/small.txt')\nopen('conf.yaml')\n"},
+      {"pkg/sub.py", "HERE = 'table.csv'\n"},
+      {"pkg/table.csv", ""},
+      {"local.py", ""},
+      {"scratch.py", ""},
+      {"conf.yaml", ""},
+      {"vocab/small.txt", "a"},
+      {"vocab/large.bin", "b"}};
+  CHECK(kept(tree, {.script = "train.py"}) ==
+        std::map<std::string, std::string>{
+            {"local.py", "`train.py` line 2 imports it"},
+            {"pkg/_version.py", "`pkg/__init__.py` line 1 imports it"},
+            {"pkg/fast.cpython-311-x86_64-linux-gnu.so", "`pkg/__init__.py` line 2 imports it"},
+            {"vocab/small.txt", "`train.py` line 3 names it"}});
+  CHECK(kept(tree, {.script = "scratch.py"}) ==
+        std::map<std::string, std::string>{{"scratch.py", "the script"}});
+}
+
+TEST_CASE("the words of a bash script are names, and its Python files are read") {
+  source::MemoryTree tree{{".gitignore", "gen.py\nvocab.txt\n"},
+                          {"run.sh", "cd src\npython src/train.py --vocab=vocab.txt\n"},
+                          {"src/train.py", "import gen\n"},
+                          {"src/gen.py", ""},
+                          {"vocab.txt", ""}};
+  const auto found = kept(tree, {.script = "run.sh"});
+  CHECK(found.at("vocab.txt") == "`run.sh` line 2 names it");
+  CHECK(found.at("src/gen.py") == "`src/train.py` line 1 imports it");
+}
+
+TEST_CASE("a submodule that was not fetched is told") {
+  source::MemoryTree tree{{"a.py", ""},
+                          {".gitmodules", "[submodule \"x\"]\n\tpath = third/x\n\turl = u\n"}};
+  tree.directory("third/x");
+  const auto warnings = project::scan(tree, {.script = "a.py"}).warnings;
+  REQUIRE(warnings.size() == 1);
+  CHECK(warnings[0].message == "the submodule `third/x` is empty here, and so in the image");
+  CHECK(warnings[0].hints[0] == "git submodule update --init third/x");
+}

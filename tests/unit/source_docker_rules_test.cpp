@@ -1,0 +1,33 @@
+#include "source/docker_rules.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace autopack::source;
+
+namespace {
+
+std::string docker(const std::string& text, const std::string& directory = {}) {
+  return docker_rules(GitIgnoreFile{text, ".gitignore", "", 0}, directory);
+}
+
+}  // namespace
+
+TEST_CASE("git's patterns in docker's words") {
+  CHECK(docker("out/\n/top\n*.log\n!keep.log\na/b\n") ==
+        "**/out\ntop\n**/*.log\n!**/keep.log\na/b\n");
+  CHECK(docker("*.log\n/x\n", "sub dir") == "sub dir/**/*.log\nsub dir/x\n");
+  CHECK(docker("a**b\n/\\#x\n[!a]\n{x}\n") == "**/a*b\n\\#x\n**/[^a]\n**/\\{x\\}\n");
+  // What docker has no words for.
+  CHECK(docker("[[:digit:]]\n[x\na\\\n").empty());
+}
+
+TEST_CASE("a path as docker's pattern fits nothing else") {
+  for (const std::string path : {"a", "#a", "!a", "a*", "[x]", "a\\b", " a ", "{x|y}", "^a"}) {
+    CAPTURE(path);
+    IgnoreRules rules;
+    rules.add(docker_path(path) + "\n", "x");
+    CHECK(rules.excludes(path));
+    CHECK_FALSE(rules.excludes("b"));
+    CHECK_FALSE(rules.excludes("x"));
+  }
+}
