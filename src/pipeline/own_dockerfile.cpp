@@ -50,7 +50,7 @@ std::optional<std::string> path_of(std::string_view word) {
 
 class Findings {
 public:
-  Findings(const plan::Plan& plan, const source::IgnoreRules& ignore)
+  Findings(const plan::Plan& plan, const source::Selection& ignore)
       : plan_{plan}, ignore_{ignore}, context_{plan::context(plan)} {}
 
   Problems take() { return std::move(problems_); }
@@ -68,7 +68,7 @@ private:
   }
 
   const plan::Plan& plan_;
-  const source::IgnoreRules& ignore_;
+  const source::Selection& ignore_;
   std::vector<const plan::ContextEntry*> context_;
   Problems problems_{};
 };
@@ -146,7 +146,7 @@ void Findings::look_at_modes(const fs::path& directory) {
 }  // namespace
 
 Problems own_dockerfile_findings(const plan::Plan& plan,
-                                 const source::IgnoreRules& ignore,
+                                 const source::Selection& ignore,
                                  const std::string& place,
                                  const fs::path& directory) {
   Findings findings{plan, ignore};

@@ -2,7 +2,7 @@
 
 #include "base/error.hpp"
 #include "plan/plan.hpp"
-#include "source/ignore.hpp"
+#include "source/selection.hpp"
 
 #include <filesystem>
 
@@ -13,7 +13,7 @@ namespace autopack::pipeline {
 /// not kept and for a Dockerfile that gets into the image. `place` is where the Dockerfile stands
 /// in the context; `directory` is where the files' modes are looked at, empty when they are git's.
 Problems own_dockerfile_findings(const plan::Plan& plan,
-                                 const source::IgnoreRules& ignore,
+                                 const source::Selection& ignore,
                                  const std::string& place,
                                  const std::filesystem::path& directory);
 

@@ -1,7 +1,6 @@
 #include "project/conda_environment.hpp"
 
 #include "base/text.hpp"
-#include "project/requirement_lines.hpp"
 
 #include <algorithm>
 
@@ -33,13 +32,13 @@ CondaEnvironment read_conda_environment(std::string_view text) {
   bool in_dependencies = false;
   std::size_t pip_indent = std::string_view::npos;
   int number = 0;
-  for (const auto line : physical_lines(text)) {
+  for (const std::string& line : split(text, '\n')) {
     ++number;
-    const auto indent = line.find_first_not_of(" \t");
+    const auto indent = line.find_first_not_of(" \t\r");
     if (indent == std::string_view::npos || line[indent] == '#') {
       continue;
     }
-    const auto content = trim(line);
+    const auto content = trim(std::string_view{line});
     if (!content.starts_with('-')) {
       in_dependencies = content.starts_with("dependencies:");
       pip_indent = std::string_view::npos;

@@ -1,5 +1,6 @@
 #include "base/text.hpp"
 #include "project/ini.hpp"
+#include "project/known_distributions.hpp"
 #include "project/package.hpp"
 #include "project/package_names.hpp"
 #include "project/python_names.hpp"
