@@ -302,9 +302,9 @@ def wheel_house():
     return house
 
 
-def start_index(**options):
+def start_index(more=(), **options):
     from package_index import Index
-    index = Index([wheel_house(), DEBIAN_WHEELS], **options)
+    index = Index([wheel_house(), DEBIAN_WHEELS, *more], **options)
     _on_exit.callback(index.close)
     return index
 

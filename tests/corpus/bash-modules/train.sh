@@ -1,0 +1,1 @@
+python3 -m training.main --data data/small.csv "$@"

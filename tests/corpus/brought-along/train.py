@@ -1,0 +1,4 @@
+import counter  # noqa: F401
+import greeter
+
+print(greeter.hello())

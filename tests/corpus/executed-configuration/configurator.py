@@ -1,0 +1,4 @@
+import sys
+
+for name in sys.argv[1:]:
+    exec(open(name).read())

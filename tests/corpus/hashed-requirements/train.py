@@ -1,0 +1,3 @@
+import tqdm
+
+print(tqdm.__version__)

@@ -1,0 +1,3 @@
+import json
+
+print(json.load(open('config.json')), open('shared/note.txt').read())

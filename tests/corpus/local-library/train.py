@@ -1,0 +1,4 @@
+import metric
+import tqdm  # noqa: F401
+
+print(metric.hello())

@@ -1,0 +1,1 @@
+print(open('data set/größe.txt', encoding='utf-8').read())

@@ -1,0 +1,225 @@
+"""Tells how autopack fares on real checkouts: a table of verdict, warnings and time.
+
+    repositories.py --binary PATH --base IMAGE --starts FILE [--wheels DIRECTORY] [--run] DIRECTORY [NAME...]
+
+DIRECTORY holds one checkout per folder. FILE (YAML) says how each is started, as its README does:
+
+    owner+name:
+      in: projects/adder                  # where the command is typed; default: the root
+      start: [--script=train.py]          # what autopack is given
+      arguments: [--epochs=1]             # what the program is given
+      prepare: python3 /tmp/tiny.py       # bash, in a copy of the checkout: tiny data
+      expect: "loss"                      # what it prints when training has begun (with --run)
+
+Without --run each is only planned (`explain --check`). With --run it is built and run without a network; an index
+on loopback serves the wheels of --wheels (see tests/support/debian_wheels.py) under every version that the checkout
+mentions, and an empty wheel for every other name, so that only autopack's own mistakes stop a build.
+Checkouts are only read; programs run in containers.
+"""
+
+import argparse
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / 'support'))
+
+import package_index  # noqa: E402
+import testbed  # noqa: E402
+import wheel_writer  # noqa: E402
+import yaml  # noqa: E402
+
+PIN = re.compile(r'(?:^|[\s"\'\[,(-])([A-Za-z][\w.-]*)(?:\[[^\]]*\])?\s*(?:===?|>=|~=|\^|=)\s*[="\'^~]*(\d[\w.]*)', re.M)
+OTHER_NAMES = {'cv2': 'opencv-python', 'skimage': 'scikit-image', 'git': 'gitpython', 'hydra': 'hydra-core'}
+TEXTS = ('*.txt', '*.toml', '*.cfg', 'setup.py', '*.yml', '*.yaml', 'Pipfile*')
+
+
+def mentioned_versions(folder):
+    """Name -> versions that the checkout's files of requirements mention."""
+    result = {}
+    for pattern in TEXTS:
+        for path in folder.rglob(pattern):
+            if path.is_file() and path.stat().st_size < 1_000_000:
+                for name, version in PIN.findall(path.read_text(encoding='utf-8', errors='replace')):
+                    version = re.sub(r'[.*]+$', '', version)
+                    if re.fullmatch(r'\d+(\.\d+)*((a|b|rc|\.post|\.dev)\d+)?', version):
+                        result.setdefault(package_index.normalise(name), set()).add(version)
+    return result
+
+
+def relabelled(wheel, version, house):
+    """A copy of a wheel that says it is another version."""
+    name, old, tag = wheel.name[:-4].split('-', 2)
+    target = house / f'{name}-{version}-{tag}.whl'
+    if not target.exists():
+        with zipfile.ZipFile(wheel) as source, wheel_writer.Writer(target, f'{name}-{version}.dist-info') as writer:
+            for entry in source.infolist():
+                folder, _, file = entry.filename.partition('/')
+                if folder != f'{name}-{old}.dist-info':
+                    writer.add(entry.filename, source.read(entry))
+            metadata = source.read(f'{name}-{old}.dist-info/METADATA').decode()
+            metadata = re.sub(r'^Requires-Dist: ([\w.-]+).*$', r'Requires-Dist: \1', metadata, flags=re.M)
+            writer.add_metadata(re.sub(r'^Version: .*$', f'Version: {version}', metadata, count=1, flags=re.M), tag)
+    return target
+
+
+def empty_wheel(name, version, house):
+    name = re.sub(r'[-.]+', '_', name)
+    path = house / f'{name}-{version}-py3-none-any.whl'
+    if not path.exists():
+        with wheel_writer.Writer(path, f'{name}-{version}.dist-info') as writer:
+            writer.add_metadata(f'Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n', 'py3-none-any')
+    return path
+
+
+class StandInIndex(package_index.Index):
+    """Serves the given wheels under every version mentioned, and an empty wheel for any other name."""
+
+    def __init__(self, directories, mentioned):
+        super().__init__(directories)
+        self.real = {name: list(files.values())[0] for name, files in self.files.items()}
+        self.mentioned = mentioned
+        self.house = pathlib.Path(tempfile.mkdtemp(prefix='stand-in-wheels-'))
+        self.empty = set()
+
+    def content(self, path):
+        parts = [part for part in path.split('/') if part]
+        if len(parts) == 2 and parts[0] == 'simple':
+            self.provide(package_index.normalise(parts[1]))
+        return super().content(path)
+
+    def provide(self, name):
+        files = self.files.setdefault(name, {})
+        versions = self.mentioned.get(name, set())
+        if name in self.real:
+            made = [relabelled(self.real[name], version, self.house) for version in versions - {self.version(name)}]
+        else:
+            self.empty.add(name)
+            made = [empty_wheel(name, version, self.house) for version in versions | {'99.0'}]
+        files.update({wheel.name: wheel for wheel in made})
+
+    def version(self, name):
+        return self.real[name].name.split('-')[1]
+
+    def close(self):
+        super().close()
+        shutil.rmtree(self.house, ignore_errors=True)
+
+
+def last_line(text):
+    lines = [line for line in text.splitlines() if line.strip()]
+    return lines[-1].strip()[:140] if lines else ''
+
+
+def told(text, word):
+    return re.findall(rf'^{word}: (.*)', text, re.M)
+
+
+class Row:
+    def __init__(self, name, start, arguments):
+        self.name, self.start, self.arguments = name, start, arguments
+        self.folder = arguments.directory / name
+        self.commit = testbed.run(['git', '-C', self.folder, 'rev-parse', '--short=10', 'HEAD']).stdout.decode().strip()
+        self.verdict, self.warnings, self.seconds, self.output = '', [], 0.0, ''
+
+    def autopack(self, command, *more, env=None, cwd=None, timeout=300):
+        begin = time.monotonic()
+        answer = testbed.autopack(command, '--executor-image-uri', self.arguments.base, *self.start['start'], *more,
+                                  cwd=cwd or self.folder / self.start.get('in', '.'), env=env or testbed.environment(),
+                                  status=None, timeout=timeout)
+        self.seconds = time.monotonic() - begin
+        self.output += str(answer)
+        return answer
+
+    def plan(self):
+        self.warnings = told(self.autopack('explain').err, 'warning')
+        self.judge(self.autopack('explain', '--check'))
+
+    def judge(self, answer):
+        self.warnings = told(answer.err, 'warning') or self.warnings
+        errors = told(answer.err, 'error')
+        self.verdict = 'planned' if answer.status == 0 else 'refused: ' + (errors[-1] if errors else last_line(answer.err))
+        return answer.status == 0
+
+    def run(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = pathlib.Path(scratch) / self.name
+            shutil.copytree(self.folder, folder, symlinks=True)
+            testbed.run(['bash', '-euc', self.start.get('prepare', '')], cwd=folder, timeout=300)
+            index = StandInIndex([*self.arguments.wheels, testbed.DEBIAN_WHEELS], mentioned_versions(folder))
+            try:
+                answer = self.autopack('build', '--build-network=host', cwd=folder / self.start.get('in', '.'),
+                                       env=testbed.environment(PIP_INDEX_URL=index.url))
+            finally:
+                index.close()
+        if not self.judge(answer):
+            return
+        try:
+            self.begin_training(answer.out.strip(), index.empty)
+        finally:
+            testbed.run(['docker', 'rmi', '--force', answer.out.strip()], check=False)
+
+    def begin_training(self, image, empty):
+        container = testbed.docker('create', '--network=none', image, *self.start.get('arguments', []))
+        try:
+            try:
+                done = testbed.run(['docker', 'start', '--attach', container], check=False, timeout=self.arguments.limit)
+                output, status = (done.stdout + done.stderr).decode(errors='replace'), done.returncode
+            except subprocess.TimeoutExpired:
+                output, status = testbed.run(['docker', 'logs', container]), 'running'
+                output = (output.stdout + output.stderr).decode(errors='replace')
+        finally:
+            testbed.docker('rm', '--force', container)
+        self.output += f'\n--- program ({status})\n{output}'
+        expect = self.start.get('expect')
+        if expect and re.search(expect, output):
+            self.verdict = 'trains'
+        elif status in (0, 'running'):
+            self.verdict = 'runs'
+        else:
+            missing = re.search(r"No module named '([\w]+)", output)
+            stand_in = missing and OTHER_NAMES.get(missing[1], package_index.normalise(missing[1])) in empty
+            self.verdict = f'stops at {missing[1]}, of which there is no real wheel' if stand_in else 'dies: ' + last_line(output)
+
+    def markdown(self):
+        start = ' '.join([*(f'({self.start["in"]})' if 'in' in self.start else '').split(), *self.start['start'],
+                          *map(str, self.start.get('arguments', []))])
+        return f'| {self.name.replace("+", "/")} | {self.commit} | `{start}` | {self.verdict} | {len(self.warnings)} | {self.seconds:.1f} |'
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split('\n', maxsplit=1)[0])
+    parser.add_argument('--binary', required=True)
+    parser.add_argument('--base', required=True)
+    parser.add_argument('--starts', type=pathlib.Path, required=True)
+    parser.add_argument('--wheels', type=pathlib.Path, action='append', default=[])
+    parser.add_argument('--run', action='store_true')
+    parser.add_argument('--limit', type=int, default=120, help='seconds that a program may run')
+    parser.add_argument('--log', type=pathlib.Path, help='a folder for all that was said')
+    parser.add_argument('directory', type=pathlib.Path)
+    parser.add_argument('names', nargs='*')
+    arguments = parser.parse_args()
+    testbed.binary = str(pathlib.Path(arguments.binary).resolve())
+    print('| repository | commit | started as | verdict | warnings | seconds |\n|---|---|---|---|---|---|', flush=True)
+    for name, start in yaml.safe_load(arguments.starts.read_text()).items():
+        if arguments.names and name not in arguments.names:
+            continue
+        row = Row(name, start, arguments)
+        try:
+            (row.run if arguments.run else row.plan)()
+        except (AssertionError, subprocess.TimeoutExpired) as error:
+            row.verdict = f'not tried: {last_line(str(error))}'
+        print(row.markdown(), flush=True)
+        if arguments.log:
+            arguments.log.mkdir(parents=True, exist_ok=True)
+            (arguments.log / f'{name}.txt').write_text(row.output)
+
+
+if __name__ == '__main__':
+    main()

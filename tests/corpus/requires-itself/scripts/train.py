@@ -1,0 +1,5 @@
+import greeter
+
+from netlab.core import name
+
+print(name(), greeter.hello())

@@ -1,0 +1,5 @@
+import greeter
+
+import pkg
+
+print(pkg.__version__, greeter.hello())

@@ -1,0 +1,94 @@
+"""The projects of tests/corpus, each built and run as its expected outcome beside it says (tests/corpus/README.md)."""
+
+import os
+import re
+import shutil
+import unittest
+
+import bases
+import corpus_wheels
+import testbed
+import yaml
+from testbed import autopack
+
+CORPUS = testbed.ROOT / 'tests' / 'corpus'
+KEYS = {'trait', 'prepare', 'start', 'arguments', 'bases', 'prints', 'status', 'says', 'refused'}
+
+
+class Expected:
+    """What stands in a project's file."""
+
+    def __init__(self, path):
+        self.name = path.stem
+        self.folder = path.with_suffix('')
+        values = yaml.safe_load(path.read_text(encoding='utf-8'))
+        unknown = set(values) - KEYS
+        if unknown or not self.folder.is_dir():
+            raise ValueError(f'{path}: {unknown or "no such project"}')
+        self.start = values['start']
+        self.prepare = values.get('prepare', '')
+        self.arguments = values.get('arguments', [])
+        chosen = values.get('bases', 'debian')
+        self.bases = bases.KINDS if chosen == 'all' else chosen.split()
+        self.prints, self.says = values.get('prints', []), values.get('says', [])
+        self.refused = values.get('refused', [])
+        self.status = values.get('status', 0)
+
+
+def checkout(expected):
+    """A copy of the project as it lies on its author's disk."""
+    folder = testbed.new_folder(expected.name) / expected.name
+    shutil.copytree(expected.folder, folder, symlinks=True)
+    home = {'GIT_CONFIG_GLOBAL': os.devnull, 'GIT_CONFIG_SYSTEM': os.devnull}
+    testbed.run(['bash', '-euc', expected.prepare], cwd=folder,
+                env=testbed.environment(WHEELS=corpus_wheels.packed(), **home))
+    return folder
+
+
+def warnings(text):
+    return re.findall(r'^warning: .*', text, re.M)
+
+
+class Corpus(unittest.TestCase):
+    maxDiff = 4000
+
+    def call(self, command, expected, base, *more, **options):
+        environment = testbed.environment(PIP_INDEX_URL=corpus_wheels.index().url, AUTOPACK_VERBOSITY=None)
+        return autopack(command, '--executor-image-uri', bases.base(base), '--build-network=host', *expected.start,
+                        *more, cwd=self.folder, env=environment, **options)
+
+    def check(self, expected, base):
+        self.folder = checkout(expected)
+        self.addCleanup(testbed.remove_images, f'autopack/{expected.name}')
+        (self.refused if expected.refused else self.runs)(expected, base)
+
+    def runs(self, expected, base):
+        # What the program says itself is not autopack's word.
+        told = self.call('build', expected, base).err
+        for text in expected.says:
+            self.assertIn(text, told)
+        if not expected.says:
+            self.assertEqual(warnings(told), [])
+        more = ['--', *expected.arguments] if expected.arguments else []
+        answer = self.call('run', expected, base, *more, status=expected.status)
+        for text in expected.prints:
+            self.assertIn(text, answer.out, answer)
+
+    def refused(self, expected, base):
+        """Told by all that would start it, before anything is built."""
+        for command, flags in (('explain', ['--check']), ('build', [])):
+            answer = self.call(command, expected, base, *flags, status=None)
+            self.assertNotEqual(answer.status, 0, answer)
+            for text in expected.refused:
+                self.assertIn(text, answer.err, answer)
+            self.assertNotRegex(answer.err, r'(?m)^Step |pip install', answer)
+
+
+def add_test(expected, base):
+    name = f'test_{expected.name.replace("-", "_")}_on_{base}'
+    setattr(Corpus, name, lambda self: self.check(expected, base))
+
+
+for file in sorted(CORPUS.glob('*.yaml')):
+    for kind in Expected(file).bases:
+        add_test(Expected(file), kind)
