@@ -19,7 +19,8 @@ const auto table = std::to_array<CommandEntry>({
                 "keys of a pool: machine-type replica-count accelerator-type accelerator-count\n"
                 "  container-image-uri executor-image-uri local-package-path script launcher\n"
                 "  python-module output-image-uri; split at `;`: requirements requirements-file\n"
-                "  extra-packages extra-dirs system-packages extra group build-env include exclude\n",
+                "  extra-packages extra-dirs system-packages extra group build-env include\n"
+                "  exclude\n",
      .make = make_submit_command,
      .asks_servers = true},
     {.name = "tune",

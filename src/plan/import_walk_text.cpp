@@ -65,9 +65,8 @@ void ImportWalk::tell_missing(const project::Import& import,
     } else {
       problem.hints = {fmt::format(
           "add `--extra-dirs={}`{}", shell_quote(there.path),
-          needs_module
-              ? ", and " + instead(start_) + ": a script finds only what is beside it"
-              : "")};
+          needs_module ? ", and " + instead(start_) + ": a script finds only what is beside it"
+                       : "")};
     }
   }
   findings_.problems.push_back(std::move(problem));

@@ -116,7 +116,7 @@ TEST_CASE("packaging that cannot work is refused before an engine is asked") {
            {{"build", base}, {"--script", "--python-module"}},
            {{"build", base, "--script=gone.py"}, {"gone.py"}},
            {{"build", base, "--script=../train.py"}, {"../train.py"}},
-           {{"build", base, "--python-module=trainer.task"}, {"trainer.task"}},
+           {{"build", base, "--python-module=train.task"}, {"train.task"}},
            {{"build", base, script, "--local-package-path=gone"}, {"gone"}},
            {{"build", base, script, "--output-image-uri=gcr.io/P/x"}, {"gcr.io/P/x"}},
            {{"build", base, script, "--engine=crane"}, {"`crane`", "`docker`"}},

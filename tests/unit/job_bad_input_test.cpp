@@ -331,7 +331,8 @@ TEST_CASE("an alias bomb is refused") {
   Problems problems;
   job::parse_config(bomb, "bomb.yaml", problems);
   REQUIRE(problems.size() == 1);
-  CHECK(problems[0].message == "`bomb.yaml` holds more than 100000 values");
+  CHECK(problems[0].message.find("`bomb.yaml` is not YAML: it is too large once its aliases are") ==
+        0);
   problems.clear();
   job::parse_config(std::string((1U << 20U) + 1, ' '), "big.yaml", problems);
   REQUIRE(problems.size() == 1);
