@@ -258,6 +258,10 @@ Image package(Services& services,
   if (request.strict) {
     advice = question.answer();
     refuse_warnings(scanned, *guess.plan, *advice);
+  } else if (guess.why->first || !guess.why->changes.dependencies.empty()) {
+    // What takes minutes is not begun before people know; an edit does not wait.
+    advice = question.answer();
+    tell_briefly(services, *advice);
   }
   Image image = make(services, request, scanned, name, pushed, guess);
   if (!advice) {
