@@ -7,6 +7,7 @@ import subprocess
 import unittest
 
 import testbed
+from package_index import Index
 from test_dockerfile import comparable, shape
 from testbed import autopack, docker
 
@@ -64,6 +65,12 @@ static PyMethodDef methods[] = {{"two", two, METH_NOARGS, ""}, {0}};
 static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_sum", "", -1, methods};
 PyMODINIT_FUNC PyInit__sum(void) { return PyModule_Create(&module); }
 '''
+
+BACKENDS = {
+    'hatchling': '[build-system]\nrequires = ["hatchling"]\nbuild-backend = "hatchling.build"\n',
+    'flit': '[build-system]\nrequires = ["flit_core"]\nbuild-backend = "flit_core.buildapi"\n',
+    'poetry': '[build-system]\nrequires = ["poetry-core"]\nbuild-backend = "poetry.core.masonry.api"\n',
+}
 
 
 def installed_files(packages):
@@ -248,6 +255,35 @@ class Layouts(Base):
                     'trainer/__init__.py': '', 'trainer/task.py': 'import lib\nprint(lib.said)\n',
                     'libs/lib/pyproject.toml': PYPROJECT + '[project]\nname = "lib"\nversion = "1"\n',
                     'libs/lib/lib/__init__.py': 'said = "from the workspace"\n'}, said='from the workspace')
+
+
+@functools.cache
+def backends():
+    """An index that has other build backends, packed from Debian's packages."""
+    house = testbed.new_folder('backends')
+    testbed.run([testbed.SYSTEM_PYTHON, testbed.ROOT / 'tests/support/debian_wheels.py', '--to', house, 'python3-hatchling',
+                 'python3-editables', 'python3-flit-core', 'python3-poetry-core'], timeout=600)
+    index = Index([testbed.wheel_house(), testbed.DEBIAN_WHEELS, house])
+    testbed.at_exit(index.close)
+    return index
+
+
+class Backends(Base):
+    def test_each_is_fetched_and_installs_in_place(self):
+        for name, text in BACKENDS.items():
+            with self.subTest(name):
+                project = '[project]\nname = "trainer"\nversion = "1"\ndependencies = ["greeter==1.0"]\ndescription = "x"\n'
+                if name == 'poetry':
+                    project = ('[tool.poetry]\nname = "trainer"\nversion = "1"\ndescription = ""\nauthors = []\n'
+                               '[tool.poetry.dependencies]\ngreeter = "1.0"\n')
+                folder = self.project({'pyproject.toml': text + project,
+                                       'trainer/task.py': 'import greeter\nprint(greeter.hello())\n'})
+                self.name = f'{PREFIX}{next(NUMBERS)}'
+                answer = self.build(folder, PIP_INDEX_URL=backends().url)
+                self.assertEqual(self.run_image(answer), 'hello one')
+                self.edit(folder, 'trainer/task.py', 'print("edited")\n')
+                edited = self.build(folder, PIP_INDEX_URL=backends().url)
+                self.assertEqual((self.why(edited), self.run_image(edited)), ('', 'edited'))
 
 
 class Equivalence(Base):
