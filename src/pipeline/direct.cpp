@@ -106,7 +106,7 @@ std::string time_text(std::chrono::steady_clock::time_point start) {
 std::vector<Assembly::Layer> layers_ahead(Services& services,
                                           const plan::Plan& plan,
                                           bool changed) {
-  return changed ? Assembly::make_layers(services, plan, last_installation(services, plan).made)
+  return changed ? Assembly::make_layers(services, plan, last_made(services, plan))
                  : std::vector<Assembly::Layer>{};
 }
 
@@ -165,7 +165,7 @@ Image package_directly(Services& services,
   if (needs_dependencies && !found.asked_dependencies) {
     found.dependencies = target->head_manifest(dependency_tag(plan.dependency_key));
   }
-  const auto before = last_installation(services, plan);  // which `layers` leave out
+  const auto guessed = last_made(services, plan);  // which `layers` leave out
   Installation installation;
   if (needs_dependencies && found.dependencies) {
     parent = dependency_image(services, target, plan, name, found.dependencies->digest);
@@ -187,7 +187,7 @@ Image package_directly(Services& services,
     parent = dependency_image(services, target, plan, name, digest);
     installation = installation_in(services, plan, parent.image);
   }
-  if (layers.empty() || installation.made != before.made) {
+  if (layers.empty() || installation.made != guessed) {
     layers = Assembly::make_layers(services, plan, installation.made);
   }
   Image image = planned;

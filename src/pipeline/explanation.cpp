@@ -184,7 +184,7 @@ void add_code(Services& services,
               Target& target,
               Explanation& explanation) {
   auto& upload = explanation.upload;
-  const auto made = last_installation(services, plan).made;
+  const auto made = last_made(services, plan);
   for (const auto& recipe : engine::recipes(plan, image::file_time(services.environment), made)) {
     ExplainedLayer layer{.name = recipe.name, .size = recipe.size};
     if (const auto facts = facts_of(services, recipe)) {

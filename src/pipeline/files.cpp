@@ -162,7 +162,7 @@ Image put_together(Services& services,
               .engine = "direct"};
   tell_planned(services, image);
   Assembly assembly{services, plan, std::move(parent),
-                    Assembly::make_layers(services, plan, last_installation(services, plan).made)};
+                    Assembly::make_layers(services, plan, last_made(services, plan))};
   auto source = assembly.source();
   image.image_id = source.manifest.config.digest.str();
   for (const auto& layer : assembly.layers()) {

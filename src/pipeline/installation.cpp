@@ -39,6 +39,13 @@ Installation installation_of(const std::optional<plan::InstallRecord>& record,
   return {.made = record->written, .outdated = plan::outdated(*record, plan)};
 }
 
+std::optional<plan::InstallRecord> last_record(const Services& services, const plan::Plan& plan) {
+  const auto text = plan.dependencies.install && !plan.dependency_key.empty()
+                        ? services.install_records.get(plan.dependency_key)
+                        : std::nullopt;
+  return text ? plan::parse_install_record(*text) : std::nullopt;
+}
+
 }  // namespace
 
 Installation installation_in(Services& services,
@@ -71,11 +78,13 @@ Installation installation_in_engine(Services& services,
 }
 
 Installation last_installation(const Services& services, const plan::Plan& plan) {
-  const auto text = plan.dependencies.install && !plan.dependency_key.empty()
-                        ? services.install_records.get(plan.dependency_key)
-                        : std::nullopt;
-  const auto record = text ? plan::parse_install_record(*text) : std::nullopt;
+  const auto record = last_record(services, plan);
   return record ? installation_of(record, plan) : Installation{};
+}
+
+std::vector<std::string> last_made(const Services& services, const plan::Plan& plan) {
+  auto record = last_record(services, plan);
+  return record ? std::move(record->written) : std::vector<std::string>{};
 }
 
 }  // namespace autopack::pipeline

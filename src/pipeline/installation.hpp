@@ -32,4 +32,7 @@ Installation installation_in_engine(Services& services,
 /// anybody; nothing made and nothing outdated when none was.
 Installation last_installation(const Services& services, const plan::Plan& plan);
 
+/// Installation::made of the same, without a look at the code of `plan`.
+std::vector<std::string> last_made(const Services& services, const plan::Plan& plan);
+
 }  // namespace autopack::pipeline

@@ -11,6 +11,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <map>
@@ -60,9 +61,15 @@ std::map<std::string, std::string> results(const std::filesystem::path& director
   try {
     const auto project = project::scan(*tree, request);
     const auto plan = plan::make_plan(tree, project, request, base_of(given), options);
-    return {{"Dockerfile", plan.dockerfile},
-            {"Dockerfile.classic", plan::render_dockerfile(plan, {.buildkit = false}, options)},
-            {"plan.json", plan::to_json(plan)}};
+    std::map<std::string, std::string> texts{
+        {"Dockerfile", plan.dockerfile},
+        {"Dockerfile.classic", plan::render_dockerfile(plan, {.buildkit = false}, options)},
+        {"plan.json", plan::to_json(plan)}};
+    if (plan.dependencies.install) {
+      texts["Dockerfile.observed"] =
+          plan::render_dockerfile(plan, {.observer = "observer"}, options);
+    }
+    return texts;
   } catch (const Error& error) {
     std::string text = error.message() + "\n";
     for (const Problem& problem : error.problems()) {
@@ -72,11 +79,14 @@ std::map<std::string, std::string> results(const std::filesystem::path& director
   }
 }
 
+constexpr std::array all_names{"Dockerfile", "Dockerfile.classic", "Dockerfile.observed",
+                               "plan.json", "error.txt"};
+
 /// Prints what differs; true when nothing does.
 bool compare(const std::filesystem::path& directory) {
   bool same = true;
   const auto now = results(directory);
-  for (const char* name : {"Dockerfile", "Dockerfile.classic", "plan.json", "error.txt"}) {
+  for (const char* name : all_names) {
     const auto path = directory / name;
     const std::string expected = read_file_if_exists(path).value_or("");
     const auto found = now.find(name);
@@ -89,7 +99,7 @@ bool compare(const std::filesystem::path& directory) {
 }
 
 void accept(const std::filesystem::path& directory) {
-  for (const char* name : {"Dockerfile", "Dockerfile.classic", "plan.json", "error.txt"}) {
+  for (const char* name : all_names) {
     std::filesystem::remove(directory / name);
   }
   for (const auto& [name, text] : results(directory)) {

@@ -88,7 +88,6 @@ class Equivalence(Base):
         (folder / 'app' / 'private' / 'k.py').write_text('k = 1\n')
         (folder / 'app' / 'private' / 'k.py').chmod(0o600)
         os.symlink('task.py', folder / 'app' / 'link')
-        os.symlink('/absolute/nowhere', folder / 'app' / 'dangling')
         os.link(folder / 'app' / 'table.csv', folder / 'app' / 'hard.csv')
         self.check(folder, 'odd', '--script=app/task.py')
 

@@ -106,7 +106,7 @@ class Interrupted(unittest.TestCase):
             out, err = process.communicate(timeout=10)
         finally:
             process.kill()
-        self.assertEqual(process.returncode, 130, err)
+        self.assertEqual(process.returncode, 128 + how, err)
         self.assertEqual(out, b'')
         testbed.wait_until(lambda: not containers_that_run(f'sleep\0{seconds}'), 10, 'the end of the step')
 

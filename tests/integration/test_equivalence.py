@@ -37,7 +37,7 @@ class Generator:
                 os.mkdir(path, self.random.choice((0o755, 0o700, 0o777)))
                 self.fill(path, depth - 1)
             elif kind < 0.45:
-                os.symlink(self.random.choice((*map(os.path.basename, made), 'nowhere', '/etc/passwd', '../..', '.')), path)
+                self.link(folder)
             elif kind < 0.5 and made:
                 os.link(self.random.choice(made), path)
             else:
@@ -45,6 +45,16 @@ class Generator:
                     file.write(self.random.randbytes(self.random.choice(SIZES)))
                 os.chmod(path, self.random.choice((0o644, 0o600, 0o755, 0o700, 0o666, 0o4755)))
                 made.append(path)
+
+    def link(self, folder):
+        """To a file beside it, so that no rule takes one without the other: a link to nowhere is refused."""
+        target = os.path.join(folder, 'linked')
+        with open(target, 'wb') as file:
+            file.write(b'linked')
+        way = self.random.choice(('linked', './linked', f'../{os.path.basename(folder)}/linked'))
+        path = os.path.join(folder, f'link {self.random.randrange(1000)}')
+        if not os.path.lexists(path):
+            os.symlink(way, path)
 
     def project(self):
         folder = testbed.new_folder('tree')
@@ -54,7 +64,7 @@ class Generator:
         deep = folder / 'app' / ('deep' * 30) / ('deeper' * 30)
         deep.mkdir(parents=True)
         (deep / ('n' * 120)).write_text('long')
-        os.symlink('m' * 150, deep / 'link')
+        os.symlink('n' * 120, deep / 'link')
         with open(os.fsencode(folder / 'app') + b'/latin-\xe9', 'wb') as file:
             file.write(b'not UTF-8')
         (folder / 'extra dir ü').mkdir()

@@ -7,6 +7,7 @@ import subprocess
 import unittest
 
 import testbed
+from package_index import Index
 from test_dockerfile import comparable, shape
 from testbed import autopack, docker
 
@@ -118,7 +119,8 @@ class Base(unittest.TestCase):
 
     def build(self, folder, *flags, base=None, entry='--python-module=trainer.task', status=0, **variables):
         return autopack('build', '--executor-image-uri', base or self.base, '--build-network=host', '--format=json', entry,
-                        f'--display-name={self.name}', *flags, cwd=folder, env=testbed.index_environment(**variables),
+                        f'--display-name={self.name}', *flags, cwd=folder,
+                        env=testbed.environment(**{'PIP_INDEX_URL': testbed.index().url, **variables}),
                         status=status)
 
     def run_image(self, answer, *command):
@@ -248,6 +250,24 @@ class Layouts(Base):
                     'trainer/__init__.py': '', 'trainer/task.py': 'import lib\nprint(lib.said)\n',
                     'libs/lib/pyproject.toml': PYPROJECT + '[project]\nname = "lib"\nversion = "1"\n',
                     'libs/lib/lib/__init__.py': 'said = "from the workspace"\n'}, said='from the workspace')
+
+
+class OtherBackend(Base):
+    def test_is_fetched_and_what_only_it_knows_is_installed(self):
+        house = testbed.new_folder('backend')
+        testbed.run([testbed.SYSTEM_PYTHON, testbed.ROOT / 'tests/support/debian_wheels.py', '--to', house,
+                     'python3-poetry-core'], timeout=600)
+        index = Index([testbed.wheel_house(), testbed.DEBIAN_WHEELS, house])
+        self.addCleanup(index.close)
+        folder = self.project({
+            'pyproject.toml': '[build-system]\nrequires = ["poetry-core"]\nbuild-backend = "poetry.core.masonry.api"\n'
+                              '[tool.poetry]\nname = "trainer"\nversion = "1"\ndescription = ""\nauthors = []\n'
+                              '[tool.poetry.dependencies]\ngreeter = "1.0"\n',
+            'trainer/task.py': 'import greeter\nprint(greeter.hello())\n'})
+        self.assertEqual(self.run_image(self.build(folder, PIP_INDEX_URL=index.url)), 'hello one')
+        self.edit(folder, 'trainer/task.py', 'print("edited")\n')
+        edited = self.build(folder, PIP_INDEX_URL=index.url)
+        self.assertEqual((self.why(edited), self.run_image(edited)), ('', 'edited'))
 
 
 class Equivalence(Base):
