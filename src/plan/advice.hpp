@@ -22,7 +22,8 @@ struct Advice {
 };
 
 /// A local module that is imported and not in the image of `plan`, an imported package that nothing
-/// provides, a requirement that replaces the framework of the base. `imports` are those of the plan (see walk_imports). The executor image is looked into
+/// provides, a requirement that replaces the framework of the base. `imports` are those of the plan
+/// (see walk_imports). The executor image is looked into
 /// (`in_base`, which may be empty) only when a package is imported that no requirement names.
 Advice advice(const Plan& plan,
               const project::Project& project,

@@ -71,22 +71,22 @@ json to_json(const Dependencies& dependencies) {
                      {"text", printable(edit.text)}});
   }
   json all{{"apt_packages", texts(dependencies.apt_packages)},
-          {"requirement_files", texts(dependencies.requirement_files)},
-          {"requirement_edits", std::move(edits)},
-          {"requirements", texts(dependencies.requirements)},
-          {"packages", texts(dependencies.packages)},
-          {"hashed", dependencies.hashed},
-          {"install", dependencies.install},
-          {"isolated", dependencies.isolated},
-          {"resolves", dependencies.resolves},
-          {"package_requirements", texts(dependencies.package_requirements)},
-          {"build_requirements", texts(dependencies.build_requirements)},
-          {"package_extras", texts(dependencies.package_extras)},
-          {"members", texts(dependencies.members)},
-          {"build_environment", dependencies.build_environment},
-          {"package_files", to_json(dependencies.package_files)},
-          {"requirement_copies", to_json(dependencies.requirement_copies)},
-          {"inputs", to_json(dependencies.inputs)}};
+           {"requirement_files", texts(dependencies.requirement_files)},
+           {"requirement_edits", std::move(edits)},
+           {"requirements", texts(dependencies.requirements)},
+           {"packages", texts(dependencies.packages)},
+           {"hashed", dependencies.hashed},
+           {"install", dependencies.install},
+           {"isolated", dependencies.isolated},
+           {"resolves", dependencies.resolves},
+           {"package_requirements", texts(dependencies.package_requirements)},
+           {"build_requirements", texts(dependencies.build_requirements)},
+           {"package_extras", texts(dependencies.package_extras)},
+           {"members", texts(dependencies.members)},
+           {"build_environment", dependencies.build_environment},
+           {"package_files", to_json(dependencies.package_files)},
+           {"requirement_copies", to_json(dependencies.requirement_copies)},
+           {"inputs", to_json(dependencies.inputs)}};
   if (!dependencies.install_environment.empty()) {
     all["install_environment"] = dependencies.install_environment;
   }
