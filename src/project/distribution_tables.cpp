@@ -297,6 +297,7 @@ constexpr std::array requirements_of{std::to_array<DistributionRow>({
     {"wandb",
      "click gitpython packaging platformdirs protobuf pydantic pyyaml requests sentry-sdk "
      "typing-extensions"},
+    {"webdataset", "braceexpand numpy pyyaml"},
     {"xarray", "numpy packaging pandas"},
     {"xformers", "numpy torch"},
     {"xgboost", "numpy scipy"},
