@@ -156,9 +156,9 @@ std::vector<std::string> flag_values(const project::ToolSetting& setting) {
 
 const std::vector<std::string>& packaging_keys() {
   static const std::vector<std::string> keys{
-      "executor-image-uri", "local-package-path", "script",    "python-module",   "launcher",
-      "requirements",       "requirements-file",  "extra",     "group",           "extra-packages",
-      "extra-dirs",         "system-packages",    "build-env", "include",         "exclude",
+      "executor-image-uri", "local-package-path", "script",    "python-module", "launcher",
+      "requirements",       "requirements-file",  "extra",     "group",         "extra-packages",
+      "extra-dirs",         "system-packages",    "build-env", "include",       "exclude",
       "output-image-uri"};
   return keys;
 }

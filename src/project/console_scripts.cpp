@@ -6,7 +6,6 @@
 #include "project/setup_py.hpp"
 #include "project/toml.hpp"
 
-
 #include <algorithm>
 
 namespace autopack::project {

@@ -4,7 +4,6 @@
 #include "project/python_tokens.hpp"
 #include "project/toml.hpp"
 
-
 #include <algorithm>
 
 namespace autopack::project {

@@ -7,8 +7,8 @@
 #include "project/project.hpp"
 #include "project/requirement_files.hpp"
 #include "project/requirements.hpp"
-#include "project/started.hpp"
 #include "project/requires_python.hpp"
+#include "project/started.hpp"
 
 #include <fmt/format.h>
 
