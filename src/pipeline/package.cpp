@@ -104,10 +104,8 @@ void tell_start(Services& services, const Scanned& scanned, const plan::Plan& pl
 }
 
 void tell(Services& services, const Scanned& scanned, const plan::Plan& plan) {
-  for (const auto* warnings : {&scanned.project.warnings, &plan.warnings}) {
-    for (const auto& warning : *warnings) {
-      services.reporter->warn(warning);
-    }
+  for (const auto& warning : plan.warnings) {  // the project's are among them
+    services.reporter->warn(warning);
   }
   tell_start(services, scanned, plan);
   services.reporter->done("Scanned", scanned_text(plan));

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 namespace autopack::plan {
@@ -170,7 +171,8 @@ Advice import_advice(const Plan& plan,
   const bool is_full = plan.base.vertex_prebuilt && !base_is_known;
   std::vector<OpenImport> missing;
   for (const auto& import : open) {
-    if (import.certain && !is_full && !providers.may_bring(import.module)) {
+    const bool is_own = import.elsewhere.has_value();
+    if (import.certain && (is_own || (!is_full && !providers.may_bring(import.module)))) {
       missing.push_back(import);
     } else {
       advice.details.push_back(fmt::format(
@@ -178,6 +180,12 @@ Advice import_advice(const Plan& plan,
           printable(import.module), import.certain ? "" : "; it may do without"));
     }
   }
+  // Modules of the project itself are told one by one.
+  const auto foreign = std::stable_partition(
+      missing.begin(), missing.end(), [](const auto& one) { return one.elsewhere.has_value(); });
+  std::transform(missing.begin(), foreign, std::back_inserter(advice.warnings),
+                 [](const auto& one) { return *one.elsewhere; });
+  missing.erase(missing.begin(), foreign);
   if (!missing.empty()) {
     advice.warnings.push_back(told(missing, base_is_known));
   }

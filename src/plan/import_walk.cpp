@@ -37,6 +37,16 @@ std::pair<std::string, std::string_view> split_module(std::string_view module) {
   return {std::string{module.substr(0, dot)}, module.substr(std::min(dot + 1, module.size()))};
 }
 
+bool is_certain(const project::Import& import) {
+  return !import.optional && !import.nested;
+}
+
+/// What builds of the project write: its version, extension modules.
+bool may_be_generated(std::string_view module) {
+  const auto name = module.substr(module.rfind('.') + 1);
+  return name.starts_with('_') || name.find("version") != std::string_view::npos;
+}
+
 /// What several distributions share is looked at in full: `google.cloud.storage`.
 std::string judged_module(const project::Import& import, const std::string& name) {
   const std::string first = split_module(import.module).first;
@@ -65,11 +75,10 @@ ImportWalk::ImportWalk(const Plan& plan, const project::Project& project, Start 
 
 ImportFindings ImportWalk::run() {
   if (const auto* entry = in_image(start_.file)) {
-    visit(entry, start_.file);
+    visit(entry, start_.file, true);
   }
-  for (; !waiting_.empty() && seen_.size() < most_files; waiting_.pop_front()) {
-    read(waiting_.front().first, waiting_.front().second);
-  }
+  read_all(true);
+  read_all(false);
   for (const bool certain : {true, false}) {
     for (auto& [module, open] : open_) {
       if (open.certain == certain) {
@@ -86,22 +95,39 @@ void ImportWalk::add_root(const std::string& root) {
   }
 }
 
-void ImportWalk::visit(const ContextEntry* entry, const std::string& path) {
-  if (entry->size <= largest_file && seen_.insert(path).second) {
+void ImportWalk::visit(const ContextEntry* entry, const std::string& path, bool certain) {
+  if (entry->size > largest_file) {
+    return;
+  }
+  if (!certain) {
+    perhaps_.emplace_back(entry, path);
+  } else if (seen_.insert(path).second) {
     waiting_.emplace_back(entry, path);
   }
 }
 
-void ImportWalk::read(const ContextEntry* entry, const std::string& path) {
+void ImportWalk::read_all(bool certain) {
+  auto& files = certain ? waiting_ : perhaps_;
+  for (; !files.empty() && seen_.size() < most_files; files.pop_front()) {
+    const auto [entry, path] = files.front();
+    if (certain || seen_.insert(path).second) {
+      read(entry, path, certain);
+    }
+  }
+}
+
+/// What a file imports that is itself imported only perhaps is no more certain.
+void ImportWalk::read(const ContextEntry* entry, const std::string& path, bool certain) {
   const auto file = project::read_imports(plan_.trees[entry->tree].read(*entry));
   if (file.changes_path || finds_root(file)) {
     path_changes_ = true;
     add_root("");
   }
-  for (const auto& import : file.imports) {
+  for (auto import : file.imports) {
     if (import.when_main && path != start_.file) {
       continue;
     }
+    import.optional = import.optional || !certain;
     if (import.level > 0) {
       follow_relative(import, path);
     } else {
@@ -159,7 +185,7 @@ bool ImportWalk::enter(const Module& module, const project::Import& import, std:
   const auto visit_module = [&](const Module& one) {
     if (one.file != nullptr) {
       const bool is_package = one.file->path.ends_with("/__init__.py");
-      visit(one.file, one.path + (is_package ? "/__init__.py" : ".py"));
+      visit(one.file, one.path + (is_package ? "/__init__.py" : ".py"), is_certain(import));
     }
   };
   visit_module(at);
@@ -182,7 +208,7 @@ bool ImportWalk::enter(const Module& module, const project::Import& import, std:
 }
 
 void ImportWalk::follow_relative(const project::Import& import, const std::string& path) {
-  const bool certain = !import.optional && !import.nested;
+  const bool certain = is_certain(import);
   if (start_.is_script && path == start_.file) {
     if (certain) {
       tell_nothing_there(import, path, "");
@@ -202,9 +228,10 @@ void ImportWalk::follow_relative(const project::Import& import, const std::strin
   if (module && enter(*module, import, rest)) {
     return;
   }
-  if (const auto there = on_disk(directory, first); there && !module && !import.optional) {
-    tell_missing(import, path, first, *there);
-  } else if (certain && !there) {
+  const auto there = on_disk(directory, first);
+  if (there && !module && certain && told_.insert(there->path).second) {
+    findings_.problems.push_back(missing(import, path, first, *there));
+  } else if (certain && !there && !may_be_generated(import.module)) {
     tell_nothing_there(import, path,
                        std::string(static_cast<std::size_t>(import.level), '.') + import.module);
   }
@@ -225,15 +252,14 @@ void ImportWalk::follow_absolute(const project::Import& import, const std::strin
     enter(*module, import, rest);
     return;
   }
-  if (!tell_local(import, path, first)) {
-    note_open(import, path);
-  }
+  note_open(import, path);
 }
 
-/// True when the project has the module, where Python does not look.
-bool ImportWalk::tell_local(const project::Import& import,
-                            const std::string& path,
-                            const std::string& name) {
+/// A module of that name where Python does not look; a file that imports its own name means
+/// another.
+std::optional<Problem> ImportWalk::elsewhere(const project::Import& import,
+                                             const std::string& path,
+                                             const std::string& name) const {
   std::vector<std::string> roots = roots_;
   for (const auto& root : {std::string{}, std::string{"src"}, project::parent_path(path)}) {
     if (std::find(roots.begin(), roots.end(), root) == roots.end()) {
@@ -241,14 +267,11 @@ bool ImportWalk::tell_local(const project::Import& import,
     }
   }
   for (const auto& root : roots) {
-    if (const auto there = on_disk(root, name)) {
-      if (!import.optional) {
-        tell_missing(import, path, name, *there);
-      }
-      return true;
+    if (const auto there = on_disk(root, name); there && there->path != path) {
+      return missing(import, path, name, *there);
     }
   }
-  return false;
+  return std::nullopt;
 }
 
 /// The module `name` of the working directory, image or not.
@@ -270,14 +293,16 @@ std::optional<source::Entry> ImportWalk::on_disk(const std::string& root,
 }
 
 void ImportWalk::note_open(const project::Import& import, const std::string& path) {
-  const bool certain = !import.optional && !import.nested;
+  const bool certain = is_certain(import);
   const auto note = [&](const std::string& name) {
-    std::string module = judged_module(import, name);
-    const auto [known, is_new] = open_.try_emplace(
-        module,
-        OpenImport{.module = module, .path = path, .line = import.line, .certain = certain});
-    if (!is_new && certain && !known->second.certain) {
-      known->second = {.module = module, .path = path, .line = import.line};
+    const std::string module = judged_module(import, name);
+    const auto known = open_.find(module);
+    if (known == open_.end() || (certain && !known->second.certain)) {
+      open_[module] = {.module = module,
+                       .path = path,
+                       .line = import.line,
+                       .certain = certain,
+                       .elsewhere = certain ? elsewhere(import, path, module) : std::nullopt};
     }
   };
   if (import.names.empty()) {

@@ -29,6 +29,8 @@ struct OpenImport {
   int line{0};
   /// False where the program may do without: below `try`, `if` and the like, or in a function.
   bool certain{true};
+  /// What to tell when nobody else provides it: the project has such a module elsewhere.
+  std::optional<Problem> elsewhere{};
 };
 
 /// What following a program's imports through its image finds.
@@ -52,20 +54,23 @@ private:
   };
 
   void add_root(const std::string& root);
-  void visit(const ContextEntry* entry, const std::string& path);
-  void read(const ContextEntry* entry, const std::string& path);
+  void visit(const ContextEntry* entry, const std::string& path, bool certain);
+  void read_all(bool certain);
+  void read(const ContextEntry* entry, const std::string& path, bool certain);
   const ContextEntry* in_image(const std::string& path) const;
   std::optional<Module> find(const std::string& root, const std::string& name) const;
   std::optional<Module> find_anywhere(const std::string& name);
   bool enter(const Module& module, const project::Import& import, std::string_view rest);
   void follow_relative(const project::Import& import, const std::string& path);
   void follow_absolute(const project::Import& import, const std::string& path);
-  bool tell_local(const project::Import& import, const std::string& path, const std::string& name);
+  std::optional<Problem> elsewhere(const project::Import& import,
+                                   const std::string& path,
+                                   const std::string& name) const;
   std::optional<source::Entry> on_disk(const std::string& root, const std::string& name) const;
-  void tell_missing(const project::Import& import,
-                    const std::string& path,
-                    const std::string& name,
-                    const source::Entry& there);
+  Problem missing(const project::Import& import,
+                  const std::string& path,
+                  const std::string& name,
+                  const source::Entry& there) const;
   void tell_nothing_there(const project::Import& import,
                           const std::string& path,
                           const std::string& wanted);
@@ -76,8 +81,10 @@ private:
   Start start_;
   std::vector<std::string> roots_;  ///< sys.path, below the working directory
   bool path_changes_{false};        ///< a file names `sys.path`
-  std::deque<std::pair<const ContextEntry*, std::string>> waiting_;
-  std::set<std::string> seen_;
+  using Waiting = std::deque<std::pair<const ContextEntry*, std::string>>;
+  Waiting waiting_;             ///< what the program surely imports
+  Waiting perhaps_;             ///< what it may do without
+  std::set<std::string> seen_;  ///< read, or waiting to be surely
   std::set<std::string> told_;  ///< modules of the project that are told
   std::optional<std::map<std::string, std::string, std::less<>>> anywhere_{};
   std::map<std::string, OpenImport> open_;

@@ -32,13 +32,10 @@ std::string instead(const Start& start) {
 
 }  // namespace
 
-void ImportWalk::tell_missing(const project::Import& import,
-                              const std::string& path,
-                              const std::string& name,
-                              const source::Entry& there) {
-  if (!told_.insert(there.path).second) {
-    return;
-  }
+Problem ImportWalk::missing(const project::Import& import,
+                            const std::string& path,
+                            const std::string& name,
+                            const source::Entry& there) const {
   Problem problem{.severity = Problem::Severity::warning};
   const std::string where = where_imported(import, path, name);
   const bool is_directory = there.type == source::EntryType::directory;
@@ -69,7 +66,7 @@ void ImportWalk::tell_missing(const project::Import& import,
                        : "")};
     }
   }
-  findings_.problems.push_back(std::move(problem));
+  return problem;
 }
 
 void ImportWalk::tell_nothing_there(const project::Import& import,

@@ -5,6 +5,7 @@
 #include "project/package_names.hpp"
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <utility>
 
@@ -73,6 +74,15 @@ std::vector<std::string> likely_names(std::string_view module) {
   return names;
 }
 
+/// `gpu` of a build of a known distribution for some hardware; `geometric` of `torch-geometric` is
+/// something else.
+bool is_build(std::string_view suffix) {
+  static constexpr std::array<std::string_view, 7> words{"cpu",    "gpu",      "cu",     "rocm",
+                                                         "binary", "headless", "nightly"};
+  return std::any_of(words.begin(), words.end(),
+                     [&](std::string_view word) { return suffix.starts_with(word); });
+}
+
 }  // namespace
 
 std::vector<std::string> distributions_of(std::string_view module) {
@@ -105,7 +115,8 @@ bool is_brought_by(std::string_view module, const std::vector<std::string>& name
   const auto likely = likely_names(module);
   return std::any_of(named.begin(), named.end(), [&](const std::string& name) {
     return std::any_of(likely.begin(), likely.end(), [&](const std::string& one) {
-      return name == one || name.starts_with(one + "-");
+      return name == one || (name.starts_with(one + "-") &&
+                             (known.empty() || is_build(name.substr(one.size() + 1))));
     });
   });
 }

@@ -70,7 +70,16 @@ Match google_token(std::string_view text, std::size_t at) {
 }
 
 Match google_refresh_token(std::string_view text, std::size_t at) {
-  return token(text, at, "google-token", 5, is_word, 40, 250);
+  auto found = token(text, at, "google-token", 5, is_word, 40, 250);
+  if (!found) {
+    return std::nullopt;
+  }
+  // Pictures in notebooks are base64, which holds `/1//0` now and then.
+  const auto goes_on = [&](std::size_t place) {
+    return place < text.size() && (text[place] == '+' || text[place] == '/');
+  };
+  const bool in_base64 = (at > 0 && goes_on(at - 1)) || goes_on(at + found->value.size());
+  return in_base64 ? std::nullopt : found;
 }
 
 Match aws_key_id(std::string_view text, std::size_t at) {

@@ -178,6 +178,19 @@ TEST_CASE("advice: what runs below the guard of a script counts in the entry alo
   CHECK_FALSE(project.first_of("if __name__ == '__main__':\n  import plotly\n", "plotly").empty());
 }
 
+TEST_CASE("advice: what is imported only perhaps needs nothing for certain") {
+  Imports project;
+  project.tree.file("trainer/fast.py", "import triton\n")
+      .file("trainer/wandb.py", "import wandb\n");
+  project.tree.file("requirements.txt", "six\n");
+  const std::string perhaps = "try:\n  from trainer import fast\nexcept ImportError:\n  pass\n";
+  CHECK(project.first_of(perhaps, "triton").empty());
+  CHECK_FALSE(project.first_of(perhaps + "import trainer.fast\n", "triton").empty());
+  CHECK(project.first_of("import trainer.wandb\n", "wandb").find("provides") != std::string::npos);
+  project.tree.file("requirements.txt", "wandb\n");
+  CHECK(project.first_of("import trainer.wandb\n", "wandb").empty());
+}
+
 TEST_CASE("advice: a path that code changes may lead anywhere in the project") {
   Imports project;
   project.tree.file("trainer/deep/tools/helper.py", "");

@@ -59,6 +59,9 @@ TEST_CASE("import names lead to distributions") {
   CHECK(is_known_distribution("opencv-python-headless"));
   CHECK_FALSE(is_known_distribution("nobody-knows"));
   CHECK_FALSE(is_brought_by("yaml", {"yamlfix"}));
+  CHECK(is_brought_by("torch", {"torch-nightly"}));
+  CHECK_FALSE(is_brought_by("torch", {"torch-geometric"}));
+  CHECK(is_brought_by("taming", {"taming-transformers"}));
 }
 
 }  // namespace autopack::project

@@ -111,6 +111,7 @@ TEST_CASE("what only looks like a token is none") {
       "AKIA" + noise(16, "abcdefghijklm"),               // lower case
       "AIza" + noise(60),                                // base64 that goes on
       "hf_" + std::string("hub_download_of_something"),  // a name
+      "data:image/png;base64," + noise(40) + "/1/" + "/0" + noise(60) + "+" + noise(40),
       "aws_secret_access_key = os.environ['AWS_SECRET_ACCESS_KEY']",
       "aws_secret_access_key=" + std::string(40, '*'),
       R"("auth": "basic")",
