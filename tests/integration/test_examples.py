@@ -36,7 +36,7 @@ CASES = {
         ['--python-module=taxi.train'],
         ['taxi 2.3.0', 'base: 2.5 per km: 1.8'],
         ['/usr/app/taxi/train.py', '/usr/app/taxi/fares.py'],
-        ['/usr/app/build', '/usr/app/taxi.egg-info'],
+        ['/usr/app/build'],
     ),
     'pyproject': (
         ['--python-module=wine.train'],
