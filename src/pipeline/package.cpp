@@ -64,6 +64,23 @@ std::string scanned_text(const plan::Plan& plan) {
   return text;
 }
 
+/// `a.py`, `b.txt` and 3 more: git ignores them, the program needs them`; empty without any.
+std::string kept_text(const Scanned& scanned) {
+  constexpr std::size_t most_told{3};
+  const auto& kept = scanned.project.ignore.kept();
+  std::vector<std::string> names;
+  for (const auto& [path, why] : kept) {
+    if (names.size() < most_told) {
+      names.push_back(fmt::format("`{}`", printable(path)));
+    }
+  }
+  const std::string more =
+      kept.size() > names.size() ? fmt::format(" and {} more", kept.size() - names.size()) : "";
+  return kept.empty() ? ""
+                      : fmt::format("{}{} too, which git ignores and the program needs",
+                                    join(names, ", "), more);
+}
+
 }  // namespace
 
 namespace {
@@ -109,6 +126,9 @@ void tell(Services& services, const Scanned& scanned, const plan::Plan& plan) {
   }
   tell_start(services, scanned, plan);
   services.reporter->done("Scanned", scanned_text(plan));
+  if (const auto kept = kept_text(scanned); !kept.empty()) {
+    services.reporter->done("Took", kept);
+  }
 }
 
 /// A plan on the executor image as it was seen last, and what its target has for it.

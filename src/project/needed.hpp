@@ -6,10 +6,8 @@
 namespace autopack::project {
 
 /// Takes in what git ignores and the program imports or names: generated modules, built extensions,
-/// small files that a string of its code leads to.
+/// files that strings of its code lead to, unless they are large. Warns of those, and of submodules
+/// that it needs and that were not fetched.
 void keep_what_is_needed(Findings& findings, const Project& project);
-
-/// Warns of submodules whose directories are empty.
-void tell_empty_submodules(Findings& findings);
 
 }  // namespace autopack::project

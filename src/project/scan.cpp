@@ -125,7 +125,6 @@ Project scan(const source::Tree& tree, const Request& request) {
   read_entry(of_entry, request, project);
   read_started(of_entry, project);
   keep_what_is_needed(findings, project);
-  tell_empty_submodules(findings);
   project.warnings = of_entry.problems();
   project.warnings.insert(project.warnings.end(), findings.problems().begin(),
                           findings.problems().end());

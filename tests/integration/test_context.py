@@ -81,7 +81,9 @@ class RulesOfGit(unittest.TestCase):
         self.assertEqual(rules['pkg/.gitignore', 1], ['pkg/tmp/'])
         self.assertEqual({one['path']: one['why'] for one in report['kept']},
                          {'pkg/_version.py': '`pkg/__init__.py` line 1 imports it', 'vocab.txt': '`train.py` line 2 names it'})
-        self.assertEqual(run(self.folder, '--script=train.py').out.strip(), '7 words')
+        answer = run(self.folder, '--script=train.py')
+        self.assertEqual(answer.out.strip(), '7 words')
+        self.assertIn('`pkg/_version.py`, `vocab.txt` too, which git ignores and the program needs', answer.err)
 
     def test_the_index_holds_what_is_tracked(self):
         paths = {entry['path'] for entry in self.explain('--source=index')['code']}

@@ -11,32 +11,32 @@ CASES = {
     'script': (
         ['--script=trainer/task.py'],
         ['epoch 200: loss', 'accuracy: 0.9'],
-        ['/usr/app/trainer/task.py'],
-        ['/usr/app/README.md'],
+        ['/usr/app/trainer/task.py', '/usr/app/README.md'],
+        [],
     ),
     'module': (
         ['--python-module=trainer'],
         ['points: 200000', 'pi: 3.14'],
         ['/usr/app/trainer/__init__.py', '/usr/app/trainer/__main__.py', '/usr/app/trainer/sampling.py'],
-        [],  # a module at the top brings the whole directory, as with gcloud
+        [],
     ),
     'bash-script': (
         ['--script=jobs/train.sh'],
         ['preparing 100 rows', 'slope: 3.00 offset: 2.00'],
-        ['/usr/app/jobs/train.sh', '/usr/app/jobs/fit.py'],
-        ['/usr/app/README.md'],
+        ['/usr/app/jobs/train.sh', '/usr/app/jobs/fit.py', '/usr/app/README.md'],
+        [],
     ),
     'requirements': (
         ['--script=trainer/task.py'],
         ['mathutil 1.2', 'noise after: 0.0'],
-        ['/usr/app/trainer/task.py'],
-        ['/usr/app/README.md'],
+        ['/usr/app/trainer/task.py', '/usr/app/README.md'],
+        [],
     ),
     'setup-py': (
         ['--python-module=taxi.train'],
         ['taxi 2.3.0', 'base: 2.5 per km: 1.8'],
         ['/usr/app/taxi/train.py', '/usr/app/taxi/fares.py'],
-        ['/usr/app/build', '/usr/app/taxi.egg-info'],
+        ['/usr/app/build'],
     ),
     'pyproject': (
         ['--python-module=wine.train'],
@@ -47,8 +47,8 @@ CASES = {
     'several-pools': (
         ['--script=trainer/task.py'],
         ['replica workerpool0/0, learning rate unset'],
-        ['/usr/app/trainer/task.py'],
-        ['/usr/app/job.yaml', '/usr/app/README.md'],
+        ['/usr/app/trainer/task.py', '/usr/app/job.yaml'],
+        [],
     ),
 }
 

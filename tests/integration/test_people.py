@@ -142,11 +142,10 @@ class Narrow(unittest.TestCase):
                                      f'da t{UMLAUT}/x.py': '', '.dockerignore': f'{name}.py\nda*\n'})
         env = testbed.environment(LC_ALL='C', AUTOPACK_VERBOSITY=None)
         command = ['explain', f'--executor-image-uri={testbed.executor()}', '--python-module=trainer.task']
-        for status, flags in ((2, [f'--extra-dirs=da t{UMLAUT}']), (0, [])):
-            said = autopack(*command, *flags, cwd=folder, env=env, status=status).err
-            testbed.run(['bash', '-c', re.search(r'hint: (echo .* >> .dockerignore)', said)[1]], cwd=folder, env=env)
-        lines = (folder / '.dockerignore').read_text().splitlines()
-        self.assertEqual(lines[2:], [f'!da t{UMLAUT}/**', f'!{name}.py'])
+        answer = autopack(*command, f'--extra-dirs=da t{UMLAUT}', cwd=folder, env=env)
+        self.assertIn('da t\\xc3\\xbc/', answer.out)
+        testbed.run(['bash', '-c', re.search(r'hint: (echo .* >> .dockerignore)', answer.err)[1]], cwd=folder, env=env)
+        self.assertEqual((folder / '.dockerignore').read_text().splitlines()[2:], [f'!{name}.py'])
 
     def test_piped_and_mistyped(self):
         answer = testbed.run(['sh', '-c', f"'{testbed.binary}' explain | head -1; '{testbed.binary}' explian"],
@@ -171,8 +170,6 @@ class Explaining(unittest.TestCase):
         output = f'--output-image-uri={testbed.registry()}/people/one'
         first = self.explain(folder, output)
         self.assertIn('  .dockerignore:4 **/notes ', first.out)
-        self.assertIn('`trainer/task.py` line 2 imports `common`, which is not in the image', first.err)
-        self.assertIn('add `--extra-dirs=common`', first.err)
         self.assertIn('`trainer/task.py` line 3 imports `yaml`, which neither a requirement nor the executor image', first.err)
         report = self.explain(folder, output, '--format=json').json()
         self.assertEqual(report['engine']['name'], 'direct')

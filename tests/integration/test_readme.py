@@ -171,6 +171,13 @@ class ComingFrom(WithApi):
             write_tree({'shared/x.py': ''}, self.folder.parent)
             self.assertRegex(written(entry, *quoted(right)), r'COPY \["\.autopack/extras/shared", "shared"\]')
 
+        def launched(_, right):
+            write_tree({'train.py': '', 'requirements.txt': 'torch\n'}, self.folder)
+            self.assertRegex(written(*shlex.split(quoted(right)[0])), r'ENTRYPOINT \[.*"torchrun".*"train\.py"\]')
+
+        def with_variable(_, right):
+            self.assertRegex(written(entry, '--requirements=x', *quoted(right)), r'export FORCE_CUDA=1')
+
         def anything(_, right):
             own, write = quoted(right)
             self.assertIn('ready', autopack('run', own, cwd=self.folder, env=testbed.environment()).out)
@@ -187,6 +194,8 @@ class ComingFrom(WithApi):
             '`COPY . .`': gives(r'COPY \["\.", "\./"\]'),
             '`COPY ../shared shared`': outside,
             '`ENTRYPOINT ["python", "-m", "trainer.task"]`': gives(r'ENTRYPOINT \["python3", "-m", "trainer\.task"\]'),
+            '`ENTRYPOINT ["torchrun", "train.py"]`': launched,
+            '`ENV FORCE_CUDA=1` before `RUN pip`': with_variable,
             '`.dockerignore`': ignored,
             'anything else': anything})
 

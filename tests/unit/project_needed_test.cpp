@@ -41,6 +41,36 @@ TEST_CASE("what git ignores and the program imports or names goes in") {
         std::map<std::string, std::string>{{"scratch.py", "the script"}});
 }
 
+TEST_CASE("a path that a program puts together from names is found by its last one") {
+  source::MemoryTree tree{{".gitignore", "*.bin\n*.pkl\n"},
+                          {"train.py",
+                           "import os\np = os.path.join('data', name, 'train.bin')\n"
+                           "q = 'data'\nr = 'meta.pkl'\n"},
+                          {"data/x/prepare.py", ""},
+                          {"data/x/meta.pkl", "m"},
+                          {"data/x/other.pkl", "o"}};
+  tree.file("data/x/train.bin", std::string(10'000'001, 'x'));
+  CHECK(kept(tree, {.script = "train.py"}) ==
+        std::map<std::string, std::string>{{"data/x/meta.pkl", "`train.py` line 4 names it"}});
+  auto git = std::make_shared<source::GitWorkTree>();
+  git->tracked = [](std::string_view) { return std::vector<std::string>{}; };
+  const auto warnings = project::scan(tree, {.script = "train.py", .git = git}).warnings;
+  REQUIRE(warnings.size() == 1);
+  CHECK(warnings[0].message ==
+        "`data/x/train.bin` stays out, 10.0 MB that git ignores and `train.py` line 2 names");
+  CHECK(warnings[0].hints[0] == "`--include=data/x/train.bin` takes it in");
+}
+
+TEST_CASE("what a settings file names goes in, when the program names the settings") {
+  source::MemoryTree tree{{".gitignore", "words.txt\n"},
+                          {"train.py", "main('conf')\n"},
+                          {"conf/data.yaml", "vocab: assets/words.txt\n"},
+                          {"assets/words.txt", ""}};
+  CHECK(
+      kept(tree, {.script = "train.py"}) ==
+      std::map<std::string, std::string>{{"assets/words.txt", "`conf/data.yaml` line 1 names it"}});
+}
+
 TEST_CASE("the words of a bash script are names, and its Python files are read") {
   source::MemoryTree tree{{".gitignore", "gen.py\nvocab.txt\n"},
                           {"run.sh", "cd src\npython src/train.py --vocab=vocab.txt\n"},
@@ -52,12 +82,14 @@ TEST_CASE("the words of a bash script are names, and its Python files are read")
   CHECK(found.at("src/gen.py") == "`src/train.py` line 1 imports it");
 }
 
-TEST_CASE("a submodule that was not fetched is told") {
-  source::MemoryTree tree{{"a.py", ""},
+TEST_CASE("a submodule that the program needs and that was not fetched is told") {
+  source::MemoryTree tree{{"a.py", "import sys\nsys.path.append('third/x')\n"},
                           {".gitmodules", "[submodule \"x\"]\n\tpath = third/x\n\turl = u\n"}};
   tree.directory("third/x");
   const auto warnings = project::scan(tree, {.script = "a.py"}).warnings;
   REQUIRE(warnings.size() == 1);
   CHECK(warnings[0].message == "the submodule `third/x` is empty here, and so in the image");
   CHECK(warnings[0].hints[0] == "git submodule update --init third/x");
+  tree.file("a.py", "");
+  CHECK(project::scan(tree, {.script = "a.py"}).warnings.empty());
 }
