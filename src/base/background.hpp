@@ -58,7 +58,7 @@ template <class Task>
 Background<std::invoke_result_t<Task&>> in_background(Task task) {
   using Result = std::invoke_result_t<Task&>;
   const auto promise = std::make_shared<std::promise<Result>>();
-  Background<Result> result{promise->get_future()};
+  auto result = promise->get_future();  // waited for only once a helper has the task
   give_to_helper([promise, held = std::make_shared<Task>(std::move(task))]() mutable {
     try {
       if constexpr (std::is_void_v<Result>) {
@@ -75,7 +75,7 @@ Background<std::invoke_result_t<Task&>> in_background(Task task) {
       promise->set_exception(std::current_exception());
     }
   });
-  return result;
+  return Background<Result>{std::move(result)};
 }
 
 }  // namespace autopack

@@ -61,6 +61,7 @@ class Push:
     }
     once_only = ()
     fragile = ()
+    patient = ()
 
     def __init__(self):
         self.registry = testbed.start_registry()
@@ -110,6 +111,7 @@ class Submit:
     once_only = ('watch the job',)
     # A 429 without a time is a quota that is used up.
     fragile = ('create',)
+    patient = ()
 
     def __init__(self):
         self.api = VertexServer(states=['SUCCEEDED'])
@@ -163,6 +165,8 @@ class Engine:
     once_only = ()
     # An engine is this machine's: what it refuses is told at once.
     fragile = tuple(steps)
+    # A build may take hours without a word.
+    patient = ('build',)
 
     def __init__(self):
         self.base = testbed.executor()
