@@ -38,11 +38,11 @@ give_up() {
 }
 
 build() {
-  local folder=$1 output compiler=()
+  local folder=$1 output cxx=${compiler:-g++}
   shift
-  command -v ccache >/dev/null && compiler=(env CXX='ccache g++')
+  command -v ccache >/dev/null && cxx="ccache $cxx"
   if [ ! -f "$folder/build.ninja" ]; then
-    output=$("${compiler[@]}" meson setup "$folder" --werror "$@" 2>&1) || { echo "$output"; return 1; }
+    output=$(CXX=$cxx meson setup "$folder" "$@" 2>&1) || { echo "$output"; return 1; }
   fi
   output=$(ninja -C "$folder" 2>&1) || { echo "$output"; return 1; }
 }
@@ -64,7 +64,7 @@ need_packages "${autopack_build_packages[@]}" "${autopack_engine_packages[@]}" \
   "${autopack_test_packages[@]}" || give_up "the packages could not be had" 6
 
 # Little optimised: compiling takes longer than all the tests.
-build build-tests -Doptimization=1 -Ddebug=false -Dcpp_args=-g1 || give_up "the build failed" 6
+build build-tests --werror -Doptimization=1 -Ddebug=false -Dcpp_args=-g1 || give_up "the build failed" 6
 
 engine_log=$(mktemp)
 engine_pid=$(start_engine "$engine_log")
@@ -74,9 +74,15 @@ trap '[ -n "$engine_pid" ] && end_process "$engine_pid"; rm -f "$engine_log"' EX
 # for engines and registries.
 (
   renice -n 10 "$BASHPID" >/dev/null
-  build build-asan -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=0 -Ddebug=false -Dcpp_args=-g1
+  build build-asan --werror -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=0 -Ddebug=false -Dcpp_args=-g1
 ) &
 sanitized_build=$!
+(
+  renice -n 15 "$BASHPID" >/dev/null
+  compiler=clang++ build build-fuzz -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=0 \
+    -Ddebug=false -Dcpp_args=-gline-tables-only
+) &
+fuzz_build=$!
 
 run build-tests unit golden lint integration
 
@@ -87,5 +93,21 @@ if wait "$sanitized_build"; then
 else
   echo "the sanitized build failed"
   failed=$((failed + 2))
+fi
+
+# The short form looks whether the targets stand; the long one looks for what breaks them.
+seconds=5
+[ -n "${AUTOPACK_LONG_TESTS:-}" ] && seconds=3600
+if wait "$fuzz_build"; then
+  fuzz_log=$(mktemp)
+  python3 tests/fuzz/run.py build-fuzz --seconds "$seconds" >"$fuzz_log" 2>&1
+  read -r good bad < <(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' "$fuzz_log")
+  grep -v '^ok ' "$fuzz_log"
+  passed=$((passed + ${good:-0}))
+  failed=$((failed + ${bad:-1}))
+  rm -f "$fuzz_log"
+else
+  echo "the build of the fuzz targets failed"
+  failed=$((failed + 1))
 fi
 finish

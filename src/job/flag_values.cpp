@@ -87,7 +87,10 @@ std::string join_list(const std::vector<std::string>& elements) {
       held = held || element.find(delimiter) != std::string::npos;
     }
     if (!held || delimiter == "::::") {
-      return (plain ? "" : "^" + delimiter + "^") + join(elements, delimiter);
+      // One delimiter at the end is dropped when it is read, as gcloud's lists are.
+      const bool ends_empty = !elements.empty() && elements.back().empty();
+      return (plain ? "" : "^" + delimiter + "^") + join(elements, delimiter) +
+             (ends_empty ? delimiter : "");
     }
   }
   return {};

@@ -46,6 +46,10 @@ YAML::Node load_yaml(const std::string& text) {
   if (text.size() > largest_yaml) {
     throw YAML::ParserException(YAML::Mark{}, "it is larger than 1 MiB");
   }
+  if (text.find('\0') != std::string::npos) {
+    // What stands behind it would count for nothing, without a word.
+    throw YAML::ParserException(YAML::Mark{}, "it holds a zero byte, so it is no text");
+  }
   YAML::Node node = YAML::Load(text);
   Bounds{}.check(node);
   return node;

@@ -146,11 +146,11 @@ public:
       if (is_absence(code) && (code != ENAMETOOLONG || !find(path))) {
         return {};
       }
-      throw unreadable(path.empty() ? describe() : path, code);
+      throw unreadable(name_of(path), code);
     }
     const std::unique_ptr<DIR, int (*)(DIR*)> stream{::fdopendir(directory.get()), &::closedir};
     if (!stream) {
-      throw unreadable(path, errno);
+      throw unreadable(name_of(path), errno);
     }
     const int handle = directory.release();
     std::string names;
@@ -165,7 +165,7 @@ public:
       errno = 0;
     }
     if (errno != 0) {
-      throw unreadable(path, errno);
+      throw unreadable(name_of(path), errno);
     }
     const auto name_at = [&](std::size_t place) { return names.c_str() + place; };
     std::sort(places.begin(), places.end(), [&](std::size_t a, std::size_t b) {
@@ -216,6 +216,11 @@ public:
   bool lists_in_threads() const override { return true; }
 
 private:
+  /// As messages name it.
+  std::string name_of(std::string_view path) const {
+    return path.empty() ? describe() : std::string{path};
+  }
+
   /// The directory that holds the last name of `path`, and that name; no descriptor and errno set
   /// when there is no such directory. Goes name by name: openat with a longer path would follow
   /// symbolic links on its way.

@@ -176,7 +176,6 @@ class BadInput(unittest.TestCase):
         entry = '--script=trainer/task.py'
         self.build('extra package is absent', [entry, '--extra-packages=lib-1.whl'], 'lib-1.whl')
         self.build('extra directory is absent', [entry, '--extra-dirs=configs'], 'configs')
-        self.build('extra directory is a file', [entry, '--extra-dirs=data.txt'], 'data.txt')
         self.build('included file is absent', [entry], ['more.txt', 'requirements.txt'],
                    files={'requirements.txt': 'numpy\n-r more.txt\n'})
         self.build('constraint file is absent', [entry], 'limits.txt', files={'requirements.txt': '-c limits.txt\n'})

@@ -44,7 +44,7 @@ def findings(root):
             text = data.decode('utf-8')
         except UnicodeDecodeError:
             continue
-        verbatim = name == 'LICENSE' or '/golden/' in name or name.endswith('.diff')
+        verbatim = name == 'LICENSE' or '/golden/' in name or '/corpus/' in name or name.endswith('.diff')
         for number, line in enumerate(text.split('\n'), 1):
             for pattern, what in RULES:
                 if verbatim and 'white space' in what:

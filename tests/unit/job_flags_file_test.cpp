@@ -23,7 +23,12 @@ TEST_CASE("a flags file is a command line") {
   CHECK(parse_flags_file("--worker-pool-spec:\n- machine-type=a,replica-count=1\n- {script: b}\n",
                          "f") == Strings{"--worker-pool-spec=machine-type=a,replica-count=1",
                                          "--worker-pool-spec=script=b"});
+  CHECK(parse_flags_file("--args: [a, '']\n", "f") == Strings{"--args=a", "--args=,"});
+  CHECK(parse_flags_file("--args: ['']\n", "f") == Strings{"--args=,"});
   CHECK(parse_flags_file("", "f").empty());
+  CHECK_THROWS_WITH_AS(
+      parse_flags_file({"--a: b\n\0--c: d\n", 15}, "f"),
+      "`--flags-file` `f` line 1 is no YAML: it holds a zero byte, so it is no text", Error);
 }
 
 TEST_CASE("what is no flags file is told with its line") {

@@ -1,0 +1,56 @@
+#include "base/error.hpp"
+#include "target.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+namespace {
+
+using autopack::fuzz::Target;
+
+std::vector<Target> all_targets() {
+  auto all = autopack::fuzz::project_targets();
+  for (const auto& more : {autopack::fuzz::job_targets(), autopack::fuzz::wire_targets()}) {
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  return all;
+}
+
+Target target;
+
+}  // namespace
+
+void autopack::fuzz::fail(const std::string& what) {
+  std::fprintf(stderr, "%s\n", what.c_str());
+  std::abort();
+}
+
+/// AUTOPACK_FUZZ_TARGET names what is fuzzed; without it the names are printed.
+extern "C" int LLVMFuzzerInitialize(int* /*count*/, char*** /*arguments*/) {
+  const char* wanted = std::getenv("AUTOPACK_FUZZ_TARGET");
+  for (const auto& known : all_targets()) {
+    if (wanted == nullptr) {
+      std::printf("%s\n", std::string{known.name}.c_str());
+    } else if (known.name == wanted) {
+      target = known;
+    }
+  }
+  if (target.run == nullptr) {
+    std::exit(wanted == nullptr ? 0 : 2);
+  }
+  return 0;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  try {
+    target.run({reinterpret_cast<const char*>(data), size});
+  } catch (const autopack::Error& error) {
+    if (error.kind() == autopack::ErrorKind::internal) {
+      autopack::fuzz::fail("an internal error: " + error.message());
+    }
+  }
+  return 0;
+}

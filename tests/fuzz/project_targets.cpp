@@ -1,0 +1,157 @@
+#include "base/digest.hpp"
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "base/url.hpp"
+#include "project/imports.hpp"
+#include "project/ini.hpp"
+#include "project/netrc.hpp"
+#include "project/project.hpp"
+#include "project/python_tokens.hpp"
+#include "project/requirement.hpp"
+#include "project/requirement_lines.hpp"
+#include "project/setup_py.hpp"
+#include "project/tool_settings.hpp"
+#include "source/allowed_secrets.hpp"
+#include "source/ignore.hpp"
+#include "source/secrets.hpp"
+#include "support/memory_tree.hpp"
+#include "target.hpp"
+
+#include <algorithm>
+
+namespace autopack::fuzz {
+
+namespace {
+
+void requirements(std::string_view bytes) {
+  const auto decoded = project::decode_requirements(bytes);
+  for (const auto& line : project::split_requirements(decoded.text)) {
+    if (line.first > line.last || line.first < 1) {
+      fail("a line that ends before it begins");
+    }
+    const auto requirement = project::parse_requirement(line.requirement);
+    if (requirement.kind == project::Requirement::Kind::malformed) {
+      continue;
+    }
+    // What names the same dependencies must have the same key, however often it is written anew.
+    const auto text = project::normalised(requirement);
+    const auto again = project::parse_requirement(text);
+    if (requirement.kind == project::Requirement::Kind::named && requirement.marker.empty() &&
+        again.kind == requirement.kind && project::normalised(again) != text) {
+      fail("`" + text + "` is not normal: `" + project::normalised(again) + "`");
+    }
+  }
+}
+
+/// Byte 0 parts the rules from the path.
+void ignore_rules(std::string_view bytes) {
+  const auto parted = std::min(bytes.find('\0'), bytes.size());
+  source::IgnoreRules rules;
+  rules.add(bytes.substr(0, parted), ".dockerignore");
+  const auto path = source::normalise(bytes.substr(std::min(parted + 1, bytes.size())));
+  if (!path || path->empty() || path->size() > 500) {
+    return;
+  }
+  source::IgnoreWalk walk{rules};
+  const auto once = rules.excludes(*path);
+  walk.excludes(path->substr(0, path->find('/')));
+  const auto walked = walk.excludes(*path);
+  if (once.has_value() != walked.has_value()) {
+    fail("a walk decides otherwise about `" + *path + "`");
+  }
+  source::IgnoreRules again;
+  again.add(rules.text(), "again");
+  if (again.excludes(*path).has_value() != once.has_value()) {
+    fail("the rules written out decide otherwise about `" + *path + "`");
+  }
+}
+
+void secret_scan(std::string_view bytes) {
+  source::SecretScan whole{"a.py", source::SecretScan::Detail::all};
+  source::SecretScan parts{"a.py", source::SecretScan::Detail::all};
+  whole.feed(bytes);
+  for (std::size_t at = 0; at < bytes.size(); at += 7) {
+    parts.feed(bytes.substr(at, 7));
+  }
+  const auto found = whole.finish();
+  const auto of_parts = parts.finish();
+  const bool same = std::equal(found.begin(), found.end(), of_parts.begin(), of_parts.end(),
+                               [](const auto& a, const auto& b) {
+                                 return a.kind == b.kind && a.fingerprint == b.fingerprint;
+                               });
+  if (!same) {
+    fail("the pieces in which a file is read decide what is found");
+  }
+}
+
+void allowed_secrets(std::string_view bytes) {
+  source::read_allowed_secrets(bytes);
+}
+
+void python(std::string_view bytes) {
+  project::tokenize_python(bytes);
+  project::read_setup_py(bytes);
+  project::read_imports(bytes);
+}
+
+void ini(std::string_view bytes) {
+  project::find_option(project::parse_ini(bytes), "metadata", "name");
+}
+
+void netrc(std::string_view bytes) {
+  const auto kept = project::netrc_entries(bytes, {"host", "example.com"});
+  if (project::netrc_entries(kept, {"host", "example.com"}) != kept) {
+    fail("what is kept of a netrc is read otherwise");
+  }
+}
+
+void tool_settings(std::string_view bytes) {
+  project::read_tool_settings(bytes, "pyproject.toml");
+  project::read_tool_settings("autopack.x = 1\n" + std::string{bytes}, "pyproject.toml");
+}
+
+void whole_project(std::string_view bytes) {
+  const auto parted = std::min(bytes.find('\0'), bytes.size());
+  source::MemoryTree tree;
+  const std::string first{bytes.substr(0, parted)};
+  const std::string second{bytes.substr(std::min(parted + 1, bytes.size()))};
+  tree.file("train.py", "import a\n").file("pyproject.toml", first).file("setup.cfg", second);
+  tree.file("setup.py", second).file("requirements.txt", first).file("a/__init__.py", second);
+  project::scan(tree, {.script = "train.py"});
+}
+
+void texts(std::string_view bytes) {
+  const auto shown = printable(bytes);
+  if (printable(shown) != shown && bytes.find('\\') == std::string_view::npos) {
+    fail("what is printable is not printed as it is");
+  }
+  if (percent_decode(percent_encode(bytes)) != bytes) {
+    fail("percent signs do not come back");
+  }
+  if (base64_decode(base64_encode(bytes)) != std::string{bytes}) {
+    fail("base64 does not come back");
+  }
+  base64_decode(bytes);
+  percent_decode(bytes);
+  redact_url(bytes);
+  redact_credentials(std::string{bytes});
+  Url::parse(bytes);
+  Digest::parse(bytes);
+}
+
+}  // namespace
+
+std::vector<Target> project_targets() {
+  return {{"requirements", requirements},
+          {"ignore", ignore_rules},
+          {"secrets", secret_scan},
+          {"allowed_secrets", allowed_secrets},
+          {"python", python},
+          {"ini", ini},
+          {"netrc", netrc},
+          {"toml_settings", tool_settings},
+          {"project", whole_project},
+          {"texts", texts}};
+}
+
+}  // namespace autopack::fuzz

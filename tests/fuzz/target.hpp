@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace autopack::fuzz {
+
+/// A parser of something that strangers write. It may throw autopack::Error and nothing else.
+struct Target {
+  std::string_view name;
+  void (*run)(std::string_view bytes);
+};
+
+std::vector<Target> project_targets();
+std::vector<Target> job_targets();
+std::vector<Target> wire_targets();
+
+/// Ends the run as a crash, so that the input is kept.
+[[noreturn]] void fail(const std::string& what);
+
+}  // namespace autopack::fuzz

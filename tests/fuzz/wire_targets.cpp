@@ -1,0 +1,158 @@
+#include "base/json.hpp"
+#include "engine/build_progress.hpp"
+#include "engine/build_trace.hpp"
+#include "engine/dockerfile_steps.hpp"
+#include "engine/json_lines.hpp"
+#include "engine/output_frames.hpp"
+#include "http/echo.hpp"
+#include "image/archive_reader.hpp"
+#include "image/facts.hpp"
+#include "image/layer_tree.hpp"
+#include "image/manifest.hpp"
+#include "image/reference.hpp"
+#include "registry/challenge.hpp"
+#include "support/recording_reporter.hpp"
+#include "target.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace autopack::fuzz {
+
+namespace {
+
+image::Reader reader_of(std::string_view bytes) {
+  return [rest = bytes](char* buffer, std::size_t size) mutable {
+    const std::size_t count = std::min(size, rest.size());
+    std::memcpy(buffer, rest.data(), count);
+    rest.remove_prefix(count);
+    return count;
+  };
+}
+
+void reference(std::string_view bytes) {
+  if (image::Reference::fault(bytes)) {
+    return;
+  }
+  const auto parsed = image::Reference::parse(bytes);
+  const std::string whole = parsed.repository() + (parsed.tag.empty() ? "" : ":" + parsed.tag) +
+                            (parsed.digest ? "@" + parsed.digest->str() : "");
+  const auto again = image::Reference::parse(whole);
+  if (again.repository() != parsed.repository() || again.tag != parsed.tag ||
+      again.digest != parsed.digest) {
+    fail("`" + whole + "` is another image");
+  }
+}
+
+void manifest(std::string_view bytes) {
+  if (image::is_index(bytes)) {
+    image::choose(image::parse_index(bytes, "it"), "linux/amd64", "it");
+    return;
+  }
+  const auto parsed = image::parse_manifest(bytes, "it");
+  const auto again = image::parse_manifest(image::to_json(parsed), "it");
+  if (again.config != parsed.config || again.layers != parsed.layers) {
+    fail("a manifest does not come back");
+  }
+}
+
+void configuration(std::string_view bytes) {
+  const auto parsed = image::Configuration::parse(bytes, "it");
+  parsed.platform();
+  parsed.user();
+}
+
+void base_facts(std::string_view bytes) {
+  if (const auto facts = image::facts_from_json(bytes)) {
+    image::facts_from_json(image::to_json_line(*facts));
+  }
+}
+
+void archive(std::string_view bytes) {
+  image::read_archive(reader_of(bytes), "it",
+                      [](const image::ArchiveEntry& entry) { image::normal_path(entry.path); });
+}
+
+void layer(std::string_view bytes) {
+  image::LayerTree tree;
+  const std::size_t half = bytes.size() / 1024 * 512;
+  tree.add(reader_of(bytes.substr(0, half)), "the first");
+  tree.add(reader_of(bytes.substr(half)), "the second");
+  tree.look({"/usr/bin/python3", "/usr/local/bin/pip", "/a/b"});
+}
+
+void challenge(std::string_view bytes) {
+  for (const auto& each : registry::parse_challenges(bytes)) {
+    const auto registry = Url::parse("https://registry.example.com/v2/");
+    registry::check_realm(*registry, each.get("realm"));
+  }
+}
+
+void json_lines(std::string_view bytes) {
+  engine::JsonLines lines{[](const nlohmann::json& message) { engine::complaint_of(message); }};
+  for (std::size_t at = 0; at < bytes.size(); at += 13) {
+    lines.feed(bytes.substr(at, 13));
+  }
+  lines.finish();
+}
+
+void build_progress(std::string_view bytes) {
+  testing::RecordingReporter reporter;
+  engine::BuildProgress progress{&reporter};
+  progress.feed(bytes);
+  progress.finish();
+}
+
+void build_trace(std::string_view bytes) {
+  engine::BuildTrace::decode(bytes);
+}
+
+void output_frames(std::string_view bytes) {
+  std::size_t count = 0;
+  const auto take = [&](std::string_view piece) { count += piece.size(); };
+  engine::OutputFrames frames{take, take};
+  for (std::size_t at = 0; at < bytes.size(); at += 5) {
+    frames.feed(bytes.substr(at, 5));
+  }
+  if (count > bytes.size()) {
+    fail("more came out than went in");
+  }
+}
+
+void dockerfile(std::string_view bytes) {
+  engine::instructions_of(bytes);
+  const auto end = bytes.find('\n');
+  engine::instruction_of_step(bytes, bytes.substr(0, end));
+}
+
+void echo(std::string_view bytes) {
+  const std::string secret = "c2VjcmV0LXRva2VuLW9mLW91cnM";
+  http::Request request{.url = "https://u:geheim-passwort@host/"};
+  request.headers.push_back({"Authorization", "Bearer " + secret});
+  http::Response response;
+  response.body = std::string{bytes} + secret;
+  http::hide_logins(request, response);
+  if (response.body.find(secret) != std::string::npos) {
+    fail("a login is repeated");
+  }
+}
+
+}  // namespace
+
+std::vector<Target> wire_targets() {
+  return {{"reference", reference},
+          {"manifest", manifest},
+          {"configuration", configuration},
+          {"base_facts", base_facts},
+          {"archive", archive},
+          {"layer", layer},
+          {"challenge", challenge},
+          {"json_lines", json_lines},
+          {"build_progress", build_progress},
+          {"build_trace", build_trace},
+          {"output_frames", output_frames},
+          {"dockerfile", dockerfile},
+          {"echo", echo}};
+}
+
+}  // namespace autopack::fuzz
