@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "plan/advice.hpp"
+#include "project/console_scripts.hpp"
 #include "project/findings.hpp"
 #include "project/imports.hpp"
 #include "project/known_distributions.hpp"
@@ -85,6 +86,15 @@ private:
     });
   }
 
+  /// Whether installing the project may make the program: its metadata names it, or is code.
+  bool is_of_the_package(const std::string& name) const {
+    if (!project_.package || !project_.package->installs) {
+      return false;
+    }
+    const project::Findings findings{*plan_.trees.front().tree, project_.ignore};
+    return findings.is_file("setup.py") || project::console_scripts(findings).count(name) > 0;
+  }
+
   void check_program(const std::vector<std::string>& words, const std::string& origin) {
     if (words.empty() || is_everywhere(words.front())) {
       return;
@@ -100,6 +110,9 @@ private:
       return;
     }
     const std::string name = project::base_name(words.front());
+    if (is_of_the_package(name)) {
+      return;
+    }
     const bool is_mpi = name == "mpirun" || name == "mpiexec";
     if (is_mpi && is_installed_by_apt("openmpi-bin,mpich,libopenmpi-dev")) {
       return;

@@ -18,6 +18,7 @@ Checkouts are only read; programs run in containers.
 """
 
 import argparse
+import functools
 import pathlib
 import re
 import shutil
@@ -65,7 +66,9 @@ def relabelled(wheel, version, house):
                     writer.add(entry.filename, source.read(entry))
             metadata = source.read(f'{name}-{old}.dist-info/METADATA').decode()
             metadata = re.sub(r'^Requires-Dist: ([\w.-]+).*$', r'Requires-Dist: \1', metadata, flags=re.M)
-            writer.add_metadata(re.sub(r'^Version: .*$', f'Version: {version}', metadata, count=1, flags=re.M), tag)
+            entry_points = f'{name}-{old}.dist-info/entry_points.txt'
+            writer.add_metadata(re.sub(r'^Version: .*$', f'Version: {version}', metadata, count=1, flags=re.M), tag,
+                                source.read(entry_points) if entry_points in source.namelist() else None)
     return target
 
 
@@ -89,23 +92,30 @@ class StandInIndex(package_index.Index):
         self.empty = set()
 
     def content(self, path):
+        """Wheels are made when they are fetched, and listed without digests: some are large."""
         parts = [part for part in path.split('/') if part]
         if len(parts) == 2 and parts[0] == 'simple':
-            self.provide(package_index.normalise(parts[1]))
+            names = self.wheels(package_index.normalise(parts[1]))
+            links = ''.join(f'<a href="/files/{name}">{name}</a>\n' for name in sorted(names))
+            return 200, package_index.page(links), 'text/html'
+        if len(parts) == 2 and parts[0] == 'files':
+            make = self.wheels(package_index.project_of(parts[1])).get(parts[1])
+            return (200, make().read_bytes(), 'application/octet-stream') if make else (404, b'not here', 'text/plain')
         return super().content(path)
 
-    def provide(self, name):
-        files = self.files.setdefault(name, {})
+    def wheels(self, name):
+        """File name -> what makes the wheel of that name."""
         versions = self.mentioned.get(name, set())
-        if name in self.real:
-            made = [relabelled(self.real[name], version, self.house) for version in versions - {self.version(name)}]
-        else:
+        if name not in self.real:
             self.empty.add(name)
-            made = [empty_wheel(name, version, self.house) for version in versions | {'99.0'}]
-        files.update({wheel.name: wheel for wheel in made})
-
-    def version(self, name):
-        return self.real[name].name.split('-')[1]
+            plain = re.sub(r'[-.]+', '_', name)
+            return {f'{plain}-{version}-py3-none-any.whl': functools.partial(empty_wheel, name, version, self.house)
+                    for version in versions | {'99.0'}}
+        wheel = self.real[name]
+        plain, own, tag = wheel.name[:-4].split('-', 2)
+        return {wheel.name: lambda: wheel} | {
+            f'{plain}-{version}-{tag}.whl': functools.partial(relabelled, wheel, version, self.house)
+            for version in versions - {own}}
 
     def close(self):
         super().close()

@@ -12,7 +12,7 @@ import yaml
 from testbed import autopack
 
 CORPUS = testbed.ROOT / 'tests' / 'corpus'
-KEYS = {'trait', 'prepare', 'start', 'arguments', 'bases', 'prints', 'status', 'says', 'refused'}
+KEYS = {'trait', 'prepare', 'start', 'arguments', 'bases', 'prints', 'status', 'says', 'explains', 'refused', 'fails'}
 
 
 class Expected:
@@ -31,8 +31,8 @@ class Expected:
         chosen = values.get('bases', 'debian')
         self.bases = bases.KINDS if chosen == 'all' else chosen.split()
         self.prints, self.says = values.get('prints', []), values.get('says', [])
-        self.refused = values.get('refused', [])
-        self.status = values.get('status', 0)
+        self.explains, self.refused = values.get('explains', []), values.get('refused', [])
+        self.fails, self.status = values.get('fails', []), values.get('status', 0)
 
 
 def checkout(expected):
@@ -60,7 +60,8 @@ class Corpus(unittest.TestCase):
     def check(self, expected, base):
         self.folder = checkout(expected)
         self.addCleanup(testbed.remove_images, f'autopack/{expected.name}')
-        (self.refused if expected.refused else self.runs)(expected, base)
+        check = self.refused if expected.refused else self.fails if expected.fails else self.runs
+        check(expected, base)
 
     def runs(self, expected, base):
         # What the program says itself is not autopack's word.
@@ -69,6 +70,8 @@ class Corpus(unittest.TestCase):
             self.assertIn(text, told)
         if not expected.says:
             self.assertEqual(warnings(told), [])
+        for text in expected.explains:
+            self.assertIn(text, self.call('explain', expected, base).out)
         more = ['--', *expected.arguments] if expected.arguments else []
         answer = self.call('run', expected, base, *more, status=expected.status)
         for text in expected.prints:
@@ -82,6 +85,15 @@ class Corpus(unittest.TestCase):
             for text in expected.refused:
                 self.assertIn(text, answer.err, answer)
             self.assertNotRegex(answer.err, r'(?m)^Step |pip install', answer)
+
+
+    def fails(self, expected, base):
+        """Told with its remedy before the build that fails."""
+        for command in ('explain', 'build'):
+            answer = self.call(command, expected, base, status=None)
+            for text in expected.fails:
+                self.assertIn(text, answer.err, answer)
+        self.assertNotEqual(answer.status, 0, answer)
 
 
 def add_test(expected, base):

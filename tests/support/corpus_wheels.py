@@ -56,9 +56,11 @@ def packed():
     """A folder of Debian's packages as wheels; quick when they were packed before."""
     packer = hashlib.sha256(pathlib.Path(debian_wheels.__file__).read_bytes()).hexdigest()[:12]
     house = debian_wheels.CACHE / f'wheels-{packer}'
-    house.mkdir(parents=True, exist_ok=True)
-    for distribution in debian_wheels.Debian(DEBIAN_PACKAGES).distributions.values():
-        distribution.pack(house)
+    if not (house / 'complete').exists():
+        house.mkdir(parents=True, exist_ok=True)
+        for distribution in debian_wheels.Debian(DEBIAN_PACKAGES).distributions.values():
+            distribution.pack(house)
+        (house / 'complete').touch()
     return house
 
 

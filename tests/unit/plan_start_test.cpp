@@ -155,3 +155,14 @@ TEST_CASE("start: --build-env reaches pip, and is in the dependency key") {
   start.options.build_environment.clear();
   CHECK(start.plan().dependency_key == nothing.dependency_key);
 }
+
+TEST_CASE("start: a command that the project's own package brings") {
+  Start start{.request = {.command = {"fit", "--all"}}};
+  CHECK(holds(start.advice(Strings{}), "the executor image has no `fit`"));
+  start.tree.file("pyproject.toml",
+                  "[project]\nname = \"pkg\"\nversion = \"1\"\n"
+                  "[project.scripts]\nfit = \"pkg.task:main\"\n"
+                  "[build-system]\nrequires = [\"setuptools\"]\n"
+                  "build-backend = \"setuptools.build_meta\"\n");
+  CHECK(start.advice(Strings{}) == "");
+}

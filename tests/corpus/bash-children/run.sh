@@ -1,0 +1,4 @@
+#!/bin/bash
+set -e
+python3 prepare.py
+python3 -m pkg.train

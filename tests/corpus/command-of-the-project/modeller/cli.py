@@ -1,0 +1,5 @@
+import greeter
+
+
+def main():
+    print(greeter.hello())

@@ -1,0 +1,1 @@
+import fast._core  # noqa: F401

@@ -1,0 +1,1 @@
+print(open('labels.txt').read().split())

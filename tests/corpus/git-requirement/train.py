@@ -1,0 +1,1 @@
+import tools  # noqa: F401

@@ -1,0 +1,3 @@
+import pkg
+
+print('version', pkg.__version__)

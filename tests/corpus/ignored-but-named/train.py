@@ -1,0 +1,2 @@
+with open('data/vocab.txt') as file:
+    print(len(file.read().split()), 'words')

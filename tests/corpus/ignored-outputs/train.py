@@ -1,0 +1,3 @@
+import os
+
+print(sorted(name for name in os.listdir('.') if not name.startswith('.')))

@@ -1,0 +1,3 @@
+import glob
+
+print(sorted(glob.glob('**/*.*', recursive=True)))

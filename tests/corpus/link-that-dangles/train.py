@@ -1,0 +1,1 @@
+print(open('data/train.csv').read())

@@ -1,0 +1,2 @@
+def rate(epoch):
+    return 1 / epoch

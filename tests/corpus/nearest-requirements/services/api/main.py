@@ -1,0 +1,1 @@
+import greeter  # noqa: F401

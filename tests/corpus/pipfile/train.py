@@ -1,0 +1,2 @@
+print('started', flush=True)
+import greeter  # noqa: F401, E402

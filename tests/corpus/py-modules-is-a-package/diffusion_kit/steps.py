@@ -1,0 +1,1 @@
+from greeter import hello  # noqa: F401

@@ -1,0 +1,3 @@
+from diffusion_kit.steps import hello
+
+print(hello())

@@ -1,0 +1,3 @@
+import numpy
+
+print(numpy.arange(3).sum())

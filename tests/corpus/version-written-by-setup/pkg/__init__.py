@@ -1,0 +1,1 @@
+from pkg.version import __version__  # noqa: F401
