@@ -31,11 +31,11 @@ def service_environment(api):
 
 class Results(unittest.TestCase):
     def fails(self, out, *arguments, env=None):
-        process = subprocess.run([testbed.binary, *arguments], stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE,
-                                 env=env or testbed.environment(), check=False, timeout=60)
-        self.assertEqual(process.returncode, 1, process.stderr)
-        self.assertIn(b'cannot write the result to standard output', process.stderr)
-        return process.stderr.decode()
+        process = testbed.Process(*arguments, env=env, stdout=out)
+        _, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 1, err)
+        self.assertIn(b'cannot write the result to standard output', err)
+        return err.decode()
 
     def test_that_a_full_disk_does_not_take_are_an_error(self):
         with open('/dev/full', 'wb') as full:

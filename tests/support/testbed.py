@@ -132,12 +132,13 @@ class Process(subprocess.Popen):
     def __init__(self, *arguments, env=None, **options):
         env = env or environment()
         secret_watch.given(env)
-        super().__init__([binary, *map(str, arguments)], env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                         stderr=subprocess.PIPE, **options)
+        options.setdefault('stdout', subprocess.PIPE)
+        super().__init__([binary, *map(str, arguments)], env=env, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                         **options)
 
     def communicate(self, *arguments, **options):
         said = super().communicate(*arguments, **options)
-        secret_watch.require_none(self.args, *said)
+        secret_watch.require_none(self.args, *(text for text in said if text is not None))
         return said
 
 
