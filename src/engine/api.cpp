@@ -81,6 +81,12 @@ http::Request Api::request(std::string what, std::string method, const std::stri
   return base_request(std::move(what), std::move(method), "/v" + info().api_version + path);
 }
 
+http::Request Api::short_request(std::string what, std::string method, const std::string& path) {
+  auto short_one = request(std::move(what), std::move(method), path);
+  short_one.timeout = std::chrono::minutes{2};
+  return short_one;
+}
+
 http::Request Api::podman_request(std::string what,
                                   std::string method,
                                   const std::string& path) const {
@@ -134,7 +140,7 @@ http::Header Api::registry_auth(const std::string& repository) const {
 }
 
 std::string Api::create_container(std::string what, std::string body, const std::string& query) {
-  auto create = request(std::move(what), "POST", "/containers/create" + query);
+  auto create = short_request(std::move(what), "POST", "/containers/create" + query);
   create.headers.push_back({"Content-Type", "application/json"});
   create.body = std::move(body);
   const auto answer = parse_json(send_ok(create).body);

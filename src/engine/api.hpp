@@ -18,7 +18,9 @@ public:
 
   /// A request for `path` below the API's version prefix; `what` as in http::Request.
   http::Request request(std::string what, std::string method, const std::string& path);
-  /// The same below Podman's own API.
+  /// The same for what the engine answers at once: it fails when there is no answer in two minutes.
+  http::Request short_request(std::string what, std::string method, const std::string& path);
+  /// A request below Podman's own API.
   http::Request podman_request(std::string what, std::string method, const std::string& path) const;
 
   /// The answer, whatever its status. Throws Error(environment) when the engine is not there.

@@ -53,8 +53,9 @@ std::map<std::string, std::string> probe_image(Api& api,
   std::map<std::string, std::string> found;
   look_into(api, image, platform, [&](const std::string& archive) {
     for (const auto& path : paths) {
-      const auto response = api.send(api.request(fmt::format("look for `{}` in `{}`", path, image),
-                                                 "HEAD", archive + percent_encode(path)));
+      const auto response =
+          api.send(api.short_request(fmt::format("look for `{}` in `{}`", path, image), "HEAD",
+                                     archive + percent_encode(path)));
       check_look(response, image, path);
       if (response.ok()) {
         const auto stat =
@@ -75,8 +76,8 @@ std::optional<std::string> read_image_file(Api& api,
                                            std::size_t limit) {
   http::Response response;
   look_into(api, image, "", [&](const std::string& archive) {
-    response = api.send(api.request(fmt::format("read `{}` in `{}`", path, image), "GET",
-                                    archive + percent_encode(path)));
+    response = api.send(api.short_request(fmt::format("read `{}` in `{}`", path, image), "GET",
+                                          archive + percent_encode(path)));
     check_look(response, image, path);
   });
   if (!response.ok()) {

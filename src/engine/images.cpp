@@ -133,7 +133,7 @@ Digest resolve_by_pull(Api& api, const image::Reference& reference) {
 
 std::optional<LocalImage> inspect_image(Api& api, const std::string& reference) {
   const auto response =
-      api.send(api.request("look at an image", "GET", "/images/" + reference + "/json"));
+      api.send(api.short_request("look at an image", "GET", "/images/" + reference + "/json"));
   if (response.status == 404) {
     return std::nullopt;
   }
@@ -209,7 +209,7 @@ void pull_image(Api& api, const image::Reference& reference, const std::string& 
 }
 
 void tag_image(Api& api, const std::string& image, const image::Reference& name) {
-  api.send_ok(api.request(
+  api.send_ok(api.short_request(
       fmt::format("name image `{}` `{}`", image, name.tagged()), "POST",
       fmt::format("/images/{}/tag?repo={}&tag={}", image, percent_encode(name.repository()),
                   percent_encode(name.tag.empty() ? "latest" : name.tag))));

@@ -294,8 +294,7 @@ std::optional<source::Entry> ImportWalk::on_disk(const std::string& root,
 
 void ImportWalk::note_open(const project::Import& import, const std::string& path) {
   const bool certain = is_certain(import);
-  const auto note = [&](const std::string& name) {
-    const std::string module = judged_module(import, name);
+  const auto note_module = [&](const std::string& module) {
     const auto known = open_.find(module);
     if (known == open_.end() || (certain && !known->second.certain)) {
       open_[module] = {.module = module,
@@ -303,6 +302,14 @@ void ImportWalk::note_open(const project::Import& import, const std::string& pat
                        .line = import.line,
                        .certain = certain,
                        .elsewhere = certain ? elsewhere(import, path, module) : std::nullopt};
+    }
+  };
+  const auto note = [&](const std::string& name) {
+    note_module(judged_module(import, name));
+    // That part of torch imports it at once, and nothing of torch brings it.
+    if (import.module == "torch.utils.tensorboard" ||
+        (import.module == "torch.utils" && name == "tensorboard")) {
+      note_module("tensorboard");
     }
   };
   if (import.names.empty()) {

@@ -133,6 +133,16 @@ TEST_CASE("advice: what a requirement brings along is not asked for") {
   CHECK(open("tomli; python_version < '3.11'\n", "import tomli\n").empty());
 }
 
+TEST_CASE("advice: torch brings no tensorboard, though a part of torch imports it") {
+  Imports project;
+  project.request.requirements = {"torch"};
+  const std::string text = "from torch.utils.tensorboard import SummaryWriter\n";
+  CHECK(project.first_of(text, "tensorboard").find("imports `tensorboard`") != std::string::npos);
+  CHECK(project.first_of("from torch.utils import tensorboard\n", "`tensorboard`") != "");
+  project.request.requirements = {"torch", "tensorboard"};
+  CHECK(project.first_of(text, "tensorboard").empty());
+}
+
 TEST_CASE("advice: what several distributions share is looked at in full") {
   Imports project;
   project.tree.file("requirements.txt", "google-cloud-storage\n");
