@@ -16,6 +16,10 @@
 #include <string>
 #include <vector>
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/lsan_interface.h>
+#endif
+
 using namespace autopack;
 namespace fs = std::filesystem;
 
@@ -301,6 +305,10 @@ TEST_CASE("an object of git's that ends early is told, not waited for") {
   repository.write("d/b.txt", std::string(100'000, 'x'));
   repository.commit();
   const auto read_all = [&] {
+#ifdef __SANITIZE_ADDRESS__
+    // libgit2 1.5 forgets the entries that it had read when git_tree_walk ends early.
+    const __lsan::ScopedDisabler not_ours;
+#endif
     source::find_git_facts(repository.path, "HEAD", {});
     listing(*source::make_git_tree(repository.path, "HEAD", {}));
   };
