@@ -267,15 +267,15 @@ std::optional<bool> evaluate(const Node& node, const MarkerEnvironment& environm
   }
   // One part that fails settles `and`, one that holds settles `or`, whatever is not known.
   const bool settling = node.kind == Kind::any_of;
-  std::optional<bool> result{!settling};
+  bool all_known = true;
   for (const auto& child : node.children) {
     const auto part = evaluate(*child, environment);
     if (part == settling) {
       return settling;
     }
-    result = part ? result : std::nullopt;
+    all_known = all_known && part.has_value();
   }
-  return result;
+  return all_known ? std::optional{!settling} : std::nullopt;
 }
 
 }  // namespace

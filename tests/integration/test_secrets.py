@@ -116,7 +116,9 @@ class MovedBase(unittest.TestCase):
             docker('build', '-q', '-t', base, context)
             docker('push', '--quiet', base)
             if version == 'old':
-                old = docker('image', 'inspect', '--format', '{{index .RepoDigests 0}}', base)
+                digests = docker('image', 'inspect', '--format', '{{join .RepoDigests " "}}', base).split()
+                # An earlier run may have left the same image under its own registry's name.
+                old = next(name for name in digests if name.startswith(base.removesuffix(':1') + '@'))
         # Pulled a while ago: the tag is the old image here and the new one in the registry.
         testbed.remove_images(base)
         docker('pull', '--quiet', old)
