@@ -1,6 +1,6 @@
 #include "base/text.hpp"
 #include "plan/advice.hpp"
-#include "project/imports.hpp"
+#include "project/named_distributions.hpp"
 #include "project/known_distributions.hpp"
 
 #include <fmt/format.h>

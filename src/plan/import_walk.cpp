@@ -118,7 +118,12 @@ void ImportWalk::read_all(bool certain) {
 
 /// What a file imports that is itself imported only perhaps is no more certain.
 void ImportWalk::read(const ContextEntry* entry, const std::string& path, bool certain) {
-  const auto file = project::read_imports(plan_.trees[entry->tree].read(*entry));
+  std::optional<project::PythonFile> read_now;
+  const auto known = project_.python_files.find(entry->path);
+  const bool is_known = entry->tree == 0 && known != project_.python_files.end();
+  const project::PythonFile& file =
+      is_known ? known->second
+               : read_now.emplace(project::read_python_file(plan_.trees[entry->tree].read(*entry)));
   if (file.changes_path || finds_root(file)) {
     path_changes_ = true;
     add_root("");
@@ -318,61 +323,6 @@ void ImportWalk::note_open(const project::Import& import, const std::string& pat
   for (const auto& name : import.names) {
     note(name);
   }
-}
-
-namespace {
-
-/// The files that Python starts with: the entry's, or those that a shell script starts.
-std::vector<Start> starts_of(const Plan& plan, const project::Project& project) {
-  if (!plan.user_dockerfile.empty()) {
-    return {};
-  }
-  std::vector<Start> starts;
-  for (const auto& started : project.started) {
-    starts.push_back({.file = started.file,
-                      .root = started.root,
-                      .is_script = started.kind == project::EntryKind::python_script,
-                      .origin = started.origin});
-  }
-  if (!plan.entry.file.empty() && plan.entry.kind != project::EntryKind::shell_script) {
-    const bool is_script = plan.entry.kind == project::EntryKind::python_script;
-    starts.push_back({.file = plan.entry.file,
-                      .root = is_script ? project::parent_path(plan.entry.file) : std::string{},
-                      .is_script = is_script});
-  }
-  return starts;
-}
-
-/// Adds `more` to `all`, what both have once; a module that one of them needs is certain.
-void add_findings(ImportFindings& all, ImportFindings more) {
-  for (auto& problem : more.problems) {
-    const auto same = [&](const Problem& other) { return other.message == problem.message; };
-    if (std::none_of(all.problems.begin(), all.problems.end(), same)) {
-      all.problems.push_back(std::move(problem));
-    }
-  }
-  for (auto& import : more.open) {
-    const auto same = std::find_if(all.open.begin(), all.open.end(), [&](const auto& other) {
-      return other.module == import.module;
-    });
-    if (same == all.open.end()) {
-      all.open.push_back(std::move(import));
-    } else if (import.certain && !same->certain) {
-      *same = std::move(import);
-    }
-  }
-}
-
-}  // namespace
-
-ImportFindings walk_imports(const Plan& plan, const project::Project& project) {
-  ImportFindings all;
-  for (auto& start : starts_of(plan, project)) {
-    add_findings(all, ImportWalk{plan, project, std::move(start)}.run());
-  }
-  std::stable_partition(all.open.begin(), all.open.end(),
-                        [](const OpenImport& import) { return import.certain; });
-  return all;
 }
 
 }  // namespace autopack::plan

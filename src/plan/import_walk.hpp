@@ -1,7 +1,7 @@
 #pragma once
 
 #include "plan/plan.hpp"
-#include "project/imports.hpp"
+#include "project/python_file.hpp"
 
 #include <deque>
 #include <map>

@@ -4,7 +4,7 @@
 #include "plan/advice.hpp"
 #include "project/console_scripts.hpp"
 #include "project/findings.hpp"
-#include "project/imports.hpp"
+#include "project/named_distributions.hpp"
 #include "project/known_distributions.hpp"
 #include "project/launcher.hpp"
 #include "project/python_names.hpp"

@@ -2,7 +2,7 @@
 
 #include "base/text.hpp"
 #include "project/console_scripts.hpp"
-#include "project/imports.hpp"
+#include "project/named_distributions.hpp"
 #include "project/known_distributions.hpp"
 #include "project/launcher.hpp"
 #include "project/package_names.hpp"

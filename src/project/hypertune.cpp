@@ -2,7 +2,8 @@
 
 #include "base/text.hpp"
 #include "project/findings.hpp"
-#include "project/imports.hpp"
+#include "project/named_distributions.hpp"
+#include "project/python_file.hpp"
 
 #include <algorithm>
 
@@ -19,7 +20,7 @@ bool imports_it(const std::string& code) {
   if (code.find(module) == std::string::npos) {
     return false;
   }
-  const auto imports = read_imports(code).imports;
+  const auto imports = read_python_file(code).imports;
   return std::any_of(imports.begin(), imports.end(), [](const Import& one) {
     return one.level == 0 && split(one.module, '.').front() == module;
   });

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/error.hpp"
+#include "project/python_file.hpp"
 #include "python/specifier.hpp"
 #include "source/selection.hpp"
 #include "source/tree.hpp"
@@ -138,6 +139,8 @@ struct Project {
   /// keys and for telling what changed.
   std::vector<std::string> normalised_requirements{};
   source::Selection ignore{};
+  /// What Python files that the program reaches say, by path; those that the scan read.
+  std::map<std::string, PythonFile> python_files{};
   Problems warnings{};
 };
 

@@ -2,7 +2,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
-#include "project/imports.hpp"
+#include "project/python_file.hpp"
 #include "project/ini.hpp"
 #include "project/netrc.hpp"
 #include "project/project.hpp"
@@ -91,7 +91,7 @@ void allowed_secrets(std::string_view bytes) {
 void python(std::string_view bytes) {
   project::tokenize_python(bytes);
   project::read_setup_py(bytes);
-  project::read_imports(bytes);
+  project::read_python_file(bytes);
 }
 
 void ini(std::string_view bytes) {

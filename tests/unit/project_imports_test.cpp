@@ -1,4 +1,4 @@
-#include "project/imports.hpp"
+#include "project/python_file.hpp"
 #include "project/known_distributions.hpp"
 #include "project/python_names.hpp"
 
@@ -7,7 +7,7 @@
 namespace autopack::project {
 
 TEST_CASE("imports are read with line, level and whether their failure may be meant") {
-  const auto file = read_imports(
+  const auto file = read_python_file(
       "\"\"\"import no\n\"\"\"\n"
       "import os, yaml as y\n"
       "from . import sibling\n"
@@ -30,12 +30,12 @@ TEST_CASE("imports are read with line, level and whether their failure may be me
   CHECK(file.imports[5].module == "late.part");
   CHECK(file.imports[5].nested);
   CHECK_FALSE(file.imports[5].optional);
-  const auto main = read_imports("if __name__ == '__main__':\n    import cli\n");
+  const auto main = read_python_file("if __name__ == '__main__':\n    import cli\n");
   CHECK(main.imports.at(0).when_main);
   CHECK_FALSE(main.imports.at(0).nested);
   CHECK_FALSE(file.changes_path);
-  CHECK(read_imports("import sys\nsys.path.append('..')\n").changes_path);
-  CHECK(read_imports("import\nfrom x\nfrom . x\nimport a.\n").imports.size() == 1);
+  CHECK(read_python_file("import sys\nsys.path.append('..')\n").changes_path);
+  CHECK(read_python_file("import\nfrom x\nfrom . x\nimport a.\n").imports.size() == 1);
 }
 
 TEST_CASE("import names lead to distributions") {

@@ -1,0 +1,317 @@
+#include "project/needed_files.hpp"
+
+#include "base/text.hpp"
+#include "source/walk.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace autopack::project {
+
+namespace {
+
+constexpr std::size_t most_files{2000};
+constexpr std::uint64_t largest_code{1'000'000};
+constexpr std::uint64_t largest_named{10'000'000};
+constexpr std::size_t longest_name{200};
+constexpr std::size_t most_directories{50};
+constexpr std::size_t most_looked_at{4000};  // entries of all directories that are named
+
+bool is_settings(std::string_view path) {
+  constexpr std::array<std::string_view, 6> suffixes{".yaml", ".yml", ".json",
+                                                     ".toml", ".cfg", ".ini"};
+  return std::any_of(suffixes.begin(), suffixes.end(),
+                     [&](auto suffix) { return path.ends_with(suffix); });
+}
+
+/// False for sentences, patterns, formats and URLs.
+bool may_be_path(std::string_view text) {
+  return !text.empty() && text.size() <= longest_name && text[0] != '/' &&
+         text.find_first_of(" \n\t<>{}*?%") == std::string_view::npos &&
+         text.find("://") == std::string_view::npos;
+}
+
+/// `text`, relative to `directory`, as a path of the tree; empty when it leaves the tree.
+std::string tree_path(std::string_view text, std::string_view directory) {
+  return source::normalise(join_path(directory, text)).value_or("");
+}
+
+}  // namespace
+
+NeededFiles::NeededFiles(Findings& findings, const Project& project)
+    : findings_{&findings}, ignore_{project.ignore} {
+  roots_ = {parent_path(project.entry.file), ""};
+  if (project.package) {
+    roots_.push_back(project.package->import_root);
+  }
+  roots_.insert(roots_.end(), project.python_path.begin(), project.python_path.end());
+  for (const Started& started : project.started) {
+    roots_.push_back(started.root);
+  }
+  sort_unique(roots_);
+}
+
+void NeededFiles::follow(const Project& project) {
+  visit(project.entry.file);
+  for (const Started& started : project.started) {
+    visit(started.file);
+  }
+  for (std::size_t looked = 0; !waiting_.empty() || !directories_.empty();) {
+    for (; !waiting_.empty(); waiting_.pop_front()) {
+      read(waiting_.front());
+    }
+    if (!directories_.empty() && looked++ < most_directories) {
+      look_into(directories_.front());
+    }
+    if (!directories_.empty()) {
+      directories_.pop_front();
+    }
+  }
+  tell_too_large();
+}
+
+bool NeededFiles::names(const std::string& path) const {
+  return taken_.contains(path) ||
+         std::any_of(named_.begin(), named_.end(),
+                     [&](const std::string& text) { return is_below(tree_path(text, ""), path); });
+}
+
+void NeededFiles::visit(const std::string& path) {
+  if (!path.empty() && seen_.size() < most_files && seen_.insert(path).second) {
+    waiting_.push_back(path);
+  }
+}
+
+/// Takes `path` in when only git ignores it.
+void NeededFiles::need(const std::string& path, const Mention& mention, const char* how) {
+  if (ignore_.is_only_ignored_by_git(path)) {
+    ignore_.keep(path,
+                 fmt::format("`{}` line {} {} it", printable(mention.from), mention.line, how));
+  }
+}
+
+void NeededFiles::need_file(const source::Entry& entry, const Mention& mention) {
+  if (entry.size <= largest_named) {
+    need(entry.path, mention, "names");
+  } else if (ignore_.is_only_ignored_by_git(entry.path)) {
+    too_large_.push_back({.path = entry.path, .from = mention.from, .line = mention.line});
+  }
+}
+
+void NeededFiles::tell_too_large() {
+  if (too_large_.empty()) {
+    return;
+  }
+  const Mention& first = too_large_.front();
+  const auto entry = findings_->tree().find(first.path);
+  std::string message = fmt::format("`{}` stays out, {} that git ignores and `{}` line {} names",
+                                    printable(first.path), human_size(entry ? entry->size : 0),
+                                    printable(first.from), first.line);
+  if (too_large_.size() > 1) {
+    message += fmt::format("; so do {} more", too_large_.size() - 1);
+  }
+  findings_->warn(std::move(message), {},
+                  {fmt::format("`{}` takes it in", source::include_flag(first.path))});
+}
+
+void NeededFiles::read(const std::string& path) {
+  const auto place = findings_->follow(path);
+  if (!place.is_file() || place.entry.size > largest_code) {
+    return;
+  }
+  const std::string text = findings_->tree().read(place.entry.path);
+  if (!path.ends_with(".py")) {
+    read_script(path, text);
+    return;
+  }
+  const PythonFile& file = python_files_[path] = read_python_file(text);
+  for (const Import& import : file.imports) {
+    read_import(path, import);
+  }
+  for (const PythonString& string : file.strings) {
+    const Mention mention{.from = path, .line = string.line};
+    if (string.computed) {
+      read_computed(string.text, mention);
+    } else {
+      name(string.text, mention);
+    }
+  }
+}
+
+/// The words of a shell's script, or of a file of settings.
+void NeededFiles::read_script(const std::string& path, std::string_view text) {
+  Mention mention{.from = path, .line = 1};
+  std::string word;
+  for (const char c : text) {
+    if (std::string_view{" \t\n\"'=;:,()[]{}"}.find(c) == std::string_view::npos) {
+      word += c;
+      continue;
+    }
+    name(word, mention);
+    if (word.ends_with(".py")) {
+      roots_.push_back(parent_path(tree_path(word, "")));
+      sort_unique(roots_);
+      visit(tree_path(word, ""));
+    }
+    word.clear();
+    mention.line += c == '\n' ? 1 : 0;
+  }
+}
+
+/// What is plain in `f"data/{name}/train.bin"`: the directory in front, and the last component.
+void NeededFiles::read_computed(std::string_view text, const Mention& mention) {
+  const auto first = text.find('{');
+  const auto directory_end = text.substr(0, first).rfind('/');
+  if (directory_end != std::string_view::npos) {
+    name(text.substr(0, directory_end), mention);
+  }
+  const auto last = text.rfind('}');
+  const auto name_start = text.rfind('/');
+  if (name_start != std::string_view::npos &&
+      (last == std::string_view::npos || last < name_start)) {
+    name(text.substr(name_start + 1), mention);
+  }
+}
+
+/// A text that may be a path, or the end of one; from the working directory, or from where it
+/// stands.
+void NeededFiles::name(std::string_view text, const Mention& mention) {
+  if (!may_be_path(text)) {
+    return;
+  }
+  words_.try_emplace(base_name(text), mention);
+  if (!named_.emplace(text).second) {
+    return;
+  }
+  const bool is_bare = text.find_first_of("/.") == std::string_view::npos;
+  for (const std::string& directory : {std::string{}, parent_path(mention.from)}) {
+    const std::string wanted = tree_path(text, directory);
+    if (wanted.empty() || (is_bare && !holds(directory, wanted))) {
+      continue;
+    }
+    if (const auto entry = findings_->tree().find(wanted)) {
+      take_named(*entry, mention);
+    }
+  }
+}
+
+void NeededFiles::take_named(const source::Entry& entry, const Mention& mention) {
+  if (entry.type == source::EntryType::directory) {
+    if (looked_into_.insert(entry.path).second) {
+      directories_.push_back(entry.path);
+    }
+  } else if (entry.type == source::EntryType::file) {
+    need_file(entry, mention);
+    if (is_settings(entry.path)) {
+      visit(entry.path);
+    }
+  }
+}
+
+/// What the program may put together from names: `os.path.join("data", name, "train.bin")`.
+void NeededFiles::look_into(const std::string& directory) {
+  source::SelectionWalk selected{ignore_};
+  source::walk(
+      findings_->tree(), directory,
+      [&](const source::Entry&) { return looked_at_ < most_looked_at; },
+      [&](std::string_view, const std::vector<source::Entry>& entries) {
+        looked_at_ += entries.size();
+        return true;
+      },
+      [&](const source::Entry& entry) {
+        if (entry.type != source::EntryType::file) {
+          return;
+        }
+        const auto word = words_.find(base_name(entry.path));
+        if (word != words_.end() && selected.excludes(entry)) {
+          need_file(entry, word->second);
+        } else if (is_settings(entry.path) && entry.size <= largest_code) {
+          visit(entry.path);
+        }
+      });
+}
+
+void NeededFiles::read_import(const std::string& path, const Import& import) {
+  const std::string module = replace_all(import.module, ".", "/");
+  if (import.level > 0) {
+    std::string directory = parent_path(path);
+    for (int level = 1; level < import.level; ++level) {
+      directory = parent_path(directory);
+    }
+    enter(directory, module, path, import);
+    return;
+  }
+  for (const std::string& root : roots_) {
+    enter(root, module, path, import);
+  }
+}
+
+/// All that importing `module` and its names from `root` runs.
+void NeededFiles::enter(const std::string& root,
+                        const std::string& module,
+                        const std::string& path,
+                        const Import& import) {
+  std::string at = root;
+  for (const std::string& part : split(module, '/')) {
+    if (part.empty()) {
+      continue;
+    }
+    at = join_path(at, part);
+    if (!take(at, path, import)) {
+      return;
+    }
+  }
+  for (const std::string& one : import.names) {
+    take(join_path(at, one), path, import);
+  }
+}
+
+/// The module `at`; false when it cannot hold another.
+bool NeededFiles::take(const std::string& at, const std::string& path, const Import& import) {
+  if (const auto [known, is_new] = taken_.try_emplace(at); !is_new) {
+    return known->second;
+  }
+  const auto& siblings = files_in(parent_path(at));
+  const auto first = std::lower_bound(siblings.begin(), siblings.end(), at);
+  if (first == siblings.end() || !first->starts_with(at)) {
+    return false;
+  }
+  const Mention mention{.from = path, .line = import.line};
+  const auto& tree = findings_->tree();
+  for (const char* end : {"/__init__.py", ".py"}) {
+    if (const auto entry = tree.find(at + end); entry) {
+      need(entry->path, mention, "imports");
+      visit(entry->path);
+      return taken_[at] = end[0] == '/';
+    }
+  }
+  if (const auto entry = tree.find(at); entry) {
+    return taken_[at] = entry->type == source::EntryType::directory;
+  }
+  const std::string beginning = at + ".";
+  for (auto file = first; file != siblings.end() && file->starts_with(at); ++file) {
+    if (file->starts_with(beginning) && (file->ends_with(".so") || file->ends_with(".pyd"))) {
+      need(*file, mention, "imports");
+    }
+  }
+  return false;
+}
+
+const std::vector<std::string>& NeededFiles::files_in(const std::string& directory) {
+  const auto [known, is_new] = listed_.try_emplace(directory);
+  if (is_new) {
+    for (const auto& entry : findings_->tree().list(directory)) {
+      known->second.push_back(entry.path);
+    }
+  }
+  return known->second;
+}
+
+bool NeededFiles::holds(const std::string& directory, const std::string& path) {
+  const auto& paths = files_in(directory);
+  return std::binary_search(paths.begin(), paths.end(), path);
+}
+
+}  // namespace autopack::project

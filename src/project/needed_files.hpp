@@ -1,0 +1,78 @@
+#pragma once
+
+#include "project/findings.hpp"
+#include "project/project.hpp"
+
+#include <cstddef>
+#include <deque>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace autopack::project {
+
+/// Follows a program through the files of its project, from its entry on, and takes in what git
+/// ignores and the program imports or names.
+class NeededFiles {
+public:
+  NeededFiles(Findings& findings, const Project& project);
+
+  /// Follows the entry, and what it starts. Warns of what stays out because it is large.
+  void follow(const Project& project);
+
+  /// Whether the program imports or names the directory `path`, or something in it.
+  bool names(const std::string& path) const;
+
+  /// What the Python files that were read say, by path.
+  std::map<std::string, PythonFile> take_python_files() { return std::move(python_files_); }
+
+private:
+  /// Where a file stands by name.
+  struct Mention {
+    std::string path{};  ///< the file that is named, where that is known
+    std::string from{};  ///< the file that names it
+    int line{0};
+  };
+
+  void visit(const std::string& path);
+  void need(const std::string& path, const Mention& mention, const char* how);
+  void need_file(const source::Entry& entry, const Mention& mention);
+  void tell_too_large();
+
+  void read(const std::string& path);
+  void read_script(const std::string& path, std::string_view text);
+  void read_computed(std::string_view text, const Mention& mention);
+
+  void name(std::string_view text, const Mention& mention);
+  void take_named(const source::Entry& entry, const Mention& mention);
+  void look_into(const std::string& directory);
+
+  void read_import(const std::string& path, const Import& import);
+  void enter(const std::string& root,
+             const std::string& module,
+             const std::string& path,
+             const Import& import);
+  bool take(const std::string& at, const std::string& path, const Import& import);
+
+  const std::vector<std::string>& files_in(const std::string& directory);
+  bool holds(const std::string& directory, const std::string& path);
+
+  Findings* findings_;
+  source::Selection ignore_;
+  std::vector<std::string> roots_;  ///< where imports are looked for
+  std::deque<std::string> waiting_;
+  std::set<std::string> seen_;
+  std::map<std::string, PythonFile> python_files_;
+  std::set<std::string, std::less<>> named_;  ///< all strings that may be paths
+  std::map<std::string, Mention> words_;      ///< their last components
+  std::deque<std::string> directories_;       ///< that are named, to be looked into
+  std::set<std::string> looked_into_;
+  std::size_t looked_at_{0};
+  std::vector<Mention> too_large_;
+  std::map<std::string, bool> taken_;  ///< modules; false where one cannot hold another
+  std::map<std::string, std::vector<std::string>> listed_;
+};
+
+}  // namespace autopack::project

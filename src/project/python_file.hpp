@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace autopack::project {
+
+/// One `import` of a Python file.
+struct Import {
+  std::string module{};  ///< dotted; without the dots of a relative one, so it may be empty
+  int level{0};          ///< dots of a relative import
+  std::vector<std::string> names{};  ///< of `from module import names`
+  int line{0};                       ///< 1-based
+  bool nested{false};                ///< in a function or another block
+  bool optional{false};              ///< below `try`, `if` and the like: its failure may be meant
+  bool when_main{false};             ///< below `if __name__ == "__main__":`
+};
+
+/// A string of a Python file, of one line mostly.
+struct PythonString {
+  std::string text{};    ///< its value; of an f-string as it is written
+  bool computed{false};  ///< an f-string
+  int line{0};           ///< 1-based
+};
+
+/// What a Python file says, as far as packaging it needs.
+struct PythonFile {
+  std::vector<Import> imports{};
+  std::vector<PythonString> strings{};  ///< those of at most 200 bytes
+  bool changes_path{false};             ///< names `sys.path`: where it finds modules is not known
+};
+
+/// What `text` says, without running it.
+PythonFile read_python_file(std::string_view text);
+
+}  // namespace autopack::project

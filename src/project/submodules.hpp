@@ -1,0 +1,16 @@
+#pragma once
+
+#include "project/findings.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace autopack::project {
+
+constexpr std::string_view modules_file{".gitmodules"};
+
+/// Paths of the git submodules that the tree's root names and that were not fetched.
+std::vector<std::string> empty_submodules(const Findings& findings);
+
+}  // namespace autopack::project
