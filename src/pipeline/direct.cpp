@@ -199,4 +199,13 @@ Image package_directly(Services& services,
   return image;
 }
 
+void refuse_direct(const PackageRequest& request, bool pushed) {
+  if (const auto obstacle = needs_an_engine(request, pushed)) {
+    throw Error(ErrorKind::usage, "`--engine=direct` cannot make this image")
+        .cause(*obstacle)
+        .hint("`--engine=auto` loads the code on what the engine has, without a build")
+        .hint("`autopack build --output=oci:DIR` needs no engine");
+  }
+}
+
 }  // namespace autopack::pipeline

@@ -1,7 +1,5 @@
 #include "pipeline/package.hpp"
 
-#include "base/json.hpp"
-#include "base/text.hpp"
 #include "pipeline/advice.hpp"
 #include "pipeline/base.hpp"
 #include "pipeline/base_modules.hpp"
@@ -10,78 +8,13 @@
 #include "pipeline/reasons.hpp"
 #include "pipeline/reuse.hpp"
 #include "pipeline/scan.hpp"
+#include "pipeline/scanned_text.hpp"
 #include "pipeline/secrets.hpp"
 #include "plan/start_advice.hpp"
-
-#include <fmt/format.h>
 
 #include <filesystem>
 
 namespace autopack::pipeline {
-
-namespace {
-
-std::string count_of(std::size_t number, const std::string& what) {
-  return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
-}
-
-std::string_view kind_of(const project::Entry& entry) {
-  switch (entry.kind) {
-    case project::EntryKind::module:
-    case project::EntryKind::installed_module: return "module";
-    case project::EntryKind::program: return "command";
-    default: return "script";
-  }
-}
-
-/// `42 files, 1.2 MB: module `trainer.task`, `requirements.txt``.
-std::string scanned_text(const plan::Plan& plan) {
-  std::size_t files = 0;
-  std::uint64_t bytes = 0;
-  for (const auto& entry : plan.code) {
-    if (entry.type != source::EntryType::directory) {
-      ++files;
-      bytes += entry.size;
-    }
-  }
-  std::string text = fmt::format("{}, {}", count_of(files, "file"), human_size(bytes));
-  if (!plan.user_dockerfile.empty()) {
-    return text + fmt::format(" for `{}`", plan.user_dockerfile);
-  }
-  text += fmt::format(": {} `{}`", kind_of(plan.entry), printable(plan.entry.value));
-  for (const auto& file : plan.dependencies.requirement_files) {
-    text += fmt::format(", `{}`", file);
-  }
-  if (!plan.dependencies.requirements.empty()) {
-    text += ", " + count_of(plan.dependencies.requirements.size(), "more requirement");
-  }
-  if (!plan.dependencies.packages.empty()) {
-    text += ", " + count_of(plan.dependencies.packages.size(), "extra package");
-  }
-  if (plan.dependencies.install) {
-    text += ", the project's own package";
-  }
-  return text;
-}
-
-/// `a.py`, `b.txt` and 3 more: git ignores them, the program needs them`; empty without any.
-std::string kept_text(const Scanned& scanned) {
-  constexpr std::size_t most_told{3};
-  const auto& kept = scanned.project.ignore.kept();
-  std::vector<std::string> names;
-  for (const auto& [path, why] : kept) {
-    if (names.size() < most_told) {
-      names.push_back(fmt::format("`{}`", printable(path)));
-    }
-  }
-  const std::string more =
-      kept.size() > names.size() ? fmt::format(" and {} more", kept.size() - names.size()) : "";
-  return kept.empty() ? ""
-                      : fmt::format("{}{} too, which git ignores and the program needs",
-                                    join(names, ", "), more);
-}
-
-}  // namespace
 
 namespace {
 
@@ -206,15 +139,6 @@ Image make(Services& services,
   return image;
 }
 
-void refuse_direct(const PackageRequest& request, bool pushed) {
-  if (const auto obstacle = needs_an_engine(request, pushed)) {
-    throw Error(ErrorKind::usage, "`--engine=direct` cannot make this image")
-        .cause(*obstacle)
-        .hint("`--engine=auto` loads the code on what the engine has, without a build")
-        .hint("`autopack build --output=oci:DIR` needs no engine");
-  }
-}
-
 }  // namespace
 
 void check_offline(Services& services, const PackageRequest& request, const Scanned& scanned) {
@@ -291,65 +215,6 @@ Image package(Services& services,
   remember(services, request, *guess.why);
   image.git = scanned.git;
   return image;
-}
-
-Image package_for_running(Services& services,
-                          const PackageRequest& request,
-                          const Scanned& scanned,
-                          const ImageName& name) {
-  refuse_direct(request, false);
-  const auto last = image::Reference::parse(name.reference.with_tag(last_run_tag));
-  auto& docker = services.docker();
-  const auto before = docker.inspect(last.tagged());
-  Image image = package(services, request, scanned, name, Push::no);
-  docker.tag(image.image_id, last);
-  if (!before || before->id == image.image_id) {
-    return image;
-  }
-  const auto key_of = [](const engine::LocalImage& held, const char* label) {
-    const auto found = held.labels.find(label);
-    return found == held.labels.end() || found->second.size() < 16 ? "" : found->second;
-  };
-  if (const auto key = key_of(*before, "autopack.key"); !key.empty()) {
-    docker.remove_image(name.reference.with_tag(key_tag(key)));
-  }
-  const auto dependencies = key_of(*before, "autopack.dependency-key");
-  const auto now = docker.inspect(image.image_id);
-  if (!dependencies.empty() && now && key_of(*now, "autopack.dependency-key") != dependencies) {
-    docker.remove_image(name.reference.with_tag(dependency_tag(dependencies)));
-  }
-  return image;
-}
-
-std::string Image::uri() const {
-  return digest ? repository + "@" + digest->str() : image_id;
-}
-
-nlohmann::json to_json(const Image& image) {
-  auto layers = nlohmann::json::array();
-  for (const auto& layer : image.layers) {
-    layers.push_back({{"digest", layer.id}, {"size", layer.size}, {"uploaded", layer.uploaded}});
-  }
-  nlohmann::json dependencies;
-  if (image.dependencies) {
-    dependencies = {{"reused", image.dependencies->reused},
-                    {"reason", to_text(*image.dependencies)}};
-  }
-  nlohmann::json result{{"uri", image.digest ? image.uri() : image.repository + ":" + image.tag},
-                        {"digest", image.digest ? image.digest->str() : image.image_id},
-                        {"tag", image.tag},
-                        {"reused", image.outcome.reused},
-                        {"reason", to_text(image.outcome)},
-                        {"dependencies", std::move(dependencies)},
-                        {"engine", image.engine},
-                        {"layers", std::move(layers)},
-                        {"bytes_uploaded", image.bytes_uploaded}};
-  if (image.git) {
-    result["git"] = {{"revision", image.git->revision},
-                     {"remote", image.git->remote},
-                     {"dirty", image.git->dirty}};
-  }
-  return result;
 }
 
 }  // namespace autopack::pipeline

@@ -2,9 +2,9 @@
 
 #include "base/text.hpp"
 #include "project/console_scripts.hpp"
-#include "project/named_distributions.hpp"
 #include "project/known_distributions.hpp"
 #include "project/launcher.hpp"
+#include "project/named_distributions.hpp"
 #include "project/package_names.hpp"
 #include "project/python_names.hpp"
 

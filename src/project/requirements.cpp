@@ -1,12 +1,10 @@
 #include "project/requirements.hpp"
 
-#include "base/digest.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
 #include "project/package_names.hpp"
 #include "project/requirement.hpp"
-#include "project/requirement_inputs.hpp"
-#include "project/requirement_lines.hpp"
+#include "project/requirements_reader.hpp"
 
 #include <fmt/format.h>
 
@@ -14,66 +12,6 @@
 #include <set>
 
 namespace autopack::project {
-
-namespace {
-
-bool is_remote(std::string_view text) {
-  const auto url = Url::parse(text);
-  return url && url->scheme != "file";
-}
-
-/// A URL or path that may stand in a plan: no credentials, query values hashed.
-std::string safe(std::string_view text) {
-  std::string result = redact_credentials(std::string{text});
-  const auto question = result.find('?');
-  if (result.find("://") == std::string::npos || question == std::string::npos) {
-    return result;
-  }
-  const auto end = std::min(result.find('#', question), result.size());
-  const std::string query = result.substr(question + 1, end - question - 1);
-  return result.replace(question + 1, end - question - 1, sha256(query).hex().substr(0, 16));
-}
-
-class RequirementsReader {
-public:
-  RequirementsReader(Findings& findings, Project& project)
-      : findings_{&findings}, project_{&project}, inputs_{findings, project} {}
-
-  /// `origin` is where it is named; empty for the first file.
-  void read(const std::string& path, bool constraint, const std::string& origin);
-
-private:
-  void read_line(const RequirementLine& line, const RequirementPosition& position);
-  void read_option(const std::string& name,
-                   const std::string& value,
-                   const RequirementPosition& position);
-  void read_nested(std::string_view value, bool constraint, const RequirementPosition& position);
-  void read_find_links(std::string_view value, const RequirementPosition& position);
-  void read_requirement(const Requirement& requirement,
-                        bool editable,
-                        const RequirementPosition& position);
-  Requirement parse_editable(const std::string& value) const;
-  void read_path(const Requirement& requirement,
-                 bool editable,
-                 const RequirementPosition& position);
-
-  /// The project's own name means the project, never a distribution of an index.
-  bool is_project(const Requirement& requirement) const {
-    return project_->package && requirement.kind == Requirement::Kind::named &&
-           requirement.name == normalise_name(project_->package->name);
-  }
-
-  void read_self(const Requirement& requirement, const RequirementPosition& position);
-  void edit(const RequirementPosition& position, std::string text);
-  void read_hash(const std::string& value, const RequirementPosition& position);
-  void note_text(const std::string& text);
-
-  Findings* findings_;
-  Project* project_;
-  RequirementInputs inputs_;
-  std::vector<std::string> stack_;
-  std::set<std::pair<std::string, bool>> read_;
-};
 
 void RequirementsReader::read(const std::string& path, bool constraint, const std::string& origin) {
   if (const auto open = std::find(stack_.begin(), stack_.end(), path); open != stack_.end()) {
@@ -132,7 +70,7 @@ void RequirementsReader::read_line(const RequirementLine& line,
         read_hash(value, position);
       }
       if (lines.size() > count) {
-        lines.back() += fmt::format(" {}={}", name, safe(value));
+        lines.back() += fmt::format(" {}={}", name, shown_source(value));
       }
     }
     return;
@@ -155,7 +93,7 @@ void RequirementsReader::read_option(const std::string& name,
     read_requirement(parse_editable(value), true, position);
   } else {
     project_->normalised_requirements.push_back(
-        value.empty() ? name : fmt::format("{} {}", name, safe(value)));
+        value.empty() ? name : fmt::format("{} {}", name, shown_source(value)));
     if (name == "--find-links") {
       read_find_links(value, position);
     }
@@ -172,53 +110,6 @@ Requirement RequirementsReader::parse_editable(const std::string& value) const {
     return parse_requirement(fmt::format("./{}", value));
   }
   return requirement;
-}
-
-void RequirementsReader::read_nested(std::string_view value,
-                                     bool constraint,
-                                     const RequirementPosition& position) {
-  if (is_remote(value)) {
-    project_->normalised_requirements.push_back(
-        fmt::format("{} {}", constraint ? "-c" : "-r", safe(value)));
-    findings_->warn(
-        fmt::format("`{}` is read by pip when the image is built: autopack cannot tell when it "
-                    "changes",
-                    redact_url(value)),
-        position.str());
-    return;
-  }
-  const bool url = to_lower(value).starts_with("file:");
-  const std::string target = url ? parse_requirement(value).target : std::string{value};
-  const auto path = inputs_.inside(target, url ? "" : parent_path(position.file), position);
-  if (path) {
-    read(*path, constraint, position.str());
-  }
-}
-
-void RequirementsReader::read_find_links(std::string_view value,
-                                         const RequirementPosition& position) {
-  if (is_remote(value)) {
-    return;
-  }
-  const bool url = to_lower(value).starts_with("file:");
-  const std::string target = url ? parse_requirement(value).target : std::string{value};
-  const auto beside = source::normalise(join_path(parent_path(position.file), target));
-  const bool is_beside = !url && !target.starts_with('/') && beside &&
-                         findings_->follow(*beside).kind == Place::Kind::found;
-  const auto path = inputs_.inside(target, is_beside ? parent_path(position.file) : "", position);
-  if (!path) {
-    return;
-  }
-  if (!path->empty()) {
-    inputs_.take(*path, findings_->follow(*path), position.str());
-    return;
-  }
-  // The whole tree would make every code edit a new installation: pip looks at archives only.
-  for (const auto& entry : findings_->tree().list("")) {
-    if (is_archive_name(entry.path) && !findings_->is_ignored(entry.path)) {
-      inputs_.take(entry.path, findings_->follow(entry.path), position.str());
-    }
-  }
 }
 
 void RequirementsReader::read_requirement(const Requirement& requirement,
@@ -242,7 +133,7 @@ void RequirementsReader::read_requirement(const Requirement& requirement,
     return;
   }
   Requirement shown = requirement;
-  shown.target = safe(shown.target);
+  shown.target = shown_source(shown.target);
   project_->normalised_requirements.push_back((position.constraint ? "-c " : "") +
                                               normalised(shown));
   if (requirement.kind == Requirement::Kind::path) {
@@ -250,60 +141,6 @@ void RequirementsReader::read_requirement(const Requirement& requirement,
   } else if (editable) {
     edit(position, requirement.target);
   }
-}
-
-void RequirementsReader::read_path(const Requirement& requirement,
-                                   bool editable,
-                                   const RequirementPosition& position) {
-  const auto path = inputs_.inside(requirement.target, "", position);
-  if (!path) {
-    return;
-  }
-  const Place place = findings_->follow(*path);
-  if (place.is_directory() && place.entry.path.empty()) {
-    read_self(requirement, position);
-    return;
-  }
-  if (!inputs_.take(*path, place, position.str())) {
-    return;
-  }
-  if (place.is_directory()) {
-    if (!findings_->is_file(join_path(*path, "setup.py")) &&
-        !findings_->is_file(join_path(*path, "pyproject.toml"))) {
-      findings_->error(
-          fmt::format("`{}` cannot be installed: it has no setup.py and no pyproject.toml", *path),
-          position.str());
-    } else if (editable) {
-      const std::string extras =
-          requirement.extras.empty() ? "" : "[" + join(requirement.extras, ",") + "]";
-      edit(position, "./" + *path + extras);
-    }
-    return;
-  }
-  if (editable) {
-    findings_->error(fmt::format("`-e {}` is a file: only a directory can be editable", *path),
-                     position.str(), {fmt::format("write `./{}` without `-e`", *path)});
-  } else if (!is_archive_name(*path)) {
-    findings_->error(fmt::format("`{}` is neither a wheel, an sdist nor a directory", *path),
-                     position.str(),
-                     {fmt::format("write `-r {}` when it holds requirements", *path)});
-  } else if (const auto wrong =
-                 path->ends_with(".whl") ? check_wheel_name(base_name(*path)) : std::nullopt) {
-    findings_->error(*wrong, position.str());
-  }
-}
-
-void RequirementsReader::read_self(const Requirement& requirement,
-                                   const RequirementPosition& position) {
-  if (!project_->package) {
-    findings_->error("`.` cannot be installed: it has no setup.py and no pyproject.toml",
-                     position.str());
-    return;
-  }
-  auto& extras = project_->package->extras;
-  extras.insert(extras.end(), requirement.extras.begin(), requirement.extras.end());
-  sort_unique(extras);
-  edit(position, "");
 }
 
 /// The image has `text` in place of the line.
@@ -346,8 +183,6 @@ void RequirementsReader::note_text(const std::string& text) {
     project_->index_hosts.push_back(url->host);
   }
 }
-
-}  // namespace
 
 void read_requirements(Findings& findings,
                        const std::vector<std::string>& files,

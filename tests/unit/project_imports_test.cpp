@@ -1,5 +1,5 @@
-#include "project/python_file.hpp"
 #include "project/known_distributions.hpp"
+#include "project/python_file.hpp"
 #include "project/python_names.hpp"
 
 #include <doctest/doctest.h>

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "base/environment.hpp"
+#include "base/error.hpp"
+#include "cli/command.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace autopack::cli {
+
+/// A command line whose flags are read.
+struct Reading {
+  GlobalOptions global{};
+  const CommandEntry* entry{nullptr};
+  std::unique_ptr<Command> command{};
+  std::unique_ptr<FlagSet> flags{};
+  std::vector<std::string> program_arguments{};
+  std::vector<std::string> arguments{};
+  Problems warnings{};  ///< of the files of settings
+};
+
+/// Fills `reading` from the words `typed` (without the program's name), the environment and files
+/// of flags and settings, as far as it comes before an error, so that the error is told as the
+/// flags ask. Throws Error(usage).
+void read_command_line(Reading& reading,
+                       const std::vector<std::string>& typed,
+                       const Environment& environment);
+
+}  // namespace autopack::cli

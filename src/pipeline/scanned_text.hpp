@@ -1,0 +1,16 @@
+#pragma once
+
+#include "pipeline/package.hpp"
+
+#include <string>
+
+namespace autopack::pipeline {
+
+/// What goes into the image, in a line: "42 files, 1.2 MB: module `trainer.task`,
+/// `requirements.txt`".
+std::string scanned_text(const plan::Plan& plan);
+
+/// What goes in although git ignores it, in a line; empty when there is none.
+std::string kept_text(const Scanned& scanned);
+
+}  // namespace autopack::pipeline

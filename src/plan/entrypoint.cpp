@@ -1,0 +1,45 @@
+#include "plan/entrypoint.hpp"
+
+#include "project/launcher.hpp"
+
+namespace autopack::plan {
+
+namespace {
+
+/// What runs without a launcher, or behind one that starts any program.
+std::vector<std::string> program_words(const project::Entry& entry, const std::string& python) {
+  // A name that starts with a dash would be an option of the interpreter.
+  const std::string file = entry.file.starts_with('-') ? "./" + entry.file : entry.file;
+  switch (entry.kind) {
+    case project::EntryKind::module:
+    case project::EntryKind::installed_module: return {python, "-m", entry.value};
+    case project::EntryKind::python_script: return {python, file};
+    case project::EntryKind::shell_script: return {"/bin/bash", file};
+    case project::EntryKind::program: return entry.words;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::string> entrypoint_of(const project::Entry& entry, const std::string& python) {
+  auto words = program_words(entry, python);
+  if (entry.launcher.empty()) {
+    return words;
+  }
+  auto all = entry.launcher;
+  if (project::is_interpreter(all.front()) && !python.empty()) {
+    all.front() = python;
+  }
+  const auto launcher = project::find_launcher(entry.launcher);
+  if (launcher && launcher->starts_python) {
+    words.erase(words.begin());
+    if (words.front() == "-m") {
+      words.front() = launcher->module_flag;
+    }
+  }
+  all.insert(all.end(), words.begin(), words.end());
+  return all;
+}
+
+}  // namespace autopack::plan

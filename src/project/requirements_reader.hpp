@@ -1,0 +1,62 @@
+#pragma once
+
+#include "project/findings.hpp"
+#include "project/project.hpp"
+#include "project/requirement.hpp"
+#include "project/requirement_inputs.hpp"
+#include "project/requirement_lines.hpp"
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace autopack::project {
+
+/// A URL or path as it may stand in a plan: no credentials, values of a query hashed.
+std::string shown_source(std::string_view text);
+
+/// Reads requirement files, and all that they name, into a project.
+class RequirementsReader {
+public:
+  RequirementsReader(Findings& findings, Project& project)
+      : findings_{&findings}, project_{&project}, inputs_{findings, project} {}
+
+  /// `origin` is where it is named; empty for the first file.
+  void read(const std::string& path, bool constraint, const std::string& origin);
+
+private:
+  void read_line(const RequirementLine& line, const RequirementPosition& position);
+  void read_option(const std::string& name,
+                   const std::string& value,
+                   const RequirementPosition& position);
+  void read_nested(std::string_view value, bool constraint, const RequirementPosition& position);
+  void read_find_links(std::string_view value, const RequirementPosition& position);
+  void read_requirement(const Requirement& requirement,
+                        bool editable,
+                        const RequirementPosition& position);
+  Requirement parse_editable(const std::string& value) const;
+  void read_path(const Requirement& requirement,
+                 bool editable,
+                 const RequirementPosition& position);
+
+  /// The project's own name means the project, never a distribution of an index.
+  bool is_project(const Requirement& requirement) const {
+    return project_->package && requirement.kind == Requirement::Kind::named &&
+           requirement.name == normalise_name(project_->package->name);
+  }
+
+  void read_self(const Requirement& requirement, const RequirementPosition& position);
+  void edit(const RequirementPosition& position, std::string text);
+  void read_hash(const std::string& value, const RequirementPosition& position);
+  void note_text(const std::string& text);
+
+  Findings* findings_;
+  Project* project_;
+  RequirementInputs inputs_;
+  std::vector<std::string> stack_;
+  std::set<std::pair<std::string, bool>> read_;
+};
+
+}  // namespace autopack::project
