@@ -11,6 +11,7 @@ import testbed
 import yaml
 from testbed import autopack
 
+LONG = bool(os.environ.get('AUTOPACK_LONG_TESTS'))
 CORPUS = testbed.ROOT / 'tests' / 'corpus'
 KEYS = {'trait', 'prepare', 'start', 'arguments', 'bases', 'prints', 'status', 'says', 'explains', 'refused', 'fails'}
 
@@ -28,7 +29,7 @@ class Expected:
         self.start = values['start']
         self.prepare = values.get('prepare', '')
         self.arguments = values.get('arguments', [])
-        chosen = values.get('bases', 'debian')
+        chosen = values.get('bases', 'all' if LONG else 'debian')
         self.bases = bases.KINDS if chosen == 'all' else chosen.split()
         self.prints, self.says = values.get('prints', []), values.get('says', [])
         self.explains, self.refused = values.get('explains', []), values.get('refused', [])

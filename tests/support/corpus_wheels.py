@@ -10,7 +10,8 @@ import wheel_writer
 
 # Small and often used; what they depend on comes along.
 DEBIAN_PACKAGES = ('python3-numpy', 'python3-pandas', 'python3-sklearn', 'python3-matplotlib', 'python3-pil',
-                   'python3-yaml', 'python3-tqdm', 'python3-dateutil', 'python3-setuptools-scm')
+                   'python3-yaml', 'python3-tqdm', 'python3-dateutil', 'python3-setuptools-scm', 'python3-hatchling',
+                   'python3-poetry-core', 'flit')
 ACCELERATE = '''
 import os
 import sys
@@ -22,6 +23,27 @@ def main():
     while rest and rest[0].startswith('--'):
         os.environ['PROCESSES'] = rest.pop(0).split('=')[1]
     os.execvp(sys.executable, [sys.executable, *rest])
+'''
+# What hatchling asks for, which Debian has no package of: a path file for each package that is mapped.
+EDITABLES = '''
+import pathlib
+
+
+class EditableProject:
+    def __init__(self, project_name, project_dir):
+        self.name, self.root, self.paths = project_name, pathlib.Path(project_dir), []
+
+    def map(self, name, target):
+        self.paths.append(str((self.root / target).parent))
+
+    def add_to_path(self, directory):
+        self.paths.append(str(self.root / directory))
+
+    def dependencies(self):
+        return []
+
+    def files(self):
+        yield f"_{self.name}.pth", "\\n".join(self.paths) + "\\n"
 '''
 DISPATCH = '''
 import runpy
@@ -44,9 +66,10 @@ def write_wheel(house, name, version, files, entry_points=None):
 
 @functools.cache
 def small():
-    """A launcher and a module to be started."""
+    """A launcher, a module to be started, and a part of a build backend."""
     house = testbed.new_folder('small-wheels')
     write_wheel(house, 'accelerate', '0.20', {'accelerate.py': ACCELERATE}, '[console_scripts]\naccelerate = accelerate:main\n')
+    write_wheel(house, 'editables', '0.5', {'editables.py': EDITABLES})
     write_wheel(house, 'dispatch', '1.0', {'dispatch.py': DISPATCH})
     return house
 
@@ -54,12 +77,15 @@ def small():
 @functools.cache
 def packed():
     """A folder of Debian's packages as wheels; quick when they were packed before."""
-    packer = hashlib.sha256(pathlib.Path(debian_wheels.__file__).read_bytes()).hexdigest()[:12]
-    house = debian_wheels.CACHE / f'wheels-{packer}'
+    packer = pathlib.Path(debian_wheels.__file__).read_bytes() + ' '.join(DEBIAN_PACKAGES).encode()
+    house = debian_wheels.CACHE / f'wheels-{hashlib.sha256(packer).hexdigest()[:12]}'
     if not (house / 'complete').exists():
         house.mkdir(parents=True, exist_ok=True)
-        for distribution in debian_wheels.Debian(DEBIAN_PACKAGES).distributions.values():
+        debian = debian_wheels.Debian(DEBIAN_PACKAGES)
+        for distribution in debian.distributions.values():
             distribution.pack(house)
+        for metadata in debian.folders['flit'].glob('usr/lib/python3/dist-packages/flit_core-*.dist-info'):
+            debian_wheels.pack_recorded(metadata, house)
         (house / 'complete').touch()
     return house
 

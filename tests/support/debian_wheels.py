@@ -13,6 +13,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import zipfile
 
 import wheel_writer
 
@@ -116,6 +117,17 @@ def needed(path):
 def is_elf(path):
     with open(path, 'rb') as file:
         return file.read(4) == b'\x7fELF'
+
+
+def pack_recorded(metadata, house):
+    """The wheel of one of several distributions in a package, by its RECORD."""
+    root = metadata.parent
+    name, version = metadata.name[:-len('.dist-info')].split('-')
+    files = [line.split(',')[0] for line in (metadata / 'RECORD').read_text().splitlines()]
+    with zipfile.ZipFile(house / f'{name}-{version}-py3-none-any.whl', 'w', zipfile.ZIP_DEFLATED) as wheel:
+        for file in files:
+            if '__pycache__' not in file and (root / file).is_file():
+                wheel.write(root / file, file)
 
 
 class Distribution:

@@ -1,0 +1,3 @@
+"""A package that poetry builds."""
+
+__version__ = "1.2.0"

@@ -1,0 +1,1 @@
+from lab.version import __version__
