@@ -26,10 +26,28 @@ bool is_settings(std::string_view path) {
                      [&](auto suffix) { return path.ends_with(suffix); });
 }
 
+/// Characters, to be looked up at once: every string of a program is held against them.
+class CharacterSet {
+public:
+  constexpr explicit CharacterSet(std::string_view characters) {
+    for (const char c : characters) {
+      holds_[static_cast<unsigned char>(c)] = true;
+    }
+  }
+
+  constexpr bool operator()(char c) const { return holds_[static_cast<unsigned char>(c)]; }
+
+private:
+  std::array<bool, 256> holds_{};
+};
+
+constexpr CharacterSet is_in_no_path{" \n\t<>{}*?%"};
+constexpr CharacterSet ends_word{" \t\n\"'=;:,()[]{}"};
+
 /// False for sentences, patterns, formats and URLs.
 bool may_be_path(std::string_view text) {
   return !text.empty() && text.size() <= longest_name && text[0] != '/' &&
-         text.find_first_of(" \n\t<>{}*?%") == std::string_view::npos &&
+         std::none_of(text.begin(), text.end(), is_in_no_path) &&
          text.find("://") == std::string_view::npos;
 }
 
@@ -145,7 +163,7 @@ void NeededFiles::read_script(const std::string& path, std::string_view text) {
   Mention mention{.from = path, .line = 1};
   std::string word;
   for (const char c : text) {
-    if (std::string_view{" \t\n\"'=;:,()[]{}"}.find(c) == std::string_view::npos) {
+    if (!ends_word(c)) {
       word += c;
       continue;
     }
@@ -181,20 +199,33 @@ void NeededFiles::name(std::string_view text, const Mention& mention) {
   if (!may_be_path(text)) {
     return;
   }
-  words_.try_emplace(base_name(text), mention);
   if (!named_.emplace(text).second) {
     return;
   }
-  const bool is_bare = text.find_first_of("/.") == std::string_view::npos;
-  for (const std::string& directory : {std::string{}, parent_path(mention.from)}) {
+  words_.try_emplace(base_name(text), mention);
+  const std::string beside = parent_path(mention.from);
+  for (const std::string& directory : {std::string{}, beside}) {
     const std::string wanted = tree_path(text, directory);
-    if (wanted.empty() || (is_bare && !holds(directory, wanted))) {
+    if (wanted.empty() || !may_hold(directory, wanted)) {
       continue;
     }
     if (const auto entry = findings_->tree().find(wanted)) {
       take_named(*entry, mention);
     }
+    if (beside.empty()) {
+      return;
+    }
   }
+}
+
+/// False when what `directory` holds tells that `path` is not there.
+bool NeededFiles::may_hold(const std::string& directory, const std::string& path) {
+  const std::size_t begin = directory.empty() ? 0 : directory.size() + 1;
+  if (!is_below(path, directory) || path.size() <= begin) {
+    return true;
+  }
+  const auto& paths = files_in(directory);
+  return std::binary_search(paths.begin(), paths.end(), path.substr(0, path.find('/', begin)));
 }
 
 void NeededFiles::take_named(const source::Entry& entry, const Mention& mention) {
@@ -307,11 +338,6 @@ const std::vector<std::string>& NeededFiles::files_in(const std::string& directo
     }
   }
   return known->second;
-}
-
-bool NeededFiles::holds(const std::string& directory, const std::string& path) {
-  const auto& paths = files_in(directory);
-  return std::binary_search(paths.begin(), paths.end(), path);
 }
 
 }  // namespace autopack::project

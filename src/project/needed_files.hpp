@@ -9,6 +9,9 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 namespace autopack::project {
@@ -57,7 +60,7 @@ private:
   bool take(const std::string& at, const std::string& path, const Import& import);
 
   const std::vector<std::string>& files_in(const std::string& directory);
-  bool holds(const std::string& directory, const std::string& path);
+  bool may_hold(const std::string& directory, const std::string& path);
 
   Findings* findings_;
   source::Selection ignore_;
@@ -65,14 +68,14 @@ private:
   std::deque<std::string> waiting_;
   std::set<std::string> seen_;
   std::map<std::string, PythonFile> python_files_;
-  std::set<std::string, std::less<>> named_;  ///< all strings that may be paths
-  std::map<std::string, Mention> words_;      ///< their last components
-  std::deque<std::string> directories_;       ///< that are named, to be looked into
+  std::unordered_set<std::string> named_;           ///< all strings that may be paths
+  std::unordered_map<std::string, Mention> words_;  ///< their last components
+  std::deque<std::string> directories_;             ///< that are named, to be looked into
   std::set<std::string> looked_into_;
   std::size_t looked_at_{0};
   std::vector<Mention> too_large_;
-  std::map<std::string, bool> taken_;  ///< modules; false where one cannot hold another
-  std::map<std::string, std::vector<std::string>> listed_;
+  std::unordered_map<std::string, bool> taken_;  ///< modules; false where one cannot hold another
+  std::unordered_map<std::string, std::vector<std::string>> listed_;
 };
 
 }  // namespace autopack::project

@@ -14,6 +14,7 @@ public:
   explicit Tokenizer(std::string_view text) : text_{text} {}
 
   std::vector<Token> run() {
+    tokens_.reserve(text_.size() / 5);  // about what code has
     while (at_ < text_.size()) {
       step();
     }

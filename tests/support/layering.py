@@ -58,6 +58,8 @@ def findings(root):
             continue
         relative = path.relative_to(source)
         folder = relative.parts[0] if len(relative.parts) > 1 else None
+        if folder == 'pch':  # what the compiler reads ahead for all of them
+            continue
         if folder is None and relative.name != 'main.cpp':
             yield f'src/{relative}: belongs into a folder'
             continue

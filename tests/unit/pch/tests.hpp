@@ -1,0 +1,4 @@
+// Precompiled, as src/pch/standard.hpp is.
+#include "../../../src/pch/standard.hpp"
+
+#include <doctest/doctest.h>
