@@ -14,6 +14,7 @@ autopack_test_packages=(
   clang-format-14 shellcheck podman skopeo runc apache2-utils openssl iproute2 zsh fish man-db groff-base
   pre-commit git-lfs
   python3-build python3-packaging python3-setuptools python3-wheel python3-pip python3-jsonschema python3-yaml
+  python3-google-auth
   python3-pip-whl python3-setuptools-whl python3-wheel-whl
   patchelf binutils clang libclang-rt-dev strace
 )

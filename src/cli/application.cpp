@@ -1,6 +1,7 @@
 #include "cli/application.hpp"
 
 #include "cli/command.hpp"
+#include "cli/error_text.hpp"
 #include "cli/help.hpp"
 #include "cli/reading.hpp"
 #include "cli/settings.hpp"
@@ -174,7 +175,7 @@ int run_application(const std::vector<std::string>& typed, const Surroundings& s
   } catch (const Error& error) {
     return fail(error, reading, console);
   } catch (const std::exception& error) {
-    return fail(Error{ErrorKind::internal, error.what()}, reading, console);
+    return fail(as_error(error), reading, console);
   }
 }
 

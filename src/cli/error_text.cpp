@@ -8,6 +8,9 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <filesystem>
+#include <new>
+#include <system_error>
 
 namespace autopack::cli {
 
@@ -101,6 +104,21 @@ std::string error_text(const Error& error,
     text += paint.cyan("hint:") + " " + lines(hint_text(hint, charset), "  ") + "\n";
   }
   return text;
+}
+
+Error as_error(const std::exception& error) {
+  if (const auto* file = dynamic_cast<const std::filesystem::filesystem_error*>(&error)) {
+    return Error(ErrorKind::environment, fmt::format("cannot use `{}`", file->path1().string()))
+        .cause(file->code().message());
+  }
+  if (const auto* refusal = dynamic_cast<const std::system_error*>(&error)) {
+    return Error(ErrorKind::environment, "the system refused what is needed")
+        .cause(refusal->code().message());
+  }
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) {
+    return {ErrorKind::environment, "no memory is left"};
+  }
+  return {ErrorKind::internal, error.what()};
 }
 
 std::string warning_text(const Problem& problem, const Paint& paint, Charset charset) {

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <exception>
 #include <string>
 #include <string_view>
 
@@ -33,6 +34,9 @@ private:
 
   bool color_;
 };
+
+/// What the system refused where nobody expected it is this machine's; anything else is a bug.
+Error as_error(const std::exception& error);
 
 /// What a person reads on standard error: message, causes from outer to inner, then hints. Several
 /// findings are told one below the other. Causes that begin with `told` are left out: they stand on

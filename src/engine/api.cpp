@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <random>
 
 namespace autopack::engine {
 
@@ -22,6 +23,7 @@ namespace {
 constexpr int newest_minor = 47;
 /// The first with BuildKit in `POST /build`.
 constexpr int buildkit_minor = 39;
+constexpr int http_conflict = 409;
 
 /// N of `1.N`; none for anything else.
 std::optional<int> minor_version(std::string_view text) {
@@ -36,6 +38,12 @@ std::optional<int> minor_version(std::string_view text) {
 
 std::string socket_path(const Endpoint& endpoint) {
   return endpoint.url.substr(std::string_view{"unix://"}.size());
+}
+
+void require_ok(const http::Request& request, const http::Response& response) {
+  if (!response.ok()) {
+    throw Error(ErrorKind::remote, "could not " + request.what).cause(refusal_of(response));
+  }
 }
 
 }  // namespace
@@ -104,9 +112,7 @@ http::Response Api::send(const http::Request& request) {
 
 http::Response Api::send_ok(const http::Request& request) {
   http::Response response = send(request);
-  if (!response.ok()) {
-    throw Error(ErrorKind::remote, "could not " + request.what).cause(refusal_of(response));
-  }
+  require_ok(request, response);
   return response;
 }
 
@@ -140,15 +146,40 @@ http::Header Api::registry_auth(const std::string& repository) const {
 }
 
 std::string Api::create_container(std::string what, std::string body, const std::string& query) {
-  auto create = short_request(std::move(what), "POST", "/containers/create" + query);
+  std::random_device random;
+  const std::string name = fmt::format("autopack-{:08x}{:08x}", random(), random());
+  auto create =
+      short_request(std::move(what), "POST",
+                    "/containers/create?name=" + name + (query.empty() ? "" : "&") + query);
   create.headers.push_back({"Content-Type", "application/json"});
   create.body = std::move(body);
-  const auto answer = parse_json(send_ok(create).body);
-  std::string id = text_at(answer, "Id");
-  if (id.empty() || id.find_first_not_of("0123456789abcdef") != std::string::npos) {
-    throw Error(ErrorKind::remote, "the engine made a container, but told no id");
+  try {
+    const auto response = send(create);
+    // libcurl asks again when a kept connection turns out to be at its end: the name is taken when
+    // the engine had taken in the first.
+    if (response.status == http_conflict && holds_container(name)) {
+      return name;
+    }
+    require_ok(create, response);
+    if (text_at(parse_json(response.body), "Id").empty()) {
+      throw Error(ErrorKind::remote, "the engine made a container, but told no id");
+    }
+    return name;
+  } catch (...) {
+    // The answer may be all that is missing.
+    auto removal = removal_of(name);
+    removal.timeout = std::chrono::seconds{30};
+    send_cleanup(removal);
+    throw;
   }
-  return id;
+}
+
+bool Api::holds_container(const std::string& name) {
+  return send(short_request("look for a container", "GET", "/containers/" + name + "/json")).ok();
+}
+
+http::Request Api::removal_of(const std::string& container) {
+  return short_request("remove a container", "DELETE", "/containers/" + container + "?force=1&v=1");
 }
 
 EngineInfo Api::negotiate() {

@@ -34,8 +34,10 @@ public:
 
   /// The login for `repository` (`HOST/PATH`); none = anonymous.
   std::optional<registry::Credential> login(const std::string& repository) const;
-  /// Makes a container of the `body` given, and gives its id; `query` starts with `?` or is empty.
+  /// Makes a container of the `body` given, and gives its name; `query` may be empty. When it fails
+  /// no container is left, even if only the answer was lost.
   std::string create_container(std::string what, std::string body, const std::string& query);
+  http::Request removal_of(const std::string& container);
   /// X-Registry-Auth with that login.
   http::Header registry_auth(const std::string& repository) const;
 
@@ -46,6 +48,7 @@ public:
 
 private:
   http::Request base_request(std::string what, std::string method, const std::string& path) const;
+  bool holds_container(const std::string& name);
   EngineInfo negotiate();
   void check_socket() const;
   Error unreachable() const;

@@ -30,9 +30,10 @@ constexpr int patience = 3;
 class Container {
 public:
   Container(Api& api, const ContainerSpec& spec, bool has_input) : api_{api} {
-    path_ = "/containers/" +
-            api.create_container("make a container", container_body(spec, has_input), "");
-    remove_ = api.request("remove the container", "DELETE", path_ + "?force=1&v=1");
+    const std::string name =
+        api.create_container("make a container", container_body(spec, has_input), "");
+    path_ = "/containers/" + name;
+    remove_ = api.removal_of(name);
   }
 
   ~Container() { api_.send_cleanup(remove_); }

@@ -21,20 +21,19 @@ void look_into(Api& api,
                const std::string& image,
                const std::string& platform,
                const std::function<void(const std::string& archive)>& look) {
-  const std::string wanted = platform.empty() ? "" : "?platform=" + percent_encode(platform);
+  const std::string wanted = platform.empty() ? "" : "platform=" + percent_encode(platform);
   // The command only has to be there, for images that have none.
   const json body{{"Image", image}, {"Cmd", {"true"}}, {"NetworkDisabled", true}};
-  const std::string id =
+  const std::string name =
       api.create_container(fmt::format("look into image `{}`", image), write_json(body), wanted);
-  const auto container =
-      api.request("remove a container", "DELETE", "/containers/" + id + "?force=1&v=1");
+  const auto removal = api.removal_of(name);
   try {
-    look("/containers/" + id + "/archive?path=");
+    look("/containers/" + name + "/archive?path=");
   } catch (...) {
-    api.send_cleanup(container);
+    api.send_cleanup(removal);
     throw;
   }
-  api.send_ok(container);
+  api.send_ok(removal);
 }
 
 void check_look(const http::Response& response, const std::string& image, const std::string& path) {

@@ -1,5 +1,6 @@
 #include "image/archive_reader.hpp"
 
+#include "base/digest.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "image/archive_functions.hpp"
@@ -59,6 +60,78 @@ bool is_possible(const std::string& path) {
   return path.size() <= longest_path &&
          std::count(path.begin(), path.end(), '/') <= most_directories;
 }
+
+struct Close {
+  void operator()(archive* handle) const { libarchive().read_free(handle); }
+};
+
+using Handle = std::unique_ptr<archive, Close>;
+
+Handle new_handle() {
+  Handle handle{libarchive().read_new()};
+  if (handle == nullptr) {
+    throw Error(ErrorKind::environment, "no memory to read an archive");
+  }
+  return handle;
+}
+
+Error unreadable(const Handle& handle, const std::string& outcome) {
+  const char* why = libarchive().error_string(handle.get());
+  return Error(ErrorKind::environment, outcome).cause(why == nullptr ? "it is damaged" : why);
+}
+
+/// What a reader gives, decompressed when it is compressed with gzip or zstd.
+class Decompressor {
+public:
+  Decompressor(const Reader& reader, const std::string& what) : what_{what} {
+    input_.reader = reader;
+    libarchive().read_support_filter_gzip(handle_.get());
+    libarchive().read_support_filter_zstd(handle_.get());
+    libarchive().read_support_format_empty(handle_.get());
+    libarchive().read_support_format_raw(handle_.get());
+    check(libarchive().read_open(handle_.get(), &input_, nullptr, &read_more, nullptr));
+    archive_entry* entry = nullptr;
+    const int status = libarchive().read_next_header(handle_.get(), &entry);
+    ended_ = status == ARCHIVE_EOF;
+    check(ended_ ? ARCHIVE_OK : status);
+  }
+
+  /// As a Reader.
+  std::size_t read(char* buffer, std::size_t size) {
+    if (ended_) {
+      return 0;
+    }
+    const la_ssize_t count = libarchive().read_data(handle_.get(), buffer, size);
+    check(count < 0 ? static_cast<int>(count) : ARCHIVE_OK);
+    ended_ = count <= 0;
+    hash_.update({buffer, static_cast<std::size_t>(std::max<la_ssize_t>(count, 0))});
+    return ended_ ? 0 : static_cast<std::size_t>(count);
+  }
+
+  /// Of all that was read; what is left of the input, which counts for its own digest, is passed
+  /// over.
+  Digest finish() {
+    while (input_.reader(input_.buffer.data(), input_.buffer.size()) != 0) {
+    }
+    return hash_.finish();
+  }
+
+private:
+  void check(int status) {
+    if (input_.failure) {
+      std::rethrow_exception(std::exchange(input_.failure, nullptr));
+    }
+    if (status < ARCHIVE_WARN) {
+      throw unreadable(handle_, fmt::format("{} is no tar that can be read", what_));
+    }
+  }
+
+  Input input_;
+  const std::string& what_;
+  Sha256 hash_;
+  bool ended_{false};
+  Handle handle_{new_handle()};
+};
 
 class TarReader {
 public:
@@ -123,9 +196,6 @@ public:
 
 private:
   explicit TarReader(const std::string& what) : what_{what} {
-    if (handle_ == nullptr) {
-      throw Error(ErrorKind::environment, "no memory to read an archive");
-    }
     libarchive().read_support_format_tar(handle_.get());
     // Names are bytes here, whatever the locale.
     libarchive().read_set_format_option(handle_.get(), "tar", "hdrcharset", "BINARY");
@@ -136,31 +206,27 @@ private:
       std::rethrow_exception(std::exchange(input_.failure, nullptr));
     }
     if (status < ARCHIVE_WARN) {
-      const char* why = libarchive().error_string(handle_.get());
-      throw Error(ErrorKind::environment, fmt::format("{} is no tar that can be read", what_))
-          .cause(why == nullptr ? "it is damaged" : why);
+      throw unreadable(handle_, fmt::format("{} is no tar that can be read", what_));
     }
   }
 
-  struct Close {
-    void operator()(archive* handle) const { libarchive().read_free(handle); }
-  };
-
   Input input_;
   const std::string& what_;
-  std::unique_ptr<archive, Close> handle_{libarchive().read_new()};
+  Handle handle_{new_handle()};
 };
 
 }  // namespace
 
-void read_archive(const Reader& reader,
-                  const std::string& what,
-                  const std::function<void(const ArchiveEntry&)>& take) {
-  TarReader tar{reader, what};
+Digest read_archive(const Reader& reader,
+                    const std::string& what,
+                    const std::function<void(const ArchiveEntry&)>& take) {
+  Decompressor plain{reader, what};
+  TarReader tar{[&](char* buffer, std::size_t size) { return plain.read(buffer, size); }, what};
   for (ArchiveEntry entry; tar.next(entry);) {
     take(entry);
   }
   tar.drain();
+  return plain.finish();
 }
 
 std::optional<std::string> read_member(const Reader& reader,
@@ -192,14 +258,7 @@ void index_archive(int descriptor,
 void decompress(int descriptor,
                 const std::string& what,
                 const std::function<void(std::string_view)>& take) {
-  struct Close {
-    void operator()(archive* handle) const { libarchive().read_free(handle); }
-  };
-
-  const std::unique_ptr<archive, Close> handle{libarchive().read_new()};
-  if (handle == nullptr) {
-    throw Error(ErrorKind::environment, "no memory to read an archive");
-  }
+  const Handle handle = new_handle();
   libarchive().read_support_filter_gzip(handle.get());
   libarchive().read_support_filter_zstd(handle.get());
   libarchive().read_support_format_raw(handle.get());
@@ -217,9 +276,7 @@ void decompress(int descriptor,
       take({buffer.data(), static_cast<std::size_t>(count)});
     }
   }
-  const char* why = libarchive().error_string(handle.get());
-  throw Error(ErrorKind::environment, fmt::format("{} cannot be decompressed", what))
-      .cause(why == nullptr ? "it is damaged" : why);
+  throw unreadable(handle, fmt::format("{} cannot be decompressed", what));
 }
 
 std::string normal_path(std::string_view path) {

@@ -23,10 +23,11 @@ struct ArchiveEntry {
 };
 
 /// Tells `take` each entry of the tar that `reader` gives, plain or compressed with gzip or zstd,
-/// and reads to the end. Throws Error(environment) naming `what` when it is no such tar.
-void read_archive(const Reader& reader,
-                  const std::string& what,
-                  const std::function<void(const ArchiveEntry&)>& take);
+/// and reads to the end. The digest of the plain tar. Throws Error(environment) naming `what` when
+/// it is no such tar.
+Digest read_archive(const Reader& reader,
+                    const std::string& what,
+                    const std::function<void(const ArchiveEntry&)>& take);
 
 /// The file of such a tar whose path ends with `name`, and reads to the end. None when there is
 /// none or it is larger than `limit` bytes.

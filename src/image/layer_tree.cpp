@@ -115,10 +115,11 @@ private:
   std::string last_parent_;
 };
 
-void LayerTree::add(const Reader& layer, const std::string& what) {
+Digest LayerTree::add(const Reader& layer, const std::string& what) {
   Changes changes{nodes_, what};
-  read_archive(layer, what, [&](const ArchiveEntry& entry) { changes.take(entry); });
+  Digest plain = read_archive(layer, what, [&](const ArchiveEntry& entry) { changes.take(entry); });
   changes.finish();
+  return plain;
 }
 
 /// `path` with the links on its way followed, the link at its end only with `last`; a path that
@@ -166,6 +167,28 @@ std::map<std::string, std::string> LayerTree::look(const std::vector<std::string
     }
   }
   return found;
+}
+
+LayerTree read_layers(const Source& source) {
+  const auto diff_ids = check_layers(source);
+  const auto& layers = source.manifest.layers;
+  LayerTree tree;
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const bool repeated = i > 0 && layers[i - 1].digest == layers[i].digest;
+    if (repeated && diff_ids[i - 1] == diff_ids[i]) {
+      continue;  // twice on top of itself is once
+    }
+    const Digest plain =
+        tree.add(source.open(layers[i]),
+                 fmt::format("layer `{}` of `{}`", layers[i].digest.str(), printable(source.name)));
+    if (plain != diff_ids[i]) {
+      throw broken_image(source,
+                         fmt::format("layer `{}` is `{}` unpacked, its configuration says "
+                                     "`{}`",
+                                     layers[i].digest.str(), plain.str(), diff_ids[i].str()));
+    }
+  }
+  return tree;
 }
 
 }  // namespace autopack::image

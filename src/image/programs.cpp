@@ -309,15 +309,7 @@ BaseFacts read_facts(const Source& source) {
                   .entrypoint = configuration.entrypoint(),
                   .environment = configuration.environment(),
                   .vertex_prebuilt = is_vertex_prebuilt(source.name)};
-  LayerTree tree;
-  const Descriptor* last = nullptr;
-  for (const Descriptor& layer : source.manifest.layers) {
-    if (last != nullptr && last->digest == layer.digest) {
-      continue;  // twice on top of itself is once
-    }
-    last = &layer;
-    tree.add(source.open(layer), fmt::format("layer `{}` of {}", layer.digest.str(), what));
-  }
+  const LayerTree tree = read_layers(source);
   find_programs(facts, [&](const std::vector<std::string>& paths) { return tree.look(paths); });
   return facts;
 }

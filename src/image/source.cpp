@@ -64,26 +64,28 @@ Reader verified(Reader reader, const Descriptor& blob, std::string where) {
   };
 }
 
-void check_layers(const Source& source) {
+Error broken_image(const Source& source, const std::string& why) {
+  return Error(ErrorKind::remote, fmt::format("image `{}` is broken", printable(source.name)))
+      .cause(why)
+      .hint("build and push it again, or name another one");
+}
+
+std::vector<Digest> check_layers(const Source& source) {
   const auto& layers = source.manifest.layers;
-  const std::string name = "`" + printable(source.name) + "`";
-  const auto diff_ids =
-      Configuration::parse(source.configuration, "the configuration of " + name).diff_ids();
-  const auto broken = [&](const std::string& why) {
-    return Error(ErrorKind::remote, fmt::format("image {} is broken", name))
-        .cause(why)
-        .hint("build and push it again, or name another one");
-  };
+  auto diff_ids = Configuration::parse(source.configuration,
+                                       "the configuration of `" + printable(source.name) + "`")
+                      .diff_ids();
   if (layers.size() != diff_ids.size()) {
-    throw broken(fmt::format("its manifest names {} layers, its configuration {}", layers.size(),
-                             diff_ids.size()));
+    throw broken_image(source, fmt::format("its manifest names {} layers, its configuration {}",
+                                           layers.size(), diff_ids.size()));
   }
   for (std::size_t i = 0; i < layers.size(); ++i) {
     if (is_plain_tar(layers[i]) && layers[i].digest != diff_ids[i]) {
-      throw broken(fmt::format("layer `{}` is `{}` in its configuration", layers[i].digest.str(),
-                               diff_ids[i].str()));
+      throw broken_image(source, fmt::format("layer `{}` is `{}` in its configuration",
+                                             layers[i].digest.str(), diff_ids[i].str()));
     }
   }
+  return diff_ids;
 }
 
 void read_all(const Reader& reader, const std::function<void(std::string_view)>& take) {

@@ -1,12 +1,14 @@
 #pragma once
 
 #include "base/digest.hpp"
+#include "base/error.hpp"
 #include "image/manifest.hpp"
 
 #include <cstddef>
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace autopack::image {
 
@@ -27,9 +29,12 @@ struct Source {
 /// `blob`; `where` says what holds it.
 Reader verified(Reader reader, const Descriptor& blob, std::string where);
 
-/// Throws Error(remote) when manifest and configuration tell of different layers: an image on top
-/// of it could not be run.
-void check_layers(const Source& source);
+/// What the configuration says of each layer. Throws Error(remote) when it and the manifest tell of
+/// different layers: an image on top of it could not be run. Compressed layers are held against it
+/// where they are read: see read_layers.
+std::vector<Digest> check_layers(const Source& source);
+
+Error broken_image(const Source& source, const std::string& why);
 
 /// Reads `reader` to its end.
 void read_all(const Reader& reader, const std::function<void(std::string_view bytes)>& take);

@@ -5,6 +5,11 @@
 
 #include <doctest/doctest.h>
 
+#include <filesystem>
+#include <new>
+#include <stdexcept>
+#include <system_error>
+
 namespace autopack::cli {
 
 namespace {
@@ -60,6 +65,17 @@ TEST_CASE("a bug is told as one") {
   const auto text = error_text(Error(ErrorKind::internal, "vector::at"), plain);
   CHECK(text.starts_with("error: internal: vector::at\n"));
   CHECK(text.find("bug in autopack") != std::string::npos);
+}
+
+TEST_CASE("what the system refuses is no bug") {
+  const auto code = std::make_error_code(std::errc::io_error);
+  const auto file = as_error(std::filesystem::filesystem_error("canonical", "/a", code));
+  CHECK(file.kind() == ErrorKind::environment);
+  CHECK(file.message() == "cannot use `/a`");
+  CHECK(file.causes() == std::vector{code.message()});
+  CHECK(as_error(std::system_error(code)).kind() == ErrorKind::environment);
+  CHECK(as_error(std::bad_alloc()).message() == "no memory is left");
+  CHECK(as_error(std::out_of_range("vector::at")).kind() == ErrorKind::internal);
 }
 
 TEST_CASE("text from elsewhere cannot steer the terminal") {

@@ -1,4 +1,5 @@
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "image/layer.hpp"
 #include "image/layer_tree.hpp"
 #include "image/programs.hpp"
@@ -201,19 +202,27 @@ TEST_CASE("the interpreter's version is found without running it") {
 }
 
 TEST_CASE("facts come from configuration and layers") {
-  const std::string layer = gzip_of(tar_of([](TarWriter& tar) {
+  const std::string plain = tar_of([](TarWriter& tar) {
     program(tar, "usr/bin/apt-get");
     program(tar, "opt/venv/bin/python3.12");
     tar.add_symlink("opt/venv/bin/python3", "python3.12");
     tar.add_file("opt/venv/lib/python3.12/site-packages/pip/__init__.py", 0644, "");
-  }));
-  const std::string upper = gzip_of(tar_of([](TarWriter& tar) {
+  });
+  const std::string plain_upper = tar_of([](TarWriter& tar) {
     tar.add_file("opt/venv/lib/python3.12/site-packages/.wh.pip", 0644, "");
-  }));
+  });
+  const std::string layer = gzip_of(plain);
+  const std::string upper = gzip_of(plain_upper);
   image::Source source{.name = "example/base:1", .digest = sha256("manifest")};
-  source.configuration =
-      R"({"os":"linux","architecture":"arm64","variant":"v8","rootfs":{"type":"layers"},"config":)"
-      R"({"User":"me","Env":["PATH=/opt/venv/bin:/usr/bin","CUDA_VERSION=12.1"],"Entrypoint":["x"]}})";
+  const auto configure = [&](const std::vector<std::string>& diff_ids) {
+    source.configuration =
+        R"({"os":"linux","architecture":"arm64","variant":"v8","rootfs":{"type":"layers",)"
+        R"("diff_ids":[")" +
+        join(diff_ids, R"(",")") +
+        R"("]},"config":{"User":"me","Env":["PATH=/opt/venv/bin:/usr/bin","CUDA_VERSION=12.1"],)"
+        R"("Entrypoint":["x"]}})";
+  };
+  configure({sha256(plain).str()});
   const auto add = [&](const std::string& bytes) {
     source.manifest.layers.push_back({.digest = sha256(bytes), .size = bytes.size()});
   };
@@ -232,6 +241,10 @@ TEST_CASE("facts come from configuration and layers") {
   CHECK(facts.entrypoint == std::vector<std::string>{"x"});
   CHECK(facts.digest == source.digest);
   add(upper);
+  CHECK_THROWS_WITH_AS(image::read_facts(source), "image `example/base:1` is broken", Error);
+  configure({sha256(plain).str(), sha256(plain).str()});
+  CHECK_THROWS_WITH_AS(image::read_facts(source), "image `example/base:1` is broken", Error);
+  configure({sha256(plain).str(), sha256(plain_upper).str()});
   CHECK_FALSE(image::read_facts(source).pip);
   source.manifest.layers.back().size += 1;
   CHECK_THROWS_AS(image::read_facts(source), Error);

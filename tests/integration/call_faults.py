@@ -1,0 +1,121 @@
+"""Commands in which strace makes one system call of one kind fail: what must hold whatever fails.
+
+A scenario is a command with a number, so that many can run at once without meeting each other.
+"""
+
+import concurrent.futures
+import json
+import os
+import re
+import tempfile
+import unittest
+
+import stored_image
+import testbed
+from testbed import run
+
+LONG = bool(os.environ.get('AUTOPACK_LONG_TESTS'))
+LIMIT = 60
+# The loader's calls come before main, and what fails there is the loader's to say: lack of memory, it does not survive.
+# brk is left out: it tells failure by another number than strace can give.
+LOADER = 127
+OF_MEMORY = ('mmap',)
+
+FAULTS = [
+    ('openat', 'EMFILE'), ('openat', 'EIO'), ('openat', 'ENOSPC'), ('openat', 'ENOMEM'), ('openat2', 'EMFILE'),
+    ('openat2', 'EIO'), ('read', 'EIO'), ('pread64', 'EIO'), ('write', 'ENOSPC'), ('write', 'EIO'), ('newfstatat', 'EIO'),
+    ('getdents64', 'EIO'), ('readlink', 'EIO'), ('rename', 'ENOSPC'), ('rename', 'EIO'), ('mkdir', 'ENOSPC'),
+    ('unlink', 'EIO'), ('close', 'EIO'), ('flock', 'ENOLCK'), ('fcntl', 'EMFILE'), ('mmap', 'ENOMEM'), ('clone3', 'EAGAIN'),
+    ('socket', 'EMFILE'), ('socketpair', 'EMFILE'), ('connect', 'EAGAIN'), ('sendto', 'EIO'), ('recvfrom', 'EIO'),
+    ('poll', 'ENOMEM'), ('epoll_create1', 'EMFILE'), ('eventfd2', 'EMFILE'), ('pipe2', 'EMFILE'), ('ftruncate', 'ENOSPC'),
+    ('fsync', 'EIO'), ('lseek', 'EIO'),
+]
+LOOKS_LIKE_A_BUG = re.compile(r'internal error|a bug|terminate called|std::|core dumped|Assertion', re.IGNORECASE)
+
+
+def refused_by_the_loader(answer):
+    return answer.returncode == LOADER and b'error while loading' in answer.stderr
+
+
+class Scenario(unittest.TestCase):
+    """One command, run with a fault at a time in a place of its own."""
+
+    # Of the calls of each kind that an undisturbed run makes, those that the short form makes fail.
+    places = (1, 2, 5, 12, 30, 70)
+    # Of the cells that come of it, the short form takes every so many.
+    step = 1
+
+    @classmethod
+    def setUpClass(cls):
+        cls.registry = testbed.registry()
+        cls.base = stored_image.push_base(cls.registry, 'system-calls/base')
+        cls.project = testbed.write_tree({'train.py': 'print(1)\n', 'data/a.txt': 'a\n', 'data/b.txt': 'b\n'})
+        cls.tree = testbed.tree_hash(cls.project)
+        cls.room = testbed.new_folder(cls.__name__)
+
+    def arguments(self, number):
+        raise NotImplementedError
+
+    def check(self, number, answer, first):
+        """What the command left, with number `number`, must be what `answer` says; `first` had no fault before it."""
+
+    def environment(self, number):
+        return testbed.environment(XDG_CACHE_HOME=self.room / f'cache-{number}', DOCKER_HOST='unix:///nowhere/docker.sock')
+
+    def run_once(self, number, *tracer):
+        return run([*tracer, testbed.binary, *map(str, self.arguments(number))], check=False, cwd=self.project,
+                   env=self.environment(number), timeout=LIMIT)
+
+    def calls(self, *command):
+        """How often an undisturbed run makes each call, as strace counts."""
+        with tempfile.NamedTemporaryFile('r') as counts:
+            tracer = ['strace', '-f', '-c', '-o', counts.name]
+            answer = run([*tracer, *command]) if command else self.run_once('counted', *tracer)
+            self.assertEqual(answer.returncode, 0, answer.stderr.decode())
+            lines = [line.split() for line in counts.read().splitlines()]
+        return {line[-1]: int(line[3]) for line in lines if len(line) >= 5 and line[3].isdigit()}
+
+    def run_with_fault(self, number, call, error, place):
+        tracer = ('strace', '-f', '-qq', '-o', '/dev/null', '-e', f'trace={call}',
+                  '-e', f'inject={call}:error={error}:when={place}')
+        answer = self.run_once(number, *tracer)
+        if refused_by_the_loader(answer):
+            return
+        said = f'{call} {error} at {place}: status {answer.returncode}\n{answer.stderr.decode(errors="replace")}'
+        self.assertIn(answer.returncode, (0, 1, 2), said)
+        self.assertIsNone(LOOKS_LIKE_A_BUG.search(answer.stderr.decode(errors='replace')), said)
+        if answer.returncode != 0:
+            self.require_told(answer, call, said)
+        self.check(number, answer, None)
+        # Whatever was left behind, the next run works.
+        again = self.run_once(number)
+        self.assertEqual(again.returncode, 0, said + again.stderr.decode(errors='replace'))
+        self.check(number, again, answer)
+        self.assertEqual(testbed.tree_hash(self.project), self.tree, said)
+
+    def require_told(self, answer, call, said):
+        """A failure is told; what it is told with may be the very call that fails."""
+        if call != 'write':
+            self.assertIn(b'error', answer.stderr + answer.stdout, said)
+        if answer.stdout:
+            self.assertEqual(list(json.loads(answer.stdout)), ['error'], said)
+
+    def cells(self):
+        made = self.calls()
+        begins = self.calls(testbed.binary, '--version')
+        for call, error in FAULTS:
+            first = begins[call] if call in OF_MEMORY else 0
+            count = made.get(call, 0) - first
+            for place in range(1, count + 1) if LONG else [place for place in self.places if place <= count]:
+                yield call, error, first + place
+
+    def sweep(self):
+        cells = list(self.cells())[::1 if LONG else self.step]
+        self.assertGreater(len(cells), 5)
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            running = {pool.submit(self.run_with_fault, number, *cell): cell for number, cell in enumerate(cells)}
+            for future, cell in running.items():
+                with self.subTest(cell=cell):
+                    future.result()
+        if LONG:
+            print(f'{type(self).__name__}: {len(cells)} calls failed, one in a run', flush=True)
