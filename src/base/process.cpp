@@ -108,11 +108,11 @@ enum class End { itself, too_late, too_much };
 
 /// Hands over the input and takes what the program prints.
 End exchange(Pipe& input,
-              Pipe& output,
-              Pipe& errors,
-              std::string_view rest,
-              const Patience& patience,
-              ProcessResult& result) {
+             Pipe& output,
+             Pipe& errors,
+             std::string_view rest,
+             const Patience& patience,
+             ProcessResult& result) {
   if (rest.empty()) {
     input.close_end(1);
   }

@@ -86,8 +86,8 @@ void add_directories(const fs::path& objects, int depth, std::set<fs::path>& all
   }
   std::optional<std::string> text;
   try {
-    text = depth < most_alternates ? read_file_if_exists(place / "info" / "alternates")
-                                   : std::nullopt;
+    text =
+        depth < most_alternates ? read_file_if_exists(place / "info" / "alternates") : std::nullopt;
   } catch (const Error&) {
     return;  // libgit2 says what it thinks of it
   }
