@@ -1,6 +1,7 @@
 #include "base/process.hpp"
 
 #include "base/error.hpp"
+#include "base/file.hpp"
 #include "base/text.hpp"
 
 #include <fcntl.h>
@@ -103,13 +104,15 @@ private:
   const Cancellation* cancellation_;
 };
 
-/// False when the patience was over first.
-bool exchange(Pipe& input,
-              Pipe& output,
-              Pipe& errors,
-              std::string_view rest,
-              const Patience& patience,
-              ProcessResult& result) {
+enum class End { itself, too_late, too_much };
+
+/// Hands over the input and takes what the program prints.
+End exchange(Pipe& input,
+             Pipe& output,
+             Pipe& errors,
+             std::string_view rest,
+             const Patience& patience,
+             ProcessResult& result) {
   if (rest.empty()) {
     input.close_end(1);
   }
@@ -118,13 +121,13 @@ bool exchange(Pipe& input,
                               pollfd{errors.ends[0], POLLIN, 0}};
     const int ready = ::poll(fds.data(), fds.size(), patience.next_look());
     if (patience.is_over()) {
-      return false;
+      return End::too_late;
     }
     if (ready == 0 || (ready < 0 && errno == EINTR)) {
       continue;
     }
     if (ready < 0) {
-      return true;
+      return End::itself;
     }
     if (fds[0].revents != 0) {
       const ssize_t count =
@@ -142,8 +145,11 @@ bool exchange(Pipe& input,
     if (fds[2].revents != 0) {
       take(errors, result.errors);
     }
+    if (result.output.size() + result.errors.size() > largest_text) {
+      return End::too_much;
+    }
   }
-  return true;
+  return End::itself;
 }
 
 }  // namespace
@@ -200,21 +206,25 @@ std::optional<ProcessResult> run_process(
   out.close_end(1);
   err.close_end(1);
   ProcessResult result;
-  bool ended = true;
+  End end = End::itself;
   {
     const IgnoreBrokenPipe guard;
-    ended = exchange(in, out, err, input, Patience{timeout, cancellation}, result);
+    end = exchange(in, out, err, input, Patience{timeout, cancellation}, result);
   }
-  if (!ended) {
+  if (end != End::itself) {
     ::kill(pid, SIGKILL);
   }
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
-  if (!ended && cancellation != nullptr) {
+  if (end == End::too_much) {
+    throw Error(ErrorKind::environment, fmt::format("`{}` prints without end", argv[0]))
+        .cause(fmt::format("more than {} were read", human_size(largest_text)));
+  }
+  if (end == End::too_late && cancellation != nullptr) {
     cancellation->throw_if_requested();
   }
-  if (!ended) {
+  if (end == End::too_late) {
     throw Error(ErrorKind::environment,
                 fmt::format("`{}` has not ended within {} ms", argv[0], timeout.count()));
   }

@@ -18,8 +18,8 @@ struct ProcessResult {
 
 /// Runs `argv` (found through PATH), feeds `input`, waits. None when the program is not there.
 /// Secrets go in through `input`, never through `argv`. A program that is not at its end after
-/// `timeout` (0 = no limit) is killed: Error(environment); so is one that runs when `cancellation`
-/// is requested: Error(interrupted).
+/// `timeout` (0 = no limit), or prints more than `largest_text`, is killed: Error(environment); so
+/// is one that runs when `cancellation` is requested: Error(interrupted).
 std::optional<ProcessResult> run_process(
     const std::vector<std::string>& argv,
     const std::string& input,

@@ -34,7 +34,8 @@ std::string with_port(std::string url, bool use_tls) {
 
 /// Throws Error(usage) when nothing can be done with the address.
 void check_url(const std::string& url, const std::string& origin) {
-  const auto scheme = url.substr(0, url.find("://"));
+  const auto end = url.find("://");
+  const auto scheme = end == std::string::npos ? "" : url.substr(0, end);
   if (scheme == "unix" && url.size() > 7) {
     return;
   }

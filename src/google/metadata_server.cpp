@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace autopack::google {
 
 using nlohmann::json;
@@ -80,8 +82,11 @@ protected:
       throw Error(ErrorKind::remote, "could not " + what)
           .cause(fmt::format("GET http://{}: the answer holds no access token", host_));
     }
+    constexpr std::int64_t a_day = 86400;  // no token lasts longer
+    const auto lifetime =
+        std::clamp(answer["expires_in"].get<std::int64_t>(), std::int64_t{0}, a_day);
     return {.token = Secret{answer["access_token"].get<std::string>()},
-            .expires_at = options().now() + answer["expires_in"].get<std::int64_t>()};
+            .expires_at = options().now() + lifetime};
   }
 
 private:

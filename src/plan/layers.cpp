@@ -177,17 +177,17 @@ std::uint64_t size_of(const std::vector<LayerEntry>& entries) {
 
 PlacedCode placed_code(const Plan& plan, const std::vector<std::string>& made) {
   const auto paths = std::make_shared<std::string>();
-  PlacedCode code{.entries = placed(plan, *paths)};
+  PlacedCode result{.entries = placed(plan, *paths)};
   if (!made.empty()) {
-    std::erase_if(code.entries, [&](const LayerEntry& item) {
+    std::erase_if(result.entries, [&](const LayerEntry& item) {
       const std::string_view path =
           item.path.substr(std::min(directory.size() + 1, item.path.size()));
       return item.entry->type != source::EntryType::directory &&
              std::binary_search(made.begin(), made.end(), path);
     });
   }
-  code.paths = paths;
-  return code;
+  result.paths = paths;
+  return result;
 }
 
 std::vector<Layer> code_layers(const Plan& plan, const std::vector<std::string>& made) {

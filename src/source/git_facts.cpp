@@ -72,8 +72,10 @@ bool has_staged(const GitPlace& place) {
   }
   std::string prefix = place.prefix;
   char* paths = prefix.data();
-  git_diff_options options = GIT_DIFF_OPTIONS_INIT;
+  git_diff_options options{};
+  options.version = GIT_DIFF_OPTIONS_VERSION;
   options.flags = GIT_DIFF_DISABLE_PATHSPEC_MATCH;
+  options.ignore_submodules = GIT_SUBMODULE_IGNORE_UNSPECIFIED;
   options.pathspec = {&paths, prefix.empty() ? 0U : 1U};
   const GitIndex index = open_index(place);
   git_diff* diff = nullptr;
@@ -91,7 +93,8 @@ bool has_changes(const GitPlace& place) {
   static_cast<void>(open_index(place));  // says better what cannot be read
   std::string prefix = place.prefix;
   char* paths = prefix.data();
-  git_status_options options = GIT_STATUS_OPTIONS_INIT;
+  git_status_options options{};
+  options.version = GIT_STATUS_OPTIONS_VERSION;
   options.flags = GIT_STATUS_OPT_INCLUDE_UNTRACKED | GIT_STATUS_OPT_DISABLE_PATHSPEC_MATCH;
   options.pathspec = {&paths, prefix.empty() ? 0U : 1U};
   constexpr int changed = 1;

@@ -76,19 +76,24 @@ bool is_whole(const fs::path& path) {
   return status == Z_STREAM_END;
 }
 
-/// `objects` and the directories that its `info/alternates` names.
-void add_directories(const fs::path& objects, int depth, std::vector<fs::path>& all) {
-  all.push_back(objects);
+/// `objects` and the directories that its `info/alternates` names, each once however often it is
+/// named.
+void add_directories(const fs::path& objects, int depth, std::set<fs::path>& all) {
+  std::error_code code;
+  const fs::path place = fs::canonical(objects, code);
+  if (code || !all.insert(place).second) {
+    return;
+  }
   std::optional<std::string> text;
   try {
-    text = depth < most_alternates ? read_file_if_exists(objects / "info" / "alternates")
-                                   : std::nullopt;
+    text =
+        depth < most_alternates ? read_file_if_exists(place / "info" / "alternates") : std::nullopt;
   } catch (const Error&) {
     return;  // libgit2 says what it thinks of it
   }
   for (const auto& line : split(text.value_or(""), '\n')) {
     if (!line.empty() && !line.starts_with('#')) {
-      add_directories(objects / line, depth + 1, all);
+      add_directories(place / line, depth + 1, all);
     }
   }
 }
@@ -116,7 +121,7 @@ private:
   int check(const std::string& id) noexcept;
   int check_all(const std::string& prefix) noexcept;
 
-  std::vector<fs::path> directories_{};
+  std::set<fs::path> directories_{};
   std::set<std::string> whole_{};
 };
 

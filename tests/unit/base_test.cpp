@@ -130,6 +130,7 @@ TEST_CASE("processes are fed and read") {
   CHECK_THROWS_WITH(
       static_cast<void>(run_process({"sleep", "600"}, "", {}, std::chrono::milliseconds{20})),
       "`sleep` has not ended within 20 ms");
+  CHECK_THROWS_WITH(static_cast<void>(run_process({"yes"}, "")), "`yes` prints without end");
   Cancellation stop{.requested = true};
   try {
     static_cast<void>(run_process({"sleep", "600"}, "", {}, {}, &stop));

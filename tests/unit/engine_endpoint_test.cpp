@@ -40,7 +40,7 @@ TEST_CASE("DOCKER_HOST names the engine") {
     CHECK_FALSE(endpoint.use_tls);
   }
   for (const char* wrong : {"ssh://user@host", "npipe:////./pipe/docker_engine", "fd://", "unix://",
-                            "build.example:2375", "tcp://", "nonsense"}) {
+                            "build.example:2375", "tcp://", "nonsense", "ssh"}) {
     CAPTURE(wrong);
     try {
       find({{"DOCKER_HOST", wrong}});

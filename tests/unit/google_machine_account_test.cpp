@@ -55,6 +55,12 @@ TEST_CASE("the metadata server gives the machine's tokens") {
   CHECK(source->describe().find("metadata server `127.0.0.1:1`") == 0);
 }
 
+TEST_CASE("a token of a metadata server ends within a day") {
+  Machine machine{{of_google(200, ""), of_google(200, R"({"access_token": "t", "expires_in":
+                                                         9223372036854775807})")}};
+  CHECK(machine.find()->token().expires_at == 1'086'400);
+}
+
 TEST_CASE("what answers in the metadata server's place is not believed") {
   Machine elsewhere{{answer(200, "<html>")}};
   CHECK(failure_of([&] { return elsewhere.find(); }, "no Google credentials were found").kind() ==

@@ -342,6 +342,24 @@ TEST_CASE("an object of git's that ends early is told, not waited for") {
   CHECK_NOTHROW(source::make_git_tree(repository.path, id, {}));
 }
 
+TEST_CASE("objects of another repository are found, however often its place is named") {
+  const TemporaryDirectory directory;
+  const Repository lender{directory.path() / "lender"};
+  lender.write("a.py", "text\n");
+  lender.commit();
+  const Repository repository{directory.path() / "repository"};
+  const std::string place = (lender.path / ".git/objects").string() + "\n";
+  repository.write(".git/objects/info/alternates", place);
+  repository.git({"update-ref", "refs/heads/main", lender.git({"rev-parse", "main"})});
+  std::string places;
+  for (int i = 0; i < 200; ++i) {
+    places += ".\n" + place;
+  }
+  repository.write(".git/objects/info/alternates", places);
+  lender.write(".git/objects/info/alternates", places);
+  CHECK(listing(repository.path, "main").contains("a.py"));
+}
+
 TEST_CASE("attributes of a quoted pattern are refused where they change what is checked out") {
   const TemporaryDirectory directory;
   const Repository repository{directory.path() / "r"};
