@@ -3,6 +3,7 @@
 #include "job/config_reader.hpp"
 #include "job/config_scalar.hpp"
 #include "job/flag_values.hpp"
+#include "job/resource_names.hpp"
 
 #include <fmt/format.h>
 
@@ -10,25 +11,12 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include <regex>
 
 namespace autopack::job {
 
 using nlohmann::json;
 using tables::Field;
 using tables::Type;
-
-namespace {
-
-/// RFC 3339, as the API writes and reads it.
-bool is_timestamp(const std::string& text) {
-  static const std::regex form{
-      "[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:"
-      "[0-5][0-9](\\.[0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})"};
-  return std::regex_match(text, form);
-}
-
-}  // namespace
 
 json ConfigReader::read_scalar(const YAML::Node& node,
                                const Field& field,

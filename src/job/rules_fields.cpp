@@ -1,13 +1,13 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "job/flag_values.hpp"
+#include "job/resource_names.hpp"
 #include "job/rules.hpp"
 #include "job/tables.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <regex>
 
 namespace autopack::job {
 
@@ -71,9 +71,7 @@ void check_names(const json& body, Findings& findings) {
 
 /// Both become parts of a URL, so their form is checked even with `--skip-checks`.
 void check_location(const Location& location, Findings& findings) {
-  static const std::regex region_form{"[a-z]+(-[a-z0-9]+)*"};
-  static const std::regex project_form{"([a-z0-9.-]+:)?[a-z0-9-]+"};
-  if (!location.project.empty() && !std::regex_match(location.project, project_form)) {
+  if (!location.project.empty() && !is_project_id(location.project)) {
     findings.error("project", fmt::format("`{}` is no project id", printable(location.project)),
                    {"list yours: gcloud projects list"});
   }
@@ -82,20 +80,18 @@ void check_location(const Location& location, Findings& findings) {
   }
   const auto known = tables::regions();
   const bool is_known = std::find(known.begin(), known.end(), location.region) != known.end();
-  const bool accepted =
-      findings.options().skip_tables ? std::regex_match(location.region, region_form) : is_known;
+  const bool accepted = findings.options().skip_tables ? is_region_form(location.region) : is_known;
   if (!accepted) {
     findings.error("region", fmt::format("unknown region `{}`{}", printable(location.region),
                                          tables::did_you_mean(location.region, known)));
   }
 }
 
-/// Resource names whose form the service insists on.
+/// A field with the name of a resource whose form the service insists on.
 struct NameRule {
   const char* path;  ///< in the job, for the origin
-  const char* key;   ///< in jobSpec
-  const char* form;  ///< regular expression; its first group is a location
-  const char* wanted;
+  const char* form;  ///< as for match_name
+  const char* note;  ///< what people may get wrong
 };
 
 void check_resource_name(const std::string& value,
@@ -105,37 +101,48 @@ void check_resource_name(const std::string& value,
   if (value.empty()) {
     return;
   }
-  std::smatch match;
-  if (!std::regex_match(value, match, std::regex{rule.form})) {
-    findings.error(rule.path, fmt::format("`{}` is no name for {}: {} is wanted", printable(value),
-                                          shown_path(rule.path), rule.wanted));
-  } else if (match.size() > 1 && !location.region.empty() && match[1] != location.region) {
+  const auto match = match_name(value, rule.form);
+  if (!match) {
+    findings.error(rule.path,
+                   fmt::format("`{}` is no name for {}: `{}`{} is wanted", printable(value),
+                               shown_path(rule.path), rule.form, rule.note));
+  } else if (!match->region.empty() && !location.region.empty() &&
+             match->region != location.region) {
     findings.error(rule.path, fmt::format("{} is in `{}`, but the job is in `{}`",
-                                          shown_path(rule.path), match[1].str(), location.region));
+                                          shown_path(rule.path), match->region, location.region));
+  }
+}
+
+void check_text(const std::string& value,
+                const char* path,
+                bool (*fits)(std::string_view),
+                const char* wanted,
+                Findings& findings) {
+  if (!value.empty() && !fits(value)) {
+    findings.error(path, fmt::format("`{}` is no name for {}: {} is wanted", printable(value),
+                                     shown_path(path), wanted));
   }
 }
 
 void check_resources(const json& body, const Location& location, Findings& findings) {
   const auto spec = body.value("jobSpec", json::object());
-  for (const NameRule& rule :
-       {NameRule{"jobSpec.network", "network", "projects/[0-9]+/global/networks/[^/]+",
-                 "`projects/NUMBER/global/networks/NAME`, with the number of the project,"},
-        NameRule{"jobSpec.serviceAccount", "serviceAccount", "[^@]+@[^@]+\\.[^@]+|[0-9]+",
-                 "an e-mail address or a numeric id"},
-        NameRule{"jobSpec.tensorboard", "tensorboard",
-                 "projects/[^/]+/locations/([^/]+)/tensorboards/[^/]+",
-                 "`projects/PROJECT/locations/REGION/tensorboards/ID`"}}) {
-    check_resource_name(text_of(spec, rule.key), rule, location, findings);
-  }
+  check_resource_name(text_of(spec, "network"),
+                      {"jobSpec.network", "projects/NUMBER/global/networks/NAME",
+                       ", with the number of the project,"},
+                      location, findings);
+  check_text(text_of(spec, "serviceAccount"), "jobSpec.serviceAccount", is_service_account,
+             "an e-mail address or a numeric id", findings);
+  check_resource_name(
+      text_of(spec, "tensorboard"),
+      {"jobSpec.tensorboard", "projects/PROJECT/locations/REGION/tensorboards/ID", ""}, location,
+      findings);
   check_resource_name(text_of(body.value("encryptionSpec", json::object()), "kmsKeyName"),
-                      {"encryptionSpec.kmsKeyName", "",
-                       "projects/[^/]+/locations/([^/]+)/keyRings/[^/]+/cryptoKeys/[^/]+",
-                       "`projects/PROJECT/locations/REGION/keyRings/RING/cryptoKeys/KEY`"},
+                      {"encryptionSpec.kmsKeyName",
+                       "projects/PROJECT/locations/REGION/keyRings/RING/cryptoKeys/KEY", ""},
                       location, findings);
-  check_resource_name(text_of(spec.value("baseOutputDirectory", json::object()), "outputUriPrefix"),
-                      {"jobSpec.baseOutputDirectory.outputUriPrefix", "", "gs://[^/]+(?:/.*)?",
-                       "`gs://BUCKET/PATH`"},
-                      location, findings);
+  check_text(text_of(spec.value("baseOutputDirectory", json::object()), "outputUriPrefix"),
+             "jobSpec.baseOutputDirectory.outputUriPrefix", is_bucket_uri, "`gs://BUCKET/PATH`",
+             findings);
   if (spec.contains("network") && spec.contains("pscInterfaceConfig")) {
     findings.error("jobSpec.network", "`network` and `pscInterfaceConfig` exclude each other");
   }

@@ -1,11 +1,11 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "job/resource_names.hpp"
 #include "job/rules.hpp"
 
 #include <fmt/format.h>
 
 #include <cmath>
-#include <regex>
 
 namespace autopack::job {
 
@@ -16,28 +16,25 @@ namespace {
 constexpr double tolerance = 1e-6;  // of the sum of fractions
 
 void check_names(const json& body, const Location& location, Findings& findings) {
-  static const std::regex id_form{"[a-z_][a-z0-9_-]{0,62}"};
-  static const std::regex model_form{"projects/[^/]+/locations/([^/]+)/models/[^/]+"};
+  constexpr auto* model_form = "projects/PROJECT/locations/REGION/models/ID";
   const auto id = text_of(body, "modelId");
-  if (!id.empty() && !std::regex_match(id, id_form)) {
+  if (!id.empty() && !is_model_id(id)) {
     findings.error("modelId",
                    fmt::format("`{}` is no model id: lower-case letters, digits, `_` and `-`, no "
                                "digit or `-` first, at most 63",
                                printable(id)));
   }
   const auto parent = text_of(body, "parentModel");
-  std::smatch match;
   if (parent.empty()) {
     return;
   }
-  if (!std::regex_match(parent, match, model_form)) {
-    findings.error("parentModel",
-                   fmt::format("`{}` is no name of a model: "
-                               "`projects/PROJECT/locations/REGION/models/ID` is wanted",
-                               printable(parent)));
-  } else if (!location.region.empty() && match[1] != location.region) {
+  const auto match = match_name(parent, model_form);
+  if (!match) {
+    findings.error("parentModel", fmt::format("`{}` is no name of a model: `{}` is wanted",
+                                              printable(parent), model_form));
+  } else if (!location.region.empty() && match->region != location.region) {
     findings.error("parentModel", fmt::format("`parentModel` is in `{}`, but the job is in `{}`",
-                                              match[1].str(), location.region));
+                                              match->region, location.region));
   }
 }
 
