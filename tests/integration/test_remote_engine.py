@@ -39,28 +39,39 @@ def certificates():
     return make_certificates()
 
 
+class Engine:
+    """A second engine beside the machine's own, at a port of loopback; it holds the executor image."""
+
+    def __init__(self):
+        self.folder, self.port = testbed.new_folder('engine'), testbed.free_port()
+        self.bridge = f'autopack{self.port}'
+        run(['ip', 'link', 'add', self.bridge, 'type', 'bridge'])
+        testbed.at_exit(run, ['ip', 'link', 'delete', self.bridge])
+        run(['ip', 'address', 'add', '172.31.251.1/24', 'dev', self.bridge])
+        self.start()
+        testbed.at_exit(self.stop)
+        archive = self.folder / 'executor.tar'
+        run(['docker', 'save', '--output', archive, testbed.executor()])
+        run(['docker', 'load', '--input', archive], env=remote_environment(self.port))
+
+    def start(self):
+        keys = certificates()
+        with open(self.folder / 'log', 'ab') as log:
+            # A bridge of its own and no firewall rules: with none named it would take away that of the machine's engine.
+            self.process = subprocess.Popen(
+                ['dockerd', '--host', f'tcp://127.0.0.1:{self.port}', '--tlsverify', '--tlscacert', keys / 'ca.pem',
+                 '--tlscert', keys / 'server.pem', '--tlskey', keys / 'server-key.pem', '--data-root', self.folder / 'data',
+                 '--exec-root', self.folder / 'exec', '--pidfile', self.folder / 'pid', '--bridge', self.bridge,
+                 '--iptables=false', '--ip6tables=false'], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        testbed.wait_until(lambda: testbed.listens(self.port), what='the remote engine')
+
+    def stop(self):
+        testbed.end(self.process)
+
+
 @functools.cache
 def remote_engine():
-    """A second engine beside the machine's own, at a port of loopback; its port."""
-    folder, port = certificates(), testbed.free_port()
-    bridge = f'autopack{port}'
-    state = testbed.new_folder('engine')
-    run(['ip', 'link', 'add', bridge, 'type', 'bridge'])
-    testbed.at_exit(run, ['ip', 'link', 'delete', bridge])
-    run(['ip', 'address', 'add', '172.31.251.1/24', 'dev', bridge])
-    with open(state / 'log', 'wb') as log:
-        # A bridge of its own and no firewall rules: with none named it would take away that of the machine's engine.
-        process = subprocess.Popen(
-            ['dockerd', '--host', f'tcp://127.0.0.1:{port}', '--tlsverify', '--tlscacert', folder / 'ca.pem',
-             '--tlscert', folder / 'server.pem', '--tlskey', folder / 'server-key.pem', '--data-root', state / 'data',
-             '--exec-root', state / 'exec', '--pidfile', state / 'pid', '--bridge', bridge, '--iptables=false',
-             '--ip6tables=false'], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-    testbed.at_exit(testbed.end, process)
-    testbed.wait_until(lambda: testbed.listens(port), what='the remote engine')
-    archive = state / 'executor.tar'
-    run(['docker', 'save', '--output', archive, testbed.executor()])
-    run(['docker', 'load', '--input', archive], env=remote_environment(port))
-    return port
+    return Engine()
 
 
 def remote_environment(port, **changes):
@@ -86,7 +97,7 @@ def context_folder(port):
 
 class RemoteEngine(unittest.TestCase):
     def setUp(self):
-        self.port = remote_engine()
+        self.port = remote_engine().port
         self.folder = testbed.write_tree({'task.py': 'print("far away")\n', 'requirements.txt': 'greeter==1.0\n'})
         self.flags = ['--executor-image-uri', testbed.EXECUTOR, '--script=task.py', '--build-network=host']
 
