@@ -116,6 +116,29 @@ Problem refusal(const project::ToolSetting& there, const project::ToolSetting& w
   return problem;
 }
 
+/// What is written behind the file must be read as its own: where its keys are indented, or it is
+/// one value in braces, or has an end, it is not.
+void check_saved(const std::string& text,
+                 const std::string& file,
+                 const std::vector<std::pair<std::string, nlohmann::json>>& added) {
+  std::vector<std::string> keys;
+  try {
+    for (const auto& setting : read_settings_file(text, file)) {
+      keys.push_back(setting.key);
+    }
+  } catch (const Error&) {
+    keys.clear();
+  }
+  const bool all = std::all_of(added.begin(), added.end(), [&](const auto& entry) {
+    return std::find(keys.begin(), keys.end(), entry.first) != keys.end();
+  });
+  if (!all) {
+    throw Error(ErrorKind::usage,
+                fmt::format("`--save` cannot add to `{}` as it is written", printable(file)))
+        .hint("write each key at the start of a line of its own");
+  }
+}
+
 }  // namespace
 
 std::string save_settings(const std::string& text,
@@ -141,6 +164,7 @@ std::string save_settings(const std::string& text,
     }
   }
   throw_if_errors(problems, ErrorKind::usage);
+  check_saved(result, file, added);
   return result == text + '\n' ? text : result;
 }
 

@@ -12,9 +12,11 @@ namespace {
 using autopack::fuzz::Target;
 
 std::vector<Target> all_targets() {
-  auto all = autopack::fuzz::project_targets();
-  for (const auto& more : {autopack::fuzz::job_targets(), autopack::fuzz::wire_targets()}) {
-    all.insert(all.end(), more.begin(), more.end());
+  using namespace autopack::fuzz;
+  std::vector<Target> all;
+  for (const auto& some : {project_targets(), job_targets(), wire_targets(), settings_targets(),
+                           git_targets(), service_targets(), tree_targets()}) {
+    all.insert(all.end(), some.begin(), some.end());
   }
   return all;
 }

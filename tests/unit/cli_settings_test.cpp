@@ -163,6 +163,21 @@ TEST_CASE("--save adds what was typed and leaves the rest of the file alone") {
   CHECK(cli.read("autopack.yaml") == after);
 }
 
+TEST_CASE("--save adds to no file that it would be lost in") {
+  Submission cli;
+  for (const char* const before :
+       {"  region: us-east1\n", "{region: us-east1}\n", "region: us-east1\n...\n"}) {
+    CAPTURE(before);
+    cli.write("autopack.yaml", before);
+    CHECK(cli.run({"submit", "--dry-run", "--save", "--project=p1",
+                   "--worker-pool-spec=machine-type=n1-standard-4,"
+                   "container-image-uri=gcr.io/p/i:v1"}) == 2);
+    CHECK(cli.errors.find("`--save` cannot add to `autopack.yaml` as it is written") !=
+          std::string::npos);
+    CHECK(cli.read("autopack.yaml") == before);
+  }
+}
+
 TEST_CASE("--save names what differs in a list, and tells no value of it") {
   Submission cli;
   cli.write("autopack.yaml", whole);

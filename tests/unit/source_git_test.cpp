@@ -8,6 +8,7 @@
 #include "support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
+#include <libdeflate.h>
 
 #include <filesystem>
 #include <map>
@@ -340,6 +341,33 @@ TEST_CASE("an object of git's that ends early is told, not waited for") {
   CHECK(damaged == 5 * 4);
   const std::string id = repository.git({"rev-parse", "--short", "HEAD"});
   CHECK_NOTHROW(source::make_git_tree(repository.path, id, {}));
+}
+
+TEST_CASE("an object of git's that holds other than it says is told, not read") {
+  const TemporaryDirectory directory;
+  const Repository repository{directory.path() / "r"};
+  repository.write("a.txt", "text\n");
+  repository.commit();
+  const std::string id = repository.git({"rev-parse", "HEAD:a.txt"});
+  const fs::path file = repository.path / ".git/objects" / id.substr(0, 2) / id.substr(2);
+  fs::permissions(file, fs::perms::owner_all);
+  const auto read_with = [&](const std::string& object) {
+    CAPTURE(object);
+    const std::unique_ptr<libdeflate_compressor, decltype(&libdeflate_free_compressor)> compressor{
+        libdeflate_alloc_compressor(1), libdeflate_free_compressor};
+    std::string bytes(1000, '\0');
+    bytes.resize(libdeflate_zlib_compress(compressor.get(), object.data(), object.size(),
+                                          bytes.data(), bytes.size()));
+    write_file(file, bytes);
+    return source::make_git_tree(repository.path, "HEAD", {})->read("a.txt");
+  };
+  using namespace std::string_literals;
+  CHECK(read_with("blob 5\0text\n"s) == "text\n");
+  for (const auto& object : {"blob 4\0text\n"s, "blob 6\0text\n"s, "blob 1\0"s, "blob -5\0text\n"s,
+                             "blob 99999999999999999999\0text\n"s, "blot 5\0text\n"s, "blob 5"s,
+                             "blob "s + std::string(100, '0') + "5\0text\n"s}) {
+    CHECK_THROWS_AS(static_cast<void>(read_with(object)), Error);
+  }
 }
 
 TEST_CASE("objects of another repository are found, however often its place is named") {
