@@ -1,6 +1,6 @@
 """Tells how autopack fares on real checkouts: a table of verdict, warnings, time and judgement.
 
-    repositories.py --binary PATH --base IMAGE [--starts FILE] [--wheels DIRECTORY] [--run] DIRECTORY [NAME...]
+    repositories.py --binary PATH [--base IMAGE] [--starts FILE] [--wheels DIRECTORY]... [--run] DIRECTORY [NAME...]
 
 DIRECTORY holds one checkout per folder. FILE (YAML, starts.yaml beside this script unless told otherwise) says how each
 is started, as its README does:
@@ -18,7 +18,8 @@ is started, as its README does:
 Without --run each is only planned (`explain --check`). With --run it is built and run without a network; an index
 on loopback serves the wheels of --wheels (see tests/support/debian_wheels.py) under every version that the checkout
 mentions, and an empty wheel for every other name, so that only autopack's own mistakes stop a build.
-Checkouts are only read; programs run in containers.
+Without --base an image with Python under /usr/local is made that holds the wheels of the first --wheels. Checkouts
+are only read; programs run in containers.
 """
 
 import argparse
@@ -36,6 +37,7 @@ import zipfile
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / 'support'))
 
+import bases  # noqa: E402
 import package_index  # noqa: E402
 import testbed  # noqa: E402
 import wheel_writer  # noqa: E402
@@ -43,6 +45,7 @@ import yaml  # noqa: E402
 
 PIN = re.compile(r'(?:^|[\s"\'\[,(-])([A-Za-z][\w.-]*)(?:\[[^\]]*\])?\s*(?:===?|>=|~=|\^|=)\s*[="\'^~]*(\d[\w.]*)', re.M)
 OTHER_NAMES = {'cv2': 'opencv-python', 'skimage': 'scikit-image', 'git': 'gitpython', 'hydra': 'hydra-core'}
+BASE = 'autopack-tests/repositories:1'
 TEXTS = ('*.txt', '*.toml', '*.cfg', 'setup.py', '*.yml', '*.yaml', 'Pipfile*')
 
 
@@ -61,7 +64,7 @@ def mentioned_versions(folder):
 
 def without_bounds(metadata):
     """What is needed may come in any version: versions are stand-ins here."""
-    return re.sub(r'^Requires-Dist: ([\w.-]+).*$', r'Requires-Dist: \1', metadata, flags=re.M)
+    return re.sub(r'^Requires-Dist: ([\w.-]+)[^;\n]*(;.*)?$', r'Requires-Dist: \1\2', metadata, flags=re.M)
 
 
 def unbounded(wheel, house):
@@ -96,6 +99,17 @@ def empty_wheel(name, version, house):
         with wheel_writer.Writer(path, f'{name}-{version}.dist-info') as writer:
             writer.add_metadata(f'Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n', 'py3-none-any')
     return path
+
+
+def make_base(wheels):
+    """An image as Python's official ones, with `wheels`, whose needs are as unbounded as those of the index."""
+    context = testbed.write_tree({'Dockerfile': bases.recipe('official')})
+    (context / 'wheels').mkdir()
+    for wheel in [*testbed.DEBIAN_WHEELS.glob('*.whl'), *wheels.glob('*.whl')]:
+        made = unbounded(wheel, context / 'wheels')
+        if made == wheel:
+            shutil.copy(wheel, context / 'wheels')
+    return testbed.docker('build', '--quiet', '--tag', BASE, context) and BASE
 
 
 class StandInIndex(package_index.Index):
@@ -242,7 +256,7 @@ class Row:
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n', maxsplit=1)[0])
     parser.add_argument('--binary', required=True)
-    parser.add_argument('--base', required=True)
+    parser.add_argument('--base')
     parser.add_argument('--starts', type=pathlib.Path, default=HERE / 'starts.yaml')
     parser.add_argument('--wheels', type=pathlib.Path, action='append', default=[])
     parser.add_argument('--run', action='store_true')
@@ -252,6 +266,7 @@ def main():
     parser.add_argument('names', nargs='*')
     arguments = parser.parse_args()
     testbed.binary = str(pathlib.Path(arguments.binary).resolve())
+    arguments.base = arguments.base or make_base(arguments.wheels[0])
     print('| repository | commit | started as | verdict | warnings | seconds | judgement |\n|---|---|---|---|---|---|---|', flush=True)
     for name, start in yaml.safe_load(arguments.starts.read_text()).items():
         if arguments.names and name not in arguments.names:
