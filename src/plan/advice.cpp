@@ -1,6 +1,7 @@
 #include "plan/advice.hpp"
 
 #include "base/text.hpp"
+#include "plan/conda_advice.hpp"
 #include "project/requirement.hpp"
 #include "project/requirement_lines.hpp"
 
@@ -134,13 +135,33 @@ void tell_replaced(const Framework& framework,
       {fmt::format("`{}` without a version keeps what the image brings", framework.distribution)}));
 }
 
-void tell_replaced_frameworks(const Plan& plan,
-                              const project::Project& project,
-                              Problems& problems) {
-  const auto framework = framework_of(plan.base);
-  if (!framework) {
+/// Names of the public index that pip cannot install: one only tells the right name and fails, the
+/// other belongs to nobody.
+void tell_impossible(const std::string& text, const std::string& origin, Problems& problems) {
+  const auto requirement = project::parse_requirement(text);
+  if (requirement.kind != project::Requirement::Kind::named) {
     return;
   }
+  if (requirement.name == "pytorch") {
+    problems.push_back(
+        warning("`pytorch` is conda's name: pip's distribution of that name fails to install",
+                origin, {"`torch`"}));
+  } else if (requirement.name == "python") {
+    problems.push_back(warning("`python` is nothing that pip can install", origin,
+                               {"the executor image brings Python: take the line out"}));
+  }
+}
+
+void tell_doubtful_requirements(const Plan& plan,
+                                const project::Project& project,
+                                Problems& problems) {
+  const auto framework = framework_of(plan.base);
+  const auto tell = [&](const std::string& text, const std::string& origin) {
+    tell_impossible(text, origin, problems);
+    if (framework) {
+      tell_replaced(*framework, text, origin, problems);
+    }
+  };
   for (const auto& file : project.requirement_inputs) {
     const auto entry = plan.trees.front().tree->find(file);
     const bool is_text = file.ends_with(".txt") || file.ends_with(".in");
@@ -149,12 +170,11 @@ void tell_replaced_frameworks(const Plan& plan,
     }
     const auto text = project::decode_requirements(plan.trees.front().tree->read(file)).text;
     for (const auto& line : project::split_requirements(text)) {
-      tell_replaced(*framework, line.requirement, fmt::format("{}:{}", printable(file), line.first),
-                    problems);
+      tell(line.requirement, fmt::format("{}:{}", printable(file), line.first));
     }
   }
   for (const auto& requirement : project.requirements) {
-    tell_replaced(*framework, requirement, "`--requirements`", problems);
+    tell(requirement, "`--requirements`");
   }
 }
 
@@ -170,7 +190,10 @@ Advice advice(const Plan& plan,
               ImportFindings imports,
               const BaseModules& in_base) {
   Advice advice = import_advice(plan, project, std::move(imports), in_base);
-  tell_replaced_frameworks(plan, project, advice.warnings);
+  if (auto problem = conda_advice(plan, project, in_base)) {
+    advice.warnings.push_back(std::move(*problem));
+  }
+  tell_doubtful_requirements(plan, project, advice.warnings);
   return advice;
 }
 

@@ -1,12 +1,15 @@
 #include "base/text.hpp"
 #include "plan/advice.hpp"
-#include "project/named_distributions.hpp"
+#include "plan/conda_advice.hpp"
 #include "project/known_distributions.hpp"
+#include "project/named_distributions.hpp"
+#include "project/requirement.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <set>
 
 namespace autopack::plan {
@@ -93,6 +96,40 @@ std::vector<OpenImport> without_repeats(std::vector<OpenImport> imports) {
   return once;
 }
 
+/// The extra of the project that brings `module`; empty when none does.
+std::string extra_with(const project::Project& project, const std::string& module) {
+  if (!project.package) {
+    return {};
+  }
+  for (const auto& [extra, requirements] : project.package->extra_requirements) {
+    std::vector<std::string> names;
+    std::transform(requirements.begin(), requirements.end(), std::back_inserter(names),
+                   [](const auto& text) { return project::parse_requirement(text).name; });
+    if (project::is_brought_by(module, names)) {
+      return extra;
+    }
+  }
+  return {};
+}
+
+/// Takes out what extras of the project bring: a hint for each of these.
+std::vector<std::string> hints_of_extras(const project::Project& project,
+                                         std::vector<OpenImport>& imports) {
+  std::map<std::string, std::vector<std::string>> modules;
+  std::erase_if(imports, [&](const auto& import) {
+    const std::string extra = extra_with(project, import.module);
+    if (!extra.empty()) {
+      modules[extra].push_back("`" + printable(import.module) + "`");
+    }
+    return !extra.empty();
+  });
+  std::vector<std::string> hints;
+  for (const auto& [extra, brought] : modules) {
+    hints.push_back(fmt::format("`--extra={}` brings {}", shell_quote(extra), join(brought, ", ")));
+  }
+  return hints;
+}
+
 std::string hint_for(const std::vector<OpenImport>& imports, bool base_is_known) {
   std::vector<std::string> names;
   for (const auto& import : imports) {
@@ -111,7 +148,7 @@ std::string hint_for(const std::vector<OpenImport>& imports, bool base_is_known)
                                          : ", unless the executor image brings them");
 }
 
-Problem told(const std::vector<OpenImport>& imports, bool base_is_known) {
+Problem told(const project::Project& project, std::vector<OpenImport> imports, bool base_is_known) {
   Problem problem{.severity = Problem::Severity::warning};
   const std::string_view nobody = base_is_known
                                       ? "neither a requirement nor the executor image provides"
@@ -132,7 +169,8 @@ Problem told(const std::vector<OpenImport>& imports, bool base_is_known) {
     }
     problem.message = fmt::format("{} these imports: {}", nobody, join(parts, ", "));
   }
-  if (auto hint = hint_for(imports, base_is_known); !hint.empty()) {
+  problem.hints = hints_of_extras(project, imports);
+  if (auto hint = hint_for(imports, base_is_known); !imports.empty() && !hint.empty()) {
     problem.hints.push_back(std::move(hint));
   }
   return problem;
@@ -187,7 +225,14 @@ Advice import_advice(const Plan& plan,
                  [](const auto& one) { return *one.elsewhere; });
   missing.erase(missing.begin(), foreign);
   if (!missing.empty()) {
-    advice.warnings.push_back(told(missing, base_is_known));
+    auto problem = told(project, missing, base_is_known);
+    std::vector<std::string> modules;
+    std::transform(missing.begin(), missing.end(), std::back_inserter(modules),
+                   [](const auto& one) { return one.module; });
+    if (auto hint = unread_conda_hint(plan, project, modules); !hint.empty()) {
+      problem.hints.push_back(std::move(hint));
+    }
+    advice.warnings.push_back(std::move(problem));
   }
   return advice;
 }

@@ -3,10 +3,15 @@
 #include "base/text.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace autopack::project {
 
 namespace {
+
+constexpr std::array environment_files{"environment.yml", "environment.yaml", "conda.yml",
+                                       "conda.yaml",      "env.yml",          "env.yaml"};
+constexpr std::uint64_t largest_file{1'000'000};
 
 /// `value` of `- value  # comment`, quotes gone.
 std::string scalar(std::string_view text) {
@@ -26,6 +31,15 @@ std::string conda_name(std::string_view text) {
 }
 
 }  // namespace
+
+std::optional<std::string> find_conda_environment(const Findings& findings) {
+  const auto* const found =
+      std::find_if(environment_files.begin(), environment_files.end(), [&](const char* name) {
+        const Place place = findings.follow(name);
+        return place.is_file() && place.entry.size <= largest_file;
+      });
+  return found == environment_files.end() ? std::nullopt : std::optional<std::string>{*found};
+}
 
 CondaEnvironment read_conda_environment(std::string_view text) {
   CondaEnvironment environment;

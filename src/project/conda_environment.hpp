@@ -1,5 +1,8 @@
 #pragma once
 
+#include "project/findings.hpp"
+
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,6 +15,9 @@ struct CondaEnvironment {
   std::vector<std::string> packages{};  ///< of conda, by name; `python` and `pip` are left out
   std::vector<std::pair<std::string, int>> pip{};  ///< lines for pip, with the line they stand on
 };
+
+/// The environment file of conda at the root, under one of its usual names.
+std::optional<std::string> find_conda_environment(const Findings& findings);
 
 /// Reads the `dependencies` of an environment file; what it does not understand is left out.
 CondaEnvironment read_conda_environment(std::string_view text);

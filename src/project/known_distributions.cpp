@@ -98,6 +98,22 @@ std::vector<std::string> distributions_of(std::string_view module) {
   return names;
 }
 
+std::vector<std::string> modules_of(std::string_view distribution) {
+  std::vector<std::string> modules;
+  for (const auto& [module, row] : modules_of_other_names()) {
+    const auto names = split(row, ' ');
+    if (std::any_of(names.begin(), names.end(),
+                    [&](const auto& name) { return normalise_name(name) == distribution; })) {
+      modules.emplace_back(module);
+    }
+  }
+  const std::string same = replace_all(std::string{distribution}, "-", "_");
+  if (has_same_name(same)) {
+    modules.push_back(same);
+  }
+  return modules;
+}
+
 std::string usual_distribution(std::string_view module) {
   if (const auto row = row_of(module); !row.empty()) {
     return row.front() == '-' ? "" : std::string{row.substr(0, row.find(' '))};

@@ -6,6 +6,9 @@
 
 namespace autopack::project {
 
+/// Top-level modules that the distribution, by its PEP 503 name, is known to bring.
+std::vector<std::string> modules_of(std::string_view distribution);
+
 /// Distributions (PEP 503 names) that are known to provide the module `yaml` or
 /// `google.cloud.storage`; empty when none is known.
 std::vector<std::string> distributions_of(std::string_view module);

@@ -7,6 +7,9 @@
 #include "project/setup_py.hpp"
 #include "project/toml.hpp"
 
+#include <algorithm>
+#include <set>
+
 namespace autopack::project {
 
 namespace {
@@ -55,7 +58,35 @@ private:
   const python::MarkerEnvironment& environment_;
 };
 
-void add_toml(Named& named, std::vector<std::string>& names, const std::string& text) {
+/// `asked` and the extras that those ask for in turn: `all = ["me[train]"]`.
+std::set<std::string> with_nested(const toml::table& extras,
+                                  const std::vector<std::string>& asked) {
+  std::set<std::string> all;
+  std::vector<std::string> waiting{asked};
+  while (!waiting.empty()) {
+    const std::string wanted = normalise_name(waiting.back());
+    waiting.pop_back();
+    if (!all.insert(wanted).second) {
+      continue;
+    }
+    for (const auto& [name, list] : extras) {
+      if (normalise_name(name.str()) != wanted || !list.is_array()) {
+        continue;
+      }
+      for (const auto& element : *list.as_array()) {
+        const auto more = parse_requirement(element.value_or(std::string{})).extras;
+        waiting.insert(waiting.end(), more.begin(), more.end());
+      }
+    }
+  }
+  return all;
+}
+
+/// `asked` are the extras that are installed; null: nobody knows, so all count.
+void add_toml(Named& named,
+              std::vector<std::string>& names,
+              const std::string& text,
+              const std::vector<std::string>* asked) {
   const toml::table table = parse_toml(text);
   const auto add_all = [&](const toml::node_view<const toml::node>& list) {
     if (const auto* array = list.as_array()) {
@@ -66,8 +97,12 @@ void add_toml(Named& named, std::vector<std::string>& names, const std::string& 
   };
   add_all(table["project"]["dependencies"]);
   if (const auto* extras = table["project"]["optional-dependencies"].as_table()) {
+    const auto installed =
+        asked == nullptr ? std::set<std::string>{} : with_nested(*extras, *asked);
     for (const auto& [name, list] : *extras) {
-      add_all(toml::node_view<const toml::node>{list});
+      if (asked == nullptr || installed.contains(normalise_name(name.str()))) {
+        add_all(toml::node_view<const toml::node>{list});
+      }
     }
   }
   if (const auto* poetry = table["tool"]["poetry"]["dependencies"].as_table()) {
@@ -81,14 +116,15 @@ void add_toml(Named& named, std::vector<std::string>& names, const std::string& 
 void add_metadata(NamedDistributions& named,
                   Named& requirements,
                   const source::Tree& tree,
-                  const std::string& directory) {
+                  const std::string& directory,
+                  const std::vector<std::string>* extras = nullptr) {
   const auto read = [&](const char* name) {
     const std::string path = join_path(directory, name);
     const auto entry = tree.find(path);
     return entry && entry->type == source::EntryType::file ? tree.read(path) : std::string{};
   };
   try {
-    add_toml(requirements, named.names, read("pyproject.toml"));
+    add_toml(requirements, named.names, read("pyproject.toml"), extras);
   } catch (const toml::parse_error&) {
     named.certain = false;
   }
@@ -132,7 +168,7 @@ NamedDistributions named_distributions(const source::Tree& tree,
     requirements.add(package.name);
   }
   if (project.package) {
-    add_metadata(named, requirements, tree, "");
+    add_metadata(named, requirements, tree, "", &project.package->extras);
   }
   for (const auto& input : project.requirement_inputs) {
     const auto entry = tree.find(input);

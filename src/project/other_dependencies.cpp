@@ -15,8 +15,6 @@ namespace {
 
 using Requirements = std::vector<std::pair<std::string, std::string>>;
 
-constexpr std::size_t most_told{6};
-
 struct Lock {
   const char* file;
   const char* command;  ///< makes requirements.txt of it
@@ -34,31 +32,6 @@ constexpr std::array locks{
     Lock{"conda-lock.yaml", nullptr},
     Lock{"pixi.lock", nullptr},
 };
-
-constexpr std::array environment_files{"environment.yml", "environment.yaml", "conda.yml",
-                                       "conda.yaml",      "env.yml",          "env.yaml"};
-
-void tell_conda(Findings& findings, const std::string& file, const CondaEnvironment& environment) {
-  const auto& packages = environment.packages;
-  if (packages.empty()) {
-    return;
-  }
-  const std::size_t shown = std::min(packages.size(), most_told);
-  std::string names =
-      "`" +
-      join(std::vector(packages.begin(), packages.begin() + static_cast<std::ptrdiff_t>(shown)),
-           "`, `") +
-      "`";
-  if (packages.size() > shown) {
-    names += fmt::format(" and {} more", packages.size() - shown);
-  }
-  findings.warn(
-      fmt::format("`{}` asks conda for {}: autopack installs with pip, so {} not installed", file,
-                  printable(names), packages.size() == 1 ? "it is" : "they are"),
-      "",
-      {"what the executor image does not bring goes into a requirements.txt, or "
-       "`--requirements=NAME,...`"});
-}
 
 /// A line of the pip part as a requirement; options have another way.
 void add_pip_line(Findings& findings,
@@ -103,22 +76,19 @@ bool declares_dependencies(const std::string& pyproject) {
   }
 }
 
-Requirements other_dependencies(Findings& findings, const Request& request) {
-  Requirements requirements;
+RequirementSources other_dependencies(Findings& findings, const Request& request) {
   const bool tells = request.requirements.empty() && request.groups.empty();
-  for (const auto* const name : environment_files) {
-    const Place place = findings.follow(name);
-    if (!place.is_file() || place.entry.size > 1'000'000) {
-      continue;
-    }
-    const auto environment = read_conda_environment(findings.tree().read(place.entry.path));
+  if (const auto file = find_conda_environment(findings)) {
+    RequirementSources sources;
+    auto environment =
+        read_conda_environment(findings.tree().read(findings.follow(*file).entry.path));
     for (const auto& [line, number] : environment.pip) {
-      add_pip_line(findings, requirements, line, fmt::format("{}:{}", name, number));
+      add_pip_line(findings, sources.requirements, line, fmt::format("{}:{}", *file, number));
     }
     if (tells) {
-      tell_conda(findings, name, environment);
+      sources.conda = {.file = *file, .packages = std::move(environment.packages)};
     }
-    return requirements;
+    return sources;
   }
   for (const auto& lock : locks) {
     if (tells && findings.is_file(lock.file)) {
@@ -130,10 +100,10 @@ Requirements other_dependencies(Findings& findings, const Request& request) {
           {lock.command != nullptr ? std::string{lock.command}
                                    : "write what the program needs into a requirements.txt, or "
                                      "`--requirements=NAME,...`"});
-      return requirements;
+      break;
     }
   }
-  return requirements;
+  return {};
 }
 
 }  // namespace autopack::project

@@ -1,12 +1,10 @@
 #pragma once
 
 #include "project/findings.hpp"
-#include "project/project.hpp"
+#include "project/requirement_files.hpp"
 
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 namespace autopack::project {
 
@@ -14,9 +12,9 @@ namespace autopack::project {
 bool declares_dependencies(const std::string& pyproject);
 
 /// For a project without requirement files: what pip can install of conda's environment file, each
-/// with the place it stands at. What is there besides (packages of conda, `Pipfile`, lock files) is
-/// told with the command that makes requirements of it, unless the request names some itself.
-std::vector<std::pair<std::string, std::string>> other_dependencies(Findings& findings,
-                                                                    const Request& request);
+/// with the place it stands at, and what conda would. Unless the request names requirements itself,
+/// what is there besides (`Pipfile`, lock files) is told with the command that makes requirements
+/// of it.
+RequirementSources other_dependencies(Findings& findings, const Request& request);
 
 }  // namespace autopack::project

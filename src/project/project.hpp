@@ -111,6 +111,12 @@ struct LineEdit {
   std::string text{};  ///< what stands there instead; empty: nothing
 };
 
+/// What a conda environment file asks conda for; nobody installs it.
+struct CondaRequest {
+  std::string file{};
+  std::vector<std::string> packages{};  ///< by name
+};
+
 /// Facts found in a tree. Pure data but for the trees, which planning reads further.
 struct Project {
   Entry entry{};
@@ -133,6 +139,7 @@ struct Project {
   std::vector<std::string> extra_dirs{};      ///< inside the tree, files too
   std::vector<Extra> outside_packages{};
   std::vector<Extra> outside_dirs{};
+  CondaRequest conda{};
   std::optional<Package> package{};
   std::optional<RequiresPython> requires_python{};  ///< none too when it cannot be read
   /// Normalised requirement lines of all files in reading order, comments and white space gone; for

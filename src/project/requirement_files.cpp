@@ -206,7 +206,7 @@ RequirementSources find_requirements(Findings& findings,
       return {.files = choose(findings, files)};
     }
   }
-  return {.requirements = other_dependencies(findings, request)};
+  return other_dependencies(findings, request);
 }
 
 }  // namespace autopack::project

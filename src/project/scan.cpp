@@ -117,9 +117,10 @@ Project scan(const source::Tree& tree, const Request& request) {
   Findings findings{tree, project.ignore};
   project.package = read_package(findings);
   project.requires_python = read_requires_python(findings);
-  const auto sources = find_requirements(findings, request, project);
+  auto sources = find_requirements(findings, request, project);
   read_requirements(findings, sources.files, project);
   read_extras(findings, request, sources.requirements, project);
+  project.conda = std::move(sources.conda);
   // What may run depends on the requirements, but is told first.
   Findings of_entry{tree, project.ignore};
   read_entry(of_entry, request, project);

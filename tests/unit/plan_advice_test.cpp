@@ -302,3 +302,62 @@ TEST_CASE("advice: a requirement that replaces the framework of the base") {
   CHECK(with("tensorflow==2.15").find("tensorflow 2.12") != std::string::npos);
   CHECK(with("tensorflow==2.12.*").empty());
 }
+
+TEST_CASE("advice: what conda is asked for is told when nothing else brings it") {
+  Imports project;
+  project.tree.file("trainer/task.py", "")
+      .file("environment.yml",
+            "dependencies:\n  - pytorch=1.12\n  - pytorch-cuda=11\n  - numpy\n  - ffmpeg\n"
+            "  - pip:\n    - numpy\n");
+  CHECK(told(project.advice(), "conda") ==
+        "`environment.yml` asks conda for `pytorch`, `pytorch-cuda`, `ffmpeg`: autopack installs "
+        "with pip, so they are not installed [] / what the executor image does not bring goes into "
+        "a requirements.txt, or `--requirements=NAME,...`");
+  const auto in_base = [](const auto&) { return std::map<std::string, bool>{{"torch", true}}; };
+  CHECK(told(project.advice(in_base), "conda").find("asks conda for `ffmpeg`:") !=
+        std::string::npos);
+  project.base.reference = "pytorch/pytorch:2.1.0-cuda12.1-cudnn8-runtime";
+  CHECK(told(project.advice(), "conda").find("asks conda for `ffmpeg`:") != std::string::npos);
+  project.request.requirements = {"numpy"};
+  CHECK(told(project.advice(), "conda").empty());
+}
+
+TEST_CASE("advice: an environment file that is not read is named where its pip part is missed") {
+  Imports project;
+  project.tree
+      .file("environment.yaml", "dependencies:\n  - pip:\n    - omegaconf==2.1\n    - pudb\n")
+      .file("requirements.txt", "six\n");
+  CHECK(project.first_of("import omegaconf\n", "omegaconf")
+            .ends_with(" / the pip part of `environment.yaml` brings `omegaconf`; it is not read, "
+                       "as the requirements file says what is installed"));
+  CHECK(project.first_of("import einops\n", "einops").find("environment.yaml") ==
+        std::string::npos);
+}
+
+TEST_CASE("advice: an extra that is not asked for brings nothing, and is named") {
+  Imports project;
+  project.tree.file("pyproject.toml",
+                    "[build-system]\nrequires = ['setuptools']\n[project]\nname = 'trainer'\n"
+                    "version = '1'\n[project.optional-dependencies]\nfast = ['flash-attn>=2']\n"
+                    "all = ['trainer[fast]']\n");
+  const std::string text = "import flash_attn, yaml\n";
+  CHECK(project.first_of(text, "flash_attn")
+            .ends_with(" / `--extra=fast` brings `flash_attn` / add `PyYAML` to the requirements, "
+                       "unless the executor image brings it"));
+  CHECK(project.first_of("import flash_attn\n", "flash_attn").ends_with("brings `flash_attn`"));
+  for (const auto* const extra : {"fast", "all"}) {
+    project.request.package_extras = {extra};
+    CHECK(project.first_of(text, "flash_attn").empty());
+  }
+}
+
+TEST_CASE("advice: names that pip cannot install") {
+  Imports project;
+  project.tree.file("trainer/task.py", "")
+      .file("requirements.txt", "python==3.6.12\npytorch>=1.0\npython-dateutil\n");
+  CHECK(project.advice().size() == 2);
+  CHECK(told(project.advice(), "`pytorch`") ==
+        "`pytorch` is conda's name: pip's distribution of that name fails to install "
+        "[requirements.txt:2] / `torch`");
+  CHECK(told(project.advice(), "`python`").find("[requirements.txt:1]") != std::string::npos);
+}

@@ -1,0 +1,136 @@
+#include "plan/conda_advice.hpp"
+
+#include "base/text.hpp"
+#include "project/conda_environment.hpp"
+#include "project/imports.hpp"
+#include "project/known_distributions.hpp"
+#include "project/package_names.hpp"
+#include "project/requirement.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace autopack::plan {
+
+namespace {
+
+constexpr std::size_t most_told{6};
+
+/// Comes with any wheel of a framework, or with the framework of the executor image.
+bool belongs_to_framework(const std::string& package) {
+  static constexpr std::array<std::string_view, 10> names{
+      "cpuonly", "cuda", "cuda-runtime", "cuda-toolkit", "cudatoolkit",
+      "cudnn",   "mkl",  "nccl",         "pytorch-cuda", "pytorch-mutex"};
+  return std::find(names.begin(), names.end(), package) != names.end();
+}
+
+/// Conda's name of a distribution, where it is not that of pip.
+std::string distribution_of(const std::string& package) {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 4> others{
+      {{"opencv", "opencv-python"},
+       {"py-opencv", "opencv-python"},
+       {"py-xgboost", "xgboost"},
+       {"pytorch", "torch"}}};
+  const auto* const found = std::find_if(others.begin(), others.end(),
+                                         [&](const auto& one) { return one.first == package; });
+  return found == others.end() ? project::normalise_name(package) : std::string{found->second};
+}
+
+/// Who brings what conda is asked for.
+class Bringers {
+public:
+  Bringers(const Plan& plan, const project::Project& project, const BaseModules& in_base)
+      : named_{project::named_distributions(*plan.trees.front().tree, project).names},
+        framework_{framework_in(plan.base)} {
+    std::vector<std::string> modules{"tensorflow", "torch"};
+    for (const auto& package : project.conda.packages) {
+      const auto more = project::modules_of(distribution_of(package));
+      modules.insert(modules.end(), more.begin(), more.end());
+    }
+    if (in_base) {
+      in_base_ = in_base(modules);
+    }
+  }
+
+  bool bring(const std::string& package) const {
+    if (belongs_to_framework(package)) {
+      return !framework_.empty() || brings_module("torch") || brings_module("tensorflow");
+    }
+    const std::string distribution = distribution_of(package);
+    const auto modules = project::modules_of(distribution);
+    return distribution == framework_ || (framework_ == "torch" && distribution == "torchvision") ||
+           std::find(named_.begin(), named_.end(), distribution) != named_.end() ||
+           std::any_of(modules.begin(), modules.end(),
+                       [&](const auto& module) { return brings_module(module); });
+  }
+
+private:
+  bool brings_module(const std::string& module) const {
+    const auto found = in_base_.find(module);
+    return (found != in_base_.end() && found->second) || project::is_brought_by(module, named_);
+  }
+
+  std::vector<std::string> named_;
+  std::string framework_;
+  std::map<std::string, bool> in_base_{};
+};
+
+}  // namespace
+
+std::optional<Problem> conda_advice(const Plan& plan,
+                                    const project::Project& project,
+                                    const BaseModules& in_base) {
+  auto packages = project.conda.packages;
+  if (packages.empty()) {
+    return std::nullopt;
+  }
+  const Bringers bringers{plan, project, in_base};
+  std::erase_if(packages, [&](const auto& package) { return bringers.bring(package); });
+  if (packages.empty()) {
+    return std::nullopt;
+  }
+  std::string names =
+      "`" + join(std::span{packages}.first(std::min(packages.size(), most_told)), "`, `") + "`";
+  if (packages.size() > most_told) {
+    names += fmt::format(" and {} more", packages.size() - most_told);
+  }
+  return Problem{
+      .severity = Problem::Severity::warning,
+      .message = fmt::format(
+          "`{}` asks conda for {}: autopack installs with pip, so {} not installed",
+          project.conda.file, printable(names), packages.size() == 1 ? "it is" : "they are"),
+      .hints = {"what the executor image does not bring goes into a requirements.txt, or "
+                "`--requirements=NAME,...`"}};
+}
+
+std::string unread_conda_hint(const Plan& plan,
+                              const project::Project& project,
+                              const std::vector<std::string>& modules) {
+  const project::Findings findings{*plan.trees.front().tree, project.ignore};
+  const auto file = project::find_conda_environment(findings);
+  if (!file) {
+    return {};
+  }
+  std::vector<std::string> named;
+  const auto text = findings.tree().read(findings.follow(*file).entry.path);
+  for (const auto& [line, number] : project::read_conda_environment(text).pip) {
+    named.push_back(project::parse_requirement(line).name);
+  }
+  std::vector<std::string> found;
+  for (const auto& module : modules) {
+    if (project::is_brought_by(module, named)) {
+      found.push_back("`" + printable(module) + "`");
+    }
+  }
+  if (found.empty()) {
+    return {};
+  }
+  return fmt::format("the pip part of `{}` brings {}; it is not read, as {} what is installed",
+                     *file, join(found, ", "),
+                     project.requirement_files.empty() ? "the project's own package says"
+                                                       : "the requirements file says");
+}
+
+}  // namespace autopack::plan
