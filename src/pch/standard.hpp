@@ -1,4 +1,7 @@
-// Precompiled: what most files include anyway, and what takes long to read. Every file still includes what it uses.
+// Precompiled: what most files include anyway, and what takes long to read. Every file still
+// includes what it uses.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -12,5 +15,3 @@
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include <fmt/format.h>

@@ -2,8 +2,8 @@
 
 #include "base/text.hpp"
 #include "project/conda_environment.hpp"
-#include "project/imports.hpp"
 #include "project/known_distributions.hpp"
+#include "project/named_distributions.hpp"
 #include "project/package_names.hpp"
 #include "project/requirement.hpp"
 

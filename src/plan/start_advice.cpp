@@ -4,9 +4,9 @@
 #include "plan/advice.hpp"
 #include "project/console_scripts.hpp"
 #include "project/findings.hpp"
-#include "project/named_distributions.hpp"
 #include "project/known_distributions.hpp"
 #include "project/launcher.hpp"
+#include "project/named_distributions.hpp"
 #include "project/python_names.hpp"
 #include "project/system_needs.hpp"
 
