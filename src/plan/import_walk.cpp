@@ -119,6 +119,9 @@ void ImportWalk::read_all(bool certain) {
 /// What a file imports that is itself imported only perhaps is no more certain.
 void ImportWalk::read(const ContextEntry* entry, const std::string& path, bool certain) {
   const auto file = project::read_imports(plan_.trees[entry->tree].read(*entry));
+  if (certain && file.python2_line > 0) {
+    tell_python2(path, file.python2_line);
+  }
   if (file.changes_path || finds_root(file)) {
     path_changes_ = true;
     add_root("");

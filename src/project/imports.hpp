@@ -23,6 +23,7 @@ struct Import {
 struct PythonFile {
   std::vector<Import> imports{};
   bool changes_path{false};  ///< names `sys.path`: where it finds modules is not known
+  int python2_line{0};       ///< 1-based, of the first `print "..."`; 0: none
 };
 
 /// What `text` imports, without running it.
