@@ -124,6 +124,9 @@ void ImportWalk::read(const ContextEntry* entry, const std::string& path, bool c
   const project::PythonFile& file =
       is_known ? known->second
                : read_now.emplace(project::read_python_file(plan_.trees[entry->tree].read(*entry)));
+  if (certain && file.python2_line > 0) {
+    tell_python2(path, file.python2_line);
+  }
   if (file.changes_path || finds_root(file)) {
     path_changes_ = true;
     add_root("");

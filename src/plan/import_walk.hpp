@@ -74,6 +74,7 @@ private:
   void tell_nothing_there(const project::Import& import,
                           const std::string& path,
                           const std::string& wanted);
+  void tell_python2(const std::string& path, int line);
   void note_open(const project::Import& import, const std::string& path);
 
   const Plan& plan_;

@@ -90,4 +90,15 @@ void ImportWalk::tell_nothing_there(const project::Import& import,
   findings_.problems.push_back(std::move(problem));
 }
 
+/// Told of the first file alone: the others are likely to be as old.
+void ImportWalk::tell_python2(const std::string& path, int line) {
+  if (told_.insert("print").second) {
+    findings_.problems.push_back(
+        {.severity = Problem::Severity::warning,
+         .message = fmt::format("`{}` is written for Python 2: line {} prints without parentheses",
+                                printable(path), line),
+         .hints = {"`2to3 --write FILE...` of Python before 3.13 mends most of it"}});
+  }
+}
+
 }  // namespace autopack::plan

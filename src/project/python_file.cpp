@@ -106,6 +106,10 @@ PythonFile read_python_file(std::string_view text) {
                          .nested = first.indented && !when_main,
                          .optional = first.indented && may_fail(block),
                          .when_main = when_main};
+    if (file.python2_line == 0 && first.is_name("print") && statement.size() > 1 &&
+        statement[1]->kind == Token::Kind::string) {
+      file.python2_line = first.line;
+    }
     if (first.is_name("import")) {
       read_import(statement, pattern, file.imports);
     } else if (first.is_name("from")) {

@@ -29,6 +29,7 @@ struct PythonFile {
   std::vector<Import> imports{};
   std::vector<PythonString> strings{};  ///< those of at most 200 bytes
   bool changes_path{false};             ///< names `sys.path`: where it finds modules is not known
+  int python2_line{0};                  ///< 1-based, of the first `print "..."`; 0: none
 };
 
 /// What `text` says, without running it.

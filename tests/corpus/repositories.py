@@ -185,7 +185,8 @@ class Row:
 
     def judge(self, answer):
         errors = told(answer.err, 'error')
-        self.verdict = 'planned' if answer.status == 0 else 'refused: ' + (errors[-1] if errors else last_line(answer.err))
+        error = re.sub(r' at `\[.*', '', errors[-1] if errors else last_line(answer.err))
+        self.verdict = 'planned' if answer.status == 0 else f'refused: {error}'
         return answer.status == 0
 
     def run(self):
@@ -226,7 +227,10 @@ class Row:
         else:
             missing = re.search(r"No module named '([\w]+)", output)
             stand_in = missing and OTHER_NAMES.get(missing[1], package_index.normalise(missing[1])) in empty
-            self.verdict = f'stops at {missing[1]}, of which there is no real wheel' if stand_in else 'dies: ' + last_line(output)
+            is_told = missing and any(f'`{missing[1]}`' in warning for warning in self.warnings)
+            self.verdict = (f'stops at {missing[1]}, as told' if is_told else
+                            f'stops at {missing[1]}, of which there is no real wheel' if stand_in else
+                            'dies: ' + last_line(output))
 
     def trains(self, output):
         return bool('expect' in self.start and re.search(self.start['expect'], output))
@@ -245,8 +249,7 @@ class Row:
             time.sleep(1)
 
     def markdown(self):
-        start = ' '.join([*(f'({self.start["in"]})' if 'in' in self.start else '').split(), *self.start['start'],
-                          *map(str, self.start.get('arguments', []))])
+        start = ' '.join([*(f'({self.start["in"]})' if 'in' in self.start else '').split(), *self.start['start']])
         warnings = str(len(self.warnings)) + (f', {self.start["wrong"]} wrong' if 'wrong' in self.start else '')
         judged = ': '.join(self.start[key] for key in ('judged', 'because') if key in self.start)
         return (f'| {self.name.replace("+", "/")} | {self.commit} | `{start}` | {self.verdict} | {warnings} | {self.seconds:.1f} |'

@@ -102,6 +102,6 @@ def add_test(expected, base):
     setattr(Corpus, name, lambda self: self.check(expected, base))
 
 
-for file in sorted(CORPUS.glob('*.yaml')):
+for file in sorted(set(CORPUS.glob('*.yaml')) - {CORPUS / 'starts.yaml'}):
     for kind in Expected(file).bases:
         add_test(Expected(file), kind)

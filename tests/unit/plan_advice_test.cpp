@@ -361,3 +361,15 @@ TEST_CASE("advice: names that pip cannot install") {
         "[requirements.txt:2] / `torch`");
   CHECK(told(project.advice(), "`python`").find("[requirements.txt:1]") != std::string::npos);
 }
+
+TEST_CASE("advice: code for Python 2 is told once, where the program surely imports it") {
+  Imports project;
+  project.tree.file("trainer/old.py", "x = 1\nprint 'x', x\n")
+      .file("trainer/older.py", "print \"y\"\n");
+  const std::string text = "import trainer.old, trainer.older\n";
+  CHECK(project.first_of(text, "Python 2").find("line 2 prints without parentheses") !=
+        std::string::npos);
+  CHECK(project.advice().size() == 1);
+  CHECK(project.first_of("try:\n  " + text + "except ImportError:\n  pass\n", "").empty());
+  CHECK(project.first_of("print('x')\nprint\n'a string'\n", "").empty());
+}
