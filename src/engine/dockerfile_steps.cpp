@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
+#include <set>
 #include <utility>
 
 namespace autopack::engine {
@@ -46,6 +48,34 @@ std::vector<std::string> here_documents(std::string_view text) {
   }
   return ends;
 }
+
+/// Finds where here-documents end without a search for each that does not.
+class DocumentEnds {
+public:
+  explicit DocumentEnds(const std::vector<std::string>& lines) : lines_{lines} {}
+
+  /// The line that is `word`, from `from` on; `from` when there is none.
+  std::size_t find(std::string_view word, std::size_t from) {
+    if (last_.empty()) {
+      for (std::size_t i = 0; i < lines_.size(); ++i) {
+        last_[trim(lines_[i])] = i;
+      }
+    }
+    const auto last = last_.find(word);
+    if (last == last_.end() || last->second < from) {
+      return from;
+    }
+    std::size_t at = from;
+    while (trim(lines_[at]) != word) {
+      ++at;
+    }
+    return at;
+  }
+
+private:
+  const std::vector<std::string>& lines_;
+  std::map<std::string_view, std::size_t> last_{};  ///< line with that text
+};
 
 bool is_comment_or_blank(std::string_view line) {
   line = trim(line);
@@ -93,13 +123,13 @@ std::vector<Stage> stages_of(const std::vector<Instruction>& instructions) {
 const Instruction* buildkit_step(const std::vector<Stage>& stages,
                                  std::string_view stage_name,
                                  std::size_t number) {
-  std::vector<std::string> known;
+  std::set<std::string> known;
   for (std::size_t i = 0; i < stages.size(); ++i) {
     const Stage& stage = stages[i];
-    const bool from_stage = std::find(known.begin(), known.end(), stage.base) != known.end();
-    const std::string unnamed = "stage-" + std::to_string(i);
-    known.push_back(stage.name.empty() ? unnamed : stage.name);
-    if (stage_name != known.back() && !(stage_name.empty() && stages.size() == 1)) {
+    const bool from_stage = known.contains(stage.base);
+    const std::string name = stage.name.empty() ? "stage-" + std::to_string(i) : stage.name;
+    known.insert(name);
+    if (stage_name != name && !(stage_name.empty() && stages.size() == 1)) {
       continue;
     }
     std::size_t count = 0;
@@ -148,6 +178,7 @@ const Instruction* find_step(const std::vector<Instruction>& instructions, std::
 std::vector<Instruction> instructions_of(std::string_view dockerfile) {
   const auto lines = split(dockerfile, '\n');
   const char escape = escape_character(lines);
+  DocumentEnds ends{lines};
   std::vector<Instruction> instructions;
   int stage = -1;
   for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -165,10 +196,7 @@ std::vector<Instruction> instructions_of(std::string_view dockerfile) {
     if (instruction.keyword == "RUN" || instruction.keyword == "COPY" ||
         instruction.keyword == "ADD") {
       for (const auto& end : here_documents(text)) {
-        const auto from = lines.begin() + static_cast<std::ptrdiff_t>(i);
-        const auto found = std::find_if(from, lines.end(),
-                                        [&](const std::string& line) { return trim(line) == end; });
-        i = found == lines.end() ? i : static_cast<std::size_t>(found - lines.begin());
+        i = ends.find(end, i);
       }
     }
     stage += instruction.keyword == "FROM" ? 1 : 0;

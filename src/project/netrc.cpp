@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::string_view white_space = " \t\r\n";
 
-/// The next word, quotes and backslashes taken as written; none at the end.
+/// The next word, quotes and backslashes taken as written; none at the end, nor where a quote is
+/// never closed.
 std::optional<std::string_view> next_word(std::string_view& text) {
   for (;;) {
     const auto begin = text.find_first_not_of(white_space);
@@ -31,6 +32,10 @@ std::optional<std::string_view> next_word(std::string_view& text) {
       end += text[end] == '\\' ? 2U : 1U;
     }
     ++end;
+    if (end > text.size()) {
+      text = {};
+      return std::nullopt;
+    }
   }
   const auto word = text.substr(0, end);
   text.remove_prefix(std::min(end, text.size()));

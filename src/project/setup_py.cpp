@@ -87,12 +87,11 @@ private:
         add_import(tokens_[i + 1], token.indented);
       } else if (line_start && token.is_name("import")) {
         bool module_start = true;
-        for (std::size_t j = i + 1; j < tokens_.size() && tokens_[j].kind != Token::Kind::line_end;
-             ++j) {
-          if (module_start && tokens_[j].kind == Token::Kind::name) {
-            add_import(tokens_[j], token.indented);
+        for (; i + 1 < tokens_.size() && tokens_[i + 1].kind != Token::Kind::line_end; ++i) {
+          if (module_start && tokens_[i + 1].kind == Token::Kind::name) {
+            add_import(tokens_[i + 1], token.indented);
           }
-          module_start = tokens_[j].is(",");
+          module_start = tokens_[i + 1].is(",");
         }
       }
       line_start = token.kind == Token::Kind::line_end || token.is(":");
@@ -133,7 +132,9 @@ private:
           (i > 0 && tokens_[i - 1].is_name("def"))) {
         continue;
       }
-      for (const auto& argument : split_arguments(bracketed(tokens_, i + 1))) {
+      const auto arguments = bracketed(tokens_, i + 1);
+      i += arguments.size() + 1;  // a call among them is none of the project's
+      for (const auto& argument : split_arguments(arguments)) {
         if (argument.size() > 2 && argument[0].kind == Token::Kind::name && argument[1].is("=")) {
           keywords_[argument[0].text] = argument.subspan(2);
         } else if (argument.size() == 2 && argument[0].is("**")) {
@@ -145,7 +146,7 @@ private:
 
   /// `setup(**settings)`.
   void read_dictionary(const std::string& variable) {
-    const auto value = resolve(variable);
+    const auto value = dictionaries_.insert(variable).second ? resolve(variable) : Tokens{};
     if (value.size() > 1 && value[0].is("{")) {
       for (const auto& item : split_arguments(bracketed(value, 0))) {
         if (item.size() > 2 && item[0].kind == Token::Kind::string && item[1].is(":")) {
@@ -197,6 +198,7 @@ private:
   std::vector<Token> tokens_;
   std::map<std::string, Tokens> assignments_;
   std::map<std::string, Tokens> keywords_;
+  std::set<std::string> dictionaries_;  ///< that were read
   SetupPy facts_;
 };
 

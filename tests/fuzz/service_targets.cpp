@@ -116,6 +116,9 @@ void engine_transfer(std::string_view bytes) {
 }
 
 void look_at(const google::Job& job) {
+  if (job == nullptr) {
+    return;
+  }
   submit::state_of(*job);
   submit::failure_of(*job);
   submit::logging_job_id(*job);

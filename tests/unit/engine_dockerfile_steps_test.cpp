@@ -61,6 +61,16 @@ TEST_CASE("a step of no line is none") {
   CHECK(line_of("[1/1] RUN x", "RUN x") == 0);
 }
 
+TEST_CASE("here-documents that never end are instructions of one line") {
+  std::string text = "FROM a\nRUN <<A\nx\nA\nRUN <<A\nRUN <<A\nA\n";
+  CHECK(engine::instructions_of(text).size() == 3);
+  text = "FROM a\n";
+  for (int i = 0; i < 50'000; ++i) {
+    text += "RUN <<A" + std::to_string(i) + "\n";
+  }
+  CHECK(engine::instructions_of(text).size() == 50'001);
+}
+
 TEST_CASE("here-documents and other escapes are one instruction") {
   const std::string_view text =
       "# escape=`\nFROM b\nRUN <<EOF\nRUN not\nEOF\nRUN a `\n  b\nRUN x <<< word\nCOPY a b\n";

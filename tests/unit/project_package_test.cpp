@@ -244,6 +244,20 @@ TEST_CASE("Python is looked at without being run") {
   CHECK(tokens[6].is_name("g"));
 }
 
+TEST_CASE("what stands in the brackets of a setup.py is read once") {
+  CHECK(read_setup_py("setup(name='a', cmdclass=setup(name='b'))").name == "a");
+  std::string text;
+  for (int i = 0; i < 50'000; ++i) {
+    text += "setup(";
+  }
+  CHECK(read_setup_py(text).name.empty());
+  text = "a = {'name': 'n'}\nsetup(**a";
+  for (int i = 0; i < 20'000; ++i) {
+    text += ", **a";
+  }
+  CHECK(read_setup_py(text + ")").name == "n");
+}
+
 TEST_CASE("no bytes upset the readers of setup.py and of ini files") {
   std::mt19937 random{7};
   const std::string alphabet = "()[]{},=*'\"\\\n#:;%+/. afr0\xff";

@@ -142,7 +142,8 @@ TEST_CASE("netrc is read with comments, macros and quotes") {
         "machine host login \"a b\" password \"q\\\"x\" account z\n");
   CHECK(netrc_entries(text, {"host2"}) == "machine host2 login l\n");
   CHECK(netrc_entries("machine", {""}) == "machine \n");
-  CHECK(netrc_entries("machine h login \"", {"h"}) == "machine h login \"\n");
+  CHECK(netrc_entries("machine h login \"", {"h"}) == "machine h\n");
+  CHECK(netrc_entries("machine h login l password \"p\n\n", {"h"}) == "machine h login l\n");
 }
 
 TEST_CASE("variables that requirement files name are given when they are set") {
