@@ -354,6 +354,15 @@ TEST_CASE("attributes of a quoted pattern are refused where they change what is 
   CHECK_THROWS_WITH_AS(source::make_git_tree(repository.path, "HEAD", {}),
                        "`.gitattributes` line 2 has a quoted pattern, which autopack cannot follow",
                        Error);
+  for (const char* text : {"\"a b.txt\" binary\n", "[attr]ours -text\n\"a b.txt\"\tours\r\n"}) {
+    repository.write(".gitattributes", text);
+    repository.commit();
+    CHECK_THROWS_AS(source::make_git_tree(repository.path, "HEAD", {}), Error);
+  }
+  repository.write(".gitattributes", "");
+  repository.commit();
+  write_file(repository.path / ".git/info/attributes", "\"a b.txt\" eol=crlf\n");
+  CHECK_THROWS_AS(source::make_git_tree(repository.path, "HEAD", {}), Error);
 }
 
 TEST_CASE("a conflict is told, and not taken") {
