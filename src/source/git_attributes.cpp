@@ -79,23 +79,32 @@ std::vector<fs::path> attributes_outside(git_repository* repository) {
   return paths;
 }
 
-void refuse_quoted_patterns(const std::vector<GitAttributesFile>& files) {
+void refuse_misread_patterns(const std::vector<GitAttributesFile>& files) {
   const Names changing_names = changing(files);
+  const auto changes = [&](std::string_view attributes) {
+    const Names names = names_in(attributes);
+    return std::any_of(names.begin(), names.end(),
+                       [&](const auto& name) { return changing_names.contains(name); });
+  };
+  const auto refusal = [](const GitAttributesFile& file, std::size_t line, const char* kind) {
+    return Error(ErrorKind::project,
+                 fmt::format("`{}` line {} has a {} pattern, which autopack cannot follow",
+                             printable(file.name), line, kind))
+        .hint("`--source=worktree` takes the files as they are checked out");
+  };
   for (const auto& file : files) {
-    int number = 0;
+    std::size_t number = 0;
     for (const auto& line : split(file.text, '\n')) {
       ++number;
       const auto rest = trim(line);
       const auto end = rest.rfind('"');
-      const Names names = names_in(rest.substr(end == std::string_view::npos ? 0 : end + 1));
-      if (rest.starts_with('"') && end > 0 &&
-          std::any_of(names.begin(), names.end(),
-                      [&](const auto& name) { return changing_names.contains(name); })) {
-        throw Error(ErrorKind::project,
-                    fmt::format("`{}` line {} has a quoted pattern, which autopack cannot follow",
-                                printable(file.name), number))
-            .hint("write `[[:space:]]` for a space, and no quotes")
-            .hint("`--source=worktree` takes the files as they are checked out");
+      if (rest.starts_with('"') && end > 0 && changes(rest.substr(end + 1))) {
+        throw refusal(file, number, "quoted")
+            .hint("write `[[:space:]]` for a space, and no quotes");
+      }
+      if (rest.starts_with('!') && changes(rest)) {
+        throw refusal(file, number, "negative")
+            .hint("git passes over such a line, with a warning: take it away");
       }
     }
   }

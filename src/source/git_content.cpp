@@ -85,7 +85,7 @@ GitContents::GitContents(git_repository* repository, git_index* index) : reposit
   for (const auto& path : attributes_outside(repository)) {
     files.push_back({.name = path.string(), .text = read_file_if_exists(path).value_or("")});
   }
-  refuse_quoted_patterns(files);
+  refuse_misread_patterns(files);
   has_attributes_ = !files.empty() || changes_line_ends(repository);
   // Attributes must come from the same index, not from what another process stages meanwhile.
   git().repository_set_index(repository, index);

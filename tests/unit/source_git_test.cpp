@@ -342,7 +342,9 @@ TEST_CASE("an object of git's that ends early is told, not waited for") {
   CHECK_NOTHROW(source::make_git_tree(repository.path, id, {}));
 }
 
-TEST_CASE("attributes of a quoted pattern are refused where they change what is checked out") {
+TEST_CASE(
+    "attributes of patterns that libgit2 misreads are refused where they change what is checked "
+    "out") {
   const TemporaryDirectory directory;
   const Repository repository{directory.path() / "r"};
   repository.write("a b.txt", "text\n");
@@ -354,7 +356,8 @@ TEST_CASE("attributes of a quoted pattern are refused where they change what is 
   CHECK_THROWS_WITH_AS(source::make_git_tree(repository.path, "HEAD", {}),
                        "`.gitattributes` line 2 has a quoted pattern, which autopack cannot follow",
                        Error);
-  for (const char* text : {"\"a b.txt\" binary\n", "[attr]ours -text\n\"a b.txt\"\tours\r\n"}) {
+  for (const char* text :
+       {"\"a b.txt\" binary\n", "[attr]ours -text\n\"a b.txt\"\tours\r\n", "!h text eol=crlf\n"}) {
     repository.write(".gitattributes", text);
     repository.commit();
     CHECK_THROWS_AS(source::make_git_tree(repository.path, "HEAD", {}), Error);
