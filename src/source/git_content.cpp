@@ -2,6 +2,7 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "source/git_attributes.hpp"
 
 #include <fmt/format.h>
 
@@ -70,75 +71,24 @@ constexpr Obstacle with_ident{"a file whose `$Id$` git changes at checkout", tak
 constexpr Obstacle not_fetched{"a Git LFS file that this clone has not fetched",
                                "`git lfs fetch` brings it; `--exclude` leaves it out"};
 
-/// Whether an attribute changes what is checked out.
-bool changes_content(std::string_view attributes) {
-  constexpr std::array names{"filter", "working-tree-encoding", "ident", "text", "eol", "crlf"};
-  for (const auto& part : split(attributes, ' ')) {
-    std::string_view word{part};
-    word.remove_prefix(std::min(word.find_first_not_of("-!\t"), word.size()));
-    const auto name = word.substr(0, word.find_first_of("=\r\t"));
-    if (std::find(names.begin(), names.end(), name) != names.end()) {
-      return true;
-    }
-  }
-  return false;
-}
-
-/// git reads a pattern in double quotes as C does, libgit2 takes the quotes for part of the name.
-void refuse_quoted_patterns(std::string_view text, const std::string& path) {
-  int number = 0;
-  for (const auto& line : split(text, '\n')) {
-    ++number;
-    const auto rest = trim(line);
-    const auto end = rest.rfind('"');
-    if (rest.starts_with('"') && end > 0 && changes_content(rest.substr(end + 1))) {
-      throw Error(ErrorKind::project,
-                  fmt::format("`{}` line {} has a quoted pattern, which autopack cannot follow",
-                              printable(path), number))
-          .hint("write `[[:space:]]` for a space, and no quotes")
-          .hint("`--source=worktree` takes the files as they are checked out");
-    }
-  }
-}
-
 }  // namespace
 
-GitContents::GitContents(git_repository* repository, git_index* index)
-    : repository_{repository},
-      has_attributes_{changes_line_ends(repository) || any_attributes(index)} {
-  // Attributes must come from the same index, not from what another process stages meanwhile.
-  git().repository_set_index(repository, index);
-  for (std::size_t i = 0; has_attributes_ && i < git().index_entrycount(index); ++i) {
+GitContents::GitContents(git_repository* repository, git_index* index) : repository_{repository} {
+  std::vector<GitAttributesFile> files;
+  for (std::size_t i = 0; i < git().index_entrycount(index); ++i) {
     const git_index_entry& entry = *git().index_get_byindex(index, i);
     const std::string path{entry.path};
     if (path == ".gitattributes" || path.ends_with("/.gitattributes")) {
-      refuse_quoted_patterns(read_raw(path, entry.id), path);
+      files.push_back({.name = path, .text = read_raw(path, entry.id)});
     }
   }
-}
-
-bool GitContents::any_attributes(git_index* index) const {
-  for (std::size_t i = 0; i < git().index_entrycount(index); ++i) {
-    const std::string_view path{git().index_get_byindex(index, i)->path};
-    if (path == ".gitattributes" || path.ends_with("/.gitattributes")) {
-      return true;
-    }
+  for (const auto& path : attributes_outside(repository)) {
+    files.push_back({.name = path.string(), .text = read_file_if_exists(path).value_or("")});
   }
-  // The machine's, the user's and the clone's own: libgit2 finds them.
-  const fs::path own = fs::path{git().repository_commondir(repository_)} / "info" / "attributes";
-  std::error_code code;
-  bool found = fs::exists(own, code) || has_setting(repository_, "core.attributesfile");
-  for (const int level : {GIT_CONFIG_LEVEL_XDG, GIT_CONFIG_LEVEL_SYSTEM}) {
-    git_buf paths = GIT_BUF_INIT;
-    if (git().libgit2_opts(GIT_OPT_GET_SEARCH_PATH, level, &paths) == 0) {
-      for (const std::string& path : split({paths.ptr, paths.size}, ':')) {
-        const char* name = level == GIT_CONFIG_LEVEL_XDG ? "attributes" : "gitattributes";
-        found = found || fs::exists(fs::path{path} / name, code);
-      }
-    }
-    git().buf_dispose(&paths);
-  }
-  return found;
+  refuse_misread_patterns(files);
+  has_attributes_ = !files.empty() || changes_line_ends(repository);
+  // Attributes must come from the same index, not from what another process stages meanwhile.
+  git().repository_set_index(repository, index);
 }
 
 GitContents::Attributes GitContents::attributes_of(const std::string& path) const {

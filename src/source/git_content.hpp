@@ -41,7 +41,6 @@ private:
     bool ident{false};
   };
 
-  bool any_attributes(git_index* index) const;
   Attributes attributes_of(const std::string& path) const;
   GitBlob blob(const std::string& path, const git_oid& id) const;
   std::string checked_out(const std::string& path, const git_oid& id) const;

@@ -25,6 +25,7 @@ GitFunctions open_libgit2() {
   library.find("git_config_free", functions.config_free);
   library.find("git_config_get_bool", functions.config_get_bool);
   library.find("git_config_get_entry", functions.config_get_entry);
+  library.find("git_config_get_path", functions.config_get_path);
   library.find("git_config_get_string_buf", functions.config_get_string_buf);
   library.find("git_diff_free", functions.diff_free);
   library.find("git_diff_num_deltas", functions.diff_num_deltas);

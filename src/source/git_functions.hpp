@@ -20,6 +20,7 @@ struct GitFunctions {
   decltype(&git_config_free) config_free{};
   decltype(&git_config_get_bool) config_get_bool{};
   decltype(&git_config_get_entry) config_get_entry{};
+  decltype(&git_config_get_path) config_get_path{};
   decltype(&git_config_get_string_buf) config_get_string_buf{};
   decltype(&git_diff_free) diff_free{};
   decltype(&git_diff_num_deltas) diff_num_deltas{};

@@ -388,7 +388,9 @@ TEST_CASE("objects of another repository are found, however often its place is n
   CHECK(listing(repository.path, "main").contains("a.py"));
 }
 
-TEST_CASE("attributes of a quoted pattern are refused where they change what is checked out") {
+TEST_CASE(
+    "attributes of patterns that libgit2 misreads are refused where they change what is checked "
+    "out") {
   const TemporaryDirectory directory;
   const Repository repository{directory.path() / "r"};
   repository.write("a b.txt", "text\n");
@@ -400,6 +402,16 @@ TEST_CASE("attributes of a quoted pattern are refused where they change what is 
   CHECK_THROWS_WITH_AS(source::make_git_tree(repository.path, "HEAD", {}),
                        "`.gitattributes` line 2 has a quoted pattern, which autopack cannot follow",
                        Error);
+  for (const char* text :
+       {"\"a b.txt\" binary\n", "[attr]ours -text\n\"a b.txt\"\tours\r\n", "!h text eol=crlf\n"}) {
+    repository.write(".gitattributes", text);
+    repository.commit();
+    CHECK_THROWS_AS(source::make_git_tree(repository.path, "HEAD", {}), Error);
+  }
+  repository.write(".gitattributes", "");
+  repository.commit();
+  write_file(repository.path / ".git/info/attributes", "\"a b.txt\" eol=crlf\n");
+  CHECK_THROWS_AS(source::make_git_tree(repository.path, "HEAD", {}), Error);
 }
 
 TEST_CASE("a conflict is told, and not taken") {
