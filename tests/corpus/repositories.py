@@ -24,6 +24,7 @@ are only read; programs run in containers.
 
 import argparse
 import functools
+import itertools
 import os
 import pathlib
 import re
@@ -46,6 +47,7 @@ import yaml  # noqa: E402
 PIN = re.compile(r'(?:^|[\s"\'\[,(-])([A-Za-z][\w.-]*)(?:\[[^\]]*\])?\s*(?:===?|>=|~=|\^|=)\s*[="\'^~]*(\d[\w.]*)', re.M)
 OTHER_NAMES = {'cv2': 'opencv-python', 'skimage': 'scikit-image', 'git': 'gitpython', 'hydra': 'hydra-core'}
 BASE = 'autopack-tests/repositories:1'
+COUNT = itertools.count()
 TEXTS = ('*.txt', '*.toml', '*.cfg', 'setup.py', '*.yml', '*.yaml', 'Pipfile*')
 
 
@@ -79,7 +81,9 @@ def relabelled(wheel, version, house):
     name, old, tag = wheel.name[:-4].split('-', 2)
     target = house / f'{name}-{version}-{tag}.whl'
     if not target.exists():
-        with zipfile.ZipFile(wheel) as source, wheel_writer.Writer(target, f'{name}-{version}.dist-info') as writer:
+        # Large ones take long: pip may ask again meanwhile.
+        partial = house / f'{target.name}.{next(COUNT)}'
+        with zipfile.ZipFile(wheel) as source, wheel_writer.Writer(partial, f'{name}-{version}.dist-info') as writer:
             for entry in source.infolist():
                 folder, _, file = entry.filename.partition('/')
                 if folder != f'{name}-{old}.dist-info':
@@ -89,6 +93,7 @@ def relabelled(wheel, version, house):
             entry_points = f'{name}-{old}.dist-info/entry_points.txt'
             writer.add_metadata(re.sub(r'^Version: .*$', f'Version: {version}', metadata, count=1, flags=re.M), tag,
                                 source.read(entry_points) if entry_points in source.namelist() else None)
+        partial.rename(target)
     return target
 
 
