@@ -62,6 +62,9 @@ void tell(Services& services, const Scanned& scanned, const plan::Plan& plan) {
   if (const auto kept = kept_text(scanned); !kept.empty()) {
     services.reporter->done("Took", kept);
   }
+  if (const auto ignored = ignored_text(scanned); !ignored.empty()) {
+    services.reporter->done("Left out", ignored);
+  }
 }
 
 /// A plan on the executor image as it was seen last, and what its target has for it.

@@ -68,4 +68,17 @@ std::string kept_text(const Scanned& scanned) {
                                     join(names, ", "), more);
 }
 
+std::string ignored_text(const Scanned& scanned) {
+  const auto& directories = scanned.project.ignored_directories;
+  if (directories.empty()) {
+    return {};
+  }
+  const auto& first = directories.front();
+  const std::string more =
+      directories.size() > 1 ? fmt::format(" (and {} more)", directories.size() - 1) : "";
+  return fmt::format("`{}`{}, which git ignores and `{}` line {} names; `{}` takes it in",
+                     printable(first.path), more, printable(first.from), first.line,
+                     source::include_flag(first.path));
+}
+
 }  // namespace autopack::pipeline

@@ -13,4 +13,8 @@ std::string scanned_text(const plan::Plan& plan);
 /// What goes in although git ignores it, in a line; empty when there is none.
 std::string kept_text(const Scanned& scanned);
 
+/// What stays out because git ignores it, though the program names it, in a line; empty when there
+/// is none.
+std::string ignored_text(const Scanned& scanned);
+
 }  // namespace autopack::pipeline

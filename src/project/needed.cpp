@@ -27,6 +27,7 @@ void keep_what_is_needed(Findings& findings, Project& project) {
           {fmt::format("git submodule update --init {}", shell_quote(path))});
     }
   }
+  project.ignored_directories = files.ignored_directories();
   project.python_files = files.take_python_files();
 }
 

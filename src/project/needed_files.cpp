@@ -96,6 +96,21 @@ bool NeededFiles::names(const std::string& path) const {
                      [&](const std::string& text) { return is_below(tree_path(text, ""), path); });
 }
 
+std::vector<NamedDirectory> NeededFiles::ignored_directories() const {
+  const auto& kept = ignore_.kept();
+  std::vector<NamedDirectory> directories;
+  for (const auto& [path, mention] : ignored_) {
+    const bool is_known = !directories.empty() && is_below(path, directories.back().path);
+    // What the program needs of it is in.
+    const bool is_used = std::any_of(kept.begin(), kept.end(),
+                                     [&](const auto& one) { return is_below(one.first, path); });
+    if (!is_known && !is_used) {
+      directories.push_back({.path = path, .from = mention.from, .line = mention.line});
+    }
+  }
+  return directories;
+}
+
 void NeededFiles::visit(const std::string& path) {
   if (!path.empty() && seen_.size() < most_files && seen_.insert(path).second) {
     waiting_.push_back(path);
@@ -232,6 +247,9 @@ void NeededFiles::take_named(const source::Entry& entry, const Mention& mention)
   if (entry.type == source::EntryType::directory) {
     if (looked_into_.insert(entry.path).second) {
       directories_.push_back(entry.path);
+      if (ignore_.is_only_ignored_by_git(entry.path) && !files_in(entry.path).empty()) {
+        ignored_.emplace(entry.path, mention);
+      }
     }
   } else if (entry.type == source::EntryType::file) {
     need_file(entry, mention);

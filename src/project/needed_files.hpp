@@ -31,6 +31,9 @@ public:
   /// What the Python files that were read say, by path.
   std::map<std::string, PythonFile> take_python_files() { return std::move(python_files_); }
 
+  /// Directories that stay out because git ignores them, though the program names them.
+  std::vector<NamedDirectory> ignored_directories() const;
+
 private:
   /// Where a file stands by name.
   struct Mention {
@@ -73,6 +76,7 @@ private:
   std::deque<std::string> directories_;             ///< that are named, to be looked into
   std::set<std::string> looked_into_;
   std::size_t looked_at_{0};
+  std::map<std::string, Mention> ignored_;  ///< directories that git ignores
   std::vector<Mention> too_large_;
   std::unordered_map<std::string, bool> taken_;  ///< modules; false where one cannot hold another
   std::unordered_map<std::string, std::vector<std::string>> listed_;

@@ -117,6 +117,13 @@ struct CondaRequest {
   std::vector<std::string> packages{};  ///< by name
 };
 
+/// A directory of the tree that a file names.
+struct NamedDirectory {
+  std::string path{};
+  std::string from{};  ///< the file
+  int line{0};         ///< 1-based
+};
+
 /// Facts found in a tree. Pure data but for the trees, which planning reads further.
 struct Project {
   Entry entry{};
@@ -146,6 +153,8 @@ struct Project {
   /// keys and for telling what changed.
   std::vector<std::string> normalised_requirements{};
   source::Selection ignore{};
+  /// Directories that git ignores, so that they stay out, and that the program names; sorted.
+  std::vector<NamedDirectory> ignored_directories{};
   /// What Python files that the program reaches say, by path; those that the scan read.
   std::map<std::string, PythonFile> python_files{};
   Problems warnings{};

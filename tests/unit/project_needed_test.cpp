@@ -93,3 +93,21 @@ TEST_CASE("a submodule that the program needs and that was not fetched is told")
   tree.file("a.py", "");
   CHECK(project::scan(tree, {.script = "a.py"}).warnings.empty());
 }
+
+TEST_CASE("a directory that git ignores and the program names is told, unless its files are taken") {
+  const source::MemoryTree tree{
+      {".gitignore", "data/\nvocab/\nruns/\nempty/\n"},
+      {"src/train.py",
+       "open('../data/mnist')\nwriter('missing')\nopen('../vocab')\nopen('words.txt')\n"},
+      {"data/mnist/images.gz", "i"},
+      {"vocab/words.txt", "w"},
+      {"runs/one", "r"}};
+  auto git = std::make_shared<source::GitWorkTree>();
+  git->tracked = [](std::string_view) { return std::vector<std::string>{}; };
+  const auto project = project::scan(tree, {.script = "src/train.py", .git = git});
+  REQUIRE(project.ignored_directories.size() == 1);
+  CHECK(project.ignored_directories[0].path == "data/mnist");
+  CHECK(project.ignored_directories[0].from == "src/train.py");
+  CHECK(project.ignored_directories[0].line == 1);
+  CHECK(project.ignore.kept().contains("vocab/words.txt"));
+}
