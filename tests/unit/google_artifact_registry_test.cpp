@@ -168,7 +168,8 @@ TEST_CASE("answers that leave no repository to push to") {
               "Quota exceeded"},
           Case{{answer(500, ""), answer(500, ""), answer(500, ""), answer(500, "")}, "500"},
       }) {
-    CAPTURE(fragment);
+    const auto& shown = fragment;
+    CAPTURE(shown);
     Fixture fixture{answers};
     try {
       static_cast<void>(fixture.ensure());

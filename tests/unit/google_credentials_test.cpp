@@ -225,7 +225,8 @@ TEST_CASE("credentials files that cannot be used") {
            Case{without(authorized_user(), "client_id"), "has no `client_id`"},
        }) {
     Fixture fixture;
-    const auto error = failure_of([&] { return fixture.find_file(text); }, fragment);
+    const auto& content = text;
+    const auto error = failure_of([&] { return fixture.find_file(content); }, fragment);
     CHECK(error.kind() == ErrorKind::usage);
     CHECK(all_text(error).find("adc.json") != std::string::npos);
     CHECK(all_text(error).find("`GOOGLE_APPLICATION_CREDENTIALS`") != std::string::npos);

@@ -224,7 +224,8 @@ TEST_CASE("external accounts that cannot be used") {
        }) {
     Fixture fixture;
     fixture.variables["GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES"] = "1";
-    const auto error = failure_of([&] { return fixture.find_file(text); }, fragment);
+    const auto& content = text;
+    const auto error = failure_of([&] { return fixture.find_file(content); }, fragment);
     CHECK(error.kind() == ErrorKind::usage);
     CHECK(all_text(error).find("adc.json`, named by `GOOGLE_APPLICATION_CREDENTIALS`") !=
           std::string::npos);

@@ -115,7 +115,8 @@ TEST_CASE("impersonated accounts' files that cannot be used") {
            {with(impersonated(), "delegates", "a"), "has `delegates` that are no list"},
            {with(impersonated(), "delegates", {1}), "has `delegates` that are no accounts"}}) {
     Fixture fixture;
-    const auto error = failure_of([&] { return fixture.find_file(text); }, fragment);
+    const auto& content = text;
+    const auto error = failure_of([&] { return fixture.find_file(content); }, fragment);
     CHECK(error.kind() == ErrorKind::usage);
   }
 }

@@ -130,7 +130,8 @@ TEST_CASE("a bad image name is told with the part that is wrong") {
       {"app\x1b", "`app\\x1b` " + shape},
   };
   for (const auto& [text, fault] : cases) {
-    CAPTURE(text);
+    const auto& shown = text;
+    CAPTURE(shown);
     const auto found = Reference::fault(text);
     REQUIRE(found);
     CHECK(found->ends_with(" is not an image name: " + fault));
@@ -199,7 +200,8 @@ TEST_CASE("any text becomes a component of an image name") {
       {"linux/amd64", "linux.amd64"},
   };
   for (const auto& [text, component] : cases) {
-    CAPTURE(text);
+    const auto& shown = text;
+    CAPTURE(shown);
     CHECK(sanitize_component(text) == component);
   }
   const std::string japanese = sanitize_component("\xE6\x97\xA5\xE6\x9C\xAC");

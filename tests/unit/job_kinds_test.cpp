@@ -281,7 +281,8 @@ TEST_CASE("the type of a parameter follows from its values when it is not named"
       {"x:DISCRETE:1|2:linear", "discreteValueSpec"},
   };
   for (const auto& [text, kind] : cases) {
-    CAPTURE(text);
+    const auto& shown = text;
+    CAPTURE(shown);
     const auto body = body_of({"tune", good, "--display-name=d", metric, "--parameter=" + text});
     CHECK(body["studySpec"]["parameters"][0].contains(kind));
   }

@@ -58,9 +58,12 @@ TEST_CASE("a change of requirements is told by its names and versions") {
       {{}, {"a", "b", "c", "d", "e"}, "a added, b added, c added and 2 more"},
   };
   for (const auto& [before, now, told] : rows) {
-    CAPTURE(told);
-    const auto changes =
-        after([&](Fixture& f) { require(f, now); }, [&](Fixture& f) { require(f, before); });
+    const auto& shown = told;
+    const auto& old_lines = before;
+    const auto& new_lines = now;
+    CAPTURE(shown);
+    const auto changes = after([&](Fixture& f) { require(f, new_lines); },
+                               [&](Fixture& f) { require(f, old_lines); });
     CHECK(changes.dependencies == Texts{fmt::format("requirements.txt changed ({})", told)});
     CHECK(changes.code.empty());
   }
@@ -112,7 +115,8 @@ TEST_CASE("every other input is told by its name") {
        }},
   };
   for (const auto& [told, of_code, apply] : rows) {
-    CAPTURE(told);
+    const auto& shown = told;
+    CAPTURE(shown);
     const auto changes = after(apply);
     CHECK((of_code ? changes.code : changes.dependencies).front() == told);
     CHECK((of_code ? changes.dependencies : Texts{}).empty());

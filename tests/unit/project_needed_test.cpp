@@ -94,7 +94,8 @@ TEST_CASE("a submodule that the program needs and that was not fetched is told")
   CHECK(project::scan(tree, {.script = "a.py"}).warnings.empty());
 }
 
-TEST_CASE("a directory that git ignores and the program names is told, unless its files are taken") {
+TEST_CASE(
+    "a directory that git ignores and the program names is told, unless its files are taken") {
   const source::MemoryTree tree{
       {".gitignore", "data/\nvocab/\nruns/\nempty/\n"},
       {"src/train.py",

@@ -108,11 +108,12 @@ TEST_CASE("what is worth another try, and when") {
       {{.reason = Reason::protocol}, std::nullopt},
       {{}, std::nullopt},
   };
-  for (const auto& [attempt, wanted] : rows) {
+  for (const auto& row : rows) {
+    const auto& attempt = row.first;
     CAPTURE(attempt.number);
     CAPTURE(attempt.status.value_or(0));
     CAPTURE(attempt.retry_after);
-    CHECK(http::retry_delay(attempt, 0.0, now) == wanted);
+    CHECK(http::retry_delay(attempt, 0.0, now) == row.second);
   }
   CHECK(http::retry_delay({.status = 503}, 0.999, now) > 245ms);
   CHECK(http::retry_delay({.number = 9, .status = 503}, 1.0, now, {.attempts = 10}) == 8000ms);

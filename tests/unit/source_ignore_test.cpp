@@ -158,8 +158,10 @@ TEST_CASE("one pattern matches as docker matches it") {
       {"[*]", "^/]", true},
   };
   for (const auto& [pattern, path, expected] : cases) {
-    CAPTURE(pattern);
-    CAPTURE(path);
+    const auto& shown = pattern;
+    CAPTURE(shown);
+    const auto& shown_path = path;
+    CAPTURE(shown_path);
     CHECK(excluded(pattern, {path}).empty() != expected);
   }
 }
@@ -240,7 +242,8 @@ TEST_CASE("malformed patterns are all told with file and line") {
   };
   std::string all;
   for (const auto& [pattern, message] : cases) {
-    CAPTURE(pattern);
+    const auto& shown = pattern;
+    CAPTURE(shown);
     const auto problems = problems_of(std::string{"\n"} + pattern + "\n");
     REQUIRE(problems.size() == 1);
     CHECK(problems[0].message == message);

@@ -93,7 +93,8 @@ TEST_CASE("tokens are found by their kind, with the line") {
   };
 
   for (const auto& [kind, secret] : cases) {
-    CAPTURE(kind);
+    const auto& shown = kind;
+    CAPTURE(shown);
     const std::string expected = std::string{kind} + ":2";
     CHECK(found("first = 1\nx = \"" + secret + "\"\n") == expected);
     CHECK(found("first\n" + secret) == expected);
