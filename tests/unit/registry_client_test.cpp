@@ -109,11 +109,11 @@ TEST_CASE("what is worth another try, and when") {
       {{}, std::nullopt},
   };
   for (const auto& row : rows) {
-    const auto& attempt = row.first;
+    const auto& attempt = row.attempt;
     CAPTURE(attempt.number);
     CAPTURE(attempt.status.value_or(0));
     CAPTURE(attempt.retry_after);
-    CHECK(http::retry_delay(attempt, 0.0, now) == row.second);
+    CHECK(http::retry_delay(attempt, 0.0, now) == row.wanted);
   }
   CHECK(http::retry_delay({.status = 503}, 0.999, now) > 245ms);
   CHECK(http::retry_delay({.number = 9, .status = 503}, 1.0, now, {.attempts = 10}) == 8000ms);
