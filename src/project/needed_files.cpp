@@ -99,7 +99,9 @@ bool NeededFiles::names(const std::string& path) const {
 std::vector<NamedDirectory> NeededFiles::ignored_directories() const {
   const auto& kept = ignore_.kept();
   std::vector<NamedDirectory> directories;
-  for (const auto& [path, mention] : ignored_) {
+  for (const auto& ignored : ignored_) {
+    const std::string& path = ignored.first;
+    const Mention& mention = ignored.second;
     const bool is_known = !directories.empty() && is_below(path, directories.back().path);
     // What the program needs of it is in.
     const bool is_used = std::any_of(kept.begin(), kept.end(),
