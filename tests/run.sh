@@ -8,9 +8,10 @@ cd "$root" || exit 1
 exec </dev/null
 
 fuzz_seconds=10
+fuzz_jobs=1
 case "${1:-}" in
   '') ;;
-  --long) export AUTOPACK_LONG_TESTS=1 && fuzz_seconds=3600 ;;
+  --long) export AUTOPACK_LONG_TESTS=1 && fuzz_seconds=3600 && fuzz_jobs=$(nproc) ;;
   *) echo "usage: tests/run.sh [--long]" && exit 2 ;;
 esac
 
@@ -69,15 +70,17 @@ need_packages "${autopack_build_packages[@]}" "${autopack_engine_packages[@]}" \
 build build-tests -Doptimization=1 -Ddebug=false -Dcpp_args=-g1 || give_up "the build failed" 6
 
 engine_log=$(mktemp)
+fuzz_log=$(mktemp)
 engine_pid=$(start_engine "$engine_log")
-trap '[ -n "$engine_pid" ] && end_process "$engine_pid"; rm -f "$engine_log"' EXIT
+trap '[ -n "$engine_pid" ] && end_process "$engine_pid"; rm -f "$engine_log" "$fuzz_log"' EXIT
 
 # By clang, whose libFuzzer the fuzz targets need: one build for them and for the tests. Unoptimised: the sanitizers
-# make optimising compilers many times slower. Built while the integration tests wait for engines and registries.
+# make optimising compilers many times slower. All this while the integration tests wait for engines and registries.
 (
   renice -n 10 "$BASHPID" >/dev/null
   compiler=clang++ build build-asan --werror -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false \
-    -Doptimization=0 -Ddebug=false -Dcpp_args=-gline-tables-only
+    -Doptimization=0 -Ddebug=false -Dcpp_args=-gline-tables-only || exit
+  python3 tests/fuzz/run.py build-asan --seconds "$fuzz_seconds" --jobs "$fuzz_jobs" >"$fuzz_log" 2>&1 || true
 ) &
 sanitized_build=$!
 
@@ -87,13 +90,10 @@ export ASAN_OPTIONS=abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_er
 export LSAN_OPTIONS=suppressions=$root/tests/support/leaks.txt:print_suppressions=0
 if wait "$sanitized_build"; then
   run --name sanitized build-asan unit golden
-  fuzz_log=$(mktemp)
-  python3 tests/fuzz/run.py build-asan --seconds "$fuzz_seconds" >"$fuzz_log" 2>&1
   read -r good bad < <(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' "$fuzz_log")
   grep -v '^ok ' "$fuzz_log"
   passed=$((passed + ${good:-0}))
   failed=$((failed + ${bad:-1}))
-  rm -f "$fuzz_log"
 else
   echo "the sanitized build failed"
   failed=$((failed + 3))
