@@ -155,7 +155,7 @@ class GoogleAuth(unittest.TestCase):
                 'no type': self.changed(self.robot, type=LEFT_OUT),
                 'another type': self.changed(self.robot, type='gdch'),
                 'a type that is no text': self.changed(self.robot, type=1),
-                'an older file of a browser\'s login': {'installed': {'client_id': 'id', 'client_secret': 'x'}},
+                'an older file of a browser\'s login': {'installed': {'client_id': 'id', 'client_secret': secret_watch.secret('installed')}},
                 'no object': [], 'a text': '"authorized_user"', 'no JSON': '{', 'nothing': '',
                 'a user without a token': self.changed(self.user, refresh_token=LEFT_OUT),
                 'a user without an id': self.changed(self.user, client_id=LEFT_OUT),
