@@ -16,6 +16,7 @@ import testbed
 from testbed import run
 
 PASSWORD = secret_watch.secret('password')
+GIVEN = secret_watch.secret('given-token')
 # What no program shows: the command failed before it asked for a token.
 REFUSED = 'refused'
 ANONYMOUS = 'anonymous'
@@ -57,14 +58,14 @@ class Registry(loopback.Server):
                 handler.send(401, {'errors': [{'code': 'UNAUTHORIZED'}]}, {'WWW-Authenticate': challenge})
             return
         self.note(handler.headers.get('Authorization', ''), form)
-        handler.send(200, {'token': 'given', 'access_token': 'given', 'expires_in': 300})
+        handler.send(200, {'token': GIVEN, 'access_token': GIVEN, 'expires_in': 300})
 
     def note(self, authorization, form):
         kind, _, value = authorization.partition(' ')
         if kind == 'Basic':
             name, _, password = base64.b64decode(value).decode().partition(':')
             self.shown.append(name if password == PASSWORD else f'{name} with another password')
-        elif value and value != 'given':
+        elif value and value != GIVEN:
             self.shown.append('a token of the registry')
         elif form.get('refresh_token'):
             self.shown.append('an identity token')
