@@ -159,7 +159,10 @@ void add_certificate(PipSettings& settings, Options& options, const std::string&
 std::string configuration_text(const Options& options) {
   std::string text = "[global]\n";
   for (const auto& [name, value] : options) {
-    const auto words = name == "proxy" ? std::vector{std::string{trim(value)}} : words_of(value);
+    // A line that is not indented would be an option or a section of its own.
+    const auto words = name == "proxy"
+                           ? std::vector{replace_all(std::string{trim(value)}, "\n", "\n    ")}
+                           : words_of(value);
     if (words.size() == 1) {
       text += fmt::format("{} = {}\n", name, words.front());
     } else if (!words.empty()) {

@@ -71,9 +71,10 @@ void SecretScan::feed(std::string_view bytes) {
   if (is_done()) {
     return;
   }
-  if (!started_) {
-    started_ = true;
-    binary_ = bytes.substr(0, binary_prefix).find('\0') != std::string_view::npos;
+  if (seen_ < binary_prefix) {
+    binary_ =
+        binary_ || bytes.substr(0, binary_prefix - seen_).find('\0') != std::string_view::npos;
+    seen_ += bytes.size();
   }
   if (named_ && whole_.size() < largest_named) {
     whole_ += bytes.substr(0, largest_named - whole_.size());
@@ -106,6 +107,11 @@ std::vector<FoundSecret> SecretScan::finish() {
     for (const NamedSecret& secret : secrets_in_file(path_, whole_)) {
       // Over the whole file: a password alone could be guessed from its hash.
       note(whole_, secret.at, secret.kind, whole_);
+    }
+  }
+  if (binary_) {
+    for (FoundSecret& secret : found_) {  // some before the first zero byte was seen
+      secret.line = 0;
     }
   }
   std::stable_sort(found_.begin(), found_.end(),

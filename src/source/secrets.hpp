@@ -53,7 +53,7 @@ private:
   std::string carry_{};    ///< what the next bytes are looked at with
   std::size_t looked_{0};  ///< bytes of `carry_` whose findings are known
   int lines_{1};           ///< line at the start of `carry_`
-  bool started_{false};
+  std::size_t seen_{0};    ///< bytes, as far as they tell whether the file is binary
   bool binary_{false};
   std::vector<FoundSecret> found_{};
 };

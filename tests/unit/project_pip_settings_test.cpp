@@ -154,3 +154,9 @@ TEST_CASE("variables that requirement files name are given when they are set") {
   CHECK(settings.has_credentials);
   CHECK(settings.description == "pip settings: the variable `TOKEN`");
 }
+
+TEST_CASE("a proxy of several lines becomes no section of the settings") {
+  const Machine machine;
+  machine.write("etc/pip.conf", "[global]\nproxy = http\n  [install]\n  retries = 3\n");
+  CHECK(machine.configuration() == "[global]\nproxy = http\n    [install]\n    retries = 3\n");
+}

@@ -242,3 +242,18 @@ TEST_CASE("lines that allow nothing are refused, all at once") {
     CHECK(error.problems()[1].origin == ".autopack-allow-secrets:2");
   }
 }
+
+TEST_CASE("a file is binary by its beginning, in whatever pieces it is read") {
+  const std::string key = "\"AKIAIOSFODNN7EXAMPL3\"\n";
+  const std::string bytes = key + std::string(1, '\0') + key;
+  SecretScan whole{"a.py", SecretScan::Detail::all};
+  whole.feed(bytes);
+  SecretScan parts{"a.py", SecretScan::Detail::all};
+  for (const char c : bytes) {
+    parts.feed({&c, 1});
+  }
+  const auto found = whole.finish();
+  CHECK(found == parts.finish());
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].line == 0);
+}
