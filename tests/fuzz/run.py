@@ -1,6 +1,6 @@
 """Fuzzes the parsers of what strangers write, under the address and undefined behaviour sanitizers.
 
-    run.py BUILD [--seconds N] [--jobs N] [TARGET...]
+    run.py BUILD [--seconds N] [--jobs N] [--seed N] [TARGET...]
 
 BUILD is a directory of `meson setup -Dfuzz=true` made with clang. Each target runs for N seconds (5), starting from
 its small corpus, with limits on memory and on the time of one input. What breaks a target is kept below
@@ -25,7 +25,7 @@ LEAKY = 'git_'
 DONE = re.compile(r'Done (\d+) runs')
 
 
-def run_target(binary, name, seconds):
+def run_target(binary, name, seconds, seed):
     folder = binary.parents[2] / 'fuzz' / name
     found = folder / 'corpus'
     scratch = folder / 'scratch'
@@ -34,7 +34,7 @@ def run_target(binary, name, seconds):
     leaks = int(not name.startswith(LEAKY))
     command = [binary, f'-max_total_time={seconds}', f'-timeout={SECONDS_FOR_ONE_INPUT}', f'-rss_limit_mb={MEMORY_MB}',
                f'-malloc_limit_mb={MEMORY_MB // 2}', f'-max_len={LONGEST_INPUT}', f'-artifact_prefix={folder}/',
-               '-print_final_stats=1', f'-detect_leaks={leaks}', found]
+               '-print_final_stats=1', f'-seed={seed}', f'-detect_leaks={leaks}', found]
     committed = HERE / 'corpus' / name
     if committed.is_dir():
         command.append(committed)
@@ -61,6 +61,7 @@ def main():
     parser.add_argument('targets', nargs='*')
     parser.add_argument('--seconds', type=int, default=5)
     parser.add_argument('--jobs', type=int, default=os.cpu_count() or 1)
+    parser.add_argument('--seed', type=int, default=0, help='0: another one each time')
     arguments = parser.parse_intermixed_args()
     binary = arguments.build.resolve() / 'tests' / 'fuzz' / 'fuzz_parsers'
     known = subprocess.run([binary], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True).stdout.decode().split()
@@ -71,7 +72,7 @@ def main():
     shutil.rmtree(arguments.build / 'fuzz', ignore_errors=True)
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        running = [pool.submit(run_target, binary, name, arguments.seconds) for name in targets]
+        running = [pool.submit(run_target, binary, name, arguments.seconds, arguments.seed) for name in targets]
         for future in concurrent.futures.as_completed(running):
             name, good, runs, said = future.result()
             print(f'{"ok" if good else "FAILED":6} {name}: {runs} runs', flush=True)
