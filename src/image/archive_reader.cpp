@@ -80,6 +80,22 @@ Error unreadable(const Handle& handle, const std::string& outcome) {
   return Error(ErrorKind::environment, outcome).cause(why == nullptr ? "it is damaged" : why);
 }
 
+/// Throws what the input threw, else what libarchive says of a `status` that is no success.
+void check_tar(int status, Input& input, const Handle& handle, const std::string& what) {
+  if (input.failure) {
+    std::rethrow_exception(std::exchange(input.failure, nullptr));
+  }
+  if (status < ARCHIVE_WARN) {
+    throw unreadable(handle, fmt::format("{} is no tar that can be read", what));
+  }
+}
+
+/// Reads to the end.
+void drain(Input& input) {
+  while (input.reader(input.buffer.data(), input.buffer.size()) != 0) {
+  }
+}
+
 /// What a reader gives, decompressed when it is compressed with gzip or zstd.
 class Decompressor {
 public:
@@ -111,20 +127,12 @@ public:
   /// Of all that was read; what is left of the input, which counts for its own digest, is passed
   /// over.
   Digest finish() {
-    while (input_.reader(input_.buffer.data(), input_.buffer.size()) != 0) {
-    }
+    drain(input_);
     return hash_.finish();
   }
 
 private:
-  void check(int status) {
-    if (input_.failure) {
-      std::rethrow_exception(std::exchange(input_.failure, nullptr));
-    }
-    if (status < ARCHIVE_WARN) {
-      throw unreadable(handle_, fmt::format("{} is no tar that can be read", what_));
-    }
-  }
+  void check(int status) { check_tar(status, input_, handle_, what_); }
 
   Input input_;
   const std::string& what_;
@@ -189,10 +197,7 @@ public:
   }
 
   /// What stands behind the end of the tar counts for the digest.
-  void drain() {
-    while (input_.reader(input_.buffer.data(), input_.buffer.size()) != 0) {
-    }
-  }
+  void pass_over_rest() { drain(input_); }
 
 private:
   explicit TarReader(const std::string& what) : what_{what} {
@@ -201,14 +206,7 @@ private:
     libarchive().read_set_format_option(handle_.get(), "tar", "hdrcharset", "BINARY");
   }
 
-  void check(int status) {
-    if (input_.failure) {
-      std::rethrow_exception(std::exchange(input_.failure, nullptr));
-    }
-    if (status < ARCHIVE_WARN) {
-      throw unreadable(handle_, fmt::format("{} is no tar that can be read", what_));
-    }
-  }
+  void check(int status) { check_tar(status, input_, handle_, what_); }
 
   Input input_;
   const std::string& what_;
@@ -225,7 +223,7 @@ Digest read_archive(const Reader& reader,
   for (ArchiveEntry entry; tar.next(entry);) {
     take(entry);
   }
-  tar.drain();
+  tar.pass_over_rest();
   return plain.finish();
 }
 
@@ -242,7 +240,7 @@ std::optional<std::string> read_member(const Reader& reader,
       found = tar.read(entry.size);
     }
   }
-  tar.drain();
+  tar.pass_over_rest();
   return found;
 }
 

@@ -13,7 +13,7 @@ namespace autopack::pipeline {
 /// Why Engine::direct is refused before anything is asked: the image would stay in the engine.
 std::optional<std::string> needs_an_engine(const PackageRequest& request, bool pushed);
 
-/// Throws that Error(usage) when `request` asks for the direct engine.
+/// Throws Error(usage) with that reason when `request` asks for the direct engine.
 void refuse_direct(const PackageRequest& request, bool pushed);
 
 /// Why the direct engine does not make this image; none when it does.

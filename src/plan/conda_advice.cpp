@@ -38,10 +38,10 @@ std::string distribution_of(const std::string& package) {
   return found == others.end() ? project::normalise_name(package) : std::string{found->second};
 }
 
-/// Who brings what conda is asked for.
-class Bringers {
+/// What provides the packages that conda is asked for: the base and the requirements.
+class Providers {
 public:
-  Bringers(const Plan& plan, const project::Project& project, const BaseModules& in_base)
+  Providers(const Plan& plan, const project::Project& project, const BaseModules& in_base)
       : named_{project::named_distributions(*plan.trees.front().tree, project).names},
         framework_{framework_in(plan.base)} {
     std::vector<std::string> modules{"tensorflow", "torch"};
@@ -54,20 +54,20 @@ public:
     }
   }
 
-  bool bring(const std::string& package) const {
+  bool provide(const std::string& package) const {
     if (belongs_to_framework(package)) {
-      return !framework_.empty() || brings_module("torch") || brings_module("tensorflow");
+      return !framework_.empty() || provides_module("torch") || provides_module("tensorflow");
     }
     const std::string distribution = distribution_of(package);
     const auto modules = project::modules_of(distribution);
     return distribution == framework_ || (framework_ == "torch" && distribution == "torchvision") ||
            std::find(named_.begin(), named_.end(), distribution) != named_.end() ||
            std::any_of(modules.begin(), modules.end(),
-                       [&](const auto& module) { return brings_module(module); });
+                       [&](const auto& module) { return provides_module(module); });
   }
 
 private:
-  bool brings_module(const std::string& module) const {
+  bool provides_module(const std::string& module) const {
     const auto found = in_base_.find(module);
     return (found != in_base_.end() && found->second) || project::is_brought_by(module, named_);
   }
@@ -86,8 +86,8 @@ std::optional<Problem> conda_advice(const Plan& plan,
   if (packages.empty()) {
     return std::nullopt;
   }
-  const Bringers bringers{plan, project, in_base};
-  std::erase_if(packages, [&](const auto& package) { return bringers.bring(package); });
+  const Providers providers{plan, project, in_base};
+  std::erase_if(packages, [&](const auto& package) { return providers.provide(package); });
   if (packages.empty()) {
     return std::nullopt;
   }

@@ -1,6 +1,7 @@
 #include "project/needed_files.hpp"
 
 #include "base/text.hpp"
+#include "project/path_texts.hpp"
 #include "source/walk.hpp"
 
 #include <fmt/format.h>
@@ -15,7 +16,6 @@ namespace {
 constexpr std::size_t most_files{2000};
 constexpr std::uint64_t largest_code{1'000'000};
 constexpr std::uint64_t largest_named{10'000'000};
-constexpr std::size_t longest_name{200};
 constexpr std::size_t most_directories{50};
 constexpr std::size_t most_looked_at{4000};  // entries of all directories that are named
 
@@ -24,31 +24,6 @@ bool is_settings(std::string_view path) {
                                                      ".toml", ".cfg", ".ini"};
   return std::any_of(suffixes.begin(), suffixes.end(),
                      [&](auto suffix) { return path.ends_with(suffix); });
-}
-
-/// Characters, to be looked up at once: every string of a program is held against them.
-class CharacterSet {
-public:
-  constexpr explicit CharacterSet(std::string_view characters) {
-    for (const char c : characters) {
-      holds_[static_cast<unsigned char>(c)] = true;
-    }
-  }
-
-  constexpr bool operator()(char c) const { return holds_[static_cast<unsigned char>(c)]; }
-
-private:
-  std::array<bool, 256> holds_{};
-};
-
-constexpr CharacterSet is_in_no_path{" \n\t<>{}*?%"};
-constexpr CharacterSet ends_word{" \t\n\"'=;:,()[]{}"};
-
-/// False for sentences, patterns, formats and URLs.
-bool may_be_path(std::string_view text) {
-  return !text.empty() && text.size() <= longest_name && text[0] != '/' &&
-         std::none_of(text.begin(), text.end(), is_in_no_path) &&
-         text.find("://") == std::string_view::npos;
 }
 
 /// `text`, relative to `directory`, as a path of the tree; empty when it leaves the tree.
@@ -158,7 +133,7 @@ void NeededFiles::read(const std::string& path) {
   }
   const std::string text = findings_->tree().read(place.entry.path);
   if (!path.ends_with(".py")) {
-    read_script(path, text);
+    read_words(path, text);
     return;
   }
   const PythonFile& file = python_files_[path] = read_python_file(text);
@@ -167,46 +142,24 @@ void NeededFiles::read(const std::string& path) {
   }
   for (const PythonString& string : file.strings) {
     const Mention mention{.from = path, .line = string.line};
-    if (string.computed) {
-      read_computed(string.text, mention);
-    } else {
+    if (!string.computed) {
       name(string.text, mention);
-    }
-  }
-}
-
-/// The words of a shell's script, or of a file of settings.
-void NeededFiles::read_script(const std::string& path, std::string_view text) {
-  Mention mention{.from = path, .line = 1};
-  std::string word;
-  for (const char c : text) {
-    if (!ends_word(c)) {
-      word += c;
       continue;
     }
-    name(word, mention);
-    if (word.ends_with(".py")) {
-      roots_.push_back(parent_path(tree_path(word, "")));
-      sort_unique(roots_);
-      visit(tree_path(word, ""));
+    for (const std::string_view part : plain_parts(string.text)) {
+      name(part, mention);
     }
-    word.clear();
-    mention.line += c == '\n' ? 1 : 0;
   }
 }
 
-/// What is plain in `f"data/{name}/train.bin"`: the directory in front, and the last component.
-void NeededFiles::read_computed(std::string_view text, const Mention& mention) {
-  const auto first = text.find('{');
-  const auto directory_end = text.substr(0, first).rfind('/');
-  if (directory_end != std::string_view::npos) {
-    name(text.substr(0, directory_end), mention);
-  }
-  const auto last = text.rfind('}');
-  const auto name_start = text.rfind('/');
-  if (name_start != std::string_view::npos &&
-      (last == std::string_view::npos || last < name_start)) {
-    name(text.substr(name_start + 1), mention);
+void NeededFiles::read_words(const std::string& path, std::string_view text) {
+  for (const TextWord& word : words_of_text(text)) {
+    name(word.text, {.from = path, .line = word.line});
+    if (word.text.ends_with(".py")) {
+      roots_.push_back(parent_path(tree_path(word.text, "")));
+      sort_unique(roots_);
+      visit(tree_path(word.text, ""));
+    }
   }
 }
 
@@ -282,72 +235,6 @@ void NeededFiles::look_into(const std::string& directory) {
           visit(entry.path);
         }
       });
-}
-
-void NeededFiles::read_import(const std::string& path, const Import& import) {
-  const std::string module = replace_all(import.module, ".", "/");
-  if (import.level > 0) {
-    std::string directory = parent_path(path);
-    for (int level = 1; level < import.level; ++level) {
-      directory = parent_path(directory);
-    }
-    enter(directory, module, path, import);
-    return;
-  }
-  for (const std::string& root : roots_) {
-    enter(root, module, path, import);
-  }
-}
-
-/// All that importing `module` and its names from `root` runs.
-void NeededFiles::enter(const std::string& root,
-                        const std::string& module,
-                        const std::string& path,
-                        const Import& import) {
-  std::string at = root;
-  for (const std::string& part : split(module, '/')) {
-    if (part.empty()) {
-      continue;
-    }
-    at = join_path(at, part);
-    if (!take(at, path, import)) {
-      return;
-    }
-  }
-  for (const std::string& one : import.names) {
-    take(join_path(at, one), path, import);
-  }
-}
-
-/// The module `at`; false when it cannot hold another.
-bool NeededFiles::take(const std::string& at, const std::string& path, const Import& import) {
-  if (const auto [known, is_new] = taken_.try_emplace(at); !is_new) {
-    return known->second;
-  }
-  const auto& siblings = files_in(parent_path(at));
-  const auto first = std::lower_bound(siblings.begin(), siblings.end(), at);
-  if (first == siblings.end() || !first->starts_with(at)) {
-    return false;
-  }
-  const Mention mention{.from = path, .line = import.line};
-  const auto& tree = findings_->tree();
-  for (const char* end : {"/__init__.py", ".py"}) {
-    if (const auto entry = tree.find(at + end); entry) {
-      need(entry->path, mention, "imports");
-      visit(entry->path);
-      return taken_[at] = end[0] == '/';
-    }
-  }
-  if (const auto entry = tree.find(at); entry) {
-    return taken_[at] = entry->type == source::EntryType::directory;
-  }
-  const std::string beginning = at + ".";
-  for (auto file = first; file != siblings.end() && file->starts_with(at); ++file) {
-    if (file->starts_with(beginning) && (file->ends_with(".so") || file->ends_with(".pyd"))) {
-      need(*file, mention, "imports");
-    }
-  }
-  return false;
 }
 
 const std::vector<std::string>& NeededFiles::files_in(const std::string& directory) {

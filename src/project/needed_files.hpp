@@ -48,8 +48,7 @@ private:
   void tell_too_large();
 
   void read(const std::string& path);
-  void read_script(const std::string& path, std::string_view text);
-  void read_computed(std::string_view text, const Mention& mention);
+  void read_words(const std::string& path, std::string_view text);
 
   void name(std::string_view text, const Mention& mention);
   void take_named(const source::Entry& entry, const Mention& mention);

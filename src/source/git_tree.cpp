@@ -23,6 +23,15 @@ constexpr std::uint32_t submodule_kind{0160000};
 constexpr std::uint32_t owner_executes{0100};
 constexpr std::size_t piece_size{std::size_t{256} * 1024};
 
+constexpr std::size_t longest_shown{100};
+/// What a system opens at most (PATH_MAX).
+constexpr std::size_t longest_path{4096};
+
+/// False for what git takes in nowhere: a damaged index may hold it.
+bool is_of_a_tree(std::string_view path) {
+  return path.size() <= longest_path && normalise(path) == path;
+}
+
 /// One name of the index below the project directory.
 struct Item {
   std::string path{};
@@ -133,6 +142,11 @@ GitTree::Items GitTree::items_below(const git_index& index, const std::string& p
       continue;
     }
     const std::string own{path.substr(below.size())};
+    if (!is_of_a_tree(own)) {
+      throw Error(ErrorKind::project, fmt::format("git names `{}`, which is no path of a file",
+                                                  printable(path.substr(0, longest_shown))))
+          .hint("git fsck");
+    }
     if (items.empty() || items.back().path != own) {
       items.push_back({.path = own,
                        .id = entry->id,

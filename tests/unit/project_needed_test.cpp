@@ -1,3 +1,4 @@
+#include "project/path_texts.hpp"
 #include "project/project.hpp"
 #include "support/memory_tree.hpp"
 
@@ -111,4 +112,30 @@ TEST_CASE(
   CHECK(project.ignored_directories[0].from == "src/train.py");
   CHECK(project.ignored_directories[0].line == 1);
   CHECK(project.ignore.kept().contains("vocab/words.txt"));
+}
+
+TEST_CASE("texts that may be paths of the project") {
+  for (const auto* text : {"data/train.bin", "train.py", "../x", "a-b_c"}) {
+    CHECK(project::may_be_path(text));
+  }
+  for (const auto* text : {"", "/etc/x", "two words", "*.csv", "%s.txt", "{name}", "gs://b/x"}) {
+    CHECK_FALSE(project::may_be_path(text));
+  }
+  CHECK_FALSE(project::may_be_path(std::string(201, 'a')));
+  using Parts = std::vector<std::string_view>;
+  CHECK(project::plain_parts("data/{name}/train.bin") == Parts{"data", "train.bin"});
+  CHECK(project::plain_parts("out/a/{name}.bin") == Parts{"out/a"});
+  CHECK(project::plain_parts("{name}/b.bin") == Parts{"b.bin"});
+  CHECK(project::plain_parts("{name}").empty());
+}
+
+TEST_CASE("the words of a script, the last without a line end too") {
+  const auto words = project::words_of_text("A=1 python \"src/train.py\"\n\n--data=data/x");
+  REQUIRE(words.size() == 6);
+  CHECK(words[3].text == "src/train.py");
+  CHECK(words[3].line == 1);
+  CHECK(words[4].text == "--data");
+  CHECK(words[5].text == "data/x");
+  CHECK(words[5].line == 3);
+  CHECK(project::words_of_text("").empty());
 }

@@ -9,6 +9,7 @@
 
 #include <doctest/doctest.h>
 #include <libdeflate.h>
+#include <openssl/evp.h>
 
 #include <filesystem>
 #include <map>
@@ -367,6 +368,26 @@ TEST_CASE("an object of git's that holds other than it says is told, not read") 
                              "blob 99999999999999999999\0text\n"s, "blot 5\0text\n"s, "blob 5"s,
                              "blob "s + std::string(100, '0') + "5\0text\n"s}) {
     CHECK_THROWS_AS(static_cast<void>(read_with(object)), Error);
+  }
+}
+
+TEST_CASE("an index that names what is no path is told, not walked without end") {
+  const TemporaryDirectory directory;
+  const Repository repository{directory.path() / "r"};
+  repository.write("ax", "text\n");
+  repository.commit();
+  const fs::path file = repository.path / ".git/index";
+  constexpr std::size_t checksum_size = 20;
+  for (const std::string_view name : {"/x", "a/", "..", "x/"}) {
+    std::string bytes = read_file(file);
+    bytes.resize(bytes.size() - checksum_size);
+    bytes.replace(12 + 62, 2, name);  // behind the header, and an entry's fixed part
+    std::string checksum(checksum_size, '\0');
+    EVP_Digest(bytes.data(), bytes.size(), reinterpret_cast<unsigned char*>(checksum.data()),
+               nullptr, EVP_sha1(), nullptr);
+    write_file(file, bytes + checksum);
+    CAPTURE(name);
+    CHECK_THROWS_AS(listing(repository.path, "index"), Error);
   }
 }
 
