@@ -1,6 +1,7 @@
 #include "source/docker_rules.hpp"
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "source/pattern.hpp"
 
 #include <algorithm>
@@ -34,6 +35,28 @@ bool translate_set(std::string_view& rest, std::string& line) {
   return true;
 }
 
+bool is_space(char c) {
+  return std::string_view{" \t\v\f"}.find(c) != std::string_view::npos;
+}
+
+/// `line` with the white space at both ends in brackets: docker takes it off otherwise.
+std::string keep_ends(std::string_view line) {
+  const std::string_view core = trim_unicode(line);
+  const std::size_t begin = core.empty() ? 0 : static_cast<std::size_t>(core.data() - line.data());
+  std::string kept;
+  for (std::size_t at = 0; at < line.size();) {
+    if (at == begin && !core.empty()) {
+      kept += core;
+      at += core.size();
+      continue;
+    }
+    const std::size_t size = std::max<std::size_t>(utf8_length(line.substr(at)), 1);
+    kept.append("[").append(line.substr(at, size)).append("]");
+    at += size;
+  }
+  return kept;
+}
+
 /// The body of a pattern; empty where docker cannot say it.
 std::string translate(std::string_view rest) {
   std::string line;
@@ -56,18 +79,17 @@ std::string translate(std::string_view rest) {
       if (rest.empty()) {
         return {};
       }
-      line += rest.front() == ' ' ? std::string{"[ ]"} : std::string{'\\', rest.front()};
+      line += is_space(rest.front()) ? std::string{'[', rest.front(), ']'}
+                                     : std::string{'\\', rest.front()};
       rest.remove_prefix(1);
     } else if (std::string_view{"|{}^"}.find(c) != std::string_view::npos) {
       line += {'\\', c};
-    } else if (c == ' ' && (line.empty() || rest.empty())) {
-      line += "[ ]";  // docker takes white space off both ends
     } else {
       line += c;
     }
     after_slash = c == '/';
   }
-  return line;
+  return keep_ends(line);
 }
 
 bool is_read_by_docker(const std::string& line) {
@@ -86,8 +108,6 @@ std::string docker_path(std::string_view path) {
     const bool is_first_sign = line.empty() && (c == '#' || c == '!');
     if (c == '\n' || c == '\r') {
       line += '?';  // a line cannot hold it
-    } else if (c == ' ' && (line.empty() || line.size() + 1 >= path.size())) {
-      line += "[ ]";
     } else {
       if (is_first_sign || std::string_view{"*?[\\|{}^"}.find(c) != std::string_view::npos) {
         line += '\\';
@@ -95,7 +115,7 @@ std::string docker_path(std::string_view path) {
       line += c;
     }
   }
-  return line;
+  return keep_ends(line);
 }
 
 std::string docker_rules(const GitIgnoreFile& rules, std::string_view directory) {
