@@ -25,7 +25,7 @@ Problem usage(std::string message, std::vector<std::string> hints = {}) {
 void check_entry(const Request& request, Problems& problems) {
   const bool has_entry = !request.script.empty() || !request.module.empty();
   if (!has_entry && request.command.empty()) {
-    problems.push_back(usage("nothing to run: neither `script` nor `python-module` is given",
+    problems.push_back(usage("nothing to run: no `script`, `python-module` or `command` is given",
                              {"--script trainer/task.py", "--python-module trainer.task"}));
   } else if (!request.script.empty() && !request.module.empty()) {
     problems.push_back(usage("`script` and `python-module` exclude each other"));
@@ -39,10 +39,32 @@ void check_entry(const Request& request, Problems& problems) {
   }
 }
 
+/// Patterns pick from the working directory: one that leads out of it fits nothing.
+void check_patterns(const Request& request, Problems& problems) {
+  const auto leads_out = [](const std::string& pattern) {
+    return pattern == ".." || pattern.starts_with("../");
+  };
+  for (const std::string& pattern : request.include) {
+    if (leads_out(pattern)) {
+      problems.push_back(
+          usage(fmt::format("`include` names `{}`, which is outside of the working directory",
+                            printable(pattern)),
+                {fmt::format("`--extra-dirs={}` takes in what is elsewhere", printable(pattern))}));
+    }
+  }
+  for (const std::string& pattern : request.exclude) {
+    if (leads_out(pattern)) {
+      problems.push_back(usage(fmt::format(
+          "`exclude` names `{}`, which is outside of the working directory", printable(pattern))));
+    }
+  }
+}
+
 Problems check_request(const Request& request) {
   Problems problems;
   if (request.dockerfile.empty()) {
     check_entry(request, problems);
+    check_patterns(request, problems);
     return problems;
   }
   const auto refuse = [&](const char* key, bool given) {

@@ -155,10 +155,15 @@ TEST_CASE("a script may be named absolutely when it is inside") {
 TEST_CASE("a request that contradicts itself is refused before anything is read") {
   const MemoryTree tree{trainer};
   CHECK(findings(tree, {}) ==
-        "nothing to run: neither `script` nor `python-module` is given [--script trainer/task.py] "
+        "nothing to run: no `script`, `python-module` or `command` is given [--script "
+        "trainer/task.py] "
         "[--python-module trainer.task]");
   CHECK(findings(tree, {.script = "top.py", .module = "top"}) ==
         "`script` and `python-module` exclude each other");
+  CHECK(findings(tree, {.script = "top.py", .include = {"../data"}, .exclude = {".."}}) ==
+        "`include` names `../data`, which is outside of the working directory "
+        "[`--extra-dirs=../data` takes in what is elsewhere]\n"
+        "`exclude` names `..`, which is outside of the working directory");
   CHECK(findings(tree, {.script = "a",
                         .module = "b",
                         .requirements = {"c"},
