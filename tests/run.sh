@@ -78,8 +78,10 @@ trap '[ -n "$engine_pid" ] && end_process "$engine_pid"; rm -f "$engine_log" "$f
 
 # By clang, whose libFuzzer the fuzz targets need: one build for them and for the tests. Unoptimised: the sanitizers
 # make optimising compilers many times slower. All this while the integration tests wait for engines and registries.
+# Without ccache: clang's precompiled headers name the directory they were made in, and ccache hands them to others.
 (
   renice -n 10 "$BASHPID" >/dev/null
+  export CCACHE_DISABLE=1
   compiler=clang++ build build-asan --werror -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false \
     -Doptimization=0 -Ddebug=false -Dcpp_args=-gline-tables-only || exit
   python3 tests/fuzz/run.py build-asan --seconds "$fuzz_seconds" --jobs "$fuzz_jobs" \
