@@ -4,9 +4,9 @@
 #include "cli/error_text.hpp"
 #include "cli/help.hpp"
 #include "cli/reading.hpp"
+#include "cli/services.hpp"
 #include "cli/settings.hpp"
 #include "cli/signals.hpp"
-#include "google/registry_login.hpp"
 #include "version.hpp"
 
 #include <fmt/format.h>
@@ -33,54 +33,7 @@ void tell_origins(const FlagSet& flags, Console& console) {
 }
 
 int run_command(const Reading& reading, const Surroundings& surroundings, Console& console) {
-  std::unique_ptr<http::Client> client;
-  std::shared_ptr<engine::Docker> docker;
-  std::unique_ptr<google::TokenSource> google;
-  pipeline::Services services{.environment = surroundings.environment,
-                              .reporter = &console,
-                              .cancellation = surroundings.cancellation};
-  services.credentials = registry::first_of(
-      {registry::make_docker_credentials(surroundings.environment),
-       registry::make_podman_credentials(surroundings.environment),
-       google::make_registry_login([&]() -> google::TokenSource& { return services.google(); })});
-  services.client = [&]() -> http::Client& {
-    if (!client) {
-      client = surroundings.make_client({.user_agent = "autopack/" AUTOPACK_VERSION,
-                                         .reporter = &console,
-                                         .cancellation = surroundings.cancellation});
-    }
-    return *client;
-  };
-  std::unique_ptr<http::Client> uninterrupted;
-  services.uninterrupted_client = [&]() -> http::Client& {
-    if (!uninterrupted) {
-      uninterrupted = surroundings.make_client(
-          {.user_agent = "autopack/" AUTOPACK_VERSION, .reporter = &console});
-    }
-    return *uninterrupted;
-  };
-  services.new_client = [&](const Cancellation& stop) {
-    return surroundings.make_client(
-        {.user_agent = "autopack/" AUTOPACK_VERSION, .reporter = &console, .cancellation = &stop});
-  };
-  services.docker = [&]() -> engine::Docker& {
-    if (!docker) {
-      docker =
-          surroundings.make_docker({.endpoint = engine::find_endpoint(surroundings.environment),
-                                    .credentials = services.credentials,
-                                    .reporter = &console,
-                                    .cancellation = surroundings.cancellation,
-                                    .client = &services.client()});
-    }
-    return *docker;
-  };
-  services.google = [&]() -> google::TokenSource& {
-    if (!google) {
-      google = find_google_credentials(reading.global, services);
-    }
-    return *google;
-  };
-  services.artifact_registry = [&] { return find_artifact_registry(reading.global, services); };
+  const auto services = make_services(surroundings, reading.global, console);
   for (const auto& warning : reading.warnings) {
     console.warn(warning);
   }
@@ -89,7 +42,7 @@ int run_command(const Reading& reading, const Surroundings& surroundings, Consol
                   .flags = *reading.flags,
                   .format = OutputFormat::parse(reading.global.format),
                   .console = console,
-                  .services = services,
+                  .services = *services,
                   .program_arguments = reading.program_arguments,
                   .arguments = reading.arguments};
   return reading.command->run(session);

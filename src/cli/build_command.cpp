@@ -1,6 +1,8 @@
 #include "base/json.hpp"
 #include "cli/command.hpp"
 #include "cli/packaging_options.hpp"
+#include "pipeline/package.hpp"
+#include "pipeline/scan.hpp"
 
 namespace autopack::cli {
 
@@ -20,17 +22,12 @@ public:
     require_executor(packaging_, build_);
     auto request = package_request(packaging_, build_, session.services.environment);
     request.tells_git = session.format.kind != OutputFormat::Kind::text;
-    const auto scanned = pipeline::scan(request);
-    const std::string job_name = packaging_.display_name.empty()
-                                     ? directory_name(request.project.directory)
-                                     : packaging_.display_name;
-    const auto name =
-        pipeline::name_image(packaging_.output_image, job_name, find_location(session));
+    const auto wanted = pipeline::scan_wanted(std::move(request));
+    wanted->name = image_name(packaging_, wanted->request, find_location(session));
     // A default name is no wish for a registry when the image goes elsewhere.
-    const bool push = !no_push_ && (build_.outputs.empty() || !packaging_.output_image.empty());
-    const auto image = pipeline::package(session.services, request, scanned, name,
-                                         push ? pipeline::Push::yes : pipeline::Push::no);
-    session.console.result(render(session.format, pipeline::to_json(image), image.uri()));
+    wanted->may_push = !no_push_ && (build_.outputs.empty() || !packaging_.output_image.empty());
+    const auto image = pipeline::package(session.services, wanted);
+    session.console.result(render(session.format, packaging::to_json(image), image.uri()));
     return 0;
   }
 

@@ -5,7 +5,7 @@
 #include "cli/global_options.hpp"
 #include "cli/output_format.hpp"
 #include "job/job.hpp"
-#include "pipeline/services.hpp"
+#include "services/services.hpp"
 
 #include <filesystem>
 #include <memory>
@@ -22,7 +22,7 @@ struct Session {
   const FlagSet& flags;
   OutputFormat format{};
   Console& console;
-  pipeline::Services& services;
+  Services& services;
   std::vector<std::string> program_arguments{};  ///< after `--`
   std::vector<std::string> arguments{};          ///< that are no flags, at most `most_arguments`
 };
@@ -71,15 +71,6 @@ void tell_result(const Session& session, const nlohmann::json& object, const std
 
 /// The project directory's own name, for jobs and images that are not named.
 std::string directory_name(const std::filesystem::path& directory);
-
-/// Google's tokens by flags, environment and gcloud's configuration. Throws as
-/// google::find_credentials does.
-std::unique_ptr<google::TokenSource> find_google_credentials(const GlobalOptions& global,
-                                                             const pipeline::Services& services);
-
-/// Where and as whom Artifact Registry is called.
-google::ArtifactRegistryOptions find_artifact_registry(const GlobalOptions& global,
-                                                       const pipeline::Services& services);
 
 /// Project and region from flags, environment and gcloud's configuration; parts may be empty.
 job::Location find_location(const Session& session);

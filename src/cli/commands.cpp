@@ -3,7 +3,6 @@
 
 #include <array>
 #include <initializer_list>
-#include <thread>
 
 namespace autopack::cli {
 
@@ -99,19 +98,6 @@ const auto table = std::to_array<CommandEntry>({
      .most_arguments = 1},
 });
 
-/// A wait that ends with Error(interrupted) when `cancellation` asks for it.
-std::function<void(std::chrono::milliseconds)> interruptible_sleep(
-    const Cancellation* cancellation) {
-  return [cancellation](std::chrono::milliseconds time) {
-    static constexpr std::chrono::milliseconds slice{20};
-    const auto end = std::chrono::steady_clock::now() + time;
-    while (std::chrono::steady_clock::now() < end) {
-      cancellation->throw_if_requested();
-      std::this_thread::sleep_for(slice);
-    }
-  };
-}
-
 /// Empty when there are no credentials, or they name none.
 std::string project_of_credentials(const Session& session) {
   try {
@@ -143,37 +129,6 @@ std::string directory_name(const std::filesystem::path& directory) {
   std::error_code failure;
   const auto whole = std::filesystem::weakly_canonical(directory, failure);
   return failure ? directory.filename().string() : whole.filename().string();
-}
-
-std::unique_ptr<google::TokenSource> find_google_credentials(const GlobalOptions& global,
-                                                             const pipeline::Services& services) {
-  const auto& environment = services.environment;
-  const auto configuration = google::read_gcloud_configuration(environment, global.configuration);
-  const auto token_file =
-      google::find_access_token_file(global.access_token_file, environment, configuration);
-  return google::find_credentials(
-      {.access_token_file = token_file.value,
-       .environment = &environment,
-       .client = &services.client(),
-       .sleep = interruptible_sleep(services.cancellation),
-       .billing_project = global.billing_project,
-       .access_token_file_origin = token_file.origin,
-       .account = google::find_account(global.account, environment),
-       .impersonate = google::find_impersonation(global.impersonate, environment, configuration),
-       .configuration = configuration,
-       .token_directory = environment.cache_directory() / "tokens",
-       .cancellation = services.cancellation,
-       .reporter = services.reporter});
-}
-
-google::ArtifactRegistryOptions find_artifact_registry(const GlobalOptions& global,
-                                                       const pipeline::Services& services) {
-  const auto& environment = services.environment;
-  const auto configuration = google::read_gcloud_configuration(environment, global.configuration);
-  return {.caller = {.client = &services.client(), .credentials = &services.google()},
-          .endpoint_override =
-              google::find_endpoint("artifactregistry", environment, configuration).value,
-          .cancellation = services.cancellation};
 }
 
 job::Location find_location(const Session& session) {

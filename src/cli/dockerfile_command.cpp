@@ -4,6 +4,7 @@
 #include "cli/command.hpp"
 #include "cli/packaging_options.hpp"
 #include "pipeline/dockerfile.hpp"
+#include "pipeline/scan.hpp"
 
 #include <fmt/format.h>
 
@@ -53,7 +54,7 @@ private:
   static std::string ignore_file(const std::string& file) { return file + ".dockerignore"; }
 
   /// The text of the file to check, from the index or the commit when the project is from there.
-  std::string committed(const pipeline::PackageRequest& request) const {
+  std::string committed(const packaging::Request& request) const {
     if (auto text = pipeline::read_from_source(request, check_)) {
       return *text;
     }
@@ -65,7 +66,7 @@ private:
   }
 
   int compare(Session& session,
-              const pipeline::PackageRequest& request,
+              const packaging::Request& request,
               const pipeline::DockerfileText& text,
               const std::string& there) const {
     std::string diff = unified_diff(there, text.dockerfile, check_, check_ + " (generated)");

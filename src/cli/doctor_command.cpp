@@ -6,6 +6,7 @@
 #include "cli/preflight.hpp"
 #include "cli/submission_request.hpp"
 #include "google/project.hpp"
+#include "pipeline/image_name.hpp"
 #include "preflight/surroundings.hpp"
 
 #include <fmt/format.h>

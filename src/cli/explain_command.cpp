@@ -2,9 +2,11 @@
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/packaging_options.hpp"
+#include "executor/executor_image.hpp"
 #include "pipeline/advice.hpp"
-#include "pipeline/base.hpp"
 #include "pipeline/explanation.hpp"
+#include "pipeline/package.hpp"
+#include "pipeline/scan.hpp"
 #include "pipeline/secrets.hpp"
 #include "source/remembering_tree.hpp"
 
@@ -25,37 +27,34 @@ public:
     check_build_options(build_);
     require_executor(packaging_, build_);
     auto& services = session.services;
-    const auto request = package_request(packaging_, build_, services.environment);
-    auto scanned = pipeline::scan(request);
+    const auto wanted =
+        pipeline::scan_wanted(package_request(packaging_, build_, services.environment));
     if (check_) {
-      pipeline::check_offline(services, request, scanned);
+      pipeline::check_offline(services, wanted);
       return 0;
     }
-    scanned.tree = source::remembering(scanned.tree);
-    const auto base =
-        request.executor_image.empty()
-            ? image::BaseFacts{.platform = request.options.platform}
-            : pipeline::base_or_assumed(services, request.executor_image, request.options.platform);
-    const auto plan = pipeline::decide(services, request, scanned, base);
-    const auto name =
-        pipeline::name_image(packaging_.output_image, job_name(request), find_location(session));
-    auto explanation = pipeline::explain(services, request, scanned, plan, name);
-    for (auto& problem : pipeline::find_secrets(plan)) {
+    wanted->name = image_name(packaging_, wanted->request, find_location(session));
+    wanted->scanned.tree = source::remembering(wanted->scanned.tree);
+    const auto work = pipeline::plan_packaging(
+        services, wanted, executor::facts_or_assumed(services, wanted->request));
+    pipeline::tell_plan(services, work);
+    auto explanation = pipeline::explain(services, work);
+    for (auto& problem : pipeline::find_secrets(work.plan())) {
       problem.severity = Problem::Severity::warning;
       explanation.advice.push_back(std::move(problem));
     }
     for (const auto& warning : explanation.advice) {
       session.console.warn(warning);
     }
-    if (request.strict) {
-      pipeline::refuse_warnings(scanned, plan, {.warnings = explanation.advice});
+    if (wanted->request.strict) {
+      pipeline::refuse_warnings(work, {.warnings = explanation.advice});
     }
     if (session.format.kind == OutputFormat::Kind::text) {
       const auto detail =
           session.console.is_verbose() ? pipeline::Detail::whole : pipeline::Detail::brief;
-      session.console.result_for_people(pipeline::to_text(explanation, plan, detail));
+      session.console.result_for_people(pipeline::to_text(explanation, work.plan(), detail));
     } else {
-      session.console.result(render(session.format, whole(explanation, plan), ""));
+      session.console.result(render(session.format, whole(explanation, work.plan()), ""));
     }
     return 0;
   }
@@ -71,11 +70,6 @@ private:
                                     {"hints", hint_texts(warning.hints)}});
     }
     return object;
-  }
-
-  std::string job_name(const pipeline::PackageRequest& request) const {
-    return packaging_.display_name.empty() ? directory_name(request.project.directory)
-                                           : packaging_.display_name;
   }
 
   PackagingOptions packaging_;

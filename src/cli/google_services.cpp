@@ -18,7 +18,7 @@ std::string override_of(const Session& session, const char* api) {
 }  // namespace
 
 GoogleServices::GoogleServices(Session& session)
-    : service_{{.credentials = session.services.google,
+    : service_{{.credentials = session.services.google.function(),
                 .client = &session.services.client(),
                 .sleep = google::interruptible_sleep(session.services.cancellation)}},
       aiplatform_{override_of(session, "aiplatform")},

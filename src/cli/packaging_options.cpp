@@ -2,7 +2,9 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "cli/command.hpp"
 #include "job/flag_values.hpp"
+#include "pipeline/image_name.hpp"
 #include "project/build_environment.hpp"
 
 #include <fmt/format.h>
@@ -13,9 +15,9 @@ namespace autopack::cli {
 
 namespace {
 
-const std::map<std::string, pipeline::Engine> engines{{"auto", pipeline::Engine::automatic},
-                                                      {"docker", pipeline::Engine::docker},
-                                                      {"direct", pipeline::Engine::direct}};
+const std::map<std::string, packaging::Engine> engines{{"auto", packaging::Engine::automatic},
+                                                       {"docker", packaging::Engine::docker},
+                                                       {"direct", packaging::Engine::direct}};
 
 /// Values of a list flag that was typed once or more.
 std::vector<std::string> elements(const std::vector<std::string>& values,
@@ -48,10 +50,10 @@ std::optional<std::chrono::seconds> age_of(const BuildOptions& options) {
   return age ? std::optional{std::chrono::seconds{job::duration_seconds(*age)}} : std::nullopt;
 }
 
-pipeline::PackageRequest base_request(const std::string& directory,
-                                      const BuildOptions& build,
-                                      const Environment& environment) {
-  pipeline::PackageRequest request{
+packaging::Request base_request(const std::string& directory,
+                                const BuildOptions& build,
+                                const Environment& environment) {
+  packaging::Request request{
       .project = {.directory = expand_home(directory, environment), .dockerfile = build.dockerfile},
       .options = {.platform = build.platform, .templates = build.templates},
       .build_network = build.build_network,
@@ -63,7 +65,7 @@ pipeline::PackageRequest base_request(const std::string& directory,
       .label_git = build.label_git,
       .environment = environment};
   for (const auto& output : build.outputs) {
-    request.outputs.push_back(pipeline::Output::parse(output));
+    request.outputs.push_back(packaging::Output::parse(output));
   }
   return request;
 }
@@ -152,9 +154,9 @@ void require_executor(const PackagingOptions& packaging, const BuildOptions& bui
   }
 }
 
-pipeline::PackageRequest package_request(const PackagingOptions& packaging,
-                                         const BuildOptions& build,
-                                         const Environment& environment) {
+packaging::Request package_request(const PackagingOptions& packaging,
+                                   const BuildOptions& build,
+                                   const Environment& environment) {
   auto request = base_request(packaging.local_package_path, build, environment);
   request.executor_image = packaging.executor_image;
   request.project.script = packaging.script;
@@ -179,10 +181,10 @@ pipeline::PackageRequest package_request(const PackagingOptions& packaging,
   return request;
 }
 
-pipeline::PackageRequest package_request(const job::PoolFlags& pool,
-                                         const std::optional<std::vector<std::string>>& command,
-                                         const BuildOptions& build,
-                                         const Environment& environment) {
+packaging::Request package_request(const job::PoolFlags& pool,
+                                   const std::optional<std::vector<std::string>>& command,
+                                   const BuildOptions& build,
+                                   const Environment& environment) {
   using Strings = std::vector<std::string>;
   auto request = base_request(pool.local_package_path.value_or("."), build, environment);
   request.executor_image = pool.executor_image_uri.value_or("");
@@ -206,6 +208,15 @@ pipeline::PackageRequest package_request(const job::PoolFlags& pool,
       project::read_build_environment(joined_values(pool.build_env.value_or(Strings{})), problems);
   throw_if_errors(problems, ErrorKind::usage);
   return request;
+}
+
+packaging::ImageName image_name(const PackagingOptions& packaging,
+                                const packaging::Request& request,
+                                const job::Location& location) {
+  const std::string job_name = packaging.display_name.empty()
+                                   ? directory_name(request.project.directory)
+                                   : packaging.display_name;
+  return pipeline::name_image(packaging.output_image, job_name, location);
 }
 
 }  // namespace autopack::cli

@@ -2,7 +2,8 @@
 
 #include "cli/flags.hpp"
 #include "job/job.hpp"
-#include "pipeline/package.hpp"
+#include "packaging/image_name.hpp"
+#include "packaging/request.hpp"
 
 #include <string>
 #include <vector>
@@ -61,14 +62,19 @@ void check_build_options(const BuildOptions& options);
 void require_executor(const PackagingOptions& packaging, const BuildOptions& build);
 
 /// What the flags ask to package; lists split at `,` (or `^D^`).
-pipeline::PackageRequest package_request(const PackagingOptions& packaging,
-                                         const BuildOptions& build,
-                                         const Environment& environment);
+packaging::Request package_request(const PackagingOptions& packaging,
+                                   const BuildOptions& build,
+                                   const Environment& environment);
 /// What a pool asks to package; `command` is its entry point when it names none.
-pipeline::PackageRequest package_request(const job::PoolFlags& pool,
-                                         const std::optional<std::vector<std::string>>& command,
-                                         const BuildOptions& build,
-                                         const Environment& environment);
+packaging::Request package_request(const job::PoolFlags& pool,
+                                   const std::optional<std::vector<std::string>>& command,
+                                   const BuildOptions& build,
+                                   const Environment& environment);
+
+/// The name of the image: the user's, or one made from the job's or the project directory's name.
+packaging::ImageName image_name(const PackagingOptions& packaging,
+                                const packaging::Request& request,
+                                const job::Location& location);
 
 /// `~` and `~/x` as the home directory says.
 std::string expand_home(const std::string& path, const Environment& environment);

@@ -1,9 +1,9 @@
 #include "cli/preflight.hpp"
 
 #include "base/json.hpp"
+#include "cli/services.hpp"
 #include "google/project.hpp"
-#include "google/registry_login.hpp"
-#include "pipeline/registries.hpp"
+#include "services/repositories.hpp"
 
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@ constexpr std::uint64_t largest_source = 1'000'000;  // bytes
 
 preflight::GoogleApisOptions api_options(const Session& session,
                                          const job::Location& location,
-                                         const pipeline::Services& services) {
+                                         Services& services) {
   const auto configuration =
       google::read_gcloud_configuration(services.environment, session.global.configuration);
   return {.endpoints = preflight::Endpoints{services.environment, configuration, location.region},
@@ -25,17 +25,8 @@ preflight::GoogleApisOptions api_options(const Session& session,
           }};
 }
 
-pipeline::Services services_over(const pipeline::Services& services,
-                                 http::Client& client,
-                                 const Cancellation& stop) {
-  auto own = services;
-  own.client = [&client]() -> http::Client& { return client; };
-  own.cancellation = &stop;
-  return own;
-}
-
 /// See preflight::uses_data_workers.
-preflight::Findings worker_findings(const pipeline::Scanned& scanned) {
+preflight::Findings worker_findings(const packaging::ScannedProject& scanned) {
   preflight::Findings findings;
   source::SelectionWalk selected{scanned.project.ignore};
   const auto is_kept = [&](const source::Entry& entry) { return !selected.excludes(entry); };
@@ -56,30 +47,37 @@ preflight::Findings worker_findings(const pipeline::Scanned& scanned) {
 }  // namespace
 
 PreflightSources::PreflightSources(Session& session, const job::Location& location)
-    : client_{session.services.new_client(stop_)},
-      services_{services_over(session.services, *client_, stop_)},
+    : client_{session.services.new_client(&stop_)},
+      services_{session.services.environment, *session.services.reporter, &stop_,
+                makers(session.services.environment)},
       apis_{api_options(session, location, services_)},
       project_{apis_, location.project},
       sources_{.apis = &apis_,
                .project = &project_,
                .repository = [this](const image::Reference& image, registry::Access access) {
-                 return pipeline::open_repository(services_, image, access);
-               }} {
-  // The run's own are made without a lock and by a client that these checks cannot end.
-  services_.google = [this]() -> google::TokenSource& { return apis_.credentials(); };
-  services_.credentials =
-      registry::first_of({registry::make_docker_credentials(services_.environment, &stop_),
-                          registry::make_podman_credentials(services_.environment, &stop_),
-                          google::make_registry_login(services_.google)});
+                 return open_repository(services_, image, access);
+               }} {}
+
+/// The run's own services, but through a client that these checks can end.
+ServiceMakers PreflightSources::makers(const Environment& environment) {
+  ServiceMakers makers;
+  makers.client = [this](const Cancellation*) { return client_; };
+  makers.google = [this] {
+    return std::shared_ptr<google::TokenSource>{std::shared_ptr<void>{}, &apis_.credentials()};
+  };
+  makers.credentials = find_registry_logins(
+      environment, [this]() -> google::TokenSource& { return services_.google(); }, &stop_);
+  return makers;
 }
 
 preflight::PlannedJob planned_job(const pipeline::SubmissionRequest& request,
                                   const pipeline::Checked& checked) {
   auto job = preflight::read_resource(job::resource_of(*checked.job.body, checked.job.kind),
                                       request.location);
-  if (checked.scanned && checked.name.has_registry) {
-    job.packaged = preflight::PlannedImage{.target = checked.name.reference,
-                                           .is_default_name = checked.name.is_default,
+  if (checked.wanted && checked.wanted->name.has_registry) {
+    const auto& name = checked.wanted->name;
+    job.packaged = preflight::PlannedImage{.target = name.reference,
+                                           .is_default_name = name.is_default,
                                            .executor = request.package->executor_image,
                                            .platform = request.package->options.platform};
   }
@@ -90,8 +88,8 @@ preflight::Findings offline_findings(const preflight::PlannedJob& job,
                                      const pipeline::Checked& checked,
                                      bool tables) {
   auto findings = preflight::check_offline(job, tables);
-  if (checked.scanned) {
-    const auto more = worker_findings(*checked.scanned);
+  if (checked.wanted) {
+    const auto more = worker_findings(checked.wanted->scanned);
     findings.insert(findings.end(), more.begin(), more.end());
   }
   return findings;

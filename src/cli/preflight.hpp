@@ -34,9 +34,11 @@ public:
   Cancellation& stop() { return stop_; }
 
 private:
+  ServiceMakers makers(const Environment& environment);
+
   Cancellation stop_{};
-  std::unique_ptr<http::Client> client_;
-  pipeline::Services services_;
+  std::shared_ptr<http::Client> client_;
+  Services services_;
   preflight::GoogleApis apis_;
   preflight::ProjectFacts project_;
   preflight::Sources sources_;

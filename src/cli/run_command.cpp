@@ -2,6 +2,8 @@
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/packaging_options.hpp"
+#include "pipeline/package.hpp"
+#include "pipeline/scan.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -82,13 +84,11 @@ private:
       }
       return reference.text;
     }
-    const auto request = package_request(packaging_, build_, services.environment);
-    const auto scanned = pipeline::scan(request);
-    const std::string job_name = packaging_.display_name.empty()
-                                     ? directory_name(request.project.directory)
-                                     : packaging_.display_name;
-    const auto name = pipeline::name_image(packaging_.output_image, job_name, {});
-    return pipeline::package_for_running(services, request, scanned, name).image_id;
+    const auto wanted =
+        pipeline::scan_wanted(package_request(packaging_, build_, services.environment));
+    wanted->name = image_name(packaging_, wanted->request, {});
+    wanted->may_push = false;
+    return pipeline::package_for_running(services, wanted).image_id;
   }
 
   /// The key file, else the user's own credentials when they exist: mounting a path that does not

@@ -71,8 +71,8 @@ public:
       session.console.done("Saved", keys.empty() ? std::string{"autopack.yaml: nothing new"}
                                                  : "autopack.yaml: " + join(keys, ", "));
     }
-    return dry_run_ ? print_request(session, request, checked, *submitter)
-                    : submit(session, request, checked, submitter.get(), google, result);
+    return dry_run_ ? print_request(session, checked, *submitter)
+                    : submit(session, checked, submitter.get(), google, result);
   }
 
 private:
@@ -82,9 +82,9 @@ private:
     if (outputs.empty() || submitter_ == "vertex" || !request.output_image.empty()) {
       return;
     }
-    request.push = pipeline::Push::no;
+    request.may_push = false;
     const bool in_daemon = std::any_of(outputs.begin(), outputs.end(), [](const auto& output) {
-      return output.kind == pipeline::Output::Kind::docker;
+      return output.kind == packaging::Output::Kind::docker;
     });
     if (submitter_ == "local" && !in_daemon) {
       request.earlier.push_back(
@@ -118,7 +118,7 @@ private:
           {.location = location,
            .endpoint_override = google.aiplatform_override(),
            .service = &google.service(),
-           .uninterrupted = session.services.uninterrupted_client,
+           .uninterrupted = session.services.unstoppable_client.function(),
            .reporter = &session.console,
            .created = [&](const submit::SubmittedJob& job) { result.created("Submitted", job); },
            .records = session.services.environment.cache_directory() / "submissions"});
@@ -134,7 +134,7 @@ private:
 
   static std::unique_ptr<submit::Submitter> local(Session& session, SubmissionResult& result) {
     return submit::make_local_submitter(
-        {.docker = session.services.docker,
+        {.docker = session.services.docker.function(),
          .reporter = session.services.reporter,
          .has_gpu = std::filesystem::exists("/dev/nvidiactl"),
          .log = [&](std::string_view bytes) { session.console.program_errors(bytes); },
@@ -142,10 +142,9 @@ private:
   }
 
   static int print_request(Session& session,
-                           const pipeline::SubmissionRequest& request,
                            const pipeline::Checked& checked,
                            const submit::Submitter& submitter) {
-    const auto dry = pipeline::dry_run(session.services, request, checked, submitter);
+    const auto dry = pipeline::dry_run(session.services, checked, submitter);
     nlohmann::json image;
     if (!dry.image.empty()) {
       image = {{"uri", dry.image}};
@@ -161,15 +160,14 @@ private:
   }
 
   int submit(Session& session,
-             const pipeline::SubmissionRequest& request,
              const pipeline::Checked& checked,
              submit::Submitter* submitter,
              GoogleServices& google,
              SubmissionResult& result) const {
     try {
       const auto done = pipeline::submit(
-          session.services, request, checked, submitter, [&](const pipeline::Image& image) {
-            result.image(std::make_shared<const nlohmann::json>(pipeline::to_json(image)),
+          session.services, checked, submitter, [&](const packaging::Image& image) {
+            result.image(std::make_shared<const nlohmann::json>(packaging::to_json(image)),
                          image.uri());
           });
       if (done.job.answer) {

@@ -180,36 +180,4 @@ struct DockerOptions {
 
 std::unique_ptr<Docker> make_docker(const DockerOptions& options);
 
-/// The facts of `reference` as `docker` has it: resolved to a digest, pulled when missing, probed
-/// without running it. A name that only the daemon knows is taken as it is.
-image::BaseFacts probe_base(Docker& docker,
-                            const image::Reference& reference,
-                            const std::string& platform);
-
-/// The facts of an image that the daemon has, under the name `local` there.
-image::BaseFacts probe_image_facts(Docker& docker,
-                                   const std::string& local,
-                                   const LocalImage& image,
-                                   const std::string& platform);
-
-/// What stands after FROM so that exactly the image of some base facts is built on. An image in
-/// files must have been loaded under image::build_name before.
-class BuildBase {
-public:
-  /// Pulls the image when the daemon does not have it (any more).
-  BuildBase(Docker& docker, const image::BaseFacts& facts);
-  /// Takes back a name that was made for the build alone.
-  ~BuildBase();
-  BuildBase(const BuildBase&) = delete;
-  BuildBase& operator=(const BuildBase&) = delete;
-
-  /// `name@sha256:...`; a tag for an image that only the daemon has.
-  const std::string& from() const { return from_; }
-
-private:
-  Docker& docker_;
-  std::string from_;
-  bool temporary_{false};
-};
-
 }  // namespace autopack::engine

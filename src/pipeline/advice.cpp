@@ -1,8 +1,5 @@
 #include "pipeline/advice.hpp"
 
-#include "pipeline/base_modules.hpp"
-#include "pipeline/scan.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,31 +10,8 @@ namespace {
 
 constexpr std::size_t most_told{3};
 
-}  // namespace
-
-AdviceQuestion::AdviceQuestion(Services& services,
-                               const PackageRequest& request,
-                               const Scanned& scanned,
-                               const plan::Plan& plan)
-    : services_{services}, scanned_{scanned}, plan_{plan} {
-  if (!is_from_git(request)) {
-    imports_ = in_background(
-        [&plan, &project = scanned.project] { return plan::walk_imports(plan, project); });
-  }
-}
-
-plan::Advice AdviceQuestion::answer(LookInto look) {
-  auto imports = imports_.valid() ? imports_.get() : plan::walk_imports(plan_, scanned_.project);
-  auto advice = plan::advice(plan_, scanned_.project, std::move(imports), [&](const auto& names) {
-    return known_contents(services_, plan_.base, names, look == LookInto::engine);
-  });
-  for (const auto& detail : advice.details) {
-    services_.reporter->detail(detail);
-  }
-  return advice;
-}
-
-void tell_briefly(Services& services, const plan::Advice& advice) {
+/// Tells the warnings in one line each, the first of them only.
+void tell_briefly(const Services& services, const plan::Advice& advice) {
   const auto& all = advice.warnings;
   for (std::size_t i = 0; i < std::min(all.size(), most_told); ++i) {
     Problem brief = all[i];
@@ -52,9 +26,63 @@ void tell_briefly(Services& services, const plan::Advice& advice) {
   }
 }
 
-void refuse_warnings(const Scanned& scanned, const plan::Plan& plan, const plan::Advice& advice) {
+}  // namespace
+
+Adviser::Adviser(Services& services, const packaging::Packaging& work)
+    : services_{services}, work_{work} {
+  if (!work.request().is_from_git()) {
+    imports_ = in_background([&plan = work.plan(), &project = work.scanned().project] {
+      return plan::walk_imports(plan, project);
+    });
+  }
+}
+
+plan::Advice Adviser::advice(executor::LookInto look) {
+  const auto& plan = work_.plan();
+  const auto& project = work_.scanned().project;
+  auto imports = imports_.valid() ? imports_.get() : plan::walk_imports(plan, project);
+  auto advice = plan::advice(plan, project, std::move(imports), [&](const auto& names) {
+    return executor::known_contents(services_, plan.base, names, look);
+  });
+  for (const auto& detail : advice.details) {
+    services_.reporter->detail(detail);
+  }
+  return advice;
+}
+
+void Adviser::tell_before_making() {
+  const bool takes_minutes =
+      work_.comparison().is_first || !work_.comparison().changes.dependencies.empty();
+  if (work_.request().strict) {
+    refuse_warnings(work_, advice(executor::LookInto::engine));
+    told_ = true;
+  } else if (takes_minutes) {
+    tell_briefly(services_, advice(executor::LookInto::engine));
+    told_ = true;
+  }
+}
+
+void Adviser::tell_after_making() {
+  if (!told_) {
+    tell_briefly(services_, advice(executor::LookInto::engine));
+    told_ = true;
+  }
+}
+
+void Adviser::tell_all(executor::LookInto look) {
+  const auto all = advice(look);
+  for (const auto& warning : all.warnings) {
+    services_.reporter->warn(warning);
+  }
+  if (work_.request().strict) {
+    refuse_warnings(work_, all);
+  }
+}
+
+void refuse_warnings(const packaging::Packaging& work, const plan::Advice& advice) {
   Problems problems;
-  for (const auto* warnings : {&scanned.project.warnings, &plan.warnings, &advice.warnings}) {
+  for (const auto* warnings :
+       {&work.scanned().project.warnings, &work.plan().warnings, &advice.warnings}) {
     for (Problem problem : *warnings) {
       const bool is_told = std::any_of(problems.begin(), problems.end(), [&](const auto& other) {
         return other.message == problem.message;

@@ -1,38 +1,42 @@
 #pragma once
 
 #include "base/background.hpp"
-#include "pipeline/package.hpp"
+#include "executor/contents.hpp"
+#include "packaging/packaging.hpp"
 #include "plan/advice.hpp"
+#include "services/services.hpp"
 
 namespace autopack::pipeline {
 
-/// What an executor image holds is asked of the engine, or only of what is remembered.
-enum class LookInto { engine, memory };
-
-/// Advice on a plan, worked out while others wait for the network.
-class AdviceQuestion {
+/// Tells what a user should know of an image before it is paid for. Advice is worked out while
+/// others wait for the network.
+class Adviser {
 public:
-  /// `scanned` and `plan` must outlive it. Files of the working tree are read in the background;
-  /// git's own are read by answer().
-  AdviceQuestion(Services& services,
-                 const PackageRequest& request,
-                 const Scanned& scanned,
-                 const plan::Plan& plan);
+  /// `work` must outlive it. Files of the working tree are read in the background; git's own are
+  /// read when the advice is asked for.
+  Adviser(Services& services, const packaging::Packaging& work);
 
-  plan::Advice answer(LookInto look = LookInto::engine);
+  plan::Advice advice(executor::LookInto look);
+
+  /// With `--strict` throws what is advised; what takes minutes is not begun before people know of
+  /// it, but an edit does not wait.
+  void tell_before_making();
+
+  /// What was not told before.
+  void tell_after_making();
+
+  /// All of it, and with `--strict` throws it.
+  void tell_all(executor::LookInto look);
 
 private:
   Services& services_;
-  const Scanned& scanned_;
-  const plan::Plan& plan_;
+  const packaging::Packaging& work_;
   Background<plan::ImportFindings> imports_{};
+  bool told_{false};
 };
-
-/// Tells the warnings in one line each, the first of them only.
-void tell_briefly(Services& services, const plan::Advice& advice);
 
 /// Throws Error(project) of what `--strict` does not let pass: warnings of the project, the plan
 /// and the advice.
-void refuse_warnings(const Scanned& scanned, const plan::Plan& plan, const plan::Advice& advice);
+void refuse_warnings(const packaging::Packaging& work, const plan::Advice& advice);
 
 }  // namespace autopack::pipeline

@@ -1,8 +1,10 @@
 #include "pipeline/dockerfile.hpp"
 
 #include "base/text.hpp"
-#include "pipeline/base.hpp"
+#include "executor/executor_image.hpp"
 #include "pipeline/dockerignore.hpp"
+#include "pipeline/planning.hpp"
+#include "pipeline/scan.hpp"
 
 #include <fmt/format.h>
 
@@ -19,16 +21,19 @@ std::string seal_line(std::string_view text) {
 }  // namespace
 
 DockerfileText write_dockerfile(Services& services,
-                                const PackageRequest& request,
+                                const packaging::Request& request,
                                 bool pin,
                                 const std::optional<std::string>& committed,
                                 const std::optional<std::string>& committed_ignore) {
-  const Scanned scanned = scan(request);
-  const auto base = base_as_seen(services, request.executor_image, request.options.platform,
-                                 committed ? plan::recorded_facts(*committed) : std::nullopt);
-  PackageRequest text_only = request;
-  text_only.options.contents = false;
-  const plan::Plan plan = decide(services, text_only, scanned, base);
+  const auto wanted = std::make_shared<packaging::Wanted>(
+      packaging::Wanted{.request = request, .scanned = scan(request)});
+  wanted->request.options.contents = false;
+  const auto base =
+      executor::facts_as_seen(services, request.executor_image, request.options.platform,
+                              committed ? plan::recorded_facts(*committed) : std::nullopt);
+  const auto work = plan_packaging(services, wanted, base);
+  tell_plan(services, work);
+  const auto& plan = work.plan();
   std::string text = plan.dockerfile;
   if (pin) {
     if (!base.digest) {
@@ -37,11 +42,11 @@ DockerfileText write_dockerfile(Services& services,
                               printable(base.reference)));
     }
     const auto pinned = image::Reference::parse(base.reference).with_digest(*base.digest);
-    text = plan::render_dockerfile(plan, {.base = pinned}, text_only.options);
+    text = plan::render_dockerfile(plan, {.base = pinned}, work.request().options);
   }
   DockerfileText result{.dockerfile = seal(std::move(text)),
-                        .dockerignore = seal(dockerignore_text(request, scanned, plan))};
-  if (committed_ignore && is_as_good(*committed_ignore, result.dockerignore, scanned, plan)) {
+                        .dockerignore = seal(dockerignore_text(work))};
+  if (committed_ignore && is_as_good(*committed_ignore, result.dockerignore, work)) {
     result.dockerignore = *committed_ignore;
   }
   return result;

@@ -1,6 +1,7 @@
 #pragma once
 
-#include "pipeline/package.hpp"
+#include "packaging/request.hpp"
+#include "services/services.hpp"
 
 #include <optional>
 #include <string>
@@ -19,7 +20,7 @@ struct DockerfileText {
 /// when it has none. `committed_ignore`, the ignore file beside it, is the answer's where it is as
 /// good.
 DockerfileText write_dockerfile(Services& services,
-                                const PackageRequest& request,
+                                const packaging::Request& request,
                                 bool pin,
                                 const std::optional<std::string>& committed,
                                 const std::optional<std::string>& committed_ignore = {});

@@ -94,16 +94,16 @@ std::string_view general(std::string_view text) {
 
 }  // namespace
 
-std::string dockerignore_text(const PackageRequest& request,
-                              const Scanned& scanned,
-                              const plan::Plan& plan) {
+std::string dockerignore_text(const packaging::Packaging& work) {
+  const auto& scanned = work.scanned();
+  const auto& plan = work.plan();
   if (!plan.user_dockerfile.empty()) {
     return plan.ignore_text;
   }
   const auto is_there = [&](std::string_view file) { return scanned.tree->find(file).has_value(); };
   const bool has_own_rules = is_there(".dockerignore") || is_there(".gcloudignore");
   const bool counts_git =
-      !has_own_rules && (is_from_git(request) || scanned.project.ignore.asks_git());
+      !has_own_rules && (work.request().is_from_git() || scanned.project.ignore.asks_git());
   const std::string text =
       (counts_git ? git_text(*scanned.tree, plan) : std::string{}) + plan.ignore_text;
   const std::string lines = Comparison{text, *scanned.tree, plan}.lines();
@@ -112,13 +112,12 @@ std::string dockerignore_text(const PackageRequest& request,
 
 bool is_as_good(std::string_view committed,
                 std::string_view text,
-                const Scanned& scanned,
-                const plan::Plan& plan) {
+                const packaging::Packaging& work) {
   if (trim(general(committed)) != trim(general(text))) {
     return false;
   }
   try {
-    return Comparison{committed, *scanned.tree, plan}.lines().empty();
+    return Comparison{committed, *work.scanned().tree, work.plan()}.lines().empty();
   } catch (const Error&) {
     return false;
   }

@@ -1,23 +1,20 @@
 #pragma once
 
-#include "pipeline/package.hpp"
+#include "packaging/packaging.hpp"
 
 #include <string>
 #include <string_view>
 
 namespace autopack::pipeline {
 
-/// What a Dockerfile's `.dockerignore` must say so that `docker build` takes the files of `plan`:
+/// What a Dockerfile's `.dockerignore` must say so that `docker build` takes the files of `work`:
 /// the rules in docker's syntax, then by path what they cannot say.
-std::string dockerignore_text(const PackageRequest& request,
-                              const Scanned& scanned,
-                              const plan::Plan& plan);
+std::string dockerignore_text(const packaging::Packaging& work);
 
-/// Whether `committed` is as good as `text`: it has the same rules, and takes the files of `plan`,
+/// Whether `committed` is as good as `text`: it has the same rules, and takes the files of `work`,
 /// though it names other paths.
 bool is_as_good(std::string_view committed,
                 std::string_view text,
-                const Scanned& scanned,
-                const plan::Plan& plan);
+                const packaging::Packaging& work);
 
 }  // namespace autopack::pipeline

@@ -1,17 +1,18 @@
 #include "pipeline/explanation.hpp"
 
-#include "engine/direct.hpp"
-#include "image/layer.hpp"
+#include "engine/direct/assembly.hpp"
+#include "engine/direct/installation.hpp"
 #include "image/manifest.hpp"
-#include "image/tar.hpp"
 #include "pipeline/advice.hpp"
-#include "pipeline/direct.hpp"
-#include "pipeline/installation.hpp"
-#include "pipeline/reasons.hpp"
+#include "pipeline/choose_builder.hpp"
 
 namespace autopack::pipeline {
 
 namespace {
+
+using packaging::ImageName;
+using packaging::Outcome;
+using packaging::Packaging;
 
 /// A larger layer is not made only to be looked at.
 constexpr std::uint64_t made_to_look_at{64'000'000};
@@ -67,21 +68,6 @@ private:
   std::unique_ptr<registry::Repository> repository_{};
 };
 
-std::optional<image::LayerFacts> facts_of(const Services& services,
-                                          const engine::LayerRecipe& recipe) {
-  if (auto known = services.layer_cache.get(recipe.key)) {
-    return known;
-  }
-  if (recipe.size > made_to_look_at) {
-    return std::nullopt;
-  }
-  image::LayerWriter writer{[](std::string_view) {}};
-  recipe.write_tar([&](std::string_view bytes) { writer.write(bytes); });
-  auto facts = writer.finish();
-  services.layer_cache.put(recipe.key, facts);
-  return facts;
-}
-
 /// The text of the base's manifest, asked for when it was never seen; none without an answer.
 std::optional<std::string> base_manifest(Services& services, const plan::Plan& plan) {
   if (!plan.base.digest) {
@@ -106,11 +92,9 @@ std::optional<std::string> base_manifest(Services& services, const plan::Plan& p
 }
 
 /// The base's layers as one line, when its manifest was seen before.
-void add_base(Services& services,
-              const plan::Plan& plan,
-              const ImageName& name,
-              Target& target,
-              Explanation& explanation) {
+void add_base(Services& services, const Packaging& work, Target& target, Explanation& explanation) {
+  const auto& plan = work.plan();
+  const auto& name = work.name();
   ExplainedLayer layer{
       .name = "base " + plan.base.reference, .digest = plan.base.digest, .count = 0};
   const auto text = base_manifest(services, plan);
@@ -142,13 +126,13 @@ void add_base(Services& services,
   explanation.layers.push_back(std::move(layer));
 }
 
-void add_dependencies(const plan::Plan& plan, const ImageName& name, Explanation& explanation) {
-  if (engine::needs_no_dependency_image(plan) || !plan.user_dockerfile.empty()) {
+void add_dependencies(const Packaging& work, Explanation& explanation) {
+  if (!work.needs_dependencies() || !work.key_is_whole()) {
     return;
   }
-  ExplainedLayer layer{.name = "dependencies apd-" + plan.dependency_key.substr(0, 16)};
+  ExplainedLayer layer{.name = "dependencies " + work.dependency_tag()};
   const auto& upload = explanation.upload;
-  if (upload.image_is_there || upload.dependencies_are_there || !name.has_registry) {
+  if (upload.image_is_there || upload.dependencies_are_there || !work.name().has_registry) {
     layer.upload = false;
   } else if (upload.unknown.empty()) {
     layer.upload = true;
@@ -158,7 +142,8 @@ void add_dependencies(const plan::Plan& plan, const ImageName& name, Explanation
 }
 
 /// The docker engine makes one layer for each copy, and only a build tells its digest.
-void add_copies(const plan::Plan& plan, const ImageName& name, Explanation& explanation) {
+void add_copies(const Packaging& work, Explanation& explanation) {
+  const auto& plan = work.plan();
   auto& upload = explanation.upload;
   for (const auto& copy : plan.copies) {
     ExplainedLayer layer{.name = copy.source.empty() ? "the whole directory" : copy.source};
@@ -167,7 +152,7 @@ void add_copies(const plan::Plan& plan, const ImageName& name, Explanation& expl
                             entry.path.starts_with(copy.source + "/");
       layer.size += is_below ? entry.size : 0;
     }
-    if (upload.image_is_there || !name.has_registry) {
+    if (upload.image_is_there || !work.name().has_registry) {
       layer.upload = false;
     } else if (upload.unknown.empty()) {
       layer.upload = true;
@@ -178,20 +163,20 @@ void add_copies(const plan::Plan& plan, const ImageName& name, Explanation& expl
   }
 }
 
-void add_code(Services& services,
-              const plan::Plan& plan,
-              const ImageName& name,
-              Target& target,
-              Explanation& explanation) {
+void add_code(Services& services, const Packaging& work, Target& target, Explanation& explanation) {
+  const auto& plan = work.plan();
   auto& upload = explanation.upload;
-  const auto made = last_made(services, plan);
-  for (const auto& recipe : engine::recipes(plan, image::file_time(services.environment), made)) {
-    ExplainedLayer layer{.name = recipe.name, .size = recipe.size};
-    if (const auto facts = facts_of(services, recipe)) {
-      layer.digest = facts->digest;
-      layer.size = facts->size;
+  for (const auto& [made, recipe] :
+       engine::make_code_layers(services, plan, engine::last_made(services, plan))) {
+    ExplainedLayer layer{.name = made.name, .size = recipe->size};
+    if (!made.known() && recipe->size <= made_to_look_at) {
+      image::read_all(made.blob.open(), [](std::string_view) {});
     }
-    if (upload.image_is_there || !name.has_registry) {
+    if (const auto known = made.known()) {
+      layer.digest = known->digest;
+      layer.size = known->size;
+    }
+    if (upload.image_is_there || !work.name().has_registry) {
       layer.upload = false;
     } else if (layer.digest) {
       const auto there = target.has(*layer.digest);
@@ -206,58 +191,60 @@ void add_code(Services& services,
 }
 
 /// What git's rules would keep out, as far as it is in the image.
-std::vector<Kept> kept_of(const Scanned& scanned, const plan::Plan& plan) {
+std::vector<Kept> kept_of(const Packaging& work) {
   std::vector<Kept> kept;
-  for (const auto& [path, why] : scanned.project.ignore.kept()) {
-    if (plan::entry_in_image(plan, path) != nullptr) {
+  for (const auto& [path, why] : work.scanned().project.ignore.kept()) {
+    if (plan::entry_in_image(work.plan(), path) != nullptr) {
       kept.push_back({.path = path, .why = why});
     }
   }
   return kept;
 }
 
+/// What will be done, with what the registry has and what was installed last.
+void add_outcomes(Services& services, const Packaging& work, Explanation& explanation) {
+  const auto& there = explanation.upload;
+  const bool reuses = !work.request().no_cache;
+  explanation.image = reuses && there.image_is_there
+                          ? Outcome{.reused = true, .reason = "the registry has it"}
+                          : expected_image(work);
+  explanation.dependencies = expected_dependencies(work);
+  if (!explanation.dependencies) {
+    return;
+  }
+  auto outdated = engine::last_installation(services, work.plan()).outdated;
+  if (outdated && !there.image_is_there) {
+    explanation.dependencies = Outcome{.reason = std::move(*outdated)};
+  } else if (reuses && (there.image_is_there || there.dependencies_are_there)) {
+    explanation.dependencies = Outcome{.reused = true, .reason = "the registry has them"};
+  }
+}
+
 }  // namespace
 
-Explanation explain(Services& services,
-                    const PackageRequest& request,
-                    const Scanned& scanned,
-                    const plan::Plan& plan,
-                    const ImageName& name) {
-  AdviceQuestion advice{services, request, scanned, plan};
+Explanation explain(Services& services, const Packaging& work) {
+  Adviser adviser{services, work};
   Explanation explanation{
-      .left_out = find_left_out(scanned, plan), .kept = kept_of(scanned, plan), .engine = "direct"};
-  if (const auto obstacle = obstacle_to_direct(request, plan, name.has_registry)) {
+      .left_out = find_left_out(work), .kept = kept_of(work), .engine = "direct"};
+  if (const auto obstacle = obstacle_to_direct(work)) {
     explanation.engine = "docker";
     explanation.engine_why = *obstacle;
   }
-  Target target{services, name, explanation.upload};
-  explanation.upload.image_is_there = target.manifest(key_tag(plan.image_key)).has_value();
-  if (!explanation.upload.image_is_there && !engine::needs_no_dependency_image(plan)) {
-    explanation.upload.dependencies_are_there =
-        target.manifest("apd-" + plan.dependency_key.substr(0, 16)).has_value();
+  auto& upload = explanation.upload;
+  Target target{services, work.name(), upload};
+  upload.image_is_there = target.manifest(work.key_tag()).has_value();
+  if (!upload.image_is_there && work.needs_dependencies()) {
+    upload.dependencies_are_there = target.manifest(work.dependency_tag()).has_value();
   }
-  add_base(services, plan, name, target, explanation);
-  add_dependencies(plan, name, explanation);
+  add_base(services, work, target, explanation);
+  add_dependencies(work, explanation);
   if (explanation.engine == "direct") {
-    add_code(services, plan, name, target, explanation);
+    add_code(services, work, target, explanation);
   } else {
-    add_copies(plan, name, explanation);
+    add_copies(work, explanation);
   }
-  const auto why = reasons(last_build(services, request), scanned, plan);
-  explanation.image = expected_image(request, why);
-  explanation.dependencies = expected_dependencies(request, why, plan);
-  if (explanation.upload.image_is_there && !request.no_cache) {
-    explanation.image = {.reused = true, .reason = "the registry has it"};
-  }
-  if (explanation.dependencies && !request.no_cache &&
-      (explanation.upload.image_is_there || explanation.upload.dependencies_are_there)) {
-    explanation.dependencies = Outcome{.reused = true, .reason = "the registry has them"};
-  }
-  auto outdated = last_installation(services, plan).outdated;
-  if (outdated && explanation.dependencies && !explanation.upload.image_is_there) {
-    explanation.dependencies = Outcome{.reason = std::move(*outdated)};
-  }
-  explanation.advice = advice.answer().warnings;
+  add_outcomes(services, work, explanation);
+  explanation.advice = adviser.advice(executor::LookInto::engine).warnings;
   return explanation;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
-#include "pipeline/package.hpp"
+#include "packaging/packaging.hpp"
+#include "services/services.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -58,20 +59,16 @@ struct Explanation {
   std::vector<LeftOut> left_out{};
   std::vector<Kept> kept{};
   ExpectedUpload upload{};
-  Outcome image{};
-  std::optional<Outcome> dependencies{};
+  packaging::Outcome image{};
+  std::optional<packaging::Outcome> dependencies{};
   std::string engine{};      ///< `direct`, `docker`
   std::string engine_why{};  ///< why not the direct one
   Problems advice{};
 };
 
-/// What packaging would do, without doing it. The registry is asked when `name` has one; when it
+/// What packaging would do, without doing it. The registry is asked when its name has one; when it
 /// does not answer, that is said instead.
-Explanation explain(Services& services,
-                    const PackageRequest& request,
-                    const Scanned& scanned,
-                    const plan::Plan& plan,
-                    const ImageName& name);
+Explanation explain(Services& services, const packaging::Packaging& work);
 
 /// For a person, at most 80 columns where names allow it. In brief long lists are summed up.
 enum class Detail { brief, whole };
@@ -83,6 +80,6 @@ std::string to_text(const Explanation& explanation,
 nlohmann::json to_json(const Explanation& explanation);
 
 /// What rules keep out, what weighs most first. How large it is is looked up within bounds.
-std::vector<LeftOut> find_left_out(const Scanned& scanned, const plan::Plan& plan);
+std::vector<LeftOut> find_left_out(const packaging::Packaging& work);
 
 }  // namespace autopack::pipeline

@@ -1,7 +1,6 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "pipeline/explanation.hpp"
-#include "pipeline/reasons.hpp"
 
 #include <fmt/format.h>
 
@@ -260,8 +259,8 @@ std::string outcomes_text(const Explanation& explanation, const plan::Plan& plan
   table.row("engine", explanation.engine_why.empty()
                           ? explanation.engine
                           : explanation.engine + ": " + explanation.engine_why);
-  table.row("keys",
-            fmt::format("apd-{}, {}", plan.dependency_key.substr(0, 16), key_tag(plan.image_key)));
+  table.row("keys", fmt::format("apd-{}, {}", plan.dependency_key.substr(0, 16),
+                                packaging::key_tag(plan.image_key)));
   return "\n" + table.text();
 }
 
@@ -311,7 +310,7 @@ nlohmann::json to_json(const Explanation& explanation) {
   for (const auto& one : explanation.kept) {
     kept.push_back({{"path", printable(one.path)}, {"why", printable(one.why)}});
   }
-  const auto outcome = [](const Outcome& one) {
+  const auto outcome = [](const packaging::Outcome& one) {
     return nlohmann::json{{"reused", one.reused}, {"reason", printable(one.reason)}};
   };
   const auto& upload = explanation.upload;

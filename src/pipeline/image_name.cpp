@@ -7,19 +7,11 @@
 
 namespace autopack::pipeline {
 
-std::string key_tag(const std::string& image_key) {
-  return "ap-" + image_key.substr(0, 16);
-}
-
-image::Reference ImageName::keyed(const plan::Plan& plan) const {
-  return image::Reference::parse(reference.with_tag(key_tag(plan.image_key)));
-}
-
-ImageName name_image(const std::string& output_image,
-                     const std::string& job_name,
-                     const job::Location& location) {
+packaging::ImageName name_image(const std::string& output_image,
+                                const std::string& job_name,
+                                const job::Location& location) {
   if (!output_image.empty()) {
-    ImageName name{.reference = image::Reference::parse(output_image)};
+    packaging::ImageName name{.reference = image::Reference::parse(output_image)};
     if (name.reference.digest) {
       throw Error(ErrorKind::usage,
                   fmt::format("`output-image-uri` `{}` names a digest, which only a push can tell",

@@ -24,8 +24,11 @@ bool is_before(const plan::ContextEntry& entry, std::string_view path) {
 /// Walks where something may be left out.
 class Search {
 public:
-  Search(const Scanned& scanned, const plan::Plan& plan)
-      : plan_{plan}, tree_{*scanned.tree}, ignore_{scanned.project.ignore}, selected_{ignore_} {}
+  explicit Search(const packaging::Packaging& work)
+      : plan_{work.plan()},
+        tree_{*work.scanned().tree},
+        ignore_{work.scanned().project.ignore},
+        selected_{ignore_} {}
 
   void look(const source::Entry& directory) {
     const auto entries = tree_.list(directory.path);
@@ -139,8 +142,8 @@ private:
 
 }  // namespace
 
-std::vector<LeftOut> find_left_out(const Scanned& scanned, const plan::Plan& plan) {
-  Search search{scanned, plan};
+std::vector<LeftOut> find_left_out(const packaging::Packaging& work) {
+  Search search{work};
   search.look({.type = source::EntryType::directory});
   return search.take();
 }

@@ -1,33 +1,45 @@
-#include "pipeline/direct.hpp"
+#include "pipeline/choose_builder.hpp"
 #include "pipeline/package.hpp"
-#include "pipeline/reuse.hpp"
 
 namespace autopack::pipeline {
 
-Image package_for_running(Services& services,
-                          const PackageRequest& request,
-                          const Scanned& scanned,
-                          const ImageName& name) {
-  refuse_direct(request, false);
-  const auto last = image::Reference::parse(name.reference.with_tag(last_run_tag));
+namespace {
+
+/// The key that an image has as `label`; empty for one that autopack did not make.
+std::string key_of(const engine::LocalImage& image, const char* label) {
+  constexpr std::size_t shortest{16};
+  const auto found = image.labels.find(label);
+  return found == image.labels.end() || found->second.size() < shortest ? "" : found->second;
+}
+
+/// Removes what the last run left, as far as `now` does not need it.
+void remove_last(engine::Docker& docker,
+                 const image::Reference& name,
+                 const engine::LocalImage& last,
+                 const std::string& now) {
+  if (const auto key = key_of(last, packaging::key_label); !key.empty()) {
+    docker.remove_image(name.with_tag(packaging::key_tag(key)));
+  }
+  const auto dependencies = key_of(last, packaging::dependency_key_label);
+  const auto image = docker.inspect(now);
+  if (!dependencies.empty() && image &&
+      key_of(*image, packaging::dependency_key_label) != dependencies) {
+    docker.remove_image(name.with_tag(packaging::dependency_tag(dependencies)));
+  }
+}
+
+}  // namespace
+
+packaging::Image package_for_running(Services& services, const WantedPtr& wanted) {
+  refuse_direct_in_engine(*wanted);
+  const auto& name = wanted->name.reference;
+  const auto last = image::Reference::parse(name.with_tag(packaging::last_run_tag));
   auto& docker = services.docker();
   const auto before = docker.inspect(last.tagged());
-  Image image = package(services, request, scanned, name, Push::no);
+  auto image = package(services, wanted);
   docker.tag(image.image_id, last);
-  if (!before || before->id == image.image_id) {
-    return image;
-  }
-  const auto key_of = [](const engine::LocalImage& held, const char* label) {
-    const auto found = held.labels.find(label);
-    return found == held.labels.end() || found->second.size() < 16 ? "" : found->second;
-  };
-  if (const auto key = key_of(*before, "autopack.key"); !key.empty()) {
-    docker.remove_image(name.reference.with_tag(key_tag(key)));
-  }
-  const auto dependencies = key_of(*before, "autopack.dependency-key");
-  const auto now = docker.inspect(image.image_id);
-  if (!dependencies.empty() && now && key_of(*now, "autopack.dependency-key") != dependencies) {
-    docker.remove_image(name.reference.with_tag(dependency_tag(dependencies)));
+  if (before && before->id != image.image_id) {
+    remove_last(docker, name, *before, image.image_id);
   }
   return image;
 }

@@ -11,7 +11,8 @@ namespace autopack::pipeline {
 namespace {
 
 /// What would be read from the disk although the files come from git.
-void refuse_files_of_disk(const PackageRequest& request, const Scanned& scanned) {
+void refuse_files_of_disk(const packaging::Request& request,
+                          const packaging::ScannedProject& scanned) {
   Problems problems;
   const auto refuse = [&](const std::string& what, const std::string& path) {
     problems.push_back({.message = fmt::format("{} `{}` is not in {}", what, printable(path),
@@ -36,7 +37,7 @@ void refuse_files_of_disk(const PackageRequest& request, const Scanned& scanned)
 }
 
 /// Git's facts; where they are only told, an image is made without them.
-void find_facts(const PackageRequest& request, Scanned& scanned) {
+void find_facts(const packaging::Request& request, packaging::ScannedProject& scanned) {
   try {
     scanned.git =
         source::find_git_facts(request.project.directory, request.source, request.environment);
@@ -57,10 +58,6 @@ void find_facts(const PackageRequest& request, Scanned& scanned) {
 
 }  // namespace
 
-bool is_from_git(const PackageRequest& request) {
-  return request.source != source::worktree_source;
-}
-
 std::map<std::string, std::string> git_labels(const source::GitFacts& facts) {
   std::map<std::string, std::string> labels{{"autopack.git.dirty", facts.dirty ? "true" : "false"}};
   if (!facts.revision.empty()) {
@@ -72,26 +69,26 @@ std::map<std::string, std::string> git_labels(const source::GitFacts& facts) {
   return labels;
 }
 
-std::optional<std::string> read_from_source(const PackageRequest& request,
+std::optional<std::string> read_from_source(const packaging::Request& request,
                                             const std::filesystem::path& path) {
-  return is_from_git(request) ? source::read_git_file(path, request.source, request.environment)
-                              : read_file_if_exists(path);
+  return request.is_from_git() ? source::read_git_file(path, request.source, request.environment)
+                               : read_file_if_exists(path);
 }
 
-Scanned scan(const PackageRequest& request) {
+packaging::ScannedProject scan(const packaging::Request& request) {
   const auto& directory = request.project.directory;
-  Scanned scanned;
-  if (is_from_git(request)) {
+  packaging::ScannedProject scanned;
+  if (request.is_from_git()) {
     scanned.tree = source::make_git_tree(directory, request.source, request.environment);
   } else {
     scanned.tree = source::make_disk_tree(directory);
   }
   auto project = request.project;
-  if (!is_from_git(request) && project.dockerfile.empty()) {
+  if (!request.is_from_git() && project.dockerfile.empty()) {
     project.git = source::find_git_work_tree(directory, request.environment);
   }
   scanned.project = project::scan(*scanned.tree, project);
-  if (is_from_git(request)) {
+  if (request.is_from_git()) {
     refuse_files_of_disk(request, scanned);
   }
   if (request.label_git || request.tells_git) {
@@ -102,6 +99,13 @@ Scanned scan(const PackageRequest& request) {
                                               printable(directory.string())));
   }
   return scanned;
+}
+
+std::shared_ptr<packaging::Wanted> scan_wanted(packaging::Request request) {
+  auto wanted =
+      std::make_shared<packaging::Wanted>(packaging::Wanted{.request = std::move(request)});
+  wanted->scanned = scan(wanted->request);
+  return wanted;
 }
 
 }  // namespace autopack::pipeline

@@ -52,7 +52,7 @@ std::string scanned_text(const plan::Plan& plan) {
   return text;
 }
 
-std::string kept_text(const Scanned& scanned) {
+std::string kept_text(const packaging::ScannedProject& scanned) {
   constexpr std::size_t most_told{3};
   const auto& kept = scanned.project.ignore.kept();
   std::vector<std::string> names;
@@ -68,7 +68,7 @@ std::string kept_text(const Scanned& scanned) {
                                     join(names, ", "), more);
 }
 
-std::string ignored_text(const Scanned& scanned) {
+std::string ignored_text(const packaging::ScannedProject& scanned) {
   const auto& directories = scanned.project.ignored_directories;
   if (directories.empty()) {
     return {};

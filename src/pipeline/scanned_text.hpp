@@ -1,6 +1,6 @@
 #pragma once
 
-#include "pipeline/package.hpp"
+#include "packaging/wanted.hpp"
 
 #include <string>
 
@@ -11,10 +11,10 @@ namespace autopack::pipeline {
 std::string scanned_text(const plan::Plan& plan);
 
 /// What goes in although git ignores it, in a line; empty when there is none.
-std::string kept_text(const Scanned& scanned);
+std::string kept_text(const packaging::ScannedProject& scanned);
 
 /// What stays out because git ignores it, though the program names it, in a line; empty when there
 /// is none.
-std::string ignored_text(const Scanned& scanned);
+std::string ignored_text(const packaging::ScannedProject& scanned);
 
 }  // namespace autopack::pipeline

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "base/error.hpp"
-#include "pipeline/services.hpp"
 #include "plan/plan.hpp"
+#include "services/services.hpp"
 
 namespace autopack::pipeline {
 

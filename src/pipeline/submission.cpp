@@ -1,8 +1,10 @@
 #include "pipeline/submission.hpp"
 
 #include "base/json.hpp"
+#include "executor/executor_image.hpp"
 #include "image/file_reference.hpp"
-#include "pipeline/base.hpp"
+#include "pipeline/image_name.hpp"
+#include "pipeline/scan.hpp"
 #include "pipeline/secrets.hpp"
 #include "project/hypertune.hpp"
 
@@ -62,12 +64,14 @@ Checked check(const SubmissionRequest& request, const submit::Submitter* submitt
     }
   });
   if (request.package) {
-    findings.run([&] { checked.scanned = scan(*request.package); });
+    auto wanted = std::make_shared<packaging::Wanted>(
+        packaging::Wanted{.request = *request.package, .may_push = request.may_push});
+    findings.run([&] { wanted->scanned = scan(wanted->request); });
     const std::string job_name = request.flags.display_name.empty()
                                      ? request.flags.fallback_display_name
                                      : request.flags.display_name;
     findings.run([&] {
-      checked.name = name_image(
+      wanted->name = name_image(
           request.output_image,
           checked.job.display_name.empty() ? job_name : checked.job.display_name, request.location);
     });
@@ -79,10 +83,11 @@ Checked check(const SubmissionRequest& request, const submit::Submitter* submitt
         }
       });
     }
+    checked.wanted = std::move(wanted);
   }
   findings.throw_if_any();
-  if (checked.scanned && job::is_tuning(checked.job.kind) && !request.flags.own_dockerfile &&
-      !project::names_hypertune(*checked.scanned->tree, checked.scanned->project)) {
+  if (checked.wanted && job::is_tuning(checked.job.kind) && !request.flags.own_dockerfile &&
+      !project::names_hypertune(*checked.wanted->scanned.tree, checked.wanted->scanned.project)) {
     checked.job.warnings.push_back(
         {.severity = Problem::Severity::warning,
          .message = "the program seems not to report its metrics: no requirement and no import "
@@ -93,38 +98,30 @@ Checked check(const SubmissionRequest& request, const submit::Submitter* submitt
   return checked;
 }
 
-DryRun dry_run(Services& services,
-               const SubmissionRequest& request,
-               const Checked& checked,
-               const submit::Submitter& submitter) {
+DryRun dry_run(Services& services, const Checked& checked, const submit::Submitter& submitter) {
   DryRun result;
-  if (checked.scanned) {
-    const auto& package = *request.package;
-    const image::BaseFacts base =
-        package.executor_image.empty()
-            ? image::BaseFacts{.platform = package.options.platform}
-            : base_or_assumed(services, package.executor_image, package.options.platform);
-    const plan::Plan plan = decide(services, package, *checked.scanned, base);
-    refuse_secrets(services, plan);
-    const auto& own = checked.name.reference;
-    result.image = own.tag.empty() ? checked.name.keyed(plan).tagged() : own.tagged();
+  if (checked.wanted) {
+    const auto work = plan_packaging(services, checked.wanted,
+                                     executor::facts_or_assumed(services, checked.wanted->request));
+    tell_plan(services, work);
+    refuse_secrets(services, work.plan());
+    const auto& own = work.name().reference;
+    result.image = own.tag.empty() ? work.keyed_name().tagged() : own.tagged();
   }
   result.request = submitter.prepare(job::with_image(checked.job, result.image));
   return result;
 }
 
 Submitted submit(Services& services,
-                 const SubmissionRequest& request,
                  const Checked& checked,
                  submit::Submitter* submitter,
-                 const std::function<void(const Image& image)>& packaged) {
+                 const std::function<void(const packaging::Image& image)>& packaged) {
   Submitted result;
   if (submitter != nullptr) {
     submitter->make_ready();
   }
-  if (checked.scanned) {
-    result.image =
-        package(services, *request.package, *checked.scanned, checked.name, request.push);
+  if (checked.wanted) {
+    result.image = package(services, checked.wanted);
     packaged(*result.image);
   }
   if (submitter != nullptr) {

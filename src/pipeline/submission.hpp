@@ -20,19 +20,18 @@ struct SubmissionRequest {
   job::CheckOptions checks{};
   std::string output_image{};
   /// The packaging, when a pool asks for one.
-  std::optional<PackageRequest> package{};
-  Push push{Push::yes};  ///< of the packaged image
+  std::optional<packaging::Request> package{};
+  bool may_push{true};  ///< of the packaged image
 };
 
 /// A job that passed every check that can be made offline.
 struct Checked {
   job::JobSpec job{};
-  std::optional<Scanned> scanned{};
-  ImageName name{};  ///< meaningful when `scanned` is there
+  WantedPtr wanted{};  ///< the image to be packaged; null when there is none
 };
 
 struct Submitted {
-  std::optional<Image> image{};
+  std::optional<packaging::Image> image{};
   submit::SubmittedJob job{};
 };
 
@@ -46,17 +45,13 @@ struct DryRun {
   submit::PreparedRequest request{};
 };
 
-DryRun dry_run(Services& services,
-               const SubmissionRequest& request,
-               const Checked& checked,
-               const submit::Submitter& submitter);
+DryRun dry_run(Services& services, const Checked& checked, const submit::Submitter& submitter);
 
 /// Package, then send: the body holds the digest. Without a submitter it ends after the push.
 /// `packaged` is told the image before the job is sent.
 Submitted submit(Services& services,
-                 const SubmissionRequest& request,
                  const Checked& checked,
                  submit::Submitter* submitter,
-                 const std::function<void(const Image& image)>& packaged);
+                 const std::function<void(const packaging::Image& image)>& packaged);
 
 }  // namespace autopack::pipeline

@@ -154,6 +154,10 @@ struct Plan {
   std::string image_key{};           ///< 64 hexadecimal digits
   std::map<std::string, std::string> labels{};  ///< Options::labels
   Problems warnings{};
+
+  /// True when something is installed or removed below the code.
+  bool needs_dependency_image() const { return !dependencies.empty() || remove_sitecustomize; }
+
   /// Not part of the data: where contents are read from. [0] is the working directory.
   std::vector<PlacedTree> trees{};
 };

@@ -3,6 +3,7 @@
 #include "engine/docker.hpp"
 #include "engine/settings.hpp"
 #include "engine/transfer.hpp"
+#include "executor/probe.hpp"
 #include "google/api_error.hpp"
 #include "google/artifact_registry.hpp"
 #include "google/explanation.hpp"
@@ -99,7 +100,7 @@ void engine_answers(std::string_view bytes) {
     case 5: docker->run_times(name.text); break;
     case 6: docker->probe(name.text, "linux/amd64", {"/usr/bin/python3", "/a"}); break;
     case 7: docker->read_file(name.text, "/a/b", 1000); break;
-    case 8: engine::probe_base(*docker, name, "linux/amd64"); break;
+    case 8: executor::probe_base(*docker, name, "linux/amd64"); break;
     default: engine::read_settings(options);
   }
 }

@@ -1,8 +1,8 @@
 #include "base/digest.hpp"
 #include "base/error.hpp"
+#include "engine/docker/own_dockerfile.hpp"
 #include "google/token_cache.hpp"
 #include "image/facts.hpp"
-#include "pipeline/own_dockerfile.hpp"
 #include "plan/install_record.hpp"
 #include "plan/links.hpp"
 #include "plan/plan.hpp"
@@ -125,7 +125,7 @@ void own_dockerfile(std::string_view bytes) {
   plan.user_dockerfile = "Dockerfile";
   source::IgnoreRules rules;
   rules.add_defaults();
-  pipeline::own_dockerfile_findings(plan, rules, ".autopack/Dockerfile", {});
+  engine::own_dockerfile_findings(plan, rules, ".autopack/Dockerfile", {});
   plan::recorded_facts(bytes);
 }
 

@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "base/url.hpp"
 #include "engine/docker.hpp"
+#include "executor/probe.hpp"
 #include "http/client.hpp"
 #include "image/tar.hpp"
 #include "support/memory_plan.hpp"
@@ -216,7 +217,7 @@ TEST_CASE("the engine tells what it is") {
 TEST_CASE("a base is probed without being run, and leaves no container") {
   Bench bench;
   const auto facts =
-      engine::probe_base(*bench.docker, image::Reference::parse(base_name), "linux/amd64");
+      executor::probe_base(*bench.docker, image::Reference::parse(base_name), "linux/amd64");
   CHECK_FALSE(facts.digest);
   CHECK(facts.python == "python3");
   CHECK_FALSE(facts.pip);
@@ -355,9 +356,9 @@ TEST_CASE("an image goes to a registry and comes back by its digest") {
   bench.docker->pull(pinned, "linux/amd64");
   bench.made.push_back(pinned.text);
   CHECK(bench.docker->inspect(pinned.text));
-  const auto facts = engine::probe_base(*bench.docker, name, "linux/amd64");
+  const auto facts = executor::probe_base(*bench.docker, name, "linux/amd64");
   CHECK(facts.digest == pushed.digest);
-  CHECK(engine::BuildBase{*bench.docker, facts}.from() == pinned.text);
+  CHECK(executor::BuildBase{*bench.docker, facts}.from() == pinned.text);
 
   const plan::Plan plan;
   engine::BuildRequest request{.plan = &plan};

@@ -8,6 +8,8 @@
 #include "registry/client.hpp"
 #include "support/cutting_proxy.hpp"
 #include "support/loopback_server.hpp"
+#include "support/memory_registry.hpp"
+#include "support/registry_cases.hpp"
 #include "support/registry_process.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -513,4 +515,12 @@ TEST_CASE("a small change is pushed in milliseconds") {
   }
   MESSAGE("pushed in " << best.count() << " ms");
   CHECK(best < 100ms);
+}
+
+TEST_CASE("the registry in memory answers as the real one does") {
+  const RegistryProcess real;
+  const auto client = http::make_client({.user_agent = "registry-test"});
+  testing::MemoryRegistry memory;
+  CHECK(join(testing::registry_transcript(*client, real.host()), "\n") ==
+        join(testing::registry_transcript(memory, "127.0.0.1:5000"), "\n"));
 }

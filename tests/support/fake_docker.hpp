@@ -2,6 +2,7 @@
 
 #include "engine/docker.hpp"
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -55,6 +56,9 @@ public:
 
   engine::PushResult push(const image::Reference& name) override {
     calls.push_back("push " + name.tagged());
+    if (on_push) {
+      return {.digest = on_push(name), .bytes_uploaded = 1'500'000};
+    }
     return {.digest = sha256("pushed"), .bytes_uploaded = 1'500'000};
   }
 
@@ -76,7 +80,10 @@ public:
     }
   }
 
-  std::optional<image::Source> held(const std::string& /*name*/) override { return std::nullopt; }
+  std::optional<image::Source> held(const std::string& name) override {
+    const auto found = held_images.find(name);
+    return found == held_images.end() ? std::nullopt : std::optional{found->second};
+  }
 
   std::vector<std::int64_t> run_times(const std::string& /*image*/) override { return built_times; }
 
@@ -112,6 +119,9 @@ public:
       .version = "20.10.24", .api_version = "1.41", .platform = "linux/amd64", .buildkit = true};
   std::map<std::string, engine::LocalImage> images{};
   std::map<std::string, Digest> digests{};
+  std::map<std::string, image::Source> held_images{};
+  /// Brings an image to where it is pushed; its digest.
+  std::function<Digest(const image::Reference& name)> on_push{};
   std::string built_id{"sha256:built"};
   std::vector<std::int64_t> built_times{};
   std::optional<Error> build_failure{};

@@ -1,6 +1,7 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
-#include "engine/direct.hpp"
+#include "engine/direct/direct_builder.hpp"
+#include "engine/direct/recipes.hpp"
 #include "image/tar.hpp"
 #include "plan/layers.hpp"
 #include "plan_fixture.hpp"
@@ -167,13 +168,17 @@ TEST_CASE("a file that is not what the plan saw ends its layer") {
 
 TEST_CASE("an installation is no obstacle to the direct engine") {
   auto fixture = code_only();
-  CHECK(engine::needs_no_dependency_image(fixture.plan()));
-  CHECK_FALSE(engine::direct_obstacle(fixture.plan()));
+  const auto obstacle = [&] {
+    return engine::obstacle_to_direct(
+        {std::make_shared<packaging::Wanted>(), fixture.plan(), std::nullopt});
+  };
+  CHECK_FALSE(fixture.plan().needs_dependency_image());
+  CHECK_FALSE(obstacle());
   fixture.project.requirements = {"six"};
-  CHECK_FALSE(engine::needs_no_dependency_image(fixture.plan()));
-  CHECK_FALSE(engine::direct_obstacle(fixture.plan()));
+  CHECK(fixture.plan().needs_dependency_image());
+  CHECK_FALSE(obstacle());
   fixture.project.package = project::Package{};
-  CHECK_FALSE(engine::direct_obstacle(fixture.plan()));
+  CHECK_FALSE(obstacle());
 }
 
 TEST_CASE("what the installation of the package wrote is not in the layers of the code") {

@@ -27,9 +27,6 @@ TEST_CASE("the user's name and tag are kept, a digest is refused") {
   CHECK(name.reference.tag == "v1");
   CHECK(name.has_registry);
   CHECK_FALSE(name.is_default);
-  plan::Plan plan;
-  plan.image_key = "0123456789abcdef0123";
-  CHECK(name.keyed(plan).tagged() == "127.0.0.1:5000/team/model:ap-0123456789abcdef");
   CHECK_THROWS_AS(name_image("gcr.io/p/m@" + sha256("").str(), "x", {}), Error);
   CHECK_THROWS_AS(name_image("gcr.io/p/Model", "x", {}), Error);
   CHECK_FALSE(name_image("model:v1", "x", {}).has_registry);

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "cli/application.hpp"
+#include "cli/global_options.hpp"
+#include "services/services.hpp"
+
+#include <memory>
+
+namespace autopack::cli {
+
+/// The services of one command, by its global options. All must outlive them.
+std::unique_ptr<Services> make_services(const Surroundings& surroundings,
+                                        const GlobalOptions& global,
+                                        Reporter& reporter);
+
+/// Where registries' logins are looked for, first to last: docker's files, podman's, and Google's
+/// tokens from `google`.
+registry::CredentialSource find_registry_logins(const Environment& environment,
+                                                const std::function<google::TokenSource&()>& google,
+                                                const Cancellation* cancellation = nullptr);
+
+/// Google's tokens by flags, environment and gcloud's configuration. Throws as
+/// google::find_credentials does.
+std::unique_ptr<google::TokenSource> find_google_credentials(const GlobalOptions& global,
+                                                             Services& services);
+
+/// Where and as whom Artifact Registry is called.
+google::ArtifactRegistryOptions find_artifact_registry(const GlobalOptions& global,
+                                                       Services& services);
+
+}  // namespace autopack::cli

@@ -1,0 +1,90 @@
+#include "engine/direct/installation.hpp"
+
+#include "image/archive_reader.hpp"
+
+#include <functional>
+
+namespace autopack::engine {
+
+namespace {
+
+constexpr std::size_t largest_record{16'000'000};
+
+/// The record of the image that `name` stands for, by `read` when it was never seen; none in an
+/// image that holds none.
+std::optional<plan::InstallRecord> record_of(
+    Services& services,
+    const plan::Plan& plan,
+    const std::string& name,
+    const std::function<std::optional<std::string>()>& read) {
+  auto text = services.install_records.get(name);
+  if (!text) {
+    text = read();
+    if (text) {
+      services.install_records.put(name, *text);
+    }
+  }
+  auto record = text ? plan::parse_install_record(*text) : std::nullopt;
+  if (record) {
+    services.install_records.put(plan.dependency_key, *text);
+  }
+  return record;
+}
+
+Installation installation_of(const std::optional<plan::InstallRecord>& record,
+                             const plan::Plan& plan) {
+  if (!record) {
+    return {.outdated = "its image does not tell what the package was installed from"};
+  }
+  return {.made = record->written, .outdated = plan::outdated(*record, plan)};
+}
+
+std::optional<plan::InstallRecord> last_record(const Services& services, const plan::Plan& plan) {
+  const auto text = plan.dependencies.install && !plan.dependency_key.empty()
+                        ? services.install_records.get(plan.dependency_key)
+                        : std::nullopt;
+  return text ? plan::parse_install_record(*text) : std::nullopt;
+}
+
+}  // namespace
+
+Installation installation_in(Services& services,
+                             const plan::Plan& plan,
+                             const image::Source& image) {
+  if (!plan.dependencies.install) {
+    return {};
+  }
+  const auto read = [&]() -> std::optional<std::string> {
+    if (image.manifest.layers.empty() || image.manifest.layers.back().size > largest_record) {
+      return std::nullopt;
+    }
+    const auto& layer = image.manifest.layers.back();
+    return image::read_member(image.open(layer), "the last layer of `" + image.name + "`",
+                              "install.json", largest_record);
+  };
+  return installation_of(record_of(services, plan, image.digest.str(), read), plan);
+}
+
+Installation installation_in_engine(Services& services,
+                                    const plan::Plan& plan,
+                                    const std::string& id) {
+  if (!plan.dependencies.install) {
+    return {};
+  }
+  const auto read = [&] {
+    return services.docker().read_file(id, "/usr/share/autopack/install.json", largest_record);
+  };
+  return installation_of(record_of(services, plan, id, read), plan);
+}
+
+Installation last_installation(const Services& services, const plan::Plan& plan) {
+  const auto record = last_record(services, plan);
+  return record ? installation_of(record, plan) : Installation{};
+}
+
+std::vector<std::string> last_made(const Services& services, const plan::Plan& plan) {
+  auto record = last_record(services, plan);
+  return record ? std::move(record->written) : std::vector<std::string>{};
+}
+
+}  // namespace autopack::engine

@@ -1,0 +1,83 @@
+#include "executor/contents.hpp"
+
+#include "image/file_reference.hpp"
+#include "image/programs.hpp"
+#include "image/reference.hpp"
+#include "state/base_modules.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace autopack::executor {
+
+namespace {
+
+/// The image in the engine; none when it is not there as the plan knows it.
+std::optional<engine::LocalImage> image_in_engine(engine::Docker& docker,
+                                                  const image::BaseFacts& base) {
+  const auto reference = image::Reference::parse(base.reference);
+  const auto found =
+      docker.inspect(base.digest ? reference.with_digest(*base.digest) : reference.tagged());
+  return found && found->id == base.image_id ? found : std::nullopt;
+}
+
+/// What `unknown` modules are, by looking into the image; empty when no engine has it.
+std::map<std::string, bool> look_for(Services& services,
+                                     const image::BaseFacts& base,
+                                     const std::vector<std::string>& unknown) {
+  auto& docker = services.docker();
+  const auto found = image_in_engine(docker, base);
+  if (!found) {
+    return {};
+  }
+  const auto there =
+      image::find_contents(found->environment, unknown, [&](const std::vector<std::string>& paths) {
+        return docker.probe(found->id, base.platform, paths);
+      });
+  std::map<std::string, bool> modules;
+  for (const auto& module : unknown) {
+    modules[module] = std::find(there.begin(), there.end(), module) != there.end();
+  }
+  return modules;
+}
+
+}  // namespace
+
+std::map<std::string, bool> known_contents(Services& services,
+                                           const image::BaseFacts& base,
+                                           const std::vector<std::string>& names,
+                                           LookInto look) {
+  // Of the configuration: a manifest's digest may stand for several platforms.
+  const auto id = Digest::parse(base.image_id);
+  if (!id || image::names_files(base.reference)) {
+    return {};
+  }
+  const state::BaseModules cache{services.environment.cache_directory() / "bases" / "modules"};
+  auto known = cache.of(*id);
+  std::vector<std::string> unknown;
+  std::copy_if(names.begin(), names.end(), std::back_inserter(unknown),
+               [&](const auto& name) { return !known.contains(name); });
+  if (!unknown.empty() && look == LookInto::engine) {
+    try {
+      auto found = look_for(services, base, unknown);
+      if (!found.empty()) {
+        known.merge(found);
+        cache.store(*id, known);
+      }
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::interrupted) {
+        throw;
+      }
+      services.reporter->detail(error.what());
+    }
+  }
+  std::map<std::string, bool> wanted;
+  for (const auto& name : names) {
+    if (const auto found = known.find(name); found != known.end()) {
+      wanted.insert(*found);
+    }
+  }
+  return wanted;
+}
+
+}  // namespace autopack::executor

@@ -1,0 +1,334 @@
+#include "executor/executor_image.hpp"
+
+#include "base/text.hpp"
+#include "executor/probe.hpp"
+#include "image/file_image.hpp"
+#include "image/programs.hpp"
+#include "services/registry_image.hpp"
+#include "services/repositories.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+namespace autopack::executor {
+
+namespace {
+
+/// Facts are the same for every name of a digest; the plan shows the name that was asked for.
+image::BaseFacts under_name(image::BaseFacts facts, const std::string& reference) {
+  facts.reference = reference;
+  facts.vertex_prebuilt = image::is_vertex_prebuilt(reference);
+  return facts;
+}
+
+image::BaseFacts probe(Services& services,
+                       const image::Reference& reference,
+                       const std::string& platform) {
+  auto facts = probe_base(services.docker(), reference, platform);
+  services.base_cache.store(facts);
+  return facts;
+}
+
+std::optional<image::BaseFacts> cached(const Services& services,
+                                       const image::Reference& reference,
+                                       const std::string& platform) {
+  auto facts = reference.digest ? services.base_cache.by_digest(*reference.digest, platform)
+                                : services.base_cache.by_reference(reference.text, platform);
+  return facts ? std::optional{under_name(std::move(*facts), reference.text)} : std::nullopt;
+}
+
+/// The facts of `digest`, which `text` stands for now: that is kept, so that the next run can begin
+/// with it though the image was first seen under another name, or the tag moved.
+std::optional<image::BaseFacts> known_as(const Services& services,
+                                         const Digest& digest,
+                                         const std::string& text,
+                                         const std::string& platform) {
+  auto facts = services.base_cache.by_digest(digest, platform);
+  if (!facts) {
+    return std::nullopt;
+  }
+  *facts = under_name(std::move(*facts), text);
+  if (services.base_cache.by_reference(text, platform) != facts) {
+    services.base_cache.store(*facts);
+  }
+  return facts;
+}
+
+/// The digest the registry has now; none when no registry answers for the name, so that an image of
+/// the daemon alone still works.
+std::optional<Digest> digest_now(engine::Docker& docker, const image::Reference& reference) {
+  if (reference.digest) {
+    return reference.digest;
+  }
+  const auto local = docker.inspect(reference.text);
+  if (local && local->repository_digests.empty()) {
+    return std::nullopt;
+  }
+  try {
+    return docker.resolve(reference);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::remote) {
+      throw;
+    }
+    return std::nullopt;
+  }
+}
+
+/// The digest that the registry has for a tag, without a daemon; none when it does not answer.
+std::optional<Digest> digest_without_daemon(registry::Repository& repository,
+                                            Reporter& reporter,
+                                            const std::string& tag) {
+  try {
+    const auto found = repository.head_manifest(tag);
+    return found ? std::optional{found->digest} : std::nullopt;
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::interrupted) {
+      throw;
+    }
+    reporter.detail(error.what());
+    return std::nullopt;
+  }
+}
+
+/// The source, with what is read of it told: a large base takes a while.
+image::Source with_progress(Services& services, image::Source source) {
+  std::uint64_t total = 0;
+  for (const auto& layer : source.manifest.layers) {
+    total += layer.size;
+  }
+  source.open = [&services, open = std::move(source.open), total, name = source.name,
+                 read = std::make_shared<std::uint64_t>(0)](const image::Descriptor& layer) {
+    return [&services, total, name, read, reader = open(layer)](char* buffer, std::size_t size) {
+      services.cancellation->throw_if_requested();
+      const std::size_t count = reader(buffer, size);
+      *read += count;
+      services.reporter->step({.id = name,
+                               .name = "look into " + name,
+                               .state = StepEvent::State::progress,
+                               .current = std::min(*read, total),
+                               .total = total});
+      return count;
+    };
+  };
+  return source;
+}
+
+/// The facts in the cache, else those that its layers tell, all of which are read for it.
+image::BaseFacts look_into(Services& services, image::Source source, const std::string& platform) {
+  if (auto facts = services.base_cache.by_digest(source.digest, platform)) {
+    return under_name(std::move(*facts), source.name);
+  }
+  const std::string name = source.name;
+  image::check_platform(
+      image::Configuration::parse(source.configuration, "the configuration of `" + name + "`")
+          .platform(),
+      name, platform);
+  auto facts = image::read_facts(with_progress(services, std::move(source)));
+  services.reporter->step(
+      {.id = name, .name = "look into " + name, .state = StepEvent::State::completed});
+  services.base_cache.store(facts);
+  return facts;
+}
+
+/// The facts of an image of a registry, without any engine.
+image::BaseFacts facts_in_registry(Services& services,
+                                   image::Reference reference,
+                                   const std::string& platform) {
+  const std::shared_ptr<registry::Repository> repository =
+      open_repository(services, reference, registry::Access::pull);
+  if (!reference.digest) {
+    const auto found = repository->head_manifest(reference.tag.empty() ? "latest" : reference.tag);
+    if (!found) {
+      throw Error(ErrorKind::remote, fmt::format("the registry has no image `{}`", reference.text));
+    }
+    reference.digest = found->digest;
+  }
+  if (auto facts = known_as(services, *reference.digest, reference.text, platform)) {
+    return *facts;
+  }
+  return look_into(services, registry_image(services, repository, reference, platform), platform);
+}
+
+/// Runs `with_daemon`; where no engine can be had, the registry is asked instead.
+template <class WithDaemon>
+image::BaseFacts or_registry(Services& services,
+                             const image::Reference& reference,
+                             const std::string& platform,
+                             WithDaemon with_daemon) {
+  try {
+    return with_daemon();
+  } catch (Error& no_engine) {
+    if (no_engine.kind() != ErrorKind::environment) {
+      throw;
+    }
+    services.reporter->detail(no_engine.what());
+    try {
+      return facts_in_registry(services, reference, platform);
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::interrupted) {
+        throw;
+      }
+      no_engine.cause(fmt::format("without an engine its registry was asked for `{}`: {}",
+                                  printable(reference.text), error.what()));
+    }
+    throw;
+  }
+}
+
+image::BaseFacts assumed_facts(const image::Reference& reference, const std::string& platform) {
+  image::BaseFacts facts{.reference = reference.text,
+                         .digest = reference.digest,
+                         .platform = platform,
+                         .pip = true,
+                         .vertex_prebuilt = image::is_vertex_prebuilt(reference.text)};
+  facts.python = facts.vertex_prebuilt ? "python3" : "python";
+  return facts;
+}
+
+}  // namespace
+
+ExecutorImage::ExecutorImage(Services& services, const packaging::Request& request)
+    : services_{services},
+      text_{request.executor_image},
+      platform_{request.options.platform},
+      engine_{request.engine} {
+  if (!text_.empty() && !image::FileReference::parse(text_)) {
+    seen_ = cached(services, image::Reference::parse(text_), platform_);
+  }
+}
+
+void ExecutorImage::ask() {
+  if (is_asked_ || !seen_ || !seen_->digest) {
+    return;
+  }
+  is_asked_ = true;
+  const auto reference = image::Reference::parse(text_);
+  if (reference.digest) {
+    return;
+  }
+  // Asked once: without an answer there is another way, and an engine that is offline is not kept
+  // waiting.
+  const std::shared_ptr<registry::Repository> repository =
+      open_repository(services_, reference, registry::Access::pull, {.attempts = 1});
+  digest_ = in_background([repository, reporter = services_.reporter,
+                           tag = reference.tag.empty() ? "latest" : reference.tag] {
+    return digest_without_daemon(*repository, *reporter, tag);
+  });
+}
+
+image::BaseFacts ExecutorImage::confirmed() {
+  if (text_.empty()) {
+    return {.platform = platform_};
+  }
+  if (const auto files = image::FileReference::parse(text_)) {
+    return look_into(services_, image::open_files(*files, platform_), platform_);
+  }
+  ask();
+  auto reference = image::Reference::parse(text_);
+  const auto known = digest_.valid() ? digest_.get() : reference.digest;
+  if (engine_ == packaging::Engine::direct) {
+    reference.digest = known;
+    return facts_in_registry(services_, reference, platform_);
+  }
+  const auto with_daemon = [&] {
+    const auto digest = known ? known : digest_now(services_.docker(), reference);
+    if (digest) {
+      if (auto facts = known_as(services_, *digest, text_, platform_)) {
+        services_.reporter->detail(fmt::format("`{}` is {}, known", text_, digest->str()));
+        return *facts;
+      }
+    }
+    return probe(services_, reference, platform_);
+  };
+  return engine_ == packaging::Engine::docker
+             ? with_daemon()
+             : or_registry(services_, reference, platform_, with_daemon);
+}
+
+namespace {
+
+/// What the cache or, of an image in files, the files tell; none when neither does.
+std::optional<image::BaseFacts> facts_here(Services& services,
+                                           const std::string& text,
+                                           const std::string& platform) {
+  if (const auto files = image::FileReference::parse(text)) {
+    return look_into(services, image::open_files(*files, platform), platform);
+  }
+  return cached(services, image::Reference::parse(text), platform);
+}
+
+}  // namespace
+
+image::BaseFacts facts_as_seen(Services& services,
+                               const std::string& text,
+                               const std::string& platform,
+                               const std::optional<image::BaseFacts>& recorded) {
+  if (recorded && recorded->reference == text && recorded->platform == platform) {
+    return *recorded;
+  }
+  if (auto facts = facts_here(services, text, platform)) {
+    return *facts;
+  }
+  const auto reference = image::Reference::parse(text);
+  return or_registry(services, reference, platform,
+                     [&] { return probe(services, reference, platform); });
+}
+
+image::BaseFacts facts_offline(Services& services, const packaging::Request& request) {
+  const auto& text = request.executor_image;
+  const auto& platform = request.options.platform;
+  if (text.empty()) {
+    return {.platform = platform};
+  }
+  if (auto facts = facts_here(services, text, platform)) {
+    return *facts;
+  }
+  auto facts = assumed_facts(image::Reference::parse(text), platform);
+  facts.apt = true;
+  return facts;
+}
+
+image::BaseFacts facts_or_assumed(Services& services, const packaging::Request& request) {
+  const auto& text = request.executor_image;
+  const auto& platform = request.options.platform;
+  if (text.empty()) {
+    return {.platform = platform};
+  }
+  if (auto facts = facts_here(services, text, platform)) {
+    return *facts;
+  }
+  const auto reference = image::Reference::parse(text);
+  try {
+    if (services.docker().inspect(text)) {
+      return probe(services, reference, platform);
+    }
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::interrupted) {
+      throw;
+    }
+    services.reporter->detail(error.what());
+  }
+  auto facts = assumed_facts(reference, platform);
+  services.reporter->warn(
+      {.severity = Problem::Severity::warning,
+       .message =
+           fmt::format("the executor image `{}` is not known on this machine: `{}` with pip is "
+                       "assumed in it, so the image's tag may become another",
+                       printable(text), facts.python)});
+  return facts;
+}
+
+packaging::ParentImage open_image(Services& services,
+                                  const image::BaseFacts& facts,
+                                  const std::string& platform) {
+  if (const auto files = image::FileReference::parse(facts.reference)) {
+    return {.image = image::open_files(*files, platform)};
+  }
+  auto reference = image::Reference::parse(facts.reference);
+  reference.digest = facts.digest;
+  return {.image = registry_image(services, reference, platform), .reference = reference};
+}
+
+}  // namespace autopack::executor

@@ -1,0 +1,71 @@
+#include "packaging/comparison.hpp"
+
+#include "packaging/packaging.hpp"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+namespace autopack::packaging {
+
+namespace {
+
+using Texts = std::vector<std::string>;
+
+Outcome taken(const Texts& changes) {
+  return {.reused = true, .reason = changes.empty() ? "nothing changed" : "it was built before"};
+}
+
+Outcome rebuilt(const Packaging& work, const Texts& changes, const std::string& otherwise) {
+  if (work.request().no_cache) {
+    return {.reason = "--no-cache asks for it"};
+  }
+  if (!changes.empty()) {
+    return {.reason = plan::summary(changes)};
+  }
+  return {.reason =
+              otherwise.empty() ? "nothing was built of this project here before" : otherwise};
+}
+
+/// What changed of the image; the dependencies first.
+Texts all_changes(const Packaging& work) {
+  const auto& changes = work.comparison().changes;
+  Texts all = changes.dependencies;
+  all.insert(all.end(), changes.code.begin(), changes.code.end());
+  return all;
+}
+
+}  // namespace
+
+Outcome expected_image(const Packaging& work) {
+  return rebuilt(work, all_changes(work),
+                 work.comparison().is_first ? "" : "it is not there any more");
+}
+
+std::optional<Outcome> expected_dependencies(const Packaging& work) {
+  if (!work.needs_dependencies()) {
+    return std::nullopt;
+  }
+  const auto& changes = work.comparison().changes.dependencies;
+  const bool as_before = !work.comparison().is_first && !work.request().no_cache && changes.empty();
+  return as_before ? taken(changes) : rebuilt(work, changes, "");
+}
+
+Outcome reused_image(const Packaging& work) {
+  return taken(all_changes(work));
+}
+
+std::optional<Outcome> reused_dependencies(const Packaging& work) {
+  return work.needs_dependencies() ? std::optional{taken(work.comparison().changes.dependencies)}
+                                   : std::nullopt;
+}
+
+Outcome rebuilt_dependencies(const Packaging& work, const std::string& otherwise) {
+  return rebuilt(work, work.comparison().changes.dependencies, otherwise);
+}
+
+std::string to_text(const Outcome& outcome) {
+  return fmt::format("{}{}", outcome.reused ? "reused: " : "rebuilt because ", outcome.reason);
+}
+
+}  // namespace autopack::packaging

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace autopack::packaging {
+
+/// Where an image goes besides or instead of a registry: `oci:DIR[:TAG]`, `tar:FILE`, `docker`.
+struct Output {
+  enum class Kind { layout, archive, docker };
+
+  Kind kind{Kind::docker};
+  std::filesystem::path path{};
+  std::string tag{};   ///< of a layout; empty for none
+  std::string text{};  ///< as the user wrote it
+
+  /// Throws Error(usage).
+  static Output parse(std::string_view text);
+};
+
+}  // namespace autopack::packaging

@@ -1,0 +1,63 @@
+#include "packaging/packaging.hpp"
+
+#include "image/file_reference.hpp"
+
+namespace autopack::packaging {
+
+Packaging::Packaging(std::shared_ptr<const Wanted> wanted,
+                     plan::Plan plan,
+                     std::optional<state::BuildRecord> before)
+    : wanted_{std::move(wanted)},
+      plan_{std::make_shared<const plan::Plan>(std::move(plan))},
+      before_{std::make_shared<const std::optional<state::BuildRecord>>(std::move(before))} {}
+
+bool Packaging::is_changed() const {
+  return !*before_ || (*before_)->image_key != plan_->image_key;
+}
+
+const Comparison& Packaging::comparison() const {
+  if (!comparison_) {
+    Comparison made{.is_first = !*before_};
+    if (is_changed()) {
+      made.record = plan::record_of(*plan_, scanned().project);
+    }
+    if (is_changed() && *before_) {
+      made.changes = plan::changes(**before_, *made.record);
+    }
+    comparison_ = std::make_shared<const Comparison>(std::move(made));
+  }
+  return *comparison_;
+}
+
+std::optional<std::string> Packaging::key_before() const {
+  return *before_ ? std::optional{(*before_)->image_key} : std::nullopt;
+}
+
+image::Reference Packaging::keyed_name() const {
+  return image::Reference::parse(name().reference.with_tag(key_tag()));
+}
+
+std::string Packaging::dependency_name() const {
+  return name().reference.with_tag(dependency_tag());
+}
+
+Image Packaging::named_image() const {
+  return {.repository = name().reference.repository(), .tag = key_tag()};
+}
+
+std::map<std::string, std::string> Packaging::labels() const {
+  const auto& base = plan_->base;
+  std::map<std::string, std::string> labels{{key_label, plan_->image_key},
+                                            {dependency_key_label, plan_->dependency_key}};
+  // A path of this machine says nothing elsewhere.
+  if (!base.reference.empty() && !image::names_files(base.reference)) {
+    labels["org.opencontainers.image.base.name"] = base.reference;
+  }
+  if (base.digest) {
+    labels["org.opencontainers.image.base.digest"] = base.digest->str();
+  }
+  labels.insert(plan_->labels.begin(), plan_->labels.end());
+  return labels;
+}
+
+}  // namespace autopack::packaging

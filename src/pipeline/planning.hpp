@@ -1,0 +1,23 @@
+#pragma once
+
+#include "image/facts.hpp"
+#include "packaging/packaging.hpp"
+#include "services/services.hpp"
+
+#include <memory>
+
+namespace autopack::pipeline {
+
+using WantedPtr = std::shared_ptr<const packaging::Wanted>;
+
+/// Decides everything about the image that is wanted, on an executor image. Asks no server and
+/// tells nothing.
+packaging::Packaging plan_packaging(Services& services,
+                                    const WantedPtr& wanted,
+                                    const image::BaseFacts& executor);
+
+/// Tells what was found: warnings, what may stop the program, what goes in. Throws Error(project)
+/// for what will stop it.
+void tell_plan(Services& services, const packaging::Packaging& work);
+
+}  // namespace autopack::pipeline

@@ -1,0 +1,273 @@
+#include "base/background.hpp"
+#include "packaging/lazy_image.hpp"
+#include "publish/publishers.hpp"
+#include "publish/reporting.hpp"
+#include "services/registry_image.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace autopack::publish {
+
+namespace {
+
+using packaging::MadeImage;
+using packaging::Packaging;
+
+/// Asking for less than this costs more than sending it.
+constexpr std::uint64_t not_worth_a_question{256'000};
+
+constexpr std::size_t connections{4};
+/// Layers that are compressed while they are sent need memory, and use all cores each.
+constexpr std::size_t connections_for_streams{2};
+
+class PushProgress {
+public:
+  PushProgress(Reporter& reporter, std::vector<StepEvent> steps)
+      : reporter_{reporter}, steps_{std::move(steps)} {}
+
+  void operator()(std::size_t index, std::uint64_t bytes) {
+    if (index >= steps_.size()) {
+      return;  // the configuration
+    }
+    StepEvent& step = steps_[index];
+    step.state =
+        step.current == 0 && bytes == 0 ? StepEvent::State::started : StepEvent::State::progress;
+    step.current = bytes;
+    reporter_.step(step);
+  }
+
+  void end(const std::vector<registry::PushedBlob>& pushed) {
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      steps_[i].state = pushed[i].uploaded ? StepEvent::State::completed : StepEvent::State::cached;
+      reporter_.step(steps_[i]);
+    }
+  }
+
+private:
+  Reporter& reporter_;
+  std::vector<StepEvent> steps_;
+};
+
+/// True for what a registry says of a manifest that names a blob it does not have.
+bool may_lack_a_blob(const registry::Refused& error) {
+  return error.status() == 400 || error.status() == 404;
+}
+
+/// One image on its way to one repository.
+class Sending {
+public:
+  /// All must outlive it.
+  Sending(Services& services,
+          registry::Repository& target,
+          const image::Reference& name,
+          const MadeImage& made,
+          std::optional<LastPushed> last)
+      : services_{services},
+        target_{target},
+        image_{*made.lazy},
+        last_{std::move(last)},
+        sent_(image_.layers().size()) {
+    if (last_) {
+      for (const auto& layer : last_->manifest.layers) {
+        held_.insert(layer.digest);
+      }
+    }
+    if (made.parent && made.parent->host == name.host) {
+      mount_from_ = made.parent->path;
+    }
+    if (mount_from_ == name.path) {
+      hold_parents_layers();
+    }
+  }
+
+  /// The manifest, stored under `key` and by its digest.
+  registry::StoredManifest run(const std::string& key) {
+    Background<bool> last_is_there;
+    if (last_) {
+      last_is_there =
+          in_background([this] { return target_.head_manifest(last_->digest.str()).has_value(); });
+    }
+    send_blobs();
+    if (last_is_there.valid() && !last_is_there.get() && trusted_) {
+      send_lost();
+    }
+    const packaging::FinishedImage made = finish();
+    std::string text = image::to_json(made.manifest);
+    const Digest digest = sha256(text);
+    registry::StoredManifest stored{
+        .media_type = made.manifest.media_type, .text = std::move(text), .digest = digest};
+    try {
+      target_.put_manifest(stored, key);
+    } catch (const registry::Refused& error) {
+      if (!trusted_ || !may_lack_a_blob(error)) {
+        throw;
+      }
+      send_lost();
+      target_.put_manifest(stored, key);
+    }
+    return stored;
+  }
+
+  /// Notes in `image` what was sent.
+  void note(packaging::Image& image) const {
+    image.image_id = finished_->manifest.config.digest.str();
+    image.bytes_uploaded = config_.uploaded ? config_.size : 0;
+    for (std::size_t i = 0; i < sent_.size(); ++i) {
+      image.bytes_uploaded += sent_[i].uploaded ? sent_[i].size : 0;
+      if (!image_.layers()[i].is_parents) {
+        image.layers.push_back(
+            {.id = sent_[i].digest.str(), .size = sent_[i].size, .uploaded = sent_[i].uploaded});
+      }
+    }
+  }
+
+private:
+  /// The repository has its own image's layers.
+  void hold_parents_layers() {
+    for (const auto& layer : image_.layers()) {
+      if (layer.is_parents) {
+        held_.insert(layer.known().value().digest);
+      }
+    }
+  }
+
+  void send_lost() {
+    services_.reporter->detail("the registry lost what it had: sending what is missing");
+    held_.clear();
+    again_ = true;
+    send_blobs();
+  }
+
+  const packaging::FinishedImage& finish() {
+    if (!finished_) {
+      finished_ = image_.finish();
+    }
+    return *finished_;
+  }
+
+  /// Layers in the order of the manifest, and the configuration with them when it is known yet:
+  /// that saves a round trip.
+  void send_blobs() {
+    std::vector<std::size_t> places;
+    std::vector<registry::Blob> blobs;
+    std::vector<StepEvent> steps;
+    bool all_known = true;
+    for (std::size_t i = 0; i < sent_.size(); ++i) {
+      const packaging::LazyLayer& layer = image_.layers()[i];
+      const auto known = layer.known();
+      all_known = all_known && known;
+      if (known && held_.contains(known->digest)) {
+        sent_[i] = {.digest = known->digest, .size = known->size};
+        trusted_ = true;
+        continue;
+      }
+      places.push_back(i);
+      blobs.push_back(blob_of(layer));
+      steps.push_back({.id = layer.name, .name = layer.name, .total = known ? known->size : 0});
+    }
+    if (all_known) {
+      blobs.push_back(configuration());
+    }
+    PushProgress progress{*services_.reporter, std::move(steps)};
+    auto pushed = registry::push_blobs(
+        target_, blobs, [&](std::size_t index, std::uint64_t bytes) { progress(index, bytes); },
+        all_known ? connections : connections_for_streams);
+    progress.end(pushed);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      merge(sent_[places[i]], pushed[i]);
+    }
+    merge(config_, all_known ? pushed.back() : target_.push_blob(configuration(), {}));
+  }
+
+  /// Sent once is sent, though it is there when asked for again.
+  static void merge(registry::PushedBlob& sum, registry::PushedBlob next) {
+    next.uploaded = next.uploaded || sum.uploaded;
+    sum = std::move(next);
+  }
+
+  registry::Blob blob_of(const packaging::LazyLayer& layer) const {
+    registry::Blob blob = layer.blob;
+    blob.known = layer.known();
+    blob.mount_from = layer.is_parents ? mount_from_ : "";
+    blob.is_new =
+        !again_ && layer.is_fresh && blob.known && blob.known->size <= not_worth_a_question;
+    return blob;
+  }
+
+  registry::Blob configuration() {
+    const packaging::FinishedImage& made = finish();
+    return {.known = made.manifest.config,
+            .open = registry::source_of(made.configuration),
+            .is_new = !again_ && made.manifest.config.size <= not_worth_a_question};
+  }
+
+  Services& services_;
+  registry::Repository& target_;
+  const packaging::LazyImage& image_;
+  std::optional<LastPushed> last_;
+  std::string mount_from_{};  ///< empty: the parent is in another registry
+  std::set<Digest> held_{};
+  bool trusted_{false};  ///< something of held_ was not asked for
+  bool again_{false};
+  std::vector<registry::PushedBlob> sent_;
+  registry::PushedBlob config_{};
+  std::optional<packaging::FinishedImage> finished_{};
+};
+
+class RegistryPublisher : public packaging::Publisher {
+public:
+  RegistryPublisher(Services& services, std::shared_ptr<Target> target)
+      : services_{services}, target_{std::move(target)} {}
+
+  void publish(const Packaging& work, MadeImage& made) override {
+    if (made.in_registry) {
+      if (const auto& manifest = target_->to_be_tagged()) {
+        target_->repository().put_manifest(*manifest, work.name().reference.tag);
+      }
+      tell_reused(services_, made.image);
+    } else {
+      send(work, made);
+      tell_pushed(services_, made, Precision::hundredths);
+    }
+    auto reference = work.name().reference;
+    reference.digest = made.image.digest;
+    made.source =
+        packaging::LazySource{[&services = services_, reference, platform = work.plan().platform] {
+          return registry_image(services, reference, platform);
+        }};
+  }
+
+private:
+  void send(const Packaging& work, MadeImage& made) {
+    auto& repository = target_->repository();
+    const auto& name = work.name().reference;
+    Sending sending{services_, repository, name, made, std::move(target_->contents().last)};
+    const auto stored = sending.run(made.image.tag);
+    Background<void> moving;
+    if (!name.tag.empty() && name.tag != made.image.tag) {
+      // Last: everything it names is there.
+      moving = in_background([&] { repository.put_manifest(stored, name.tag); });
+    }
+    services_.blob_cache.put(stored.text);
+    services_.pushed_images.put(name.repository(), stored.digest);
+    if (moving.valid()) {
+      moving.get();
+    }
+    made.image.digest = stored.digest;
+    sending.note(made.image);
+  }
+
+  Services& services_;
+  std::shared_ptr<Target> target_;
+};
+
+}  // namespace
+
+PublisherPtr to_registry(Services& services, std::shared_ptr<Target> target) {
+  return std::make_unique<RegistryPublisher>(services, std::move(target));
+}
+
+}  // namespace autopack::publish

@@ -1,0 +1,70 @@
+#pragma once
+
+#include "http/client.hpp"
+
+#include <cstddef>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace autopack::testing {
+
+/// A registry in memory, which answers as Debian's docker-registry was seen to: the transcripts of
+/// registry_cases.hpp are the same for both.
+class MemoryRegistry final : public http::Client {
+public:
+  http::Response send(const http::Request& request) override;
+  std::unique_ptr<http::Stream> upgrade(const http::Request& request) override;
+
+  /// `METHOD /v2/...` of every request, in the order they came; several threads send at once.
+  std::vector<std::string> requests() const;
+
+  /// The manifest that `reference` (a tag or a digest) names in `repository`; empty when there is
+  /// none.
+  std::string manifest(const std::string& repository, const std::string& reference) const;
+
+  std::string blob(const std::string& digest) const;
+
+  std::size_t blob_count() const;
+
+  /// Keeps an image of one layer under `tag`; the digest of its manifest.
+  std::string add_image(const std::string& repository,
+                        const std::string& tag,
+                        const std::string& configuration,
+                        const std::string& layer);
+
+  void remove_tag(const std::string& repository, const std::string& tag);
+
+private:
+  struct Repository {
+    std::map<std::string, std::string> manifests{};  ///< by digest
+    std::map<std::string, std::string> tags{};       ///< to a digest
+    std::map<std::string, bool> blobs{};             ///< digests that it holds
+  };
+
+  http::Response answer(const http::Request& request, std::string_view path, std::string body);
+  http::Response manifests(const http::Request& request,
+                           const std::string& name,
+                           const std::string& reference,
+                           const std::string& body);
+  http::Response blobs(const http::Request& request,
+                       const std::string& name,
+                       const std::string& digest);
+  http::Response begin_upload(const std::string& name, std::string_view query);
+  http::Response upload(const http::Request& request,
+                        const std::string& name,
+                        const std::string& id,
+                        std::string_view query,
+                        const std::string& body);
+
+  mutable std::mutex mutex_;
+  std::vector<std::string> requests_{};
+  std::map<std::string, Repository> repositories_{};
+  std::map<std::string, std::string> blobs_{};    ///< by digest
+  std::map<std::string, std::string> uploads_{};  ///< what came so far, by id
+  int next_upload_{0};
+};
+
+}  // namespace autopack::testing
