@@ -44,6 +44,9 @@ LIBRARIES = {
     'CLI/': 'cli',
 }
 
+# It recurses with the length of the text, and a long one ends the program.
+UNWANTED = 'regex'
+
 # A heavy header stays out of our headers, and comes with its templates compiled once.
 JSON = 'nlohmann/json.hpp'
 OUR_JSON = 'base/json.hpp'
@@ -85,6 +88,8 @@ def findings(root):
                 continue
             if name == JSON and str(relative) != OUR_JSON:
                 yield f'{where}: include "{OUR_JSON}" (in .cpp files) or nlohmann/json_fwd.hpp'
+            if name == UNWANTED:
+                yield f'{where}: no <{name}>: texts of strangers may be long'
             for prefix, owner in LIBRARIES.items():
                 if name.startswith(prefix) and folder != owner:
                     yield f'{where}: only src/{owner}/ may include <{name}>'
