@@ -37,12 +37,12 @@ int main(int count, char** values) {
   // A thread's heap grows by a page at a time otherwise, and each time stops the other threads.
   ::mallopt(M_TOP_PAD, 1024 * 1024);
   const std::vector<std::string> typed{values + 1, values + count};
+  Cancellation cancellation;
+  const cli::SignalGuard guard{cancellation};  // before there is any other thread
   std::optional<http::CurlLoading> loading;
   if (cli::asks_servers(typed)) {
     loading.emplace();
   }
-  Cancellation cancellation;
-  const cli::SignalGuard guard{cancellation};
   const int status = cli::run_application(typed, {.environment = Environment::of_process(),
                                                   .streams = cli::Streams::of_process(),
                                                   .cancellation = &cancellation,

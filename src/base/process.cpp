@@ -1,5 +1,6 @@
 #include "base/process.hpp"
 
+#include "base/broken_pipe.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
@@ -47,18 +48,37 @@ struct Pipe {
   }
 };
 
-/// A child that does not read its input must not kill this process.
-class IgnoreBrokenPipe {
+/// How a program starts: with no signal blocked and none ignored, whichever thread of this process
+/// it is that starts it and whatever this process ignores for itself. A SIGHUP that is ignored
+/// stays so: under nohup(1), what a run needs has to go on with it.
+class StartAttributes {
 public:
-  IgnoreBrokenPipe() : old_{::signal(SIGPIPE, SIG_IGN)} {}
+  StartAttributes() {
+    sigset_t none{};
+    sigemptyset(&none);
+    sigset_t defaults{};
+    sigfillset(&defaults);
 
-  ~IgnoreBrokenPipe() { ::signal(SIGPIPE, old_); }
+    struct sigaction hang_up {};
 
-  IgnoreBrokenPipe(const IgnoreBrokenPipe&) = delete;
-  IgnoreBrokenPipe& operator=(const IgnoreBrokenPipe&) = delete;
+    if (::sigaction(SIGHUP, nullptr, &hang_up) == 0 && hang_up.sa_handler == SIG_IGN) {
+      sigdelset(&defaults, SIGHUP);
+    }
+    posix_spawnattr_init(&attributes_);
+    posix_spawnattr_setsigmask(&attributes_, &none);
+    posix_spawnattr_setsigdefault(&attributes_, &defaults);
+    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  }
+
+  ~StartAttributes() { posix_spawnattr_destroy(&attributes_); }
+
+  StartAttributes(const StartAttributes&) = delete;
+  StartAttributes& operator=(const StartAttributes&) = delete;
+
+  const posix_spawnattr_t* get() const { return &attributes_; }
 
 private:
-  sighandler_t old_;
+  posix_spawnattr_t attributes_{};
 };
 
 void take(Pipe& pipe, std::string& text) {
@@ -192,8 +212,8 @@ std::optional<ProcessResult> run_process(
   posix_spawn_file_actions_adddup2(&actions, out.ends[1], 1);
   posix_spawn_file_actions_adddup2(&actions, err.ends[1], 2);
   pid_t pid = 0;
-  const int code =
-      ::posix_spawnp(&pid, arguments[0], &actions, nullptr, arguments.data(), environment.data());
+  const int code = ::posix_spawnp(&pid, arguments[0], &actions, StartAttributes{}.get(),
+                                  arguments.data(), environment.data());
   posix_spawn_file_actions_destroy(&actions);
   if (code == ENOENT) {
     return std::nullopt;
@@ -208,7 +228,7 @@ std::optional<ProcessResult> run_process(
   ProcessResult result;
   End end = End::itself;
   {
-    const IgnoreBrokenPipe guard;
+    const BrokenPipeGuard guard;  // a child that does not read its input
     end = exchange(in, out, err, input, Patience{timeout, cancellation}, result);
   }
   if (end != End::itself) {

@@ -17,6 +17,7 @@ struct ProcessResult {
 };
 
 /// Runs `argv` (found through PATH), feeds `input`, waits. None when the program is not there.
+/// The program starts with no signal blocked, and none ignored but a SIGHUP that is ignored here.
 /// Secrets go in through `input`, never through `argv`. A program that is not at its end after
 /// `timeout` (0 = no limit), or prints more than `largest_text`, is killed: Error(environment); so
 /// is one that runs when `cancellation` is requested: Error(interrupted).

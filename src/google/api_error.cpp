@@ -6,7 +6,9 @@
 
 #include <fmt/format.h>
 
-#include <regex>
+#include <algorithm>
+#include <optional>
+#include <string_view>
 
 namespace autopack::google {
 
@@ -33,17 +35,28 @@ std::string readable(std::string_view text) {
   return std::string{trim(result)};
 }
 
+/// What stands behind the number of a finding, `1.` or `1. Field: `; none without a number.
+std::optional<std::string_view> behind_number(std::string_view part) {
+  const auto digits = std::min(part.find_first_not_of("0123456789"), part.size());
+  if (digits == 0 || !part.substr(digits).starts_with('.')) {
+    return std::nullopt;
+  }
+  part.remove_prefix(digits + 1);
+  part.remove_prefix(std::min(part.find_first_not_of(" \t\n\v\f\r"), part.size()));
+  constexpr std::string_view field = "Field: ";
+  part.remove_prefix(part.starts_with(field) ? field.size() : 0);
+  return part;
+}
+
 /// "List of found errors:\t1.Field: a; Message: b\t2.Field: ..." as its parts.
 std::vector<std::string> split_findings(const std::string& message) {
-  static const std::regex number{"^[0-9]+\\.\\s*(?:Field: )?"};
   if (message.find("List of found errors:") == std::string::npos) {
     return {readable(message)};
   }
   std::vector<std::string> findings;
   for (const auto& part : split(message, '\t')) {
-    if (std::regex_search(part, number)) {
-      findings.push_back(
-          readable(replace_all(std::regex_replace(part, number, ""), "; Message: ", ": ")));
+    if (const auto finding = behind_number(part)) {
+      findings.push_back(readable(replace_all(std::string{*finding}, "; Message: ", ": ")));
     }
   }
   return findings.empty() ? std::vector<std::string>{readable(message)} : findings;

@@ -4,7 +4,10 @@
 #include "base/url.hpp"
 
 #include <algorithm>
-#include <regex>
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace autopack::google {
 
@@ -14,10 +17,130 @@ bool holds(std::string_view text, std::string_view fragment) {
   return text.find(fragment) != std::string_view::npos;
 }
 
-/// The first group of `pattern` in `text`; empty when it is not there.
-std::string find(const std::string& text, const char* pattern) {
-  std::smatch match;
-  return std::regex_search(text, match, std::regex{pattern}) ? match[1].str() : std::string{};
+/// A letter, a digit, `_`, or one of `more`.
+bool may_name(char c, std::string_view more) {
+  return c == '_' || is_alphanumeric({&c, 1}, more);
+}
+
+/// What may name something, as far as it goes from `at` on.
+std::string_view name_at(std::string_view text, std::size_t at, std::string_view more) {
+  std::size_t end = at;
+  while (end < text.size() && may_name(text[end], more)) {
+    ++end;
+  }
+  return text.substr(at, end - at);
+}
+
+/// What may name something, as far as it goes back from `end`.
+std::string_view name_before(std::string_view text, std::size_t end, std::string_view more) {
+  std::size_t begin = end;
+  while (begin > 0 && may_name(text[begin - 1], more)) {
+    --begin;
+  }
+  return text.substr(begin, end - begin);
+}
+
+/// `name` up to its last letter, digit or `_`.
+std::string_view without_punctuation(std::string_view name) {
+  while (!name.empty() && !may_name(name.back(), "")) {
+    name.remove_suffix(1);
+  }
+  return name;
+}
+
+/// What `read` makes of the first place of `mark` in `text` where that is not empty.
+template <class Read>
+std::string first_at(std::string_view text, std::string_view mark, Read read) {
+  for (auto at = text.find(mark); at != std::string_view::npos; at = text.find(mark, at + 1)) {
+    if (const std::string found{read(at)}; !found.empty()) {
+      return found;
+    }
+  }
+  return {};
+}
+
+/// The first name right behind `mark` and, if that is given, right before `end`.
+std::string name_behind(std::string_view text,
+                        std::string_view mark,
+                        std::string_view more,
+                        std::string_view end = {}) {
+  return first_at(text, mark, [&](std::size_t at) {
+    const auto name = name_at(text, at + mark.size(), more);
+    return text.substr(at + mark.size() + name.size()).starts_with(end) ? name : "";
+  });
+}
+
+/// `HOST/PATH` of an image in one of Google's registries.
+std::string image_in(std::string_view text) {
+  return first_at(text, "/", [&](std::size_t at) {
+    const auto host = name_before(text, at, ".-");
+    const auto path = without_punctuation(name_at(text, at + 1, "./@:-"));
+    const bool is_google = host.ends_with("-docker.pkg.dev") || host.ends_with("gcr.io");
+    return is_google && !path.empty() ? text.substr(at - host.size(), host.size() + 1 + path.size())
+                                      : std::string_view{};
+  });
+}
+
+std::string registry_host_in(std::string_view text) {
+  constexpr std::string_view domain = ".pkg.dev";
+  constexpr std::string_view service = "-docker";
+  return first_at(text, domain, [&](std::size_t at) {
+    const auto location = name_before(text, at, "-");
+    return location.ends_with(service) && location.size() > service.size()
+               ? text.substr(at - location.size(), location.size() + domain.size())
+               : std::string_view{};
+  });
+}
+
+std::string repository_in(std::string_view text) {
+  constexpr std::array<std::string_view, 4> marks{"repositories/", "Repository \"", "Repository `",
+                                                  "Repository '"};
+  return first_at(text, "", [&](std::size_t at) {
+    const auto* const mark = std::find_if(marks.begin(), marks.end(), [&](std::string_view each) {
+      return text.substr(at).starts_with(each);
+    });
+    return mark == marks.end() ? "" : name_at(text, at + mark->size(), "-");
+  });
+}
+
+/// The project of a repository's resource name.
+std::string owner_in(std::string_view text) {
+  constexpr std::string_view mark = "/locations/";
+  return first_at(text, mark, [&](std::size_t at) {
+    const auto owner = name_before(text, at, ":.-");
+    const auto location = name_at(text, at + mark.size(), "-");
+    const auto before = text.substr(0, at - owner.size());
+    const auto after = text.substr(at + mark.size() + location.size());
+    return before.ends_with("projects/") && !location.empty() && after.starts_with("/repositories")
+               ? owner
+               : "";
+  });
+}
+
+/// The mail address around the `@` at `at`, whose domain is `domain`; empty without a user.
+std::string_view address_at(std::string_view text, std::size_t at, std::string_view domain) {
+  const auto user = name_before(text, at, ".-");
+  return user.empty() ? "" : text.substr(at - user.size(), user.size() + 1 + domain.size());
+}
+
+/// The account of one of Google's services.
+std::string agent_in(std::string_view text) {
+  constexpr std::string_view begin = "gcp-sa-";
+  return first_at(text, "@", [&](std::size_t at) {
+    const auto domain = without_punctuation(name_at(text, at + 1, ".-"));
+    const bool is_agent = domain.starts_with(begin) && domain.size() > begin.size() + 1;
+    return is_agent ? address_at(text, at, domain) : "";
+  });
+}
+
+std::string service_account_in(std::string_view text) {
+  constexpr std::string_view end = "gserviceaccount.com";
+  return first_at(text, "@", [&](std::size_t at) {
+    const auto domain = name_at(text, at + 1, ".-");
+    const auto last = domain.rfind(end);
+    const bool is_account = last != std::string_view::npos && last > 0;
+    return is_account ? address_at(text, at, domain.substr(0, last + end.size())) : "";
+  });
 }
 
 /// A placeholder of the table, and the value that the failure's text gives it.
@@ -27,24 +150,21 @@ struct Filling {
 };
 
 std::vector<Filling> fillings(const std::string& text, const Place& place) {
-  const auto image = find(text, R"(([\w.-]*(?:-docker\.pkg\.dev|gcr\.io)/[\w./@:-]*[\w]))");
+  const auto image = image_in(text);
   const auto parts = split(image, '/');
   const bool registry = parts.size() > 2 && parts[0].ends_with("-docker.pkg.dev");
-  const auto resource = [&](const char* pattern, const std::string& of_image) {
-    const auto named = find(text, pattern);
-    return named.empty() ? of_image : named;
+  const auto either = [](std::string first, const std::string& second) {
+    return first.empty() ? second : first;
   };
-  const auto host = image.empty() ? find(text, R"(([\w-]+-docker\.pkg\.dev))") : parts[0];
+  const auto host = image.empty() ? registry_host_in(text) : parts[0];
   return {
-      {"LOCATION", resource("locations/([\\w-]+)/repositories",
-                            registry ? parts[0].substr(0, parts[0].rfind("-docker")) : "")},
-      {"REPOSITORY",
-       resource("(?:repositories/|Repository [\"`'])([\\w-]+)", registry ? parts[2] : "")},
-      {"OWNER", resource("projects/([\\w:.-]+)/locations/[\\w-]+/repositories",
-                         registry ? parts[1] : place.project)},
-      {"AGENT", find(text, R"(([\w.-]+@gcp-sa-[\w.-]+\w))")},
-      {"ACCOUNT", find(text, R"(([\w.-]+@[\w.-]+gserviceaccount\.com))")},
-      {"BUCKET", resource("gs://([\\w.-]+)", find(text, "buckets/([\\w.-]+)"))},
+      {"LOCATION", either(name_behind(text, "locations/", "-", "/repositories"),
+                          registry ? parts[0].substr(0, parts[0].rfind("-docker")) : "")},
+      {"REPOSITORY", either(repository_in(text), registry ? parts[2] : "")},
+      {"OWNER", either(owner_in(text), registry ? parts[1] : place.project)},
+      {"AGENT", agent_in(text)},
+      {"ACCOUNT", service_account_in(text)},
+      {"BUCKET", either(name_behind(text, "gs://", ".-"), name_behind(text, "buckets/", ".-"))},
       {"HOST", host},
       {"IMAGE", image},
       {"PROJECT", place.project},

@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 
 namespace autopack::http {
 
@@ -144,28 +143,6 @@ void throw_failure(
     reason.front() = static_cast<char>(reason.front() - 'A' + 'a');
   }
   throw_transport(reason_of(code, text), request, url, reason);
-}
-
-BrokenPipeGuard::BrokenPipeGuard() {
-  sigset_t pending;
-  sigpending(&pending);
-  was_pending_ = sigismember(&pending, SIGPIPE) == 1;
-  sigset_t blocked;
-  sigemptyset(&blocked);
-  sigaddset(&blocked, SIGPIPE);
-  pthread_sigmask(SIG_BLOCK, &blocked, &old_);
-}
-
-BrokenPipeGuard::~BrokenPipeGuard() {
-  sigset_t wanted;
-  sigemptyset(&wanted);
-  sigaddset(&wanted, SIGPIPE);
-  const timespec no_time{};
-  if (!was_pending_) {
-    while (sigtimedwait(&wanted, nullptr, &no_time) == SIGPIPE) {
-    }
-  }
-  pthread_sigmask(SIG_SETMASK, &old_, nullptr);
 }
 
 }  // namespace autopack::http

@@ -3,7 +3,6 @@
 #include "http/client.hpp"
 #include "http/curl_functions.hpp"
 
-#include <csignal>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -58,19 +57,6 @@ std::string describe(const Request& request, const std::string& url);
                                   const Request& request,
                                   const std::string& url,
                                   const std::string& text);
-
-/// Keeps SIGPIPE from this thread: OpenSSL writes without MSG_NOSIGNAL.
-class BrokenPipeGuard {
-public:
-  BrokenPipeGuard();
-  ~BrokenPipeGuard();
-  BrokenPipeGuard(const BrokenPipeGuard&) = delete;
-  BrokenPipeGuard& operator=(const BrokenPipeGuard&) = delete;
-
-private:
-  sigset_t old_{};
-  bool was_pending_{false};
-};
 
 /// One request on one handle, without following redirects.
 Response transfer(CURLM* multi,

@@ -1,3 +1,4 @@
+#include "base/broken_pipe.hpp"
 #include "base/text.hpp"
 #include "http/curl_handle.hpp"
 

@@ -3,13 +3,13 @@
 #include "base/text.hpp"
 #include "image/facts.hpp"
 #include "job/tables.hpp"
+#include "preflight/cuda_version.hpp"
 #include "registry/artifact_name.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <regex>
 
 namespace autopack::preflight {
 
@@ -95,23 +95,12 @@ int major_of(const std::string& version) {
   return good ? std::stoi(digits) : 0;
 }
 
-/// std::regex recurses with the length of the text.
-constexpr std::size_t longest_matched = 500;
-
-std::string version_in_name(const std::string& name) {
-  static const std::regex spelled{"cuda[:_-]?([0-9]{1,2}(\\.[0-9]{1,2})*)"};
-  static const std::regex shortened{"[^a-z0-9]cu([0-9]{2})([0-9])([^0-9]|$)"};
-  std::smatch match;
-  if (name.size() > longest_matched) {
-    return {};
-  }
-  if (std::regex_search(name, match, spelled)) {
-    return match[1].str();
-  }
-  if (std::regex_search(name, match, shortened)) {
-    return match[1].str() + "." + match[2].str();
-  }
-  return {};
+/// ASCII names with dots between them, at least two.
+bool is_dotted_name(std::string_view text) {
+  const auto parts = split(text, '.');
+  return parts.size() > 1 && std::all_of(parts.begin(), parts.end(), [](const std::string& part) {
+           return !part.empty() && is_alphanumeric(part, "_") && (part[0] < '0' || part[0] > '9');
+         });
 }
 
 /// `num_workers=4`, with or without spaces.
@@ -183,11 +172,9 @@ Findings check_platform(const PlannedJob& job) {
 }
 
 Findings check_commands(const PlannedJob& job) {
-  static const std::regex module{"[A-Za-z_][A-Za-z0-9_]*(\\.[A-Za-z_][A-Za-z0-9_]*)+"};
   Findings findings;
   for (const auto& pool : job.pools) {
-    if (pool.command.empty() || pool.command[0].size() > longest_matched ||
-        !std::regex_match(pool.command[0], module)) {
+    if (pool.command.empty() || !is_dotted_name(pool.command[0])) {
       continue;
     }
     const auto& word = pool.command[0];
@@ -260,7 +247,7 @@ std::string find_cuda_version(const std::vector<std::string>& environment,
       return found->second;
     }
   }
-  return version_in_name(name);
+  return cuda_version_in(name);
 }
 
 Findings check_image(const ImageFacts& image, const std::vector<const PlannedPool*>& pools) {

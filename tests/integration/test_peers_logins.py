@@ -7,6 +7,8 @@ says how that peer differs and why.
 
 import base64
 import json
+import pathlib
+import signal
 import unittest
 import urllib.parse
 
@@ -83,7 +85,10 @@ HELPERS = {
     'docker-credential-identity': f'echo \'{{"Username": "<token>", "Secret": "{PASSWORD}"}}\'',
     'docker-credential-empty': 'echo "credentials not found in native keychain"; exit 1',
     'docker-credential-broken': 'echo "it is locked" >&2; exit 1',
+    'docker-credential-signals': 'grep "^Sig[BI]" /proc/self/status >"$HOME/signals"; exit 1',
 }
+# Ignored by posix_spawn(3) in all that it starts, for they are the C library's; SIGHUP is the user's choice.
+NOT_OURS = 1 << 32 - 1 | 1 << 33 - 1 | 1 << signal.SIGHUP - 1
 EAGER = {'docker': (ANONYMOUS, 'it warns and asks without a login; the refusal that follows would hide the cause')}
 NO_STORE = {'skopeo': (ANONYMOUS, 'it knows helpers of a host, and no store')}
 
@@ -177,6 +182,14 @@ class Logins(unittest.TestCase):
         answer = run(command, check=False, cwd=self.project, env={**env, **variables})
         self.assertNotEqual(answer.returncode, 0)
         return self.registry.take(), (answer.stdout + answer.stderr).decode(errors='replace')
+
+    def test_of_a_helper_are_asked_for_with_default_signals(self):
+        env = self.home('.docker/config.json', {'credHelpers': {'HOST': 'signals'}})
+        self.shown_by('autopack', env)
+        lines = (pathlib.Path(env['HOME']) / 'signals').read_text(encoding='utf-8').splitlines()
+        self.assertEqual(len(lines), 2)
+        for line in lines:
+            self.assertEqual(int(line.split()[1], 16) & ~NOT_OURS, 0, line)
 
     def compare(self, table, name, peers):
         for title, content, wanted, differing in table:

@@ -1,33 +1,43 @@
-"""Checks that each folder of src/ includes only folders below it, and each library in one folder.
+"""Checks that each folder of src/ includes only the folders that the table allows, and each library in one folder.
 
     layering.py ROOT
 
-Prints one line per finding; exit status 1 when there is any.
+Prints one line per finding; exit status 1 when there is any. What the table allows and no file needs is one, too, and
+so is a circle.
 """
 
+import graphlib
 import pathlib
 import re
 import sys
 
-# From low to high: the product's story. A folder includes itself and what stands before it.
-FOLDERS = (
-    'base',
-    'source',
-    'python',
-    'project',
-    'image',
-    'state',
-    'plan',
-    'http',
-    'registry',
-    'engine',
-    'google',
-    'job',
+# Folder -> the folders that it may include besides itself. `.` is main.cpp.
+ALLOWED = {
+    'base': '',
+    'source': 'base',
+    'python': 'base',
+    'image': 'base',
+    'http': 'base',
+    'project': 'base source python',
+    'state': 'base source image',
+    'plan': 'base source image project state',
+    'registry': 'base image http',
+    'engine': 'base image http plan registry',
+    'google': 'base image http registry',
+    'packaging': 'base source image project state plan registry',
+    'services': 'base image http state registry engine google packaging',
+    'executor': 'base image state engine packaging services',
+    'publish': 'base image plan registry engine packaging services',
+    'engine/direct': 'base image plan engine packaging services executor publish',
+    'engine/docker': 'base source image project plan engine packaging services executor publish engine/direct',
+    'job': 'base project image',
+    'submit': 'base state http engine google job',
+    'preflight': 'base image http registry engine google job',
+    'pipeline': 'base source image project plan packaging services executor publish engine/direct engine/docker job '
     'submit',
-    'preflight',
-    'pipeline',
-    'cli',
-)
+    'cli': 'base source project http engine google packaging services executor job submit preflight pipeline',
+    '.': 'http cli',
+}
 
 # Header prefix of a library -> the only folder that may include it.
 LIBRARIES = {
@@ -44,6 +54,9 @@ LIBRARIES = {
     'CLI/': 'cli',
 }
 
+# It recurses with the length of the text, and a long one ends the program.
+UNWANTED = 'regex'
+
 # A heavy header stays out of our headers, and comes with its templates compiled once.
 JSON = 'nlohmann/json.hpp'
 OUR_JSON = 'base/json.hpp'
@@ -51,43 +64,70 @@ OUR_JSON = 'base/json.hpp'
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 
 
+def folder_of(path):
+    return str(path.parent)
+
+
+def includes(path, text):
+    """Each `#include` of a file: its line, the bracket, and what it names."""
+    for match in INCLUDE.finditer(text):
+        yield text.count('\n', 0, match.start(2)) + 1, match.group(1), match.group(2)
+
+
+def of_ours(relative, name, allowed):
+    """What is wrong with including our header `name`, if anything."""
+    folder, target = folder_of(relative), folder_of(pathlib.PurePath(name))
+    if target == '.' or target not in allowed:
+        return 'include "{}" by its path below src/'
+    if name == OUR_JSON and relative.suffix != '.cpp':
+        return '"{}" only in .cpp files; headers take nlohmann/json_fwd.hpp'
+    if target != folder and target not in allowed[folder]:
+        return f'{folder} may not include "{{}}": see the table in layering.py'
+    return None
+
+
+def of_libraries(relative, name):
+    if name == UNWANTED:
+        yield 'no <{}>: texts of strangers may be long'
+    if name == JSON and str(relative) != OUR_JSON:
+        yield f'include "{OUR_JSON}" (in .cpp files) or nlohmann/json_fwd.hpp'
+    for prefix, owner in LIBRARIES.items():
+        if name.startswith(prefix) and folder_of(relative) != owner:
+            yield f'only src/{owner}/ may include <{{}}>'
+
+
 def findings(root):
     source = root / 'src'
-    for path in sorted(source.rglob('*')):
-        if path.suffix not in ('.hpp', '.cpp', '.h'):
-            continue
+    allowed = {folder: set(others.split()) for folder, others in ALLOWED.items()}
+    needed = {folder: set() for folder in allowed}
+    for path in sorted(source.rglob('*.[ch]pp')):
         relative = path.relative_to(source)
-        folder = relative.parts[0] if len(relative.parts) > 1 else None
+        folder = folder_of(relative)
         if folder == 'pch':  # what the compiler reads ahead for all of them
             continue
-        if folder is None and relative.name != 'main.cpp':
+        if folder == '.' and relative.name != 'main.cpp':
             yield f'src/{relative}: belongs into a folder'
             continue
-        if folder is not None and folder not in FOLDERS:
-            yield f'src/{relative}: folder {folder} is not in the table of layering.py'
+        if folder not in allowed:
+            yield f'src/{relative}: {folder} is not in the table of layering.py'
             continue
-        rank = FOLDERS.index(folder) if folder else len(FOLDERS)
-        text = path.read_text(encoding='utf-8')
-        for match in INCLUDE.finditer(text):
-            line = text.count('\n', 0, match.start(2)) + 1
-            where = f'src/{relative}:{line}'
-            name = match.group(2)
-            if match.group(1) == '"':
-                target = name.split('/')[0]
-                if name == 'version.hpp' or name.endswith('.inc'):
-                    continue
-                if '/' not in name or target not in FOLDERS:
-                    yield f'{where}: include "{name}" by its path below src/'
-                elif name == OUR_JSON and path.suffix != '.cpp':
-                    yield f'{where}: "{name}" only in .cpp files; headers take nlohmann/json_fwd.hpp'
-                elif FOLDERS.index(target) > rank:
-                    yield f'{where}: {folder} is below {target} and may not include "{name}"'
+        for line, bracket, name in includes(path, path.read_text(encoding='utf-8')):
+            if name == 'version.hpp':
                 continue
-            if name == JSON and str(relative) != OUR_JSON:
-                yield f'{where}: include "{OUR_JSON}" (in .cpp files) or nlohmann/json_fwd.hpp'
-            for prefix, owner in LIBRARIES.items():
-                if name.startswith(prefix) and folder != owner:
-                    yield f'{where}: only src/{owner}/ may include <{name}>'
+            if bracket == '"':
+                needed[folder].add(folder_of(pathlib.PurePath(name)))
+                found = [of_ours(relative, name, allowed)]
+            else:
+                found = of_libraries(relative, name)
+            for fault in filter(None, found):
+                yield f'src/{relative}:{line}: ' + fault.format(name)
+    for folder, others in allowed.items():
+        for other in sorted(others - needed[folder]):
+            yield f'layering.py: {folder} may include {other}, and no file does'
+    try:
+        graphlib.TopologicalSorter(allowed).prepare()
+    except graphlib.CycleError as error:
+        yield 'layering.py: a circle: ' + ' -> '.join(error.args[1])
 
 
 def main():

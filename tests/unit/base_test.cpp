@@ -2,7 +2,6 @@
 #include "base/environment.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
-#include "base/process.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
 
@@ -117,27 +116,6 @@ TEST_CASE("files are written whole") {
   CHECK_FALSE(read_file_if_exists(directory / "none"));
   CHECK_THROWS_AS(read_file(directory / "none"), Error);
   std::filesystem::remove_all(directory);
-}
-
-TEST_CASE("processes are fed and read") {
-  const auto result = run_process({"sh", "-c", "cat; echo $X >&2; exit 3"}, "input", {{"X", "y"}});
-  REQUIRE(result);
-  CHECK(result->status == 3);
-  CHECK(result->output == "input");
-  CHECK(result->errors == "y\n");
-  CHECK(run_process({"true"}, std::string(1'000'000, 'x'))->status == 0);
-  CHECK_FALSE(run_process({"autopack-no-such-program"}, ""));
-  CHECK_THROWS_WITH(
-      static_cast<void>(run_process({"sleep", "600"}, "", {}, std::chrono::milliseconds{20})),
-      "`sleep` has not ended within 20 ms");
-  CHECK_THROWS_WITH(static_cast<void>(run_process({"yes"}, "")), "`yes` prints without end");
-  Cancellation stop{.requested = true};
-  try {
-    static_cast<void>(run_process({"sleep", "600"}, "", {}, {}, &stop));
-    FAIL("no error");
-  } catch (const Error& error) {
-    CHECK(error.kind() == ErrorKind::interrupted);
-  }
 }
 
 TEST_CASE("an error tells all findings of a check") {

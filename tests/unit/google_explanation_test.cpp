@@ -146,3 +146,11 @@ TEST_CASE("what is not known is not explained") {
   REQUIRE(found);
   CHECK(found->command == "is it there? docker buildx imagetools inspect IMAGE");
 }
+
+TEST_CASE("a text may be as long as it likes") {
+  const std::string filler(1'000'000, 'a');
+  const auto found = explain(filler + "@" + filler + " Failed to read the container uri [" +
+                             filler + "gcr.io/p/i:v1] projects/" + filler);
+  REQUIRE(found);
+  CHECK(found->command.ends_with("gcr.io/p/i:v1"));
+}
