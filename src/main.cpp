@@ -1,3 +1,4 @@
+#include "base/background.hpp"
 #include "cli/application.hpp"
 #include "cli/signals.hpp"
 #include "http/curl_functions.hpp"
@@ -11,6 +12,11 @@
 #include <vector>
 
 namespace {
+
+/// For what happens while libcurl is opened: questions about the executor image, the key, the
+/// dependencies and the user's tag, the starts of two uploads, and two that pack a layer. One of
+/// them walks the tree before that.
+constexpr std::size_t helper_threads = 8;
 
 /// A descriptor of 0 to 2 that is closed would become that of the first file that is opened, and
 /// what is printed would go into it.
@@ -41,7 +47,7 @@ int main(int count, char** values) {
   const cli::SignalGuard guard{cancellation};  // before there is any other thread
   std::optional<http::CurlLoading> loading;
   if (cli::asks_servers(typed)) {
-    loading.emplace();
+    loading.emplace([] { start_helpers(helper_threads); });
   }
   const int status = cli::run_application(typed, {.environment = Environment::of_process(),
                                                   .streams = cli::Streams::of_process(),

@@ -83,7 +83,7 @@ private:
       return false;
     }
     if (!response.ok()) {
-      throw refused(request, response);
+      throw refusal(request, response);
     }
     const auto repository = object(request, response);
     if (const auto format = text_at(repository, "format"); format != "DOCKER") {
@@ -111,7 +111,7 @@ private:
       return !exists();
     }
     if (!response.ok()) {
-      throw refused(request, response);
+      throw refusal(request, response);
     }
     await(request, object(request, response));
     return true;
@@ -135,12 +135,12 @@ private:
       wait = std::min(wait * 2, longest_wait);
       const auto response = ask(look);
       if (!response.ok()) {
-        throw refused(look, response);
+        throw refusal(look, response);
       }
       operation = object(look, response);
     }
     if (operation.contains("error")) {
-      throw refused(request,
+      throw refusal(request,
                     {.status = 200, .body = write_json(json{{"error", operation["error"]}})});
     }
   }
@@ -170,7 +170,7 @@ private:
                           name_.location, replace_all(name_.project, ":", "/")));
   }
 
-  Error refused(const http::Request& request, const http::Response& response) const {
+  Error refusal(const http::Request& request, const http::Response& response) const {
     const auto answer = read_api_error(response);
     auto error = Error(ErrorKind::remote, "could not " + request.what)
                      .cause(describe(answer, request.method, request.url));

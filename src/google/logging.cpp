@@ -36,7 +36,7 @@ std::string message_of(const json& entry) {
 }
 
 /// A string in the language's quotes.
-std::string quoted(const std::string& text) {
+std::string quote(const std::string& text) {
   return "\"" + replace_all(replace_all(text, "\\", "\\\\"), "\"", "\\\"") + "\"";
 }
 
@@ -69,8 +69,8 @@ std::optional<LogEntry> read_log_entry(const json& value) {
 std::string log_filter(const LogQuery& query) {
   return fmt::format(
       R"(resource.type="ml_job" AND resource.labels.job_id={}{} AND timestamp>="{}")",
-      quoted(query.job_id),
-      query.task.empty() ? "" : " AND resource.labels.task_name=" + quoted(query.task),
+      quote(query.job_id),
+      query.task.empty() ? "" : " AND resource.labels.task_name=" + quote(query.task),
       query.since.text());
 }
 

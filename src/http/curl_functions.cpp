@@ -1,9 +1,7 @@
 #include "http/curl_functions.hpp"
 
-#include "base/background.hpp"
 #include "base/library.hpp"
 
-#include <cstddef>
 #include <future>
 #include <system_error>
 
@@ -17,12 +15,7 @@ constexpr const char* file_name = "libcurl.so.4";
 constexpr const char* remedy =
     "install libcurl: `apt-get install libcurl4t64`, before Debian 13 `libcurl4`";
 
-/// The executor image, what the target has of the key, the dependencies and the user's tag, and the
-/// starts of two uploads; two more pack a layer. One of them walks the tree before that.
-constexpr std::size_t busy_meanwhile = 8;
-
 CurlFunctions open_curl() {
-  start_helpers(busy_meanwhile);
   const Library library{file_name, remedy};
   CurlFunctions functions;
   library.find("curl_global_init", functions.global_init);
@@ -56,10 +49,17 @@ CurlFunctions open_curl() {
 }
 
 /// Never closed: threads that libcurl started may still run at the process's end.
-const std::shared_future<CurlFunctions>& loading() {
-  static const std::shared_future<CurlFunctions> future = [] {
+const std::shared_future<CurlFunctions>& loading(const std::function<void()>& before = {}) {
+  static const std::shared_future<CurlFunctions> future = [&] {
     try {
-      return std::async(std::launch::async, open_curl).share();
+      return std::async(std::launch::async,
+                        [before] {
+                          if (before) {
+                            before();
+                          }
+                          return open_curl();
+                        })
+          .share();
     } catch (const std::system_error&) {  // no thread is to be had: when it is needed, then
       return std::async(std::launch::deferred, open_curl).share();
     }
@@ -69,8 +69,8 @@ const std::shared_future<CurlFunctions>& loading() {
 
 }  // namespace
 
-CurlLoading::CurlLoading() {
-  static_cast<void>(loading());
+CurlLoading::CurlLoading(std::function<void()> before) {
+  static_cast<void>(loading(before));
 }
 
 CurlLoading::~CurlLoading() {

@@ -2,6 +2,8 @@
 
 #include <curl/curl.h>
 
+#include <functional>
+
 namespace autopack::http {
 
 /// The functions of libcurl that are used, by their names without `curl_`; see base/library.hpp.
@@ -32,11 +34,12 @@ struct CurlFunctions {
   decltype(&curl_multi_cleanup) multi_cleanup{};
 };
 
-/// Opens libcurl in a thread of its own, once; curl() waits for it. The destructor waits too: at
+/// Opens libcurl in a thread of its own, once; curl() waits for it. That thread runs `before`
+/// first: while a library is opened no other thread can be started. The destructor waits too: at
 /// the process's end nothing may be half initialised.
 class CurlLoading {
 public:
-  CurlLoading();
+  explicit CurlLoading(std::function<void()> before = {});
   ~CurlLoading();
   CurlLoading(const CurlLoading&) = delete;
   CurlLoading& operator=(const CurlLoading&) = delete;

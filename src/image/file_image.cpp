@@ -16,7 +16,7 @@ namespace {
 using nlohmann::json;
 using Files = std::shared_ptr<const Members>;
 
-std::string quoted(const FileReference& reference) {
+std::string quote(const FileReference& reference) {
   return "`" + printable(reference.text) + "`";
 }
 
@@ -67,11 +67,11 @@ const IndexEntry& entry_for(const std::vector<IndexEntry>& entries,
   if (!chosen && !entries.empty() && std::all_of(entries.begin(), entries.end(), has_platform) &&
       std::all_of(names.begin(), names.end(),
                   [](const auto& name) { return name.starts_with("sha256:"); })) {
-    return choose(entries, platform, quoted(reference));
+    return choose(entries, platform, quote(reference));
   }
   throw Error(ErrorKind::usage,
-              chosen ? fmt::format("{} is not in the layout", quoted(reference))
-                     : fmt::format("{} holds {} images", quoted(reference), entries.size()))
+              chosen ? fmt::format("{} is not in the layout", quote(reference))
+                     : fmt::format("{} holds {} images", quote(reference), entries.size()))
       .cause(names.empty() ? std::string{"it is empty"} : "it has `" + join(names, "`, `") + "`")
       .hint("`oci:DIR:TAG` and `oci:DIR@sha256:DIGEST` name one of them");
 }
@@ -79,7 +79,7 @@ const IndexEntry& entry_for(const std::vector<IndexEntry>& entries,
 Source open_layout(const Files& files,
                    const FileReference& reference,
                    const std::string& platform) {
-  const std::string where = quoted(reference);
+  const std::string where = quote(reference);
   const auto entries = parse_index(text_of(*files, "index.json", where), "the index of " + where);
   Descriptor chosen = entry_for(entries, reference, platform).manifest;
   Source source{.name = reference.text, .digest = chosen.digest};
@@ -131,7 +131,7 @@ json saved_image(const Members& files, const std::string& where) {
 }
 
 Source open_saved(const Files& files, const FileReference& reference) {
-  const std::string where = quoted(reference);
+  const std::string where = quote(reference);
   const json image = saved_image(*files, where);
   Source source{.name = reference.text};
   std::map<Digest, std::string> names;

@@ -12,11 +12,11 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-Outcome taken(const Texts& changes) {
+Outcome reuse_because(const Texts& changes) {
   return {.reused = true, .reason = changes.empty() ? "nothing changed" : "it was built before"};
 }
 
-Outcome rebuilt(const Packaging& work, const Texts& changes, const std::string& otherwise) {
+Outcome rebuild_because(const Packaging& work, const Texts& changes, const std::string& otherwise) {
   if (work.request().no_cache) {
     return {.reason = "--no-cache asks for it"};
   }
@@ -38,8 +38,8 @@ Texts all_changes(const Packaging& work) {
 }  // namespace
 
 Outcome expected_image(const Packaging& work) {
-  return rebuilt(work, all_changes(work),
-                 work.comparison().is_first ? "" : "it is not there any more");
+  return rebuild_because(work, all_changes(work),
+                         work.comparison().is_first ? "" : "it is not there any more");
 }
 
 std::optional<Outcome> expected_dependencies(const Packaging& work) {
@@ -48,20 +48,21 @@ std::optional<Outcome> expected_dependencies(const Packaging& work) {
   }
   const auto& changes = work.comparison().changes.dependencies;
   const bool as_before = !work.comparison().is_first && !work.request().no_cache && changes.empty();
-  return as_before ? taken(changes) : rebuilt(work, changes, "");
+  return as_before ? reuse_because(changes) : rebuild_because(work, changes, "");
 }
 
 Outcome reused_image(const Packaging& work) {
-  return taken(all_changes(work));
+  return reuse_because(all_changes(work));
 }
 
 std::optional<Outcome> reused_dependencies(const Packaging& work) {
-  return work.needs_dependencies() ? std::optional{taken(work.comparison().changes.dependencies)}
-                                   : std::nullopt;
+  return work.needs_dependencies()
+             ? std::optional{reuse_because(work.comparison().changes.dependencies)}
+             : std::nullopt;
 }
 
 Outcome rebuilt_dependencies(const Packaging& work, const std::string& otherwise) {
-  return rebuilt(work, work.comparison().changes.dependencies, otherwise);
+  return rebuild_because(work, work.comparison().changes.dependencies, otherwise);
 }
 
 std::string to_text(const Outcome& outcome) {

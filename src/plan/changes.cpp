@@ -19,7 +19,7 @@ constexpr std::size_t told{3};
 constexpr std::size_t hash_digits{16};
 
 /// A hash of values in order, marked as not to be shown; empty for none.
-std::string hashed(const std::vector<std::string>& values) {
+std::string hash_of_all(const std::vector<std::string>& values) {
   return values.empty() ? "" : "#" + sha256(join(values, "\n")).hex().substr(0, hash_digits);
 }
 
@@ -242,7 +242,7 @@ state::BuildRecord record_of(const Plan& plan, const project::Project& project) 
       {"the interpreter", plan.python},
       {"what apt installs", printable(join(dependencies.apt_packages, " "))},
       {"--extra-packages", printable(join(dependencies.packages, " "))},
-      {"how the project is installed", hashed(install_texts(dependencies))},
+      {"how the project is installed", hash_of_all(install_texts(dependencies))},
   };
   if (!dependencies.install_environment.empty()) {
     std::vector<std::string> variables;
@@ -254,8 +254,8 @@ state::BuildRecord record_of(const Plan& plan, const project::Project& project) 
   record.image_facts = {
       {"the entry point", printable(join(plan.entrypoint, " "))},
       {"the user", plan.user},
-      {"what is copied", hashed(texts_of(plan.copies))},
-      {"the Dockerfile", plan.user_dockerfile.empty() ? "" : hashed({plan.dockerfile})},
+      {"what is copied", hash_of_all(texts_of(plan.copies))},
+      {"the Dockerfile", plan.user_dockerfile.empty() ? "" : hash_of_all({plan.dockerfile})},
   };
   for (const std::string& line : project.normalised_requirements) {
     record.requirements.push_back(printable(line));

@@ -156,7 +156,7 @@ std::string code_digest(const Plan& plan) {
   return digest_of(placed_code(plan));
 }
 
-std::optional<std::string> outdated(const InstallRecord& record, const Plan& plan) {
+std::optional<std::string> why_outdated(const InstallRecord& record, const Plan& plan) {
   const CodeView view{plan};
   for (const auto& fact : record.reads) {
     if (const auto now = view.content(fact.path); now != fact.state) {

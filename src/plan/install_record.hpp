@@ -36,7 +36,7 @@ std::string code_digest(const Plan& plan);
 
 /// Why the package has to be installed again for the code of `plan`, in words that follow
 /// "because": `setup.py reads VERSION, which changed`. None when the record holds.
-std::optional<std::string> outdated(const InstallRecord& record, const Plan& plan);
+std::optional<std::string> why_outdated(const InstallRecord& record, const Plan& plan);
 
 /// The observer of installations, a Python program.
 std::string observer_text();

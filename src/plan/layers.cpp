@@ -108,7 +108,7 @@ void put_in_order(std::vector<LayerEntry>& entries) {
 
 /// Each entry at every place the copies put it, its path put into `paths`; a later copy wins, as in
 /// a Dockerfile.
-std::vector<LayerEntry> placed(const Plan& plan, std::string& paths) {
+std::vector<LayerEntry> place_entries(const Plan& plan, std::string& paths) {
   std::vector<LayerEntry> entries;
   std::vector<std::size_t> ends;
   entries.reserve(plan.code.size());
@@ -177,7 +177,7 @@ std::uint64_t size_of(const std::vector<LayerEntry>& entries) {
 
 PlacedCode placed_code(const Plan& plan, const std::vector<std::string>& made) {
   const auto paths = std::make_shared<std::string>();
-  PlacedCode result{.entries = placed(plan, *paths)};
+  PlacedCode result{.entries = place_entries(plan, *paths)};
   if (!made.empty()) {
     std::erase_if(result.entries, [&](const LayerEntry& item) {
       const std::string_view path =

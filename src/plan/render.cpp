@@ -108,16 +108,16 @@ std::vector<std::string> copy_lines(const std::vector<Copy>& copies, std::string
   return lines;
 }
 
-std::vector<std::string> quoted(const std::vector<std::string>& words) {
+std::vector<std::string> quote_all(const std::vector<std::string>& words) {
   std::vector<std::string> result;
   std::transform(words.begin(), words.end(), std::back_inserter(result), shell_quote);
   return result;
 }
 
 void add_pip(mustache::data& values, const Dependencies& dependencies) {
-  std::vector<std::string> rest = quoted(dependencies.requirements);
+  std::vector<std::string> rest = quote_all(dependencies.requirements);
   for (const auto* more : {&dependencies.package_requirements, &dependencies.build_requirements}) {
-    for (std::string& word : quoted(*more)) {
+    for (std::string& word : quote_all(*more)) {
       rest.push_back(std::move(word));
     }
   }
@@ -125,7 +125,7 @@ void add_pip(mustache::data& values, const Dependencies& dependencies) {
     rest.push_back(shell_quote("./" + path));
   }
   const bool two_calls = dependencies.hashed && !rest.empty();
-  const auto files = list_of("word", quoted(dependencies.requirement_files));
+  const auto files = list_of("word", quote_all(dependencies.requirement_files));
   values.set("hashed", two_calls);
   values.set("hashed_files", two_calls ? files : mustache::data{false});
   values.set("requirement_files", two_calls ? mustache::data{false} : files);
@@ -226,7 +226,7 @@ mustache::data values_of(const Plan& plan, const Dialect& dialect) {
     variables.push_back(name + "=" + shell_quote(value));
   }
   set_text(values, "install_environment", join(variables, " "));
-  set_text(values, "apt_packages", join(quoted(dependencies.apt_packages), " "));
+  set_text(values, "apt_packages", join(quote_all(dependencies.apt_packages), " "));
   values.set("needs_pip", dependencies.needs_pip());
   values.set("pip", dependencies.has_requirements());
   values.set("requirements_stage", !dependencies.requirement_copies.empty());

@@ -37,8 +37,9 @@ Findings check_account(const PlannedJob& job, const Sources& sources) {
         {fmt::format("gcloud iam service-accounts list --project={}", job.location.project)})};
   }
   if (!answer.ok()) {
-    return {refused("service-account", fmt::format("service account `{}`", printable(account)),
-                    Service::iam, answer, job.location.project)};
+    return {refusal_finding("service-account",
+                            fmt::format("service account `{}`", printable(account)), Service::iam,
+                            answer, job.location.project)};
   }
   if (answer.body->value("disabled", json{}) == true) {
     return {failing("service-account",
@@ -71,8 +72,8 @@ Findings check_act_as(const PlannedJob& job, const Sources& sources) {
     return {};  // told by check_account
   }
   if (!answer.ok()) {
-    return {refused("act-as", fmt::format("whether you may use `{}`", printable(account)),
-                    Service::iam, answer, job.location.project)};
+    return {refusal_finding("act-as", fmt::format("whether you may use `{}`", printable(account)),
+                            Service::iam, answer, job.location.project)};
   }
   const auto granted = answer.body->value("permissions", json::array());
   if (std::find(granted.begin(), granted.end(), act_as) == granted.end()) {
@@ -102,7 +103,7 @@ Findings check_log_writer(const PlannedJob& job, const Sources& sources) {
       Service::cloudresourcemanager,
       fmt::format("/v1/projects/{}:getIamPolicy", percent_encode(project)), json::object());
   if (!answer.ok()) {
-    return {refused("logs", what, Service::cloudresourcemanager, answer, project)};
+    return {refusal_finding("logs", what, Service::cloudresourcemanager, answer, project)};
   }
   switch (grant_of(*answer.body, "serviceAccount:" + job.service_account, log_roles)) {
     case Grant::yes:

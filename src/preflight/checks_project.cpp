@@ -72,8 +72,8 @@ Findings check_project(const PlannedJob& job, const Sources& sources) {
                     "a project's id is meant, not its display name", remedies)};
   }
   if (!answer.ok()) {
-    return {refused("project", fmt::format("project `{}`", project), Service::cloudresourcemanager,
-                    answer, project)};
+    return {refusal_finding("project", fmt::format("project `{}`", project),
+                            Service::cloudresourcemanager, answer, project)};
   }
   const auto state = text_of(*answer.body, "lifecycleState");
   if (!state.empty() && state != "ACTIVE") {
@@ -98,7 +98,8 @@ Findings check_services(const PlannedJob& job, const Sources& sources) {
   }
   const auto answer = sources.apis->get(Service::serviceusage, path);
   if (!answer.ok()) {
-    return {refused("api", "whether the APIs are on", Service::serviceusage, answer, project)};
+    return {
+        refusal_finding("api", "whether the APIs are on", Service::serviceusage, answer, project)};
   }
   Findings findings;
   for (const auto& host : hosts) {
@@ -131,8 +132,9 @@ Findings check_permissions(const PlannedJob& job, const Sources& sources) {
                          fmt::format("/v1/projects/{}:testIamPermissions", percent_encode(project)),
                          {{"permissions", json::array({job.create_permission})}});
   if (!answer.ok()) {
-    return {refused("permission", fmt::format("whether you may create jobs in `{}`", project),
-                    Service::cloudresourcemanager, answer, project)};
+    return {refusal_finding("permission",
+                            fmt::format("whether you may create jobs in `{}`", project),
+                            Service::cloudresourcemanager, answer, project)};
   }
   const auto granted = answer.body->value("permissions", json::array());
   if (std::find(granted.begin(), granted.end(), job.create_permission) == granted.end()) {
@@ -152,8 +154,9 @@ Findings check_quota(const QuotaNeed& need, const PlannedJob& job, const Sources
                   "aiplatform.googleapis.com%2F{}",
                   percent_encode(job.location.project), need.metric));
   if (!answer.ok()) {
-    return {refused("quota", fmt::format("quota `{}` in `{}`", need.metric, job.location.region),
-                    Service::serviceusage, answer, job.location.project)};
+    return {refusal_finding("quota",
+                            fmt::format("quota `{}` in `{}`", need.metric, job.location.region),
+                            Service::serviceusage, answer, job.location.project)};
   }
   return {judge_quota(need, *answer.body, job.location)};
 }

@@ -58,7 +58,8 @@ Findings check_missing(const registry::ArtifactName& name,
                          fmt::format("/v1/projects/{}:testIamPermissions", url_path(name.project)),
                          {{"permissions", json::array({create})}});
   if (!answer.ok()) {
-    return {refused("repository", what, Service::cloudresourcemanager, answer, name.project)};
+    return {
+        refusal_finding("repository", what, Service::cloudresourcemanager, answer, name.project)};
   }
   if (!is_granted(answer, create)) {
     return {failing(
@@ -111,9 +112,9 @@ Findings check_upload(const registry::ArtifactName& name, const Sources& sources
                          fmt::format("/v1/{}:testIamPermissions", url_path(name.resource())),
                          {{"permissions", json::array({upload})}});
   if (!answer.ok()) {
-    return {refused("upload-permission",
-                    fmt::format("whether you may push to `{}`", name.resource()),
-                    Service::artifactregistry, answer, name.project)};
+    return {refusal_finding("upload-permission",
+                            fmt::format("whether you may push to `{}`", name.resource()),
+                            Service::artifactregistry, answer, name.project)};
   }
   if (is_granted(answer, upload)) {
     return {ok("upload-permission", fmt::format("you may push to `{}`", name.resource()))};
@@ -161,8 +162,8 @@ Findings check_repository(const PlannedJob& job, const Sources& sources) {
     return check_missing(*name, job, sources);
   }
   if (!answer.ok()) {
-    return {refused("repository", fmt::format("repository `{}`", name->resource()),
-                    Service::artifactregistry, answer, name->project)};
+    return {refusal_finding("repository", fmt::format("repository `{}`", name->resource()),
+                            Service::artifactregistry, answer, name->project)};
   }
   auto findings = check_form(*answer.body, *name, job);
   if (!has_errors(findings)) {
@@ -210,7 +211,8 @@ Findings check_image_reader(const image::Reference& image,
   auto answer = sources.apis->get(Service::artifactregistry,
                                   fmt::format("/v1/{}:getIamPolicy", url_path(name->resource())));
   if (!answer.ok()) {
-    return {refused("image-reader", what, Service::artifactregistry, answer, name->project)};
+    return {
+        refusal_finding("image-reader", what, Service::artifactregistry, answer, name->project)};
   }
   auto grant = grant_of(*answer.body, agent, reader_roles);
   if (grant == Grant::no) {
@@ -218,7 +220,8 @@ Findings check_image_reader(const image::Reference& image,
         Service::cloudresourcemanager,
         fmt::format("/v1/projects/{}:getIamPolicy", url_path(name->project)), json::object());
     if (!answer.ok()) {
-      return {refused("image-reader", what, Service::cloudresourcemanager, answer, name->project)};
+      return {refusal_finding("image-reader", what, Service::cloudresourcemanager, answer,
+                              name->project)};
     }
     grant = grant_of(*answer.body, agent, reader_roles);
   }

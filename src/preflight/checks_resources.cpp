@@ -40,7 +40,7 @@ std::optional<Finding> missing(const Named& named, const ApiAnswer& answer, cons
                    named.remedies);
   }
   if (!answer.ok()) {
-    return refused(named.check, named.what, named.service, answer, job.location.project);
+    return refusal_finding(named.check, named.what, named.service, answer, job.location.project);
   }
   return std::nullopt;
 }
@@ -74,7 +74,7 @@ Findings check_bucket_access(const std::string& bucket,
   auto answer =
       sources.apis->get(Service::storage, fmt::format("/b/{}/iam", percent_encode(bucket)));
   if (!answer.ok()) {
-    return {refused("bucket", what, Service::storage, answer, job.location.project)};
+    return {refusal_finding("bucket", what, Service::storage, answer, job.location.project)};
   }
   auto grant = grant_of(*answer.body, member, storage_roles);
   if (grant == Grant::no) {
@@ -82,7 +82,7 @@ Findings check_bucket_access(const std::string& bucket,
                                 fmt::format("/v1/projects/{}:getIamPolicy", percent_encode(owner)),
                                 json::object());
     if (!answer.ok()) {
-      return {refused("bucket", what, Service::cloudresourcemanager, answer, owner)};
+      return {refusal_finding("bucket", what, Service::cloudresourcemanager, answer, owner)};
     }
     grant = grant_of(*answer.body, member, storage_roles);
   }

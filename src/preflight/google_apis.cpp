@@ -122,11 +122,11 @@ ApiAnswer GoogleApis::post(Service service, const std::string& path, const json&
   return send({.what = "check the job", .method = "POST", .body = write_json(body)}, service, path);
 }
 
-Finding refused(const std::string& check,
-                const std::string& what,
-                Service service,
-                const ApiAnswer& answer,
-                const std::string& project) {
+Finding refusal_finding(const std::string& check,
+                        const std::string& what,
+                        Service service,
+                        const ApiAnswer& answer,
+                        const std::string& project) {
   const auto host = host_of(service);
   if (answer.error.reason == "SERVICE_DISABLED") {
     std::vector<std::string> remedies{

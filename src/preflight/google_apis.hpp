@@ -93,10 +93,10 @@ private:
 
 /// Why a request that was refused leaves the check open, with the command that lets it run. An API
 /// that is off (SERVICE_DISABLED) is an error only when the job itself needs it.
-Finding refused(const std::string& check,
-                const std::string& what,
-                Service service,
-                const ApiAnswer& answer,
-                const std::string& project);
+Finding refusal_finding(const std::string& check,
+                        const std::string& what,
+                        Service service,
+                        const ApiAnswer& answer,
+                        const std::string& project);
 
 }  // namespace autopack::preflight

@@ -21,7 +21,7 @@ constexpr std::uint64_t one_piece = 60'000;
 /// Registries that copy a large blob to their storage before they answer take their time.
 constexpr std::chrono::seconds stall_timeout{300};
 
-http::Request streamed(std::string what, std::string method, std::string url) {
+http::Request streaming_request(std::string what, std::string method, std::string url) {
   return {.what = std::move(what),
           .method = std::move(method),
           .url = std::move(url),
@@ -222,7 +222,7 @@ private:
   }
 
   void put_whole() {
-    http::Request request = streamed(what(), "PUT", with_digest(location_, *digest_));
+    http::Request request = streaming_request(what(), "PUT", with_digest(location_, *digest_));
     Pass pass{blob_.open, offset_, false, progress_};
     const std::uint64_t left = size_ - offset_;
     if (offset_ > 0) {
@@ -237,7 +237,7 @@ private:
   }
 
   void patch() {
-    http::Request request = streamed(what(), "PATCH", location_);
+    http::Request request = streaming_request(what(), "PATCH", location_);
     Pass pass{blob_.open, offset_, true, progress_};
     const http::Response response = send_body(request, pass);
     move_to(request, response, 202);
@@ -246,7 +246,7 @@ private:
   }
 
   void finish() {
-    http::Request request = streamed(what(), "PUT", with_digest(location_, *digest_));
+    http::Request request = streaming_request(what(), "PUT", with_digest(location_, *digest_));
     const http::Response response = session_.try_once(request);
     if (response.status != 201 && response.status != 204) {
       session_.refuse(request, response);

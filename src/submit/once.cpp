@@ -253,7 +253,7 @@ Job create(const Creation& creation) {
 }
 
 /// The interruption's own error: says what became of the job.
-Error interrupted(const Creation& creation) {
+Error interruption(const Creation& creation) {
   creation.reporter->warn({.severity = Problem::Severity::warning,
                            .message = "interrupted while the job was being created: asking whether "
                                       "it exists (interrupt again to leave at once)"});
@@ -296,7 +296,7 @@ Job create_once(const Creation& creation) {
     if (error.kind() != ErrorKind::interrupted) {
       throw;
     }
-    throw interrupted(creation);
+    throw interruption(creation);
   }
 }
 

@@ -36,7 +36,7 @@ ALLOWED = {
     'pipeline': 'base source image project plan packaging services executor publish engine/direct engine/docker job '
     'submit',
     'cli': 'base source project http engine google packaging services executor job submit preflight pipeline',
-    '.': 'http cli',
+    '.': 'base http cli',
 }
 
 # Header prefix of a library -> the only folder that may include it.

@@ -31,7 +31,7 @@ std::optional<std::string> outdated(const Fixture& fixture, const std::string& w
   const auto record =
       plan::parse_install_record(record_text(whole, plan::code_digest(before.plan())));
   REQUIRE(record);
-  return plan::outdated(*record, fixture.plan());
+  return plan::why_outdated(*record, fixture.plan());
 }
 
 }  // namespace

@@ -205,7 +205,7 @@ std::unique_ptr<packaging::LazyImage> put_together(Services& services,
   return std::make_unique<ProjectAssembly>(services, work, std::move(parent), std::move(layers));
 }
 
-image::Source compressed(Services& services, image::Source image) {
+image::Source compress_layers(Services& services, image::Source image) {
   return packaging::source_of(Assembly{services, std::move(image)});
 }
 

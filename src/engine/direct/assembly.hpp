@@ -32,7 +32,7 @@ std::unique_ptr<packaging::LazyImage> put_together(Services& services,
                                                    std::vector<CodeLayer> layers);
 
 /// `image` as it is, with every layer compressed.
-image::Source compressed(Services& services, image::Source image);
+image::Source compress_layers(Services& services, image::Source image);
 
 /// What the user is told of the layers of `image` above its parent's; all are known.
 std::vector<packaging::SentLayer> own_layers(const packaging::LazyImage& image);

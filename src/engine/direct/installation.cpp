@@ -36,7 +36,7 @@ Installation installation_of(const std::optional<plan::InstallRecord>& record,
   if (!record) {
     return {.outdated = "its image does not tell what the package was installed from"};
   }
-  return {.made = record->written, .outdated = plan::outdated(*record, plan)};
+  return {.made = record->written, .outdated = plan::why_outdated(*record, plan)};
 }
 
 std::optional<plan::InstallRecord> last_record(const Services& services, const plan::Plan& plan) {

@@ -38,10 +38,10 @@ image::Source taken_out(Services& services, const std::string& name, const std::
   sweep_leftovers(place);
   NewFile file{place};
   services.docker().save(name, [&](std::string_view bytes) { file.write(bytes); });
-  return compressed(services, image::open_files({.kind = image::FileReference::Kind::archive,
-                                                 .path = file.path(),
-                                                 .text = name},
-                                                platform));
+  return compress_layers(services, image::open_files({.kind = image::FileReference::Kind::archive,
+                                                      .path = file.path(),
+                                                      .text = name},
+                                                     platform));
 }
 
 }  // namespace
