@@ -1,4 +1,5 @@
-"""The commands of the README, read out of it and tried: a flag that is not there, or does something else, fails."""
+"""The commands of the README and the guide, read out of them and tried: a flag that is not there, or does something else,
+fails."""
 
 import json
 import re
@@ -9,6 +10,8 @@ import testbed
 from test_jobs import LONG_AGO, WithApi
 from testbed import autopack, write_tree
 
+GUIDE = testbed.EXAMPLES / 'guide'
+PAGES = [testbed.ROOT / 'README.md', *sorted(GUIDE.glob('*.md')), *sorted(testbed.EXAMPLES.glob('*/README.md'))]
 README = (testbed.ROOT / 'README.md').read_text()
 PROJECT = {
     'trainer/__init__.py': '',
@@ -54,8 +57,7 @@ def command_lines(text):
 
 class EveryCommand(unittest.TestCase):
     def test_parses(self):
-        pages = [testbed.ROOT / 'README.md', *sorted(testbed.EXAMPLES.glob('*/README.md'))]
-        lines = [(page, line) for page in pages for line in command_lines(page.read_text())]
+        lines = [(page, line) for page in PAGES for line in command_lines(page.read_text())]
         self.assertGreater(len(lines), 40)
         for page, line in lines:
             with self.subTest(f'{page.parent.name}: {line}'):
@@ -73,13 +75,38 @@ class EveryCommand(unittest.TestCase):
             autopack(*shlex.split(wrong)[1:], '--help', status=2)
 
 
+def anchors(page):
+    return {re.sub(r'[^a-z0-9 -]', '', title.lower()).replace(' ', '-')
+            for title in re.findall(r'^#+ (.*)$', page.read_text(), re.MULTILINE)}
+
+
+class Links(unittest.TestCase):
+    def test_lead_somewhere(self):
+        pages = [*PAGES, testbed.ROOT / 'CONTRIBUTING.md']
+        links = [(page, link) for page in pages for link in re.findall(r'\]\(([^)]+)\)', page.read_text())]
+        self.assertGreater(len(links), 20)
+        for page, link in links:
+            with self.subTest(f'{page.name}: {link}'):
+                path, _, anchor = link.partition('#')
+                target = page.parent / path if path else page
+                self.assertTrue(target.exists())
+                if anchor:
+                    self.assertIn(anchor, anchors(target))
+
+    def test_every_page_is_reached(self):
+        for page in GUIDE.glob('*.md'):
+            self.assertIn(f'(examples/guide/{page.name})', README)
+
+
 class ComingFrom(WithApi):
-    """The tables of `Coming from elsewhere`: each row by its left side, so that a new one needs its case here."""
+    """The tables of what others call by another name: each row by its left side, so that a new one needs its case here."""
 
     def setUp(self):
         super().setUp()
         testbed.executor()
-        self.gcloud, self.dockerfile, self.legacy = tables(section('Coming from elsewhere'))
+        self.gcloud, = tables(section('From gcloud'))
+        self.dockerfile, = tables(section('From a Dockerfile'))
+        self.legacy, = tables((GUIDE / 'ai-platform.md').read_text())
         self.folder = write_tree(PROJECT)
         self.api.service.end_time = LONG_AGO
 

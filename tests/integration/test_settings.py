@@ -43,9 +43,10 @@ class Schema(unittest.TestCase):
     def test_examples_validate(self):
         files = sorted(testbed.EXAMPLES.rglob('autopack.yaml'))
         self.assertTrue(files)
-        readme = (testbed.ROOT / 'README.md').read_text()
-        shown = [block for block in re.findall(r'```yaml\n(.*?)```', readme, re.DOTALL) if 'worker-pool-spec' in block]
-        self.assertTrue(shown)
+        pages = (testbed.ROOT / 'README.md', testbed.EXAMPLES / 'guide/settings.md')
+        shown = [block for page in pages for block in re.findall(r'```yaml\n(.*?)```', page.read_text(), re.DOTALL)
+                 if 'worker-pool-spec' in block]
+        self.assertEqual(len(shown), 2)
         self.check_valid([yaml_as_json(text) for text in [path.read_text() for path in files] + shown])
 
     def test_what_is_saved_validates(self):
