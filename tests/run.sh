@@ -1,7 +1,8 @@
 #!/bin/bash
 # Builds autopack and runs every test, from any directory, on a fresh Debian or Ubuntu machine.
 # As root it installs what is missing. The last line is `N passed, N failed`.
-# With --long the tests that have a long form take it: hours instead of minutes.
+# With --long the tests that have a long form take it: hours instead of minutes. With --tidy-all clang-tidy looks at
+# every file. With --coverage unit, golden and integration tests run in a build that counts lines, and nothing else does.
 set -uo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root" || exit 1
@@ -11,11 +12,16 @@ exec </dev/null
 fuzz_seconds=10
 fuzz_jobs=1
 fuzz_seed=1
-case "${1:-}" in
-  '') ;;
-  --long) export AUTOPACK_LONG_TESTS=1 && fuzz_seconds=3600 && fuzz_jobs=$(nproc) && fuzz_seed=0 ;;
-  *) echo "usage: tests/run.sh [--long]" && exit 2 ;;
-esac
+tidy_files=()
+coverage=
+for option in "$@"; do
+  case "$option" in
+    --long) export AUTOPACK_LONG_TESTS=1 && fuzz_seconds=3600 && fuzz_jobs=$(nproc) && fuzz_seed=0 ;;
+    --tidy-all) tidy_files=(--all) ;;
+    --coverage) coverage=1 ;;
+    *) echo "usage: tests/run.sh [--long] [--tidy-all] [--coverage]" && exit 2 ;;
+  esac
+done
 
 # shellcheck source=../examples/support.sh
 . examples/support.sh
@@ -64,17 +70,47 @@ run() {
   rm -f "$counts"
 }
 
-need_packages "${autopack_build_packages[@]}" "${autopack_engine_packages[@]}" \
-  "${autopack_test_packages[@]}" || give_up "the packages could not be had" 6
+# Prints what is worth reading of the log of a part that counts itself, and counts it.
+take_log() {
+  local name=$1 log=$2 good bad
+  read -r good bad < <(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' "$log")
+  grep -Ev '^ok |^[0-9]+ passed, ' "$log"
+  printf '%-20s %s passed, %s failed\n' "$name" "${good:-0}" "${bad:-1}"
+  passed=$((passed + ${good:-0}))
+  failed=$((failed + ${bad:-1}))
+}
 
-# Little optimised: compiling takes longer than all the tests. What an optimiser suspects differs from one compiler to
-# the next, so that warnings are errors in the sanitized build alone.
-build build-tests -Doptimization=1 -Ddebug=false -Dcpp_args=-g1 || give_up "the build failed" 6
+need_packages "${autopack_build_packages[@]}" "${autopack_engine_packages[@]}" \
+  "${autopack_test_packages[@]}" || give_up "the packages could not be had" 7
 
 engine_log=$(mktemp)
 fuzz_log=$(mktemp)
+tidy_log=$(mktemp)
+engine_pid=
+trap '[ -n "$engine_pid" ] && end_process "$engine_pid"; rm -f "$engine_log" "$fuzz_log" "$tidy_log"' EXIT
+
+# Counts go to their file as they are made, so that those of a program that ends by a signal or _exit are not lost.
+if [ -n "$coverage" ]; then
+  counts=$root/build-coverage/raw/%c%m.profraw
+  # What meson tries the compiler with knows no file of counts, and would leave one here.
+  export CCACHE_DISABLE=1 LLVM_PROFILE_FILE=/dev/null
+  compiler=clang++ build build-coverage -Doptimization=0 -Ddebug=false -Dcpp_link_args=-fprofile-instr-generate \
+    "-Dcpp_args=-fprofile-instr-generate=$counts -fcoverage-mapping -mllvm -runtime-counter-relocation" ||
+    give_up "the build failed" 4
+  unset LLVM_PROFILE_FILE
+  rm -rf build-coverage/raw && mkdir build-coverage/raw
+  engine_pid=$(start_engine "$engine_log")
+  run build-coverage unit golden integration
+  python3 tests/support/coverage.py build-coverage >"$tidy_log" 2>&1
+  take_log coverage "$tidy_log"
+  finish
+fi
+
+# Little optimised: compiling takes longer than all the tests. What an optimiser suspects differs from one compiler to
+# the next, so that warnings are errors in the sanitized build alone.
+build build-tests -Doptimization=1 -Ddebug=false -Dcpp_args=-g1 || give_up "the build failed" 7
+
 engine_pid=$(start_engine "$engine_log")
-trap '[ -n "$engine_pid" ] && end_process "$engine_pid"; rm -f "$engine_log" "$fuzz_log"' EXIT
 
 # By clang, whose libFuzzer the fuzz targets need: one build for them and for the tests. Unoptimised: the sanitizers
 # make optimising compilers many times slower. All this while the integration tests wait for engines and registries.
@@ -89,18 +125,27 @@ trap '[ -n "$engine_pid" ] && end_process "$engine_pid"; rm -f "$engine_log" "$f
 ) &
 sanitized_build=$!
 
+# clang-tidy reads no other compiler's precompiled headers: a build directory of its own, in which nothing is built.
+(
+  renice -n 19 "$BASHPID" >/dev/null
+  if [ ! -f build-tidy/build.ninja ]; then
+    CXX=clang++ meson setup build-tidy -Dfuzz=true -Db_lundef=false -Db_pch=false >/dev/null || exit
+  fi
+  ninja -C build-tidy build.ninja >/dev/null && python3 tests/support/tidy.py "${tidy_files[@]}" build-tidy
+) >"$tidy_log" 2>&1 &
+tidy=$!
+
 run build-tests unit golden lint integration
 
 export ASAN_OPTIONS=abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 export LSAN_OPTIONS=suppressions=$root/tests/support/leaks.txt:print_suppressions=0
 if wait "$sanitized_build"; then
   run --name sanitized build-asan unit golden
-  read -r good bad < <(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' "$fuzz_log")
-  grep -v '^ok ' "$fuzz_log"
-  passed=$((passed + ${good:-0}))
-  failed=$((failed + ${bad:-1}))
+  take_log fuzz "$fuzz_log"
 else
   echo "the sanitized build failed"
   failed=$((failed + 3))
 fi
+wait "$tidy"
+take_log clang-tidy "$tidy_log"
 finish

@@ -177,9 +177,11 @@ namespace {
 /// Characters that show a text in another order or on another line than it is written in: the
 /// Unicode property Bidi_Control, the separators of lines and paragraphs, and invisible marks.
 bool misleads(std::string_view character) {
+  // NOLINTBEGIN(misc-misleading-bidirectional): written as escapes, they mislead nobody.
   static constexpr std::array<std::string_view, 18> characters{
       "\u061C", "\u180E", "\u200B", "\u200E", "\u200F", "\u2028", "\u2029", "\u202A", "\u202B",
       "\u202C", "\u202D", "\u202E", "\u2060", "\u2066", "\u2067", "\u2068", "\u2069", "\uFEFF"};
+  // NOLINTEND(misc-misleading-bidirectional)
   return character.size() > 1 && character.size() < 4 &&
          std::find(characters.begin(), characters.end(), character) != characters.end();
 }

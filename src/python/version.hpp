@@ -46,7 +46,7 @@ struct Version {
   /// PEP 440's order: `1.0.dev1 < 1.0a1 < 1.0 == 1 < 1.0+x < 1.0.post1`.
   std::strong_ordering operator<=>(const Version& other) const;
 
-  bool operator==(const Version& other) const { return (*this <=> other) == 0; }
+  bool operator==(const Version& other) const { return std::is_eq(*this <=> other); }
 };
 
 }  // namespace autopack::python

@@ -1,12 +1,14 @@
 #include "source/secret_rules.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace autopack::source {
 
 namespace {
 
-/// Wu and Manber's search with blocks of two bytes: no anchor is shorter than this.
+/// Wu and Manber's search with blocks of two bytes: no anchor is shorter than this. One of three
+/// bytes is looked for with each letter that may follow.
 constexpr std::size_t shortest{4};
 constexpr std::size_t block{2};
 constexpr std::size_t largest_shift{shortest - block + 1};
@@ -21,12 +23,24 @@ std::size_t block_at(const char* bytes) {
 SecretAnchors::SecretAnchors(const std::vector<SecretRule>& rules)
     : shifts_(std::size_t{1} << 16U, largest_shift), buckets_(std::size_t{1} << 8U) {
   for (const SecretRule& rule : rules) {
-    for (std::size_t at = 0; at + block <= shortest; ++at) {
-      auto& shift = shifts_.at(block_at(rule.anchor.data() + at));
-      shift = std::min(shift, static_cast<unsigned char>(shortest - block - at));
+    const std::string anchor{rule.anchor};
+    if (anchor.size() >= shortest) {
+      add(anchor, rule);
+      continue;
     }
-    buckets_.at(static_cast<unsigned char>(rule.anchor.front())).push_back(rule);
+    for (char letter = 'a'; letter <= 'z'; ++letter) {
+      add(anchor + letter, rule);
+      add(anchor + static_cast<char>(letter - 'a' + 'A'), rule);
+    }
   }
+}
+
+void SecretAnchors::add(std::string text, const SecretRule& rule) {
+  for (std::size_t at = 0; at + block <= shortest; ++at) {
+    auto& shift = shifts_.at(block_at(text.data() + at));
+    shift = std::min(shift, static_cast<unsigned char>(shortest - block - at));
+  }
+  buckets_.at(static_cast<unsigned char>(text.front())).push_back({std::move(text), &rule});
 }
 
 std::size_t SecretAnchors::find(std::string_view text,
@@ -43,9 +57,9 @@ std::size_t SecretAnchors::find(std::string_view text,
       continue;
     }
     const std::size_t start = at + block - shortest;
-    for (const SecretRule& candidate : buckets_[static_cast<unsigned char>(bytes[start])]) {
-      if (text.substr(start, candidate.anchor.size()) == candidate.anchor) {
-        rule = &candidate;
+    for (const Anchor& candidate : buckets_[static_cast<unsigned char>(bytes[start])]) {
+      if (text.substr(start, candidate.text.size()) == candidate.text) {
+        rule = candidate.rule;
         return start;
       }
     }
@@ -55,12 +69,7 @@ std::size_t SecretAnchors::find(std::string_view text,
 }
 
 const SecretAnchors& SecretAnchors::known() {
-  static const SecretAnchors anchors{[] {
-    auto rules = token_rules();
-    const auto keys = key_rules();
-    rules.insert(rules.end(), keys.begin(), keys.end());
-    return rules;
-  }()};
+  static const SecretAnchors anchors{secret_rules()};
   return anchors;
 }
 

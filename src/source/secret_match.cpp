@@ -14,25 +14,26 @@ std::string_view run_of(std::string_view text, std::size_t at, CharacterClass in
   return text.substr(0, static_cast<std::size_t>(end - text.begin()));
 }
 
-std::optional<SecretMatch> token(std::string_view text,
-                                 std::size_t at,
-                                 std::string_view kind,
-                                 std::size_t prefix,
-                                 CharacterClass in_class,
-                                 std::size_t least,
-                                 std::size_t most) {
+std::optional<SecretMatch> token_at(const SecretRule& rule,
+                                    std::string_view text,
+                                    std::size_t at,
+                                    std::size_t prefix) {
   if (at > 0 && is_alphanumeric(text[at - 1])) {
     return std::nullopt;
   }
-  const auto rest = run_of(text, at + prefix, in_class);
-  if (rest.size() < least || rest.size() > most || is_placeholder(rest)) {
+  const auto rest = run_of(text, at + prefix, rule.alphabet);
+  if (rest.size() < rule.least || rest.size() > rule.most || is_placeholder(rest)) {
     return std::nullopt;
   }
   const std::size_t end = at + prefix + rest.size();
   if (end < text.size() && is_alphanumeric(text[end])) {
     return std::nullopt;
   }
-  return SecretMatch{kind, text.substr(at, prefix + rest.size())};
+  return SecretMatch{rule.kind, text.substr(at, prefix + rest.size())};
+}
+
+std::optional<SecretMatch> token(const SecretRule& rule, std::string_view text, std::size_t at) {
+  return token_at(rule, text, at, rule.anchor.size());
 }
 
 std::size_t value_after(std::string_view text, std::size_t at) {
@@ -52,6 +53,12 @@ std::size_t value_after(std::string_view text, std::size_t at) {
     ++at;
   }
   return at < text.size() ? at : std::string_view::npos;
+}
+
+std::string_view value_of(const SecretRule& rule, std::string_view text, std::size_t at) {
+  const std::size_t quote = rule.anchor.ends_with('"') ? 1 : 0;
+  const std::size_t value = value_after(text, at + rule.anchor.size() - quote);
+  return value == std::string_view::npos ? std::string_view{} : run_of(text, value, rule.alphabet);
 }
 
 std::string_view around(std::string_view text, std::size_t at) {

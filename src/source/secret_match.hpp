@@ -33,26 +33,30 @@ constexpr bool is_upper_or_digit(char c) {
   return is_upper(c) || is_digit(c);
 }
 
-using CharacterClass = bool (*)(char);
-
 /// The characters of a class that stand from `at` on, at most a window of them.
 std::string_view run_of(std::string_view text, std::size_t at, CharacterClass in_class);
 
-/// A token: `prefix` characters of the anchor, then `least` to `most` of a class, and nothing of a
-/// word on either side.
-std::optional<SecretMatch> token(std::string_view text,
-                                 std::size_t at,
-                                 std::string_view kind,
-                                 std::size_t prefix,
-                                 CharacterClass in_class,
-                                 std::size_t least,
-                                 std::size_t most);
+/// A token that begins at `at`: `prefix` characters, then what the rule says, and nothing of a word
+/// on either side.
+std::optional<SecretMatch> token_at(const SecretRule& rule,
+                                    std::string_view text,
+                                    std::size_t at,
+                                    std::size_t prefix);
+
+/// A token that begins with the anchor.
+std::optional<SecretMatch> token(const SecretRule& rule, std::string_view text, std::size_t at);
 
 /// Where the value of `name = "value"`, `"name": "value"` or `name: value` begins, seen from the
 /// end of the name; npos when no value follows on the line.
 std::size_t value_after(std::string_view text, std::size_t at);
 
+/// The value of the name that is the anchor, as far as the rule's alphabet goes; empty without one.
+std::string_view value_of(const SecretRule& rule, std::string_view text, std::size_t at);
+
 /// What stands around `at`, as far as a rule may look.
 std::string_view around(std::string_view text, std::size_t at);
+
+/// A private key in PEM, whose first line the anchor stands in.
+std::optional<SecretMatch> pem_key(const SecretRule& rule, std::string_view text, std::size_t at);
 
 }  // namespace autopack::source

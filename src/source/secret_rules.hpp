@@ -16,12 +16,22 @@ struct SecretMatch {
   std::string_view value{};  ///< a part of the text
 };
 
-/// A text that stands in a secret or beside it, and what makes sure of it.
+using CharacterClass = bool (*)(char);
+
+/// What tells a kind of secret.
 struct SecretRule {
-  std::string_view anchor{};
+  std::string_view kind{};
+  std::string_view anchor{};  ///< stands in the secret, or before it
   /// Looks at `text` around the anchor that begins at `at`.
-  std::optional<SecretMatch> (*match)(std::string_view text, std::size_t at){nullptr};
+  std::optional<SecretMatch> (*look)(const SecretRule& rule, std::string_view text, std::size_t at){
+      nullptr};
+  CharacterClass alphabet{nullptr};  ///< of what follows the anchor
+  std::size_t least{0};              ///< of them
+  std::size_t most{std::string_view::npos};
 };
+
+/// The rules of all secrets that are known by what stands in a file, whatever its name.
+const std::vector<SecretRule>& secret_rules();
 
 /// Finds the anchors of all rules in one pass.
 class SecretAnchors {
@@ -37,16 +47,17 @@ public:
                    const SecretRule*& rule) const;
 
 private:
+  struct Anchor {
+    std::string text{};
+    const SecretRule* rule{nullptr};
+  };
+
   explicit SecretAnchors(const std::vector<SecretRule>& rules);
+  void add(std::string text, const SecretRule& rule);
 
   std::vector<unsigned char> shifts_;
-  std::vector<std::vector<SecretRule>> buckets_;
+  std::vector<std::vector<Anchor>> buckets_;
 };
-
-/// The rules of tokens that are known by their first letters or by the name before them.
-std::vector<SecretRule> token_rules();
-/// The rules of private keys and of logins in configurations.
-std::vector<SecretRule> key_rules();
 
 /// True for what documentation writes in a secret's place: `xxxx`, `<TOKEN>`, `${TOKEN}`,
 /// `changeme`, `...EXAMPLE`.

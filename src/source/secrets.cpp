@@ -125,7 +125,7 @@ void SecretScan::look(std::string_view text, std::size_t end) {
   const SecretRule* rule = nullptr;
   for (std::size_t at = anchors.find(text, looked_, end, rule); at < end;
        at = anchors.find(text, at + 1, end, rule)) {
-    if (const auto match = rule->match(text, at)) {
+    if (const auto match = rule->look(*rule, text, at)) {
       const auto place = static_cast<std::size_t>(match->value.data() - text.data());
       note(text, place, match->kind, match->value);
       if (is_done()) {

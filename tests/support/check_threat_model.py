@@ -1,4 +1,4 @@
-"""Checks that each test that CONTRIBUTING.md names is there, fuzz targets among them.
+"""Checks that each test and each file that CONTRIBUTING.md names is there, fuzz targets among them.
 
     check_threat_model.py ROOT
 """
@@ -23,6 +23,10 @@ def missing(root):
             is_file = name.endswith(('.cpp', '.py'))
             if not (any((root / 'tests').rglob(name)) if is_file else name in targets):
                 yield f'{row[1].strip()}: there is no `{name}`'
+    text = (root / 'CONTRIBUTING.md').read_text()
+    for name in sorted(set(re.findall(r'`((?:src|tests|examples|templates)/[\w./-]+)', text))):
+        if '...' not in name and 'TARGET' not in name and not (root / name).exists():
+            yield f'there is no `{name}`'
     if len(rows) < 10:
         yield 'the table of boundaries is not found'
 
@@ -31,7 +35,7 @@ def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     found = list(missing(pathlib.Path(sys.argv[1])))
-    print('\n'.join(found) if found else 'each boundary has its tests')
+    print('\n'.join(found) if found else 'each boundary has its tests, and each file is there')
     sys.exit(1 if found else 0)
 
 

@@ -3,7 +3,7 @@
     layering.py ROOT
 
 Prints one line per finding; exit status 1 when there is any. What the table allows and no file needs is one, too, and
-so is a circle.
+so are a circle, and a row of CONTRIBUTING.md that says otherwise.
 """
 
 import graphlib
@@ -61,6 +61,7 @@ UNWANTED = 'regex'
 JSON = 'nlohmann/json.hpp'
 OUR_JSON = 'base/json.hpp'
 
+ROW = re.compile(r'^\| `([\w/]+)/` \|.*\|([^|]*)\|$', re.MULTILINE)
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 
 
@@ -124,6 +125,10 @@ def findings(root):
     for folder, others in allowed.items():
         for other in sorted(others - needed[folder]):
             yield f'layering.py: {folder} may include {other}, and no file does'
+    told = {folder: set(others.split()) for folder, others in ROW.findall((root / 'CONTRIBUTING.md').read_text())}
+    for folder, others in allowed.items():
+        if folder != '.' and told.get(folder) != others:
+            yield f'CONTRIBUTING.md: the row of `{folder}/` says otherwise than layering.py'
     try:
         graphlib.TopologicalSorter(allowed).prepare()
     except graphlib.CycleError as error:
