@@ -88,15 +88,14 @@ std::string free_dockerfile_path(const BuildRequest& request) {
 }
 
 bool holds_own_dockerfile(const BuildRequest& request) {
-  const plan::Plan& plan = *request.plan;
+  const plan::ReadablePlan& plan = *request.plan;
   if (plan.user_dockerfile.empty()) {
     return false;
   }
   const auto context = plan::context(plan);
   return std::any_of(context.begin(), context.end(), [&](const plan::ContextEntry* entry) {
     return plan::context_path(*entry, request.root) == plan.user_dockerfile &&
-           entry->size == request.dockerfile.size() &&
-           plan.trees.at(entry->tree).read(*entry) == request.dockerfile;
+           entry->size == request.dockerfile.size() && plan.read(*entry) == request.dockerfile;
   });
 }
 

@@ -122,14 +122,14 @@ std::string distribution(std::string_view requirement) {
 }
 
 /// Where the project asks for `requirement`; empty when something it depends on does.
-std::string asked_in(const std::string& requirement, const plan::Plan& plan) {
+std::string asked_in(const std::string& requirement, const plan::ReadablePlan& plan) {
   const std::string name = distribution(requirement);
   for (const auto& entry : plan.dependencies.inputs) {
     const bool text = entry.path.ends_with(".txt") || entry.path.ends_with(".in");
     if (!text || entry.type != source::EntryType::file || entry.tree >= plan.trees.size()) {
       continue;
     }
-    const auto lines = split(plan.trees[entry.tree].read(entry), '\n');
+    const auto lines = split(plan.read(entry), '\n');
     for (std::size_t i = 0; i < lines.size(); ++i) {
       if (distribution(lines[i]) == name) {
         return fmt::format("`{}` line {}", entry.path, i + 1);

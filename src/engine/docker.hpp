@@ -62,7 +62,7 @@ struct ContextFile {
 };
 
 struct BuildRequest {
-  const plan::Plan* plan{nullptr};  ///< files of the context
+  const plan::ReadablePlan* plan{nullptr};  ///< files of the context
   /// Context directory of the working directory's files: plan::Dialect::root. Empty: the context's
   /// root.
   std::string root{};

@@ -5,10 +5,10 @@
 namespace autopack::packaging {
 
 Packaging::Packaging(std::shared_ptr<const Wanted> wanted,
-                     plan::Plan plan,
+                     plan::ReadablePlan plan,
                      std::optional<state::BuildRecord> before)
     : wanted_{std::move(wanted)},
-      plan_{std::make_shared<const plan::Plan>(std::move(plan))},
+      plan_{std::make_shared<const plan::ReadablePlan>(std::move(plan))},
       before_{std::make_shared<const std::optional<state::BuildRecord>>(std::move(before))} {}
 
 bool Packaging::is_changed() const {

@@ -20,7 +20,7 @@ class Packaging {
 public:
   /// `before` is what was built of the working directory last; none when nothing was.
   Packaging(std::shared_ptr<const Wanted> wanted,
-            plan::Plan plan,
+            plan::ReadablePlan plan,
             std::optional<state::BuildRecord> before);
 
   const Wanted& wanted() const { return *wanted_; }
@@ -32,7 +32,7 @@ public:
   const ImageName& name() const { return wanted_->name; }
 
   /// Stays where it is, in copies too.
-  const plan::Plan& plan() const { return *plan_; }
+  const plan::ReadablePlan& plan() const { return *plan_; }
 
   /// True when something is different from what was built here last, or nothing was.
   bool is_changed() const;
@@ -70,7 +70,7 @@ public:
 
 private:
   std::shared_ptr<const Wanted> wanted_;
-  std::shared_ptr<const plan::Plan> plan_;
+  std::shared_ptr<const plan::ReadablePlan> plan_;
   std::shared_ptr<const std::optional<state::BuildRecord>> before_;
   mutable std::shared_ptr<const Comparison> comparison_{};
 };

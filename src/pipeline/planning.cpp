@@ -13,9 +13,9 @@ namespace {
 
 using packaging::Packaging;
 
-plan::Plan make_plan(const Services& services,
-                     const packaging::Wanted& wanted,
-                     const image::BaseFacts& executor) {
+plan::ReadablePlan make_plan(const Services& services,
+                             const packaging::Wanted& wanted,
+                             const image::BaseFacts& executor) {
   const auto& request = wanted.request;
   const auto directory = std::filesystem::weakly_canonical(request.project.directory);
   state::FileHashes hashes{

@@ -15,7 +15,7 @@ namespace {
 using source::AllowedSecret;
 using source::FoundSecret;
 
-std::vector<FoundSecret> secrets_of(const plan::Plan& plan) {
+std::vector<FoundSecret> secrets_of(const plan::ReadablePlan& plan) {
   std::vector<FoundSecret> all;
   for (const plan::ContextEntry* entry : plan::context(plan)) {
     if (entry->type != source::EntryType::file || entry->cleared) {
@@ -65,10 +65,10 @@ Problem stale(const AllowedSecret& allowed) {
 
 }  // namespace
 
-Problems find_secrets(const plan::Plan& plan) {
+Problems find_secrets(const plan::ReadablePlan& plan) {
   Problems problems;
   const auto found = secrets_of(plan);
-  const auto& tree = *plan.trees.front().tree;
+  const auto& tree = plan.working_directory();
   const auto allowed = allowed_by(tree);
   for (const FoundSecret& secret : found) {
     if (std::none_of(allowed.begin(), allowed.end(),
@@ -85,7 +85,7 @@ Problems find_secrets(const plan::Plan& plan) {
   return problems;
 }
 
-void refuse_secrets(Services& services, const plan::Plan& plan) {
+void refuse_secrets(Services& services, const plan::ReadablePlan& plan) {
   const Problems problems = find_secrets(plan);
   for (const Problem& problem : problems) {
     if (problem.severity == Problem::Severity::warning) {

@@ -10,9 +10,9 @@ namespace autopack::pipeline {
 /// project's `.autopack-allow-secrets` does not allow, with file, line and kind but never the
 /// value; a warning for each line of that file which allows nothing any more. Files that the plan's
 /// hashing cleared are not read again.
-Problems find_secrets(const plan::Plan& plan);
+Problems find_secrets(const plan::ReadablePlan& plan);
 
 /// Stops before a byte leaves: throws Error(project) with every secret. Warnings are told.
-void refuse_secrets(Services& services, const plan::Plan& plan);
+void refuse_secrets(Services& services, const plan::ReadablePlan& plan);
 
 }  // namespace autopack::pipeline

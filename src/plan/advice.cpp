@@ -152,7 +152,7 @@ void tell_impossible(const std::string& text, const std::string& origin, Problem
   }
 }
 
-void tell_doubtful_requirements(const Plan& plan,
+void tell_doubtful_requirements(const ReadablePlan& plan,
                                 const project::Project& project,
                                 Problems& problems) {
   const auto framework = framework_of(plan.base);
@@ -163,12 +163,12 @@ void tell_doubtful_requirements(const Plan& plan,
     }
   };
   for (const auto& file : project.requirement_inputs) {
-    const auto entry = plan.trees.front().tree->find(file);
+    const auto entry = plan.working_directory().find(file);
     const bool is_text = file.ends_with(".txt") || file.ends_with(".in");
     if (!entry || entry->type != source::EntryType::file || !is_text) {
       continue;
     }
-    const auto text = project::decode_requirements(plan.trees.front().tree->read(file)).text;
+    const auto text = project::decode_requirements(plan.working_directory().read(file)).text;
     for (const auto& line : project::split_requirements(text)) {
       tell(line.requirement, fmt::format("{}:{}", printable(file), line.first));
     }
@@ -185,7 +185,7 @@ std::string framework_in(const image::BaseFacts& base) {
   return framework ? framework->distribution : "";
 }
 
-Advice advice(const Plan& plan,
+Advice advice(const ReadablePlan& plan,
               const project::Project& project,
               ImportFindings imports,
               const BaseModules& in_base) {

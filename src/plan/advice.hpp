@@ -25,13 +25,13 @@ struct Advice {
 /// provides, a requirement that replaces the framework of the base. `imports` are those of the plan
 /// (see walk_imports). The executor image is looked into
 /// (`in_base`, which may be empty) only when a package is imported that no requirement names.
-Advice advice(const Plan& plan,
+Advice advice(const ReadablePlan& plan,
               const project::Project& project,
               ImportFindings imports,
               const BaseModules& in_base = {});
 
 /// The part about imports.
-Advice import_advice(const Plan& plan,
+Advice import_advice(const ReadablePlan& plan,
                      const project::Project& project,
                      ImportFindings imports,
                      const BaseModules& in_base = {});

@@ -41,8 +41,8 @@ std::string distribution_of(const std::string& package) {
 /// What provides the packages that conda is asked for: the base and the requirements.
 class Providers {
 public:
-  Providers(const Plan& plan, const project::Project& project, const BaseModules& in_base)
-      : named_{project::named_distributions(*plan.trees.front().tree, project).names},
+  Providers(const ReadablePlan& plan, const project::Project& project, const BaseModules& in_base)
+      : named_{project::named_distributions(plan.working_directory(), project).names},
         framework_{framework_in(plan.base)} {
     std::vector<std::string> modules{"tensorflow", "torch"};
     for (const auto& package : project.conda.packages) {
@@ -79,7 +79,7 @@ private:
 
 }  // namespace
 
-std::optional<Problem> conda_advice(const Plan& plan,
+std::optional<Problem> conda_advice(const ReadablePlan& plan,
                                     const project::Project& project,
                                     const BaseModules& in_base) {
   auto packages = project.conda.packages;
@@ -105,10 +105,10 @@ std::optional<Problem> conda_advice(const Plan& plan,
                 "`--requirements=NAME,...`"}};
 }
 
-std::string unread_conda_hint(const Plan& plan,
+std::string unread_conda_hint(const ReadablePlan& plan,
                               const project::Project& project,
                               const std::vector<std::string>& modules) {
-  const project::Findings findings{*plan.trees.front().tree, project.ignore};
+  const project::Findings findings{plan.working_directory(), project.ignore};
   const auto file = project::find_conda_environment(findings);
   if (!file) {
     return {};

@@ -20,8 +20,8 @@ struct ContentReader {
 /// Lists what copies take out of one tree, and finds what cannot travel.
 class Gatherer {
 public:
-  /// `index` is that of `place` in Plan::trees. Contents are read when there is a reader and
-  /// nothing is wrong. `ignore` and `contents` must outlive this object.
+  /// `index` is that of `place` in ReadablePlan::trees. Contents are read when there is a reader
+  /// and nothing is wrong. `ignore` and `contents` must outlive this object.
   Gatherer(PlacedTree place,
            std::uint16_t index,
            const source::Selection& ignore,

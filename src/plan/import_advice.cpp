@@ -27,9 +27,9 @@ python::MarkerEnvironment environment_of(const Plan& plan) {
 /// Who provides what a program imports.
 class Providers {
 public:
-  Providers(const Plan& plan, const project::Project& project)
+  Providers(const ReadablePlan& plan, const project::Project& project)
       : named_{project::named_distributions(
-            *plan.trees.front().tree, project, environment_of(plan))},
+            plan.working_directory(), project, environment_of(plan))},
         base_{framework_in(plan.base)},
         is_unread_{plan.dependencies.install && plan.dependencies.resolves} {
     if (base_ == "torch") {
@@ -196,7 +196,7 @@ bool settle_by_base(std::vector<OpenImport>& imports, const BaseModules& in_base
 
 }  // namespace
 
-Advice import_advice(const Plan& plan,
+Advice import_advice(const ReadablePlan& plan,
                      const project::Project& project,
                      ImportFindings imports,
                      const BaseModules& in_base) {

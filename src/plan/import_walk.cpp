@@ -58,7 +58,7 @@ std::string judged_module(const project::Import& import, const std::string& name
 
 }  // namespace
 
-ImportWalk::ImportWalk(const Plan& plan, const project::Project& project, Start start)
+ImportWalk::ImportWalk(const ReadablePlan& plan, const project::Project& project, Start start)
     : plan_{plan}, project_{project}, start_{std::move(start)} {
   roots_.push_back(start_.root);
   for (const auto& root : project.python_path) {
@@ -122,8 +122,7 @@ void ImportWalk::read(const ContextEntry* entry, const std::string& path, bool c
   const auto known = project_.python_files.find(entry->path);
   const bool is_known = entry->tree == 0 && known != project_.python_files.end();
   const project::PythonFile& file =
-      is_known ? known->second
-               : read_now.emplace(project::read_python_file(plan_.trees[entry->tree].read(*entry)));
+      is_known ? known->second : read_now.emplace(project::read_python_file(plan_.read(*entry)));
   if (certain && file.python2_line > 0) {
     tell_python2(path, file.python2_line);
   }
@@ -285,7 +284,7 @@ std::optional<Problem> ImportWalk::elsewhere(const project::Import& import,
 /// The module `name` of the working directory, image or not.
 std::optional<source::Entry> ImportWalk::on_disk(const std::string& root,
                                                  const std::string& name) const {
-  const auto& tree = *plan_.trees.front().tree;
+  const auto& tree = plan_.working_directory();
   const std::string path = project::join_path(root, name);
   if (auto file = tree.find(path + ".py"); file && file->type == source::EntryType::file) {
     return file;

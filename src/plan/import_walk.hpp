@@ -42,7 +42,7 @@ struct ImportFindings {
 /// Follows the imports of a program through the files of its image.
 class ImportWalk {
 public:
-  ImportWalk(const Plan& plan, const project::Project& project, Start start);
+  ImportWalk(const ReadablePlan& plan, const project::Project& project, Start start);
 
   ImportFindings run();
 
@@ -77,7 +77,7 @@ private:
   void tell_python2(const std::string& path, int line);
   void note_open(const project::Import& import, const std::string& path);
 
-  const Plan& plan_;
+  const ReadablePlan& plan_;
   const project::Project& project_;
   Start start_;
   std::vector<std::string> roots_;  ///< sys.path, below the working directory
@@ -93,6 +93,6 @@ private:
 };
 
 /// The walk from all files that Python starts with.
-ImportFindings walk_imports(const Plan& plan, const project::Project& project);
+ImportFindings walk_imports(const ReadablePlan& plan, const project::Project& project);
 
 }  // namespace autopack::plan

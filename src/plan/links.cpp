@@ -26,7 +26,7 @@ bool is_in_image(const Plan& plan, const std::string& path) {
 }
 
 /// Why `entry`, a link, leads nowhere in the image; none when it leads somewhere.
-std::optional<Problem> fault(const Plan& plan,
+std::optional<Problem> fault(const ReadablePlan& plan,
                              const source::Selection& selection,
                              const ContextEntry& entry) {
   const bool is_of_job =
@@ -75,7 +75,7 @@ std::optional<Problem> fault(const Plan& plan,
 
 }  // namespace
 
-Problems dangling_links(const Plan& plan, const source::Selection& selection) {
+Problems dangling_links(const ReadablePlan& plan, const source::Selection& selection) {
   Problems problems;
   std::size_t more = 0;
   for (const ContextEntry& entry : plan.code) {

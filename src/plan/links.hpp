@@ -5,6 +5,6 @@
 namespace autopack::plan {
 
 /// A finding for each symbolic link of the image that would lead nowhere in it.
-Problems dangling_links(const Plan& plan, const source::Selection& selection);
+Problems dangling_links(const ReadablePlan& plan, const source::Selection& selection);
 
 }  // namespace autopack::plan

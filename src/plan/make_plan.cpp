@@ -38,7 +38,7 @@ PlacedTree tree_of(const project::Extra& extra) {
 
 std::vector<ContextEntry> gather_outside(const std::vector<project::Extra>& extras,
                                          const ContentReader* contents,
-                                         Plan& plan,
+                                         ReadablePlan& plan,
                                          Problems& problems) {
   source::IgnoreRules built_in;
   built_in.add_defaults();
@@ -68,7 +68,7 @@ std::vector<ContextEntry> gather(const std::vector<Copy>& copies,
                                  const std::vector<project::Extra>& outside,
                                  const project::Project& project,
                                  const ContentReader* contents,
-                                 Plan& plan,
+                                 ReadablePlan& plan,
                                  Problems& problems) {
   Gatherer gatherer{plan.trees.front(), 0, project.ignore, contents};
   if (!plan.user_dockerfile.empty()) {
@@ -160,11 +160,11 @@ void refuse_unfit_texts(const Plan& plan, Problems& problems) {
   }
 }
 
-void plan_generated(Plan& plan,
+void plan_generated(ReadablePlan& plan,
                     const project::Project& project,
                     const Options& options,
                     Problems& problems) {
-  const source::Tree& tree = *plan.trees.front().tree;
+  const source::Tree& tree = plan.working_directory();
   plan.dependencies = project_dependencies(tree, project);
   if (plan.dependencies.needs_pip()) {
     plan.dependencies.install_environment = options.build_environment;
@@ -213,25 +213,25 @@ std::string own_templates(const Options& options) {
 
 }  // namespace
 
-Plan make_plan(std::shared_ptr<const source::Tree> tree,
-               const project::Project& project,
-               const project::Request& request,
-               const image::BaseFacts& base,
-               const Options& options) {
-  Plan plan{.base = base,
-            .entry = project.entry,
-            .platform = options.platform,
-            .user = base.user,
-            .user_dockerfile = name_of_dockerfile(request),
-            .ignore_text = project.ignore.text(),
-            .labels = options.labels,
-            .warnings = project.warnings,
-            .trees = {{.tree = std::move(tree)}}};
+ReadablePlan make_plan(std::shared_ptr<const source::Tree> tree,
+                       const project::Project& project,
+                       const project::Request& request,
+                       const image::BaseFacts& base,
+                       const Options& options) {
+  ReadablePlan plan{{.base = base,
+                     .entry = project.entry,
+                     .platform = options.platform,
+                     .user = base.user,
+                     .user_dockerfile = name_of_dockerfile(request),
+                     .ignore_text = project.ignore.text(),
+                     .labels = options.labels,
+                     .warnings = project.warnings},
+                    {{.tree = std::move(tree)}}};
   Problems problems;
   if (plan.user_dockerfile.empty()) {
     plan_generated(plan, project, options, problems);
   } else {
-    plan.dockerfile = own_dockerfile(*plan.trees.front().tree, request);
+    plan.dockerfile = own_dockerfile(plan.working_directory(), request);
     plan.copies = {{}};
     const ContentReader reader{.hashes = options.hashes};
     plan.code =

@@ -44,7 +44,7 @@ struct ContextEntry {
   source::EntryType type{source::EntryType::file};
   bool executable{false};  ///< the owner's execute bit
   bool cleared{false};     ///< its bytes were looked at, and hold no secret
-  std::uint16_t tree{0};   ///< index into Plan::trees
+  std::uint16_t tree{0};   ///< index into ReadablePlan::trees
 
   /// What it is: `d` a directory, `l` a link, `x` a program, `f` another file.
   char letter() const {
@@ -157,18 +157,24 @@ struct Plan {
 
   /// True when something is installed or removed below the code.
   bool needs_dependency_image() const { return !dependencies.empty() || remove_sitecustomize; }
+};
 
-  /// Not part of the data: where contents are read from. [0] is the working directory.
-  std::vector<PlacedTree> trees{};
+/// A plan whose files can be read.
+struct ReadablePlan : Plan {
+  std::vector<PlacedTree> trees{};  ///< [0] is the working directory
+
+  const source::Tree& working_directory() const { return *trees.front().tree; }
+
+  std::string read(const ContextEntry& file) const { return trees.at(file.tree).read(file); }
 };
 
 /// Decides everything from facts. Error(project) with all findings: a needed file that is ignored,
 /// a base without pip, a name starting with `.wh.`, a FIFO.
-Plan make_plan(std::shared_ptr<const source::Tree> tree,
-               const project::Project& project,
-               const project::Request& request,
-               const image::BaseFacts& base,
-               const Options& options);
+ReadablePlan make_plan(std::shared_ptr<const source::Tree> tree,
+                       const project::Project& project,
+                       const project::Request& request,
+                       const image::BaseFacts& base,
+                       const Options& options);
 
 /// The Plan as one JSON object with sorted keys and two spaces of indentation, a line feed at the
 /// end.

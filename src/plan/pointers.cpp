@@ -30,7 +30,7 @@ bool is_pointer(const std::string& text) {
 
 }  // namespace
 
-Problems unfetched_files(const Plan& plan) {
+Problems unfetched_files(const ReadablePlan& plan) {
   const PlacedTree& place = plan.trees.front();
   if (!uses_lfs(*place.tree)) {
     return {};

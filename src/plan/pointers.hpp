@@ -5,6 +5,6 @@
 namespace autopack::plan {
 
 /// A warning when files of the image are pointers of Git LFS instead of what they stand for.
-Problems unfetched_files(const Plan& plan);
+Problems unfetched_files(const ReadablePlan& plan);
 
 }  // namespace autopack::plan

@@ -32,7 +32,7 @@ bool is_everywhere(const std::string& program) {
 
 class StartCheck {
 public:
-  StartCheck(const Plan& plan, const project::Project& project, const BaseContents& in_base)
+  StartCheck(const ReadablePlan& plan, const project::Project& project, const BaseContents& in_base)
       : plan_{plan}, project_{project}, in_base_{in_base} {}
 
   Problems run() {
@@ -46,7 +46,7 @@ public:
     for (const auto& started : project_.started) {
       check_started(started);
     }
-    for (const auto& need : project::system_needs(*plan_.trees.front().tree, project_)) {
+    for (const auto& need : project::system_needs(plan_.working_directory(), project_)) {
       check_need(need);
     }
     return std::move(problems_);
@@ -73,7 +73,7 @@ private:
 
   const project::NamedDistributions& named() {
     if (!named_) {
-      named_ = project::named_distributions(*plan_.trees.front().tree, project_);
+      named_ = project::named_distributions(plan_.working_directory(), project_);
     }
     return *named_;
   }
@@ -91,7 +91,7 @@ private:
     if (!project_.package || !project_.package->installs) {
       return false;
     }
-    const project::Findings findings{*plan_.trees.front().tree, project_.ignore};
+    const project::Findings findings{plan_.working_directory(), project_.ignore};
     return findings.is_file("setup.py") || project::console_scripts(findings).count(name) > 0;
   }
 
@@ -214,7 +214,7 @@ private:
          "", std::move(hints));
   }
 
-  const Plan& plan_;
+  const ReadablePlan& plan_;
   const project::Project& project_;
   const BaseContents& in_base_;
   std::optional<project::NamedDistributions> named_;
@@ -223,7 +223,7 @@ private:
 
 }  // namespace
 
-Problems start_advice(const Plan& plan,
+Problems start_advice(const ReadablePlan& plan,
                       const project::Project& project,
                       const BaseContents& in_base) {
   if (!plan.user_dockerfile.empty()) {

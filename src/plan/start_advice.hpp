@@ -18,7 +18,7 @@ using BaseContents =
 /// tree, and what a shell script starts; and whether the system has what the installation needs. An
 /// error is what cannot succeed, a warning what cannot be checked. The executor image is looked
 /// into only when one of these is in question.
-Problems start_advice(const Plan& plan,
+Problems start_advice(const ReadablePlan& plan,
                       const project::Project& project,
                       const BaseContents& in_base);
 

@@ -50,7 +50,7 @@ void add_findings(ImportFindings& all, ImportFindings more) {
 
 }  // namespace
 
-ImportFindings walk_imports(const Plan& plan, const project::Project& project) {
+ImportFindings walk_imports(const ReadablePlan& plan, const project::Project& project) {
   ImportFindings all;
   for (auto& start : starts_of(plan, project)) {
     add_findings(all, ImportWalk{plan, project, std::move(start)}.run());

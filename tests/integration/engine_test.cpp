@@ -275,7 +275,7 @@ TEST_CASE("a context arrives normalised, and a second build runs nothing") {
 
 TEST_CASE("both builders tell the failing step and its output") {
   Bench bench;
-  const plan::Plan plan;
+  const plan::ReadablePlan plan;
   for (const bool buildkit : {true, false}) {
     if (buildkit && !bench.docker->info().buildkit) {
       continue;
@@ -304,7 +304,7 @@ TEST_CASE("both builders tell the failing step and its output") {
 
 TEST_CASE("wrong Dockerfiles and absent bases are told as such") {
   Bench bench;
-  const plan::Plan plan;
+  const plan::ReadablePlan plan;
   engine::BuildRequest request{.plan = &plan};
   request.buildkit = bench.docker->info().buildkit;
   request.dockerfile = fmt::format("FROM {}\nBOGUS\n", base_name);
@@ -320,7 +320,7 @@ TEST_CASE("wrong Dockerfiles and absent bases are told as such") {
 
 TEST_CASE("a cancelled build ends at once") {
   Bench bench;
-  const plan::Plan plan;
+  const plan::ReadablePlan plan;
   engine::BuildRequest request{.plan = &plan};
   request.buildkit = bench.docker->info().buildkit;
   request.no_cache = true;
@@ -360,7 +360,7 @@ TEST_CASE("an image goes to a registry and comes back by its digest") {
   CHECK(facts.digest == pushed.digest);
   CHECK(executor::BuildBase{*bench.docker, facts}.from() == pinned.text);
 
-  const plan::Plan plan;
+  const plan::ReadablePlan plan;
   engine::BuildRequest request{.plan = &plan};
   request.buildkit = bench.docker->info().buildkit;
   request.tags = {"autopack-engine-tests/derived:1"};

@@ -10,9 +10,9 @@
 namespace autopack {
 
 /// A plan whose code is `paths` of `tree`.
-inline plan::Plan plan_of(const std::shared_ptr<source::MemoryTree>& tree,
-                          const std::vector<std::string>& paths) {
-  plan::Plan plan;
+inline plan::ReadablePlan plan_of(const std::shared_ptr<source::MemoryTree>& tree,
+                                  const std::vector<std::string>& paths) {
+  plan::ReadablePlan plan;
   plan.trees.push_back({.tree = tree});
   for (const auto& path : paths) {
     const auto entry = tree->find(path).value();

@@ -172,7 +172,7 @@ TEST_CASE("an engine's malformed answers are errors, never crashes") {
     CHECK_THROWS_AS(engine.docker->resolve(name), Error);
     CHECK_THROWS_AS(engine.docker->push(name), Error);
     CHECK_THROWS_AS(engine.docker->run({.image = "x"}, {}), Error);
-    const plan::Plan plan;
+    const plan::ReadablePlan plan;
     CHECK_THROWS_AS(engine.docker->build({.plan = &plan}), Error);
   }
   const LoopbackServer server{
@@ -187,7 +187,7 @@ TEST_CASE("a build whose connection breaks is no success") {
   const LoopbackServer server{
       answering("/build", {.body = half + std::string(500, ' '), .drop_after = half.size()})};
   const Engine engine{server.url()};
-  const plan::Plan plan;
+  const plan::ReadablePlan plan;
   CHECK_THROWS_AS(engine.docker->build({.plan = &plan}), Error);
 }
 

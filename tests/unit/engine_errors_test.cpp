@@ -98,7 +98,7 @@ TEST_CASE("what is known of a failure decides who can mend it") {
 }
 
 TEST_CASE("pip's complaint leads to the requirement's file and line") {
-  plan::Plan plan;
+  plan::ReadablePlan plan;
   const auto tree = std::make_shared<source::MemoryTree>();
   tree->file("reqs/base.txt", "# comment\nnumpy\nNo_Such.Thing[extra]>=1 ; python_version>'3'\n");
   plan.trees.push_back({.tree = tree});

@@ -17,7 +17,7 @@ std::shared_ptr<packaging::Wanted> wanted_as(const std::string& name) {
 }  // namespace
 
 TEST_CASE("an image has a name for its key, and one for its dependencies") {
-  plan::Plan plan;
+  plan::ReadablePlan plan;
   plan.image_key = "0123456789abcdef0123";
   plan.dependency_key = "fedcba98765432100123";
   const packaging::Packaging work{wanted_as("127.0.0.1:5000/team/model:v1"), plan, {}};

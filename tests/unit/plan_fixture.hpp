@@ -36,7 +36,7 @@ struct Fixture {
                         .apt = true};
   Options options{};
 
-  Plan plan() const {
+  ReadablePlan plan() const {
     return make_plan(std::make_shared<source::MemoryTree>(tree), project, request, base, options);
   }
 };

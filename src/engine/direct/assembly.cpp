@@ -188,7 +188,7 @@ private:
 }  // namespace
 
 std::vector<CodeLayer> make_code_layers(Services& services,
-                                        const plan::Plan& plan,
+                                        const plan::ReadablePlan& plan,
                                         const std::vector<std::string>& made) {
   LayerMaker maker{services};
   std::vector<CodeLayer> layers;

@@ -20,7 +20,7 @@ struct CodeLayer {
 /// The layers of `plan`, which must outlive them; small ones are made now. `made` as for
 /// plan::placed_code.
 std::vector<CodeLayer> make_code_layers(Services& services,
-                                        const plan::Plan& plan,
+                                        const plan::ReadablePlan& plan,
                                         const std::vector<std::string>& made);
 
 /// The layers of `parent`, then `layers` of the code, with the configuration that the generated

@@ -42,7 +42,9 @@ void write_directory(image::TarWriter& tar, std::string_view path) {
   tar.add_directory(path, path == "usr/app" ? open_to_all : 0755U);
 }
 
-void write_entry(image::TarWriter& tar, const plan::Plan& plan, const plan::LayerEntry& item) {
+void write_entry(image::TarWriter& tar,
+                 const plan::ReadablePlan& plan,
+                 const plan::LayerEntry& item) {
   if (item.entry == nullptr) {
     write_directory(tar, item.path);
     return;
@@ -78,7 +80,7 @@ LayerRecipe directories(std::int64_t file_time) {
 
 }  // namespace
 
-std::vector<LayerRecipe> recipes(const plan::Plan& plan,
+std::vector<LayerRecipe> recipes(const plan::ReadablePlan& plan,
                                  std::int64_t file_time,
                                  const std::vector<std::string>& made) {
   std::vector<LayerRecipe> result;

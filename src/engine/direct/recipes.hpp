@@ -28,7 +28,7 @@ struct LayerRecipe {
 /// The layers of `plan` above its dependency image, or above the base itself when
 /// nothing is installed or removed: then the first makes the directories. `plan` must outlive them.
 /// `made` as for plan::placed_code.
-std::vector<LayerRecipe> recipes(const plan::Plan& plan,
+std::vector<LayerRecipe> recipes(const plan::ReadablePlan& plan,
                                  std::int64_t file_time,
                                  const std::vector<std::string>& made = {});
 

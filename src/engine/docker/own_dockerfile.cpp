@@ -50,7 +50,7 @@ std::optional<std::string> path_of(std::string_view word) {
 
 class Findings {
 public:
-  Findings(const plan::Plan& plan, const source::Selection& ignore)
+  Findings(const plan::ReadablePlan& plan, const source::Selection& ignore)
       : plan_{plan}, ignore_{ignore}, context_{plan::context(plan)} {}
 
   Problems take() { return std::move(problems_); }
@@ -67,14 +67,14 @@ private:
     });
   }
 
-  const plan::Plan& plan_;
+  const plan::ReadablePlan& plan_;
   const source::Selection& ignore_;
   std::vector<const plan::ContextEntry*> context_;
   Problems problems_{};
 };
 
 void Findings::look_at(const std::string& path, int line) {
-  const auto entry = plan_.trees.front().tree->find(path);
+  const auto entry = plan_.working_directory().find(path);
   const auto rule = entry ? ignore_.excludes(path) : std::nullopt;
   if (!rule || is_in_context(path)) {
     return;
@@ -145,7 +145,7 @@ void Findings::look_at_modes(const fs::path& directory) {
 
 }  // namespace
 
-Problems own_dockerfile_findings(const plan::Plan& plan,
+Problems own_dockerfile_findings(const plan::ReadablePlan& plan,
                                  const source::Selection& ignore,
                                  const std::string& place,
                                  const fs::path& directory) {

@@ -12,7 +12,7 @@ namespace autopack::engine {
 /// command: an error for what it copies and a rule leaves out, warnings for files whose mode is
 /// not kept and for a Dockerfile that gets into the image. `place` is where the Dockerfile stands
 /// in the context; `directory` is where the files' modes are looked at, empty when they are git's.
-Problems own_dockerfile_findings(const plan::Plan& plan,
+Problems own_dockerfile_findings(const plan::ReadablePlan& plan,
                                  const source::Selection& ignore,
                                  const std::string& place,
                                  const std::filesystem::path& directory);
