@@ -115,17 +115,17 @@ Words flag_names(const std::vector<FlagHelp>& flags) {
 }
 
 /// The command among `words`, and how many arguments that are no flags come after it.
-struct Place {
+struct CompletionPoint {
   const CommandEntry* command{nullptr};
   std::size_t arguments{0};
   const FlagHelp* waiting{nullptr};  ///< the last word is the value of this flag
   bool behind_dashes{false};
 };
 
-Place place_of(const Words& words,
-               const std::vector<FlagHelp>& flags,
-               const CommandEntry* command) {
-  Place place{.command = command};
+CompletionPoint place_of(const Words& words,
+                         const std::vector<FlagHelp>& flags,
+                         const CommandEntry* command) {
+  CompletionPoint place{.command = command};
   bool command_seen = false;
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
     const bool was_waiting = place.waiting != nullptr;
@@ -164,7 +164,9 @@ const CommandEntry* command_in(const Words& words) {
   return nullptr;
 }
 
-Words candidates(const Place& place, const std::vector<FlagHelp>& flags, const std::string& last) {
+Words candidates(const CompletionPoint& place,
+                 const std::vector<FlagHelp>& flags,
+                 const std::string& last) {
   if (place.behind_dashes) {
     return {std::string{files}};
   }

@@ -14,7 +14,7 @@ namespace {
 
 using preflight::Finding;
 using preflight::Findings;
-using preflight::Outcome;
+using preflight::Result;
 
 constexpr std::size_t columns = 80;
 constexpr std::size_t indentation = 9;
@@ -38,12 +38,12 @@ bool is_command(const std::string& remedy) {
                      [&](const char* program) { return remedy.starts_with(program); });
 }
 
-std::string painted(Outcome outcome, const std::string& word, const Paint& paint) {
+std::string painted(Result outcome, const std::string& word, const Paint& paint) {
   switch (outcome) {
-    case Outcome::ok: return paint.green(word);
-    case Outcome::warning: return paint.yellow(word);
-    case Outcome::error: return paint.red(word);
-    case Outcome::unknown: break;
+    case Result::ok: return paint.green(word);
+    case Result::warning: return paint.yellow(word);
+    case Result::error: return paint.red(word);
+    case Result::unknown: break;
   }
   return paint.dim(word);
 }
@@ -83,7 +83,7 @@ Findings gathered(const Findings& findings) {
   Findings result;
   for (const auto& finding : findings) {
     const auto same = std::find_if(result.begin(), result.end(), [&](const Finding& other) {
-      return finding.outcome == Outcome::unknown && other.outcome == Outcome::unknown &&
+      return finding.outcome == Result::unknown && other.outcome == Result::unknown &&
              other.why == finding.why;
     });
     if (same == result.end()) {
@@ -95,7 +95,7 @@ Findings gathered(const Findings& findings) {
   return result;
 }
 
-std::size_t count(const Findings& findings, Outcome outcome) {
+std::size_t count(const Findings& findings, Result outcome) {
   return static_cast<std::size_t>(
       std::count_if(findings.begin(), findings.end(),
                     [&](const Finding& finding) { return finding.outcome == outcome; }));
@@ -113,9 +113,9 @@ std::string findings_text(const Findings& findings, const Paint& paint, Charset 
     text += finding_text(finding, paint, charset);
   }
   return text + fmt::format("\n{}, {}, {} not known\n",
-                            counted(count(findings, Outcome::error), "error"),
-                            counted(count(findings, Outcome::warning), "warning"),
-                            count(findings, Outcome::unknown));
+                            counted(count(findings, Result::error), "error"),
+                            counted(count(findings, Result::warning), "warning"),
+                            count(findings, Result::unknown));
 }
 
 nlohmann::json findings_json(const Findings& findings) {
@@ -128,9 +128,9 @@ nlohmann::json findings_json(const Findings& findings) {
                     {"remedies", hint_texts(finding.remedies)}});
   }
   return {{"findings", list},
-          {"errors", count(findings, Outcome::error)},
-          {"warnings", count(findings, Outcome::warning)},
-          {"unknown", count(findings, Outcome::unknown)}};
+          {"errors", count(findings, Result::error)},
+          {"warnings", count(findings, Result::warning)},
+          {"unknown", count(findings, Result::unknown)}};
 }
 
 }  // namespace autopack::cli

@@ -111,7 +111,7 @@ void preflight_or_throw(Session& session,
   }
   findings = preflight::in_order(std::move(findings));
   for (const auto& finding : findings) {
-    if (finding.outcome == preflight::Outcome::unknown) {
+    if (finding.outcome == preflight::Result::unknown) {
       session.console.detail(fmt::format("not checked: {}: {}", finding.what, finding.why));
     }
   }

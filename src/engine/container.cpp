@@ -99,13 +99,13 @@ private:
 };
 
 /// What goes between this process and a running container.
-class Session {
+class AttachedRun {
 public:
-  Session(Container& container,
-          http::Stream& stream,
-          const ContainerSpec& spec,
-          const ContainerStreams& streams,
-          SignalReader& signals)
+  AttachedRun(Container& container,
+              http::Stream& stream,
+              const ContainerSpec& spec,
+              const ContainerStreams& streams,
+              SignalReader& signals)
       : container_{container},
         stream_{stream},
         streams_{streams},
@@ -276,7 +276,7 @@ int run_container(Api& api,
   const auto stream = container.attach(has_input);
   container.start(spec);
   const RawTerminal raw{spec.tty && spec.interactive ? streams.input : -1};
-  Session session{container, *stream, spec, streams, signals};
+  AttachedRun session{container, *stream, spec, streams, signals};
   session.follow_size();
   session.exchange();
   return session.wait();

@@ -91,13 +91,13 @@ struct PushResult {
   Digest digest{sha256("")};
   std::uint64_t bytes_uploaded{0};  ///< before compression: what the engine tells
 
-  struct Layer {
+  struct PushedLayer {
     std::string id{};       ///< as the engine shortens it
     std::uint64_t size{0};  ///< uncompressed bytes; 0 when the registry had it
     bool uploaded{false};
   };
 
-  std::vector<Layer> layers{};  ///< none from Podman, which does not tell
+  std::vector<PushedLayer> layers{};  ///< none from Podman, which does not tell
 };
 
 struct ContainerSpec {

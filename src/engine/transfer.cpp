@@ -24,10 +24,10 @@ bool is_layer_id(std::string_view id) {
 Transfer::Transfer(Reporter* reporter)
     : reporter_{reporter}, lines_{[this](const nlohmann::json& message) { take(message); }} {}
 
-std::vector<PushResult::Layer> Transfer::layers() const {
-  std::vector<PushResult::Layer> all;
+std::vector<PushResult::PushedLayer> Transfer::layers() const {
+  std::vector<PushResult::PushedLayer> all;
   for (const auto& id : order_) {
-    const Layer& layer = layers_.at(id);
+    const LayerProgress& layer = layers_.at(id);
     all.push_back({.id = id, .size = layer.size, .uploaded = layer.uploaded});
   }
   return all;
@@ -71,7 +71,7 @@ void Transfer::take_layer(const std::string& id,
                           const std::string& status,
                           const nlohmann::json& message) {
   const auto [entry, is_new] = layers_.try_emplace(id);
-  Layer& layer = entry->second;
+  LayerProgress& layer = entry->second;
   if (is_new) {
     order_.push_back(id);
   }

@@ -30,10 +30,10 @@ public:
   const std::optional<Digest>& digest() const { return digest_; }
 
   /// In the order in which the engine named them.
-  std::vector<PushResult::Layer> layers() const;
+  std::vector<PushResult::PushedLayer> layers() const;
 
 private:
-  struct Layer {
+  struct LayerProgress {
     std::uint64_t size{0};
     bool uploaded{false};
     bool ended{false};
@@ -48,7 +48,7 @@ private:
   Reporter* reporter_;
   JsonLines lines_;
   std::vector<std::string> order_;
-  std::map<std::string, Layer> layers_;
+  std::map<std::string, LayerProgress> layers_;
   std::optional<Digest> digest_;
   std::string complaint_;
 };

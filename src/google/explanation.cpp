@@ -149,7 +149,7 @@ struct Filling {
   std::string value;
 };
 
-std::vector<Filling> fillings(const std::string& text, const Place& place) {
+std::vector<Filling> fillings(const std::string& text, const FieldPlace& place) {
   const auto image = image_in(text);
   const auto parts = split(image, '/');
   const bool registry = parts.size() > 2 && parts[0].ends_with("-docker.pkg.dev");
@@ -174,7 +174,7 @@ std::vector<Filling> fillings(const std::string& text, const Place& place) {
 
 }  // namespace
 
-std::optional<Explanation> explain(std::string_view text, const Place& place) {
+std::optional<FailureExplanation> explain(std::string_view text, const FieldPlace& place) {
   const auto known = known_failures();
   const auto found = std::find_if(known.begin(), known.end(), [&](const KnownFailure& failure) {
     return holds(text, failure.fragment) && holds(text, failure.and_also);
@@ -182,7 +182,7 @@ std::optional<Explanation> explain(std::string_view text, const Place& place) {
   if (found == known.end()) {
     return std::nullopt;
   }
-  Explanation result{.why = std::string{found->why}, .command = std::string{found->command}};
+  FailureExplanation result{.why = std::string{found->why}, .command = std::string{found->command}};
   for (const auto& [placeholder, value] : fillings(std::string{text}, place)) {
     if (!value.empty()) {
       result.command = replace_all(result.command, placeholder, value);

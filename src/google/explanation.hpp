@@ -20,19 +20,19 @@ struct KnownFailure {
 std::span<const KnownFailure> known_failures();
 
 /// Where a failure happened; parts may be empty.
-struct Place {
+struct FieldPlace {
   std::string project{};
   std::string region{};
 };
 
 /// A failure in words.
-struct Explanation {
+struct FailureExplanation {
   std::string why{};
   std::string command{};
 };
 
 /// What `text` means and what mends it; none when it is no known failure. Names of images,
 /// repositories and accounts are taken from the text.
-std::optional<Explanation> explain(std::string_view text, const Place& place = {});
+std::optional<FailureExplanation> explain(std::string_view text, const FieldPlace& place = {});
 
 }  // namespace autopack::google

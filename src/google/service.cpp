@@ -29,7 +29,7 @@ double draw() {
 }
 
 /// Project and region as they stand in the path of a URL.
-Place place_of(const std::string& url) {
+FieldPlace place_of(const std::string& url) {
   const auto parts = split(url.substr(0, url.find('?')), '/');
   const auto after = [&](const char* word) {
     const auto at = std::find(parts.begin(), parts.end(), word);

@@ -26,9 +26,9 @@ registry::RepositoryOptions without_waiting(Services& services) {
 }
 
 /// The registry of the image, as long as it answers.
-class Target {
+class TargetLook {
 public:
-  Target(Services& services, const ImageName& name, ExpectedUpload& upload) : upload_{upload} {
+  TargetLook(Services& services, const ImageName& name, ExpectedUpload& upload) : upload_{upload} {
     if (!name.has_registry) {
       return;
     }
@@ -92,7 +92,10 @@ std::optional<std::string> base_manifest(Services& services, const plan::Plan& p
 }
 
 /// The base's layers as one line, when its manifest was seen before.
-void add_base(Services& services, const Packaging& work, Target& target, Explanation& explanation) {
+void add_base(Services& services,
+              const Packaging& work,
+              TargetLook& target,
+              Explanation& explanation) {
   const auto& plan = work.plan();
   const auto& name = work.name();
   ExplainedLayer layer{
@@ -163,7 +166,10 @@ void add_copies(const Packaging& work, Explanation& explanation) {
   }
 }
 
-void add_code(Services& services, const Packaging& work, Target& target, Explanation& explanation) {
+void add_code(Services& services,
+              const Packaging& work,
+              TargetLook& target,
+              Explanation& explanation) {
   const auto& plan = work.plan();
   auto& upload = explanation.upload;
   for (const auto& [made, recipe] :
@@ -231,7 +237,7 @@ Explanation explain(Services& services, const Packaging& work) {
     explanation.engine_why = *obstacle;
   }
   auto& upload = explanation.upload;
-  Target target{services, work.name(), upload};
+  TargetLook target{services, work.name(), upload};
   upload.image_is_there = target.manifest(work.key_tag()).has_value();
   if (!upload.image_is_there && work.needs_dependencies()) {
     upload.dependencies_are_there = target.manifest(work.dependency_tag()).has_value();

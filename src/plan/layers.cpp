@@ -190,7 +190,7 @@ PlacedCode placed_code(const Plan& plan, const std::vector<std::string>& made) {
   return result;
 }
 
-std::vector<Layer> code_layers(const Plan& plan, const std::vector<std::string>& made) {
+std::vector<PlannedLayer> code_layers(const Plan& plan, const std::vector<std::string>& made) {
   const PlacedCode code_in_place = placed_code(plan, made);
   const std::vector<LayerEntry>& all = code_in_place.entries;
   std::array<std::uint64_t, kinds.size()> sizes{};
@@ -209,7 +209,7 @@ std::vector<Layer> code_layers(const Plan& plan, const std::vector<std::string>&
     auto& of_kind = parts.at(kind_at[i]);
     of_kind[bucket(all[i].path, of_kind.size())].push_back(all[i]);
   }
-  std::vector<Layer> layers;
+  std::vector<PlannedLayer> layers;
   for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
     const std::size_t count = parts.at(kind).size();
     for (std::size_t i = 0; i < count; ++i) {

@@ -12,12 +12,12 @@ namespace autopack::plan {
 
 /// One entry of a layer at its place in the image.
 struct LayerEntry {
-  std::string_view path{};             ///< in the image, without a leading slash; of Layer::paths
+  std::string_view path{};  ///< in the image, without a leading slash; of PlannedLayer::paths
   const ContextEntry* entry{nullptr};  ///< of the Plan; null for a directory that only holds others
 };
 
 /// One layer of the code: what travels together.
-struct Layer {
+struct PlannedLayer {
   std::string name{};                          ///< `code`, `code 3 of 4`, `large files 1 of 2`
   std::vector<LayerEntry> entries{};           ///< sorted by path, every parent directory included
   std::uint64_t size{0};                       ///< bytes of its files
@@ -39,6 +39,6 @@ PlacedCode placed_code(const Plan& plan, const std::vector<std::string>& made = 
 /// "data". Each kind is one layer up to a size (64 MB, 500 kB and 4 MB); above, it is dealt to 2,
 /// 4, 8 or 16 layers by a hash of the file's path, so that a file stays in its layer whatever
 /// happens to the others. Large files come first, code last. `made` as for placed_code.
-std::vector<Layer> code_layers(const Plan& plan, const std::vector<std::string>& made = {});
+std::vector<PlannedLayer> code_layers(const Plan& plan, const std::vector<std::string>& made = {});
 
 }  // namespace autopack::plan

@@ -7,19 +7,19 @@ namespace autopack::preflight {
 
 namespace {
 
-int rank(Outcome outcome) {
+int rank(Result outcome) {
   switch (outcome) {
-    case Outcome::error: return 0;
-    case Outcome::warning: return 1;
-    case Outcome::unknown: return 2;
-    case Outcome::ok: break;
+    case Result::error: return 0;
+    case Result::warning: return 1;
+    case Result::unknown: return 2;
+    case Result::ok: break;
   }
   return 3;
 }
 
 }  // namespace
 
-std::string_view to_string(Outcome outcome) {
+std::string_view to_string(Result outcome) {
   static constexpr std::array names{"ok", "warning", "error", "unknown"};
   return names.at(static_cast<std::size_t>(outcome));
 }
@@ -33,7 +33,7 @@ Finding warning(std::string check,
                 std::string why,
                 std::vector<std::string> remedies) {
   return {.check = std::move(check),
-          .outcome = Outcome::warning,
+          .outcome = Result::warning,
           .what = std::move(what),
           .why = std::move(why),
           .remedies = std::move(remedies)};
@@ -44,7 +44,7 @@ Finding failing(std::string check,
                 std::string why,
                 std::vector<std::string> remedies) {
   return {.check = std::move(check),
-          .outcome = Outcome::error,
+          .outcome = Result::error,
           .what = std::move(what),
           .why = std::move(why),
           .remedies = std::move(remedies)};
@@ -55,7 +55,7 @@ Finding unknown(std::string check,
                 std::string why,
                 std::vector<std::string> remedies) {
   return {.check = std::move(check),
-          .outcome = Outcome::unknown,
+          .outcome = Result::unknown,
           .what = std::move(what),
           .why = std::move(why),
           .remedies = std::move(remedies)};
@@ -84,18 +84,18 @@ Findings in_order(Findings findings) {
 
 bool has_errors(const Findings& findings) {
   return std::any_of(findings.begin(), findings.end(),
-                     [](const Finding& finding) { return finding.outcome == Outcome::error; });
+                     [](const Finding& finding) { return finding.outcome == Result::error; });
 }
 
 Problems to_problems(const Findings& findings) {
   Problems problems;
   for (const auto& finding : findings) {
-    if (finding.outcome != Outcome::error && finding.outcome != Outcome::warning) {
+    if (finding.outcome != Result::error && finding.outcome != Result::warning) {
       continue;
     }
     problems.push_back(
-        {.severity = finding.outcome == Outcome::error ? Problem::Severity::error
-                                                       : Problem::Severity::warning,
+        {.severity = finding.outcome == Result::error ? Problem::Severity::error
+                                                      : Problem::Severity::warning,
          .message = finding.why.empty() ? finding.what : finding.what + ": " + finding.why,
          .hints = finding.remedies});
   }

@@ -10,15 +10,15 @@
 namespace autopack::preflight {
 
 /// Unknown: the check could not be made, which says nothing about the job and blocks nothing.
-enum class Outcome { ok, warning, error, unknown };
+enum class Result { ok, warning, error, unknown };
 
 /// Name as it stands in `--format=json`.
-std::string_view to_string(Outcome outcome);
+std::string_view to_string(Result outcome);
 
 /// What one check found.
 struct Finding {
   std::string check{};  ///< its short name: `quota`
-  Outcome outcome{Outcome::ok};
+  Result outcome{Result::ok};
   std::string what{};                   ///< lower case, no final period, the thing in backticks
   std::string why{};                    ///< what comes of it, or how it is known; may be empty
   std::vector<std::string> remedies{};  ///< commands where possible

@@ -23,9 +23,9 @@ bool is_separator(char c) {
 }
 
 /// Reads a version, in lower case, from its front to its end.
-class Reader {
+class VersionReader {
 public:
-  explicit Reader(std::string_view text) : rest_{text} {}
+  explicit VersionReader(std::string_view text) : rest_{text} {}
 
   std::optional<Version> read() {
     take("v");
@@ -220,7 +220,7 @@ auto stage_key(const Version& version) {
 
 std::optional<Version> Version::parse(std::string_view text) {
   const std::string lower = to_lower(trim(text));
-  return Reader{lower}.read();
+  return VersionReader{lower}.read();
 }
 
 std::string Version::str() const {

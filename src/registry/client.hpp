@@ -5,6 +5,7 @@
 #include "http/client.hpp"
 #include "http/retry.hpp"
 #include "image/manifest.hpp"
+#include "image/source.hpp"
 #include "registry/credentials.hpp"
 
 #include <chrono>
@@ -26,8 +27,7 @@ struct StoredManifest {
   Digest digest{sha256("")};  ///< of `text`
 };
 
-/// Fills the buffer, returns the bytes written; 0 at the end. May throw.
-using Reader = std::function<std::size_t(char* buffer, std::size_t size)>;
+using Reader = image::Reader;
 /// Gives a reader from the start, each time anew and with the same bytes: an upload that broke goes
 /// on or starts again.
 using BlobSource = std::function<Reader()>;

@@ -43,7 +43,7 @@ std::string code_name(const json& error) {
              : fmt::format("code {}", code);
 }
 
-void add_reason(Error& error, const json& job, const google::Place& place) {
+void add_reason(Error& error, const json& job, const google::FieldPlace& place) {
   const auto found = job.find("error");
   if (found == job.end() || !found->is_object()) {
     return;

@@ -17,7 +17,7 @@ using nlohmann::json;
 
 namespace {
 
-std::vector<std::string> names(const std::vector<plan::Layer>& layers) {
+std::vector<std::string> names(const std::vector<plan::PlannedLayer>& layers) {
   std::vector<std::string> result;
   for (const auto& layer : layers) {
     result.push_back(layer.name);
@@ -25,7 +25,7 @@ std::vector<std::string> names(const std::vector<plan::Layer>& layers) {
   return result;
 }
 
-std::vector<std::string> paths(const plan::Layer& layer) {
+std::vector<std::string> paths(const plan::PlannedLayer& layer) {
   std::vector<std::string> result;
   for (const auto& entry : layer.entries) {
     result.emplace_back(entry.path);

@@ -183,7 +183,7 @@ TEST_CASE("pushes and pulls are summed up as engines tell them") {
   testing::RecordingReporter reporter;
   const auto pushed = recorded("push", reporter);
   CHECK(pushed.size() >= 3);
-  const auto uploaded = [](const std::vector<engine::PushResult::Layer>& layers) {
+  const auto uploaded = [](const std::vector<engine::PushResult::PushedLayer>& layers) {
     return std::count_if(layers.begin(), layers.end(),
                          [](const auto& layer) { return layer.uploaded && layer.size > 0; });
   };

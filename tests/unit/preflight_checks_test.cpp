@@ -129,7 +129,7 @@ struct Fixture {
     std::vector<std::string> words;
     for (const auto& finding : found) {
       words.push_back(finding.check + " " + std::string{to_string(finding.outcome)});
-      const bool is_bad = finding.outcome == Outcome::error || finding.outcome == Outcome::warning;
+      const bool is_bad = finding.outcome == Result::error || finding.outcome == Result::warning;
       CHECK((!is_bad || !finding.remedies.empty()));
     }
     return join(words, ", ");
@@ -503,12 +503,12 @@ TEST_CASE("checks run at once, and what has no answer at the end is unknown") {
       {"good", "the good one", [] { return Findings{ok("good", "fine")}; }}};
   const auto findings = run_checks(checks, stop, user, std::chrono::milliseconds{50});
   REQUIRE(findings.size() == 4);
-  CHECK(findings[0].outcome == Outcome::unknown);
+  CHECK(findings[0].outcome == Result::unknown);
   CHECK(findings[0].why == "no answer within 0.05 s");
-  CHECK(findings[1].outcome == Outcome::unknown);
+  CHECK(findings[1].outcome == Result::unknown);
   CHECK(findings[1].why == "cannot connect");
-  CHECK(findings[2].outcome == Outcome::unknown);
-  CHECK(findings[3].outcome == Outcome::ok);
+  CHECK(findings[2].outcome == Result::unknown);
+  CHECK(findings[3].outcome == Result::ok);
 }
 
 TEST_CASE("the user's interruption ends the checks") {

@@ -29,7 +29,7 @@ std::string outcomes(const Findings& findings) {
   for (const auto& finding : findings) {
     words.push_back(finding.check + " " + std::string{to_string(finding.outcome)});
     CHECK_FALSE(finding.what.empty());
-    const bool is_bad = finding.outcome == Outcome::error || finding.outcome == Outcome::warning;
+    const bool is_bad = finding.outcome == Result::error || finding.outcome == Result::warning;
     CHECK((!is_bad || !finding.why.empty()));
   }
   return join(words, ", ");
@@ -223,17 +223,17 @@ TEST_CASE("a quota is judged by its region's limit") {
   const std::string region = R"({"effectiveLimit": "1", "dimensions": {"region": "us-central1"}})";
   const std::string other = R"({"effectiveLimit": "8", "dimensions": {"region": "us-east1"}})";
   const auto short_of = judge_quota(need, metric("[" + region + "," + other + "]"), here);
-  CHECK(short_of.outcome == Outcome::error);
+  CHECK(short_of.outcome == Result::error);
   CHECK(short_of.remedies.front() == "--region=us-east1");
-  CHECK(judge_quota(need, metric(R"([{"effectiveLimit": "2"}])"), here).outcome == Outcome::ok);
-  CHECK(judge_quota(need, metric(R"([{"effectiveLimit": "-1"}])"), here).outcome == Outcome::ok);
-  CHECK(judge_quota(need, metric(R"([{}])"), here).outcome == Outcome::error);
-  CHECK(judge_quota(need, metric(R"([{"effectiveLimit": 5}])"), here).outcome == Outcome::ok);
+  CHECK(judge_quota(need, metric(R"([{"effectiveLimit": "2"}])"), here).outcome == Result::ok);
+  CHECK(judge_quota(need, metric(R"([{"effectiveLimit": "-1"}])"), here).outcome == Result::ok);
+  CHECK(judge_quota(need, metric(R"([{}])"), here).outcome == Result::error);
+  CHECK(judge_quota(need, metric(R"([{"effectiveLimit": 5}])"), here).outcome == Result::ok);
   CHECK(judge_quota(need, metric(R"([{"effectiveLimit": "many"}])"), here).outcome ==
-        Outcome::error);
-  CHECK(judge_quota(need, metric("[" + other + "]"), here).outcome == Outcome::unknown);
-  CHECK(judge_quota(need, metric("[7]"), here).outcome == Outcome::unknown);
-  CHECK(judge_quota(need, json::object(), here).outcome == Outcome::unknown);
+        Result::error);
+  CHECK(judge_quota(need, metric("[" + other + "]"), here).outcome == Result::unknown);
+  CHECK(judge_quota(need, metric("[7]"), here).outcome == Result::unknown);
+  CHECK(judge_quota(need, json::object(), here).outcome == Result::unknown);
 }
 
 TEST_CASE("a policy grants, perhaps grants, or does not") {

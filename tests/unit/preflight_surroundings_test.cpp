@@ -31,10 +31,10 @@ Environment environment(const std::string& name, const std::string& value) {
 TEST_CASE("an engine is told with its address, its lack of BuildKit as a warning") {
   const engine::Endpoint endpoint{.url = "tcp://user:secret@host:1", .origin = "DOCKER_HOST"};
   const auto good = judge_engine({.version = "20.10", .buildkit = true}, endpoint);
-  CHECK(good.outcome == Outcome::ok);
+  CHECK(good.outcome == Result::ok);
   CHECK(good.what.find("DOCKER_HOST") != std::string::npos);
   CHECK(good.what.find("secret") == std::string::npos);
-  CHECK(judge_engine({.version = "4", .podman = true}, endpoint).outcome == Outcome::warning);
+  CHECK(judge_engine({.version = "4", .podman = true}, endpoint).outcome == Result::warning);
 }
 
 TEST_CASE("an engine that is not there is an error, one that is silent is not") {
@@ -42,7 +42,7 @@ TEST_CASE("an engine that is not there is an error, one that is silent is not") 
     throw Error(ErrorKind::environment, "no engine").cause("why").hint("start it");
   });
   REQUIRE(findings.size() == 1);
-  CHECK(findings[0].outcome == Outcome::error);
+  CHECK(findings[0].outcome == Result::error);
   CHECK(findings[0].why == "why");
   CHECK(findings[0].remedies == std::vector<std::string>{"start it"});
   CHECK_THROWS_AS(or_error("engine",
@@ -57,19 +57,19 @@ TEST_CASE("an engine that is not there is an error, one that is silent is not") 
 TEST_CASE("space and proxy of the engine") {
   const Environment none;
   CHECK(judge_settings({}, none).empty());
-  CHECK(judge_settings({.free_bytes = 1'000'000}, none)[0].outcome == Outcome::warning);
-  CHECK(judge_settings({.free_bytes = 90'000'000'000}, none)[0].outcome == Outcome::ok);
+  CHECK(judge_settings({.free_bytes = 1'000'000}, none)[0].outcome == Result::warning);
+  CHECK(judge_settings({.free_bytes = 90'000'000'000}, none)[0].outcome == Result::ok);
   const auto proxied = environment("https_proxy", "http://user:secret@proxy:1");
   const auto found = judge_settings({}, proxied);
   REQUIRE(found.size() == 1);
-  CHECK(found[0].outcome == Outcome::warning);
+  CHECK(found[0].outcome == Result::warning);
   CHECK(found[0].remedies[0].find("secret") == std::string::npos);
-  CHECK(judge_settings({.https_proxy = "http://proxy:1"}, proxied)[0].outcome == Outcome::ok);
+  CHECK(judge_settings({.https_proxy = "http://proxy:1"}, proxied)[0].outcome == Result::ok);
 }
 
 TEST_CASE("logins, sudo, credentials and settings") {
   CHECK(judge_login(registry::Credential{.username = "me", .origin = "a file"}, "h").outcome ==
-        Outcome::ok);
+        Result::ok);
   CHECK(judge_login(std::nullopt, "eu.gcr.io").remedies[0] ==
         "gcloud auth configure-docker eu.gcr.io");
   CHECK(judge_login(std::nullopt, "h:5000").remedies[0] == "docker login h:5000");
@@ -78,11 +78,11 @@ TEST_CASE("logins, sudo, credentials and settings") {
   CHECK(judge_sudo({}).empty());
   const Source source;
   const auto good = judge_credentials(source, {.expires_at = 4000}, 400);
-  CHECK(good.outcome == Outcome::ok);
+  CHECK(good.outcome == Result::ok);
   CHECK(good.why == "the token ends in 60 min and is renewed");
-  CHECK(judge_credentials(source, {}, 400).outcome == Outcome::warning);
-  CHECK(judge_setting("c", "project", {.value = "p", .origin = "o"}, {"x"}).outcome == Outcome::ok);
-  CHECK(judge_setting("c", "project", {}, {"x"}).outcome == Outcome::error);
+  CHECK(judge_credentials(source, {}, 400).outcome == Result::warning);
+  CHECK(judge_setting("c", "project", {.value = "p", .origin = "o"}, {"x"}).outcome == Result::ok);
+  CHECK(judge_setting("c", "project", {}, {"x"}).outcome == Result::error);
 }
 
 TEST_CASE("findings are told in 80 columns, long commands in lines that go on") {

@@ -17,7 +17,7 @@ constexpr unsigned open_to_all{0777};
 constexpr std::size_t hashed_at_once{16'384};
 
 /// Of this machine's cache only.
-std::string key_of(const plan::Layer& layer, std::int64_t file_time) {
+std::string key_of(const plan::PlannedLayer& layer, std::int64_t file_time) {
   Sha256 hash;
   std::string text = fmt::format("{} {}\n", layer_format, file_time);
   for (const plan::LayerEntry& item : layer.entries) {
@@ -87,8 +87,8 @@ std::vector<LayerRecipe> recipes(const plan::ReadablePlan& plan,
   if (!plan.needs_dependency_image()) {
     result.push_back(directories(file_time));
   }
-  for (plan::Layer& one : plan::code_layers(plan, made)) {
-    const auto layer = std::make_shared<const plan::Layer>(std::move(one));
+  for (plan::PlannedLayer& one : plan::code_layers(plan, made)) {
+    const auto layer = std::make_shared<const plan::PlannedLayer>(std::move(one));
     LayerRecipe recipe{.name = layer->name,
                        .created_by = "autopack: " + layer->name,
                        .key = key_of(*layer, file_time),

@@ -48,9 +48,9 @@ std::optional<std::string> path_of(std::string_view word) {
   return source::normalise(word);
 }
 
-class Findings {
+class DockerfileCheck {
 public:
-  Findings(const plan::ReadablePlan& plan, const source::Selection& ignore)
+  DockerfileCheck(const plan::ReadablePlan& plan, const source::Selection& ignore)
       : plan_{plan}, ignore_{ignore}, context_{plan::context(plan)} {}
 
   Problems take() { return std::move(problems_); }
@@ -73,7 +73,7 @@ private:
   Problems problems_{};
 };
 
-void Findings::look_at(const std::string& path, int line) {
+void DockerfileCheck::look_at(const std::string& path, int line) {
   const auto entry = plan_.working_directory().find(path);
   const auto rule = entry ? ignore_.excludes(path) : std::nullopt;
   if (!rule || is_in_context(path)) {
@@ -90,7 +90,7 @@ void Findings::look_at(const std::string& path, int line) {
            source::bring_back_command(path, entry->type == source::EntryType::directory, *rule)}});
 }
 
-void Findings::look_at_copies(const std::string& place) {
+void DockerfileCheck::look_at_copies(const std::string& place) {
   for (const auto& instruction : engine::instructions_of(plan_.dockerfile)) {
     if (instruction.keyword != "COPY" && instruction.keyword != "ADD") {
       continue;
@@ -115,7 +115,7 @@ void Findings::look_at_copies(const std::string& place) {
   }
 }
 
-void Findings::look_at_modes(const fs::path& directory) {
+void DockerfileCheck::look_at_modes(const fs::path& directory) {
   std::string first;
   std::size_t count = 0;
   for (const auto* entry : context_) {
@@ -149,7 +149,7 @@ Problems own_dockerfile_findings(const plan::ReadablePlan& plan,
                                  const source::Selection& ignore,
                                  const std::string& place,
                                  const fs::path& directory) {
-  Findings findings{plan, ignore};
+  DockerfileCheck findings{plan, ignore};
   findings.look_at_copies(place);
   if (!directory.empty()) {
     findings.look_at_modes(directory);
