@@ -5,8 +5,7 @@
 #include "image/file_image.hpp"
 #include "image/file_output.hpp"
 #include "publish/publishers.hpp"
-#include "publish/reporting.hpp"
-#include "services/registry_image.hpp"
+#include "publish/pushed.hpp"
 #include "services/repositories.hpp"
 
 #include <fmt/format.h>
@@ -55,12 +54,7 @@ public:
       push(work, made);
       tell_pushed(services_, made, Precision::tenths);
     }
-    auto reference = work.name().reference;
-    reference.digest = made.image.digest;
-    made.source =
-        packaging::LazySource{[&services = services_, reference, platform = work.plan().platform] {
-          return registry_image(services, reference, platform);
-        }};
+    read_from_registry(services_, work, made);
   }
 
 private:

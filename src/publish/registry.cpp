@@ -1,8 +1,7 @@
 #include "base/background.hpp"
 #include "packaging/lazy_image.hpp"
 #include "publish/publishers.hpp"
-#include "publish/reporting.hpp"
-#include "services/registry_image.hpp"
+#include "publish/pushed.hpp"
 
 #include <algorithm>
 #include <map>
@@ -232,12 +231,7 @@ public:
       send(work, made);
       tell_pushed(services_, made, Precision::hundredths);
     }
-    auto reference = work.name().reference;
-    reference.digest = made.image.digest;
-    made.source =
-        packaging::LazySource{[&services = services_, reference, platform = work.plan().platform] {
-          return registry_image(services, reference, platform);
-        }};
+    read_from_registry(services_, work, made);
   }
 
 private:

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "packaging/made_image.hpp"
+#include "packaging/packaging.hpp"
 #include "services/services.hpp"
 
 namespace autopack::publish {
@@ -9,5 +10,10 @@ enum class Precision { tenths, hundredths };  ///< of a second
 
 void tell_reused(const Services& services, const packaging::Image& image);
 void tell_pushed(const Services& services, const packaging::MadeImage& made, Precision precision);
+
+/// From here on `made`, which is in the registry of `work`, is read from there.
+void read_from_registry(Services& services,
+                        const packaging::Packaging& work,
+                        packaging::MadeImage& made);
 
 }  // namespace autopack::publish

@@ -1,6 +1,7 @@
-#include "publish/reporting.hpp"
+#include "publish/pushed.hpp"
 
 #include "base/text.hpp"
+#include "services/registry_image.hpp"
 
 #include <fmt/format.h>
 
@@ -18,6 +19,16 @@ void tell_pushed(const Services& services, const packaging::MadeImage& made, Pre
       "Pushed",
       fmt::format("{} in {:.{}f} s, {} uploaded", made.image.uri(), time.count(),
                   precision == Precision::tenths ? 1 : 2, human_size(made.image.bytes_uploaded)));
+}
+
+void read_from_registry(Services& services,
+                        const packaging::Packaging& work,
+                        packaging::MadeImage& made) {
+  auto reference = work.name().reference;
+  reference.digest = made.image.digest;
+  made.source = packaging::LazySource{[&services, reference, platform = work.plan().platform] {
+    return registry_image(services, reference, platform);
+  }};
 }
 
 }  // namespace autopack::publish
