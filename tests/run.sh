@@ -129,7 +129,8 @@ sanitized_build=$!
 (
   renice -n 19 "$BASHPID" >/dev/null
   if [ ! -f build-tidy/build.ninja ]; then
-    CXX=clang++ meson setup build-tidy -Dfuzz=true -Db_lundef=false -Db_pch=false >/dev/null || exit
+    output=$(CXX=clang++ meson setup build-tidy -Dfuzz=true -Db_lundef=false -Db_pch=false 2>&1) ||
+      { echo "$output"; exit; }
   fi
   ninja -C build-tidy build.ninja >/dev/null && python3 tests/support/tidy.py "${tidy_files[@]}" build-tidy
 ) >"$tidy_log" 2>&1 &

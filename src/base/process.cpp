@@ -172,48 +172,47 @@ End exchange(Pipe& input,
   return End::itself;
 }
 
-}  // namespace
-
-std::optional<ProcessResult> run_process(
-    const std::vector<std::string>& argv,
-    const std::string& input,
-    const std::map<std::string, std::string>& extra_environment,
-    std::chrono::milliseconds timeout,
-    const Cancellation* cancellation) {
-  std::vector<char*> arguments;
-  arguments.reserve(argv.size() + 1);
-  for (const auto& word : argv) {
-    arguments.push_back(const_cast<char*>(word.c_str()));  // posix_spawn does not write to them
-  }
-  arguments.push_back(nullptr);
+/// This process's variables, with those of `extra` in their places.
+std::vector<std::string> variables_with(const std::map<std::string, std::string>& extra) {
   std::vector<std::string> variables;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string text{*entry};
-    if (!extra_environment.contains(text.substr(0, text.find('=')))) {
+    if (!extra.contains(text.substr(0, text.find('=')))) {
       variables.push_back(text);
     }
   }
-  for (const auto& [name, value] : extra_environment) {
+  for (const auto& [name, value] : extra) {
     variables.push_back(fmt::format("{}={}", name, value));
   }
-  std::vector<char*> environment;
-  environment.reserve(variables.size() + 1);
-  for (auto& text : variables) {
-    environment.push_back(text.data());
-  }
-  environment.push_back(nullptr);
+  return variables;
+}
 
-  Pipe in;
-  Pipe out;
-  Pipe err;
+/// What posix_spawn takes; it does not write to the words.
+std::vector<char*> pointers_to(const std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
+  for (const auto& word : words) {
+    pointers.push_back(const_cast<char*>(word.c_str()));
+  }
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+/// Starts `argv`, whose standard descriptors are ends of these pipes. None when it is not there.
+std::optional<pid_t> start(const std::vector<std::string>& argv,
+                           const std::map<std::string, std::string>& extra_environment,
+                           Pipe& in,
+                           Pipe& out,
+                           Pipe& err) {
+  const auto variables = variables_with(extra_environment);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, in.ends[0], 0);
   posix_spawn_file_actions_adddup2(&actions, out.ends[1], 1);
   posix_spawn_file_actions_adddup2(&actions, err.ends[1], 2);
   pid_t pid = 0;
-  const int code = ::posix_spawnp(&pid, arguments[0], &actions, StartAttributes{}.get(),
-                                  arguments.data(), environment.data());
+  const int code = ::posix_spawnp(&pid, argv[0].c_str(), &actions, StartAttributes{}.get(),
+                                  pointers_to(argv).data(), pointers_to(variables).data());
   posix_spawn_file_actions_destroy(&actions);
   if (code == ENOENT) {
     return std::nullopt;
@@ -225,6 +224,31 @@ std::optional<ProcessResult> run_process(
   in.close_end(0);
   out.close_end(1);
   err.close_end(1);
+  return pid;
+}
+
+int wait_for(pid_t pid) {
+  int status = 0;
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+}  // namespace
+
+std::optional<ProcessResult> run_process(
+    const std::vector<std::string>& argv,
+    const std::string& input,
+    const std::map<std::string, std::string>& extra_environment,
+    std::chrono::milliseconds timeout,
+    const Cancellation* cancellation) {
+  Pipe in;
+  Pipe out;
+  Pipe err;
+  const auto pid = start(argv, extra_environment, in, out, err);
+  if (!pid) {
+    return std::nullopt;
+  }
   ProcessResult result;
   End end = End::itself;
   {
@@ -232,11 +256,9 @@ std::optional<ProcessResult> run_process(
     end = exchange(in, out, err, input, Patience{timeout, cancellation}, result);
   }
   if (end != End::itself) {
-    ::kill(pid, SIGKILL);
+    ::kill(*pid, SIGKILL);
   }
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
+  result.status = wait_for(*pid);
   if (end == End::too_much) {
     throw Error(ErrorKind::environment, fmt::format("`{}` prints without end", argv[0]))
         .cause(fmt::format("more than {} were read", human_size(largest_text)));
@@ -248,7 +270,6 @@ std::optional<ProcessResult> run_process(
     throw Error(ErrorKind::environment,
                 fmt::format("`{}` has not ended within {} ms", argv[0], timeout.count()));
   }
-  result.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   return result;
 }
 

@@ -52,7 +52,7 @@ std::string_view without_punctuation(std::string_view name) {
 template <class Read>
 std::string first_at(std::string_view text, std::string_view mark, Read read) {
   for (auto at = text.find(mark); at != std::string_view::npos; at = text.find(mark, at + 1)) {
-    if (const std::string found{read(at)}; !found.empty()) {
+    if (std::string found{read(at)}; !found.empty()) {
       return found;
     }
   }
@@ -153,7 +153,7 @@ std::vector<Filling> fillings(const std::string& text, const FieldPlace& place) 
   const auto image = image_in(text);
   const auto parts = split(image, '/');
   const bool registry = parts.size() > 2 && parts[0].ends_with("-docker.pkg.dev");
-  const auto either = [](std::string first, const std::string& second) {
+  const auto either = [](const std::string& first, const std::string& second) {
     return first.empty() ? second : first;
   };
   const auto host = image.empty() ? registry_host_in(text) : parts[0];

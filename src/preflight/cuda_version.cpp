@@ -18,7 +18,9 @@ std::string spelled_version(std::string_view name) {
   constexpr std::string_view word = "cuda";
   for (auto at = name.find(word); at != std::string_view::npos; at = name.find(word, at + 1)) {
     auto rest = name.substr(at + word.size());
-    rest.remove_prefix(!rest.empty() && std::string_view{":_-"}.find(rest[0]) != rest.npos ? 1 : 0);
+    if (rest.starts_with(':') || rest.starts_with('_') || rest.starts_with('-')) {
+      rest.remove_prefix(1);
+    }
     std::string version{digits_of(rest, 2)};
     if (version.empty()) {
       continue;

@@ -40,7 +40,8 @@ void SecretAnchors::add(std::string text, const SecretRule& rule) {
     auto& shift = shifts_.at(block_at(text.data() + at));
     shift = std::min(shift, static_cast<unsigned char>(shortest - block - at));
   }
-  buckets_.at(static_cast<unsigned char>(text.front())).push_back({std::move(text), &rule});
+  auto& bucket = buckets_.at(static_cast<unsigned char>(text.front()));
+  bucket.push_back({std::move(text), &rule});
 }
 
 std::size_t SecretAnchors::find(std::string_view text,

@@ -41,7 +41,7 @@ def main():
     arguments = parser.parse_args()
     lines = collections.defaultdict(lambda: [0, 0])
     for file in summary(arguments.build):
-        path = pathlib.Path(file['filename'])
+        path = pathlib.Path(file['filename']).resolve()
         if path.is_relative_to(ROOT / 'src'):
             counts = file['summary']['lines']
             for key in (str(path.parent.relative_to(ROOT)), 'total'):

@@ -181,6 +181,7 @@ TEST_CASE("an image tells its CUDA by variable, label or name") {
   CHECK(find_cuda_version({}, {}, "p/torchcu118") == "");
   CHECK(find_cuda_version({}, {}, "p/torch:x-cu118") == "11.8");
   CHECK(find_cuda_version({}, {}, "p/cuda-tools:1") == "");
+  CHECK(find_cuda_version({}, {}, "p/cuda") == "");
   CHECK(find_cuda_version({}, {}, "p/cuda_11.123") == "11.12");
   CHECK(find_cuda_version({}, {}, "p/torch:cuda-x-cu1180") == "");
   CHECK(find_cuda_version({}, {}, std::string(100'000, 'c')) == "");
