@@ -21,9 +21,7 @@ public:
     auto request = package_request(packaging_, build_, session.services.environment);
     request.tells_git = session.format.kind != OutputFormat::Kind::text;
     const auto scanned = pipeline::scan(request);
-    const std::string job_name = packaging_.display_name.empty()
-                                     ? directory_name(request.project.directory)
-                                     : packaging_.display_name;
+    const auto job_name = cli::job_name(packaging_.display_name, request.project.directory);
     const auto name =
         pipeline::name_image(packaging_.output_image, job_name, find_location(session));
     // A default name is no wish for a registry when the image goes elsewhere.

@@ -37,8 +37,9 @@ public:
             ? image::BaseFacts{.platform = request.options.platform}
             : pipeline::base_or_assumed(services, request.executor_image, request.options.platform);
     const auto plan = pipeline::decide(services, request, scanned, base);
-    const auto name =
-        pipeline::name_image(packaging_.output_image, job_name(request), find_location(session));
+    const auto name = pipeline::name_image(
+        packaging_.output_image, job_name(packaging_.display_name, request.project.directory),
+        find_location(session));
     auto explanation = pipeline::explain(services, request, scanned, plan, name);
     for (auto& problem : pipeline::find_secrets(plan)) {
       problem.severity = Problem::Severity::warning;
@@ -71,11 +72,6 @@ private:
                                     {"hints", hint_texts(warning.hints)}});
     }
     return object;
-  }
-
-  std::string job_name(const pipeline::PackageRequest& request) const {
-    return packaging_.display_name.empty() ? directory_name(request.project.directory)
-                                           : packaging_.display_name;
   }
 
   PackagingOptions packaging_;

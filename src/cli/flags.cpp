@@ -257,8 +257,9 @@ void FlagSet::settle(const Flag& flag,
   auto& given = given_[flag.name];
   given.clear();
   if (flag.option->count() > 0) {
-    given.push_back(
-        {.flag = flag.name, .values = flag.option->results(), .origin = "`" + flag.name + "`"});
+    given.push_back({.flag = flag.name,
+                     .values = flag.option->results(),
+                     .origin = job::Origin::flag(flag.name)});
   }
   const std::string variable = variable_of(flag.name);
   if (const auto value = environment.get(variable)) {
@@ -267,24 +268,31 @@ void FlagSet::settle(const Flag& flag,
       values = split(*value, '\n');
       std::erase(values, "");
     }
-    given.push_back(
-        {.flag = flag.name, .values = std::move(values), .origin = "`" + variable + "`"});
+    given.push_back({.flag = flag.name,
+                     .values = std::move(values),
+                     .origin = job::Origin::variable(variable)});
   }
   std::copy_if(settings.begin(), settings.end(), std::back_inserter(given),
                [&](const FlagSetting& setting) { return setting.flag == flag.name; });
   if (given.empty()) {
     return;
   }
-  const auto& [name, values, origin] = given.front();
+  const auto& values = given.front().values;
+  const auto origin = to_string(given.front().origin);
   if (!flag.open) {
     check_word(values.back(), flag.values, origin);
   }
   flag.assign(values, origin);
 }
 
-std::string FlagSet::origin(const std::string& name) const {
+std::optional<job::Origin> FlagSet::origin(const std::string& name) const {
   const auto& all = given(name);
-  return all.empty() ? std::string{} : all.front().origin;
+  return all.empty() ? std::nullopt : std::optional{all.front().origin};
+}
+
+bool FlagSet::is_typed(const std::string& name) const {
+  const auto place = origin(name);
+  return place && place->is_flag(name);
 }
 
 const std::vector<FlagSetting>& FlagSet::given(const std::string& name) const {

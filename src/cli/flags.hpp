@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/environment.hpp"
+#include "job/origin.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -34,11 +35,11 @@ struct FlagHelp {
   bool open{false};                    ///< other values than `values` are good too
 };
 
-/// A flag's value that stands in a file.
+/// What one place gives a flag.
 struct FlagSetting {
   std::string flag{};                 ///< `--region`
   std::vector<std::string> values{};  ///< as they would be typed, one per time
-  std::string origin{};               ///< "`autopack.yaml` line 3"
+  job::Origin origin{};
 };
 
 /// The flags of one command. A flag that is not typed takes its value from the environment variable
@@ -84,9 +85,10 @@ public:
   /// Tokens up to the first that is no known flag; `tokens` past them stay unread.
   std::size_t leading_flags(const std::vector<std::string>& tokens);
 
-  /// Where the value came from: "`--region`", "`AUTOPACK_REGION`" or "`autopack.yaml` line 3";
-  /// empty when it was not given.
-  std::string origin(const std::string& name) const;
+  /// Where the value came from; none when it was not given.
+  std::optional<job::Origin> origin(const std::string& name) const;
+  /// True when the value was typed.
+  bool is_typed(const std::string& name) const;
   /// Every place that gives the flag a value, the one that wins first.
   const std::vector<FlagSetting>& given(const std::string& name) const;
 

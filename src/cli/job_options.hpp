@@ -2,7 +2,7 @@
 
 #include "cli/flags.hpp"
 #include "cli/packaging_options.hpp"
-#include "job/job.hpp"
+#include "job/make_job.hpp"
 
 #include <optional>
 #include <string>
@@ -10,25 +10,39 @@
 
 namespace autopack::cli {
 
+/// Where FlagSet puts the value of a flag that sets one field.
+struct FieldOption {
+  const job::FieldFlag* flag{nullptr};
+  std::string text{};
+  std::optional<bool> choice{};
+  std::optional<std::int64_t> number{};
+  std::vector<std::string> list{};
+};
+
+/// One for each of job::field_flags, in its order.
+std::vector<FieldOption> field_options();
+
 /// The flags of a job as typed, nothing split yet.
 struct JobOptions {
   job::JobFlags flags{};  ///< those that need no splitting
+  std::vector<FieldOption> fields{field_options()};
+  std::string display_name{};
   std::vector<std::string> pools{};
   std::vector<std::string> args{};
   std::vector<std::string> command{};
   std::vector<std::string> python_package_uris{};
   std::vector<std::string> labels{};
   std::vector<std::string> env{};
-  std::vector<std::string> reserved_ip_ranges{};
-  std::vector<std::string> models{};
   std::vector<std::string> model_ports{};
   std::vector<std::string> model_env{};
   std::vector<std::string> model_labels{};
-  std::vector<std::string> model_version_aliases{};
   std::string config{};
   bool tunes{false};  ///< of the command `tune`
   bool with_hypertune{false};
 };
+
+/// The flags of a group, each of which sets one field.
+void add_field_flags(FlagSet& flags, JobOptions& options, job::FlagGroup group);
 
 void add_job_flags(FlagSet& flags, JobOptions& options);
 

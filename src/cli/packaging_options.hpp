@@ -1,7 +1,7 @@
 #pragma once
 
 #include "cli/flags.hpp"
-#include "job/job.hpp"
+#include "job/flags.hpp"
 #include "pipeline/package.hpp"
 
 #include <string>

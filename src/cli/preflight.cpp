@@ -75,8 +75,7 @@ PreflightSources::PreflightSources(Session& session, const job::Location& locati
 
 preflight::PlannedJob planned_job(const pipeline::SubmissionRequest& request,
                                   const pipeline::Checked& checked) {
-  auto job = preflight::read_resource(job::resource_of(*checked.job.body, checked.job.kind),
-                                      request.location);
+  auto job = preflight::read_job(checked.job, request.location);
   if (checked.scanned && checked.name.has_registry) {
     job.packaged = preflight::PlannedImage{.target = checked.name.reference,
                                            .is_default_name = checked.name.is_default,

@@ -84,9 +84,7 @@ private:
     }
     const auto request = package_request(packaging_, build_, services.environment);
     const auto scanned = pipeline::scan(request);
-    const std::string job_name = packaging_.display_name.empty()
-                                     ? directory_name(request.project.directory)
-                                     : packaging_.display_name;
+    const auto job_name = cli::job_name(packaging_.display_name, request.project.directory);
     const auto name = pipeline::name_image(packaging_.output_image, job_name, {});
     return pipeline::package_for_running(services, request, scanned, name).image_id;
   }

@@ -24,8 +24,8 @@ using project::ToolSetting;
 
 constexpr std::string_view source_key{"source"};
 
-std::string origin_of(const ToolSetting& setting) {
-  return fmt::format("`{}` line {}", printable(setting.file), setting.line);
+job::Origin origin_of(const ToolSetting& setting) {
+  return job::Origin::file(printable(setting.file), setting.line);
 }
 
 /// Keys that no flag of any command answers to, and values that no flag takes.
@@ -239,7 +239,7 @@ std::vector<std::string> save_settings(const FlagSet& flags) {
   std::vector<std::pair<std::string, nlohmann::json>> added;
   for (const auto& flag : flags.help()) {
     const auto& given = flags.given(flag.long_name);
-    if (!given.empty() && given.front().origin == "`" + flag.long_name + "`" &&
+    if (!given.empty() && given.front().origin.is_flag(flag.long_name) &&
         may_stand_in_file(flag.long_name) && flag.section != "General") {
       added.emplace_back(flag.long_name.substr(2), to_json(flag, given.front().values));
     }

@@ -50,7 +50,7 @@ pipeline::SubmissionRequest read_submission_request(const Session& session,
     request.output_image = packaged->output_image_uri.value_or("");
     directory = request.package->project.directory;
   }
-  request.flags.fallback_display_name = directory_name(directory);
+  request.flags.default_display_name = directory_name(directory);
   return request;
 }
 

@@ -50,7 +50,7 @@ public:
     for (const auto& warning : translation.warnings) {
       session.console.warn(warning);
     }
-    session.console.result(print_json(*translation.resource, 2) + "\n");
+    session.console.result(print_json(job::resource(translation.job), 2) + "\n");
     return 0;
   }
 

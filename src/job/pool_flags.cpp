@@ -16,13 +16,13 @@ namespace autopack::job {
 
 namespace {
 
-using Text = std::optional<std::string> PoolFlags::*;
-using Number = std::optional<std::int64_t> PoolFlags::*;
-using List = std::optional<std::vector<std::string>> PoolFlags::*;
+using TextKey = Text PoolFlags::*;
+using NumberKey = Number PoolFlags::*;
+using ListKey = std::optional<std::vector<std::string>> PoolFlags::*;
 
 struct Key {
   std::string_view name;
-  std::variant<Text, Number, List> member;
+  std::variant<TextKey, NumberKey, ListKey> member;
 };
 
 constexpr std::array keys{
@@ -66,7 +66,7 @@ std::string did_you_mean_key(std::string_view name) {
 
 /// Sets one key of the pool; returns what is wrong with the value, empty when nothing is.
 std::string assign(PoolFlags& pool, const Key& key, const std::string& value) {
-  if (const auto* list = std::get_if<List>(&key.member)) {
+  if (const auto* list = std::get_if<ListKey>(&key.member)) {
     auto items = split(value, ';');
     std::erase_if(items, [](const std::string& item) { return trim(item).empty(); });
     pool.** list = std::move(items);
@@ -75,7 +75,7 @@ std::string assign(PoolFlags& pool, const Key& key, const std::string& value) {
   if (value.empty()) {
     return fmt::format("key `{}` has no value", key.name);
   }
-  if (const auto* text = std::get_if<Text>(&key.member)) {
+  if (const auto* text = std::get_if<TextKey>(&key.member)) {
     pool.** text = value;
     return {};
   }
@@ -84,7 +84,7 @@ std::string assign(PoolFlags& pool, const Key& key, const std::string& value) {
   if (error != std::errc{} || end != value.data() + value.size()) {
     return fmt::format("key `{}` is not a whole number: `{}`", key.name, printable(value));
   }
-  pool.*std::get<Number>(key.member) = number;
+  pool.*std::get<NumberKey>(key.member) = number;
   return {};
 }
 
@@ -119,8 +119,9 @@ PoolFlags overlaid(PoolFlags base, const PoolFlags& top) {
   return base;
 }
 
-PoolFlags parse_pool(std::string_view value, const std::string& origin, Problems& problems) {
-  PoolFlags pool{.origin = origin};
+PoolFlags parse_pool(std::string_view value, const Origin& place, Problems& problems) {
+  PoolFlags pool{.origin = place};
+  const auto origin = to_string(place);
   std::set<std::string> seen;
   std::vector<std::string> hints;
   if (value.find(',') != std::string_view::npos && !value.starts_with('^')) {

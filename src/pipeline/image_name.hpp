@@ -1,7 +1,7 @@
 #pragma once
 
 #include "image/reference.hpp"
-#include "job/job.hpp"
+#include "job/location.hpp"
 #include "plan/plan.hpp"
 
 #include <string>

@@ -54,22 +54,21 @@ private:
 Checked check(const SubmissionRequest& request, const submit::Submitter* submitter) {
   Checked checked;
   Findings findings;
+  const auto* const config = request.config ? &*request.config : nullptr;
   findings.run([&] {
-    checked.job = job::make_job(request.flags, request.config ? &*request.config : nullptr,
-                                request.location, request.checks, request.earlier);
+    auto made =
+        job::make_job(request.flags, config, request.location, request.checks, request.earlier);
+    checked.job = std::move(made.job);
+    checked.warnings = std::move(made.warnings);
     if (submitter != nullptr) {
       findings.add(submitter->check(checked.job));
     }
   });
   if (request.package) {
     findings.run([&] { checked.scanned = scan(*request.package); });
-    const std::string job_name = request.flags.display_name.empty()
-                                     ? request.flags.fallback_display_name
-                                     : request.flags.display_name;
     findings.run([&] {
-      checked.name = name_image(
-          request.output_image,
-          checked.job.display_name.empty() ? job_name : checked.job.display_name, request.location);
+      checked.name = name_image(request.output_image, job::display_name(request.flags, config),
+                                request.location);
     });
     if (!request.package->executor_image.empty()) {
       findings.run([&] {
@@ -83,7 +82,7 @@ Checked check(const SubmissionRequest& request, const submit::Submitter* submitt
   findings.throw_if_any();
   if (checked.scanned && job::is_tuning(checked.job.kind) && !request.flags.own_dockerfile &&
       !project::names_hypertune(*checked.scanned->tree, checked.scanned->project)) {
-    checked.job.warnings.push_back(
+    checked.warnings.push_back(
         {.severity = Problem::Severity::warning,
          .message = "the program seems not to report its metrics: no requirement and no import "
                     "names cloudml-hypertune",

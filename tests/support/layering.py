@@ -29,6 +29,11 @@ FOLDERS = (
     'cli',
 )
 
+# Folders that do without some of those below them.
+WITHOUT = {
+    'job': ('http', 'registry', 'engine', 'google'),  # pure
+}
+
 # Header prefix of a library -> the only folder that may include it.
 LIBRARIES = {
     'git2': 'source',
@@ -80,6 +85,8 @@ def findings(root):
                     yield f'{where}: include "{name}" by its path below src/'
                 elif name == OUR_JSON and path.suffix != '.cpp':
                     yield f'{where}: "{name}" only in .cpp files; headers take nlohmann/json_fwd.hpp'
+                elif target in WITHOUT.get(folder, ()):
+                    yield f'{where}: {folder} does without {target} and may not include "{name}"'
                 elif FOLDERS.index(target) > rank:
                     yield f'{where}: {folder} is below {target} and may not include "{name}"'
                 continue

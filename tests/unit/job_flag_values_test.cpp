@@ -1,5 +1,5 @@
 #include "job/flag_values.hpp"
-#include "job/job.hpp"
+#include "job/pool_flags.hpp"
 
 #include <doctest/doctest.h>
 
@@ -58,7 +58,7 @@ TEST_CASE("a pool is read key by key") {
   const auto pool = job::parse_pool(
       "^|^machine-type=n1-standard-4|replica-count=2|requirements=a>=1,<2;b|script=x=y.py|"
       "system-packages=git;curl",
-      "here", problems);
+      job::Origin::flag("--here"), problems);
   CHECK(problems.empty());
   CHECK(pool.machine_type == "n1-standard-4");
   CHECK(pool.replica_count == 2);
@@ -67,6 +67,6 @@ TEST_CASE("a pool is read key by key") {
   CHECK(pool.system_packages == Words{"git", "curl"});
   CHECK_FALSE(pool.accelerator_type);
   CHECK_FALSE(pool.empty());
-  CHECK(job::parse_pool("", "here", problems).empty());
+  CHECK(job::parse_pool("", job::Origin::flag("--here"), problems).empty());
   CHECK(problems.empty());
 }
