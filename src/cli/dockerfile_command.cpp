@@ -103,7 +103,7 @@ private:
         continue;
       }
       for (const auto& value : session.flags.given(flag.long_name).front().values) {
-        command += fmt::format(" {}={}", flag.long_name, shell_quote(value));
+        command += fmt::format(" {}={}", flag.long_name, shell_quote(value.text()));
       }
     }
     if (command.find("://") != std::string::npos) {

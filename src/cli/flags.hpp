@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/environment.hpp"
+#include "job/flag_value.hpp"
 #include "job/origin.hpp"
 
 #include <cstdint>
@@ -37,8 +38,8 @@ struct FlagHelp {
 
 /// What one place gives a flag.
 struct FlagSetting {
-  std::string flag{};                 ///< `--region`
-  std::vector<std::string> values{};  ///< as they would be typed, one per time
+  std::string flag{};        ///< `--region`
+  job::FlagValues values{};  ///< one per time
   job::Origin origin{};
 };
 
@@ -66,6 +67,11 @@ public:
               std::optional<std::int64_t>& into,
               std::string help);
   /// Every value in the order typed; in the environment one per line.
+  void list(const std::string& names,
+            const std::string& label,
+            job::FlagValues& into,
+            std::string help);
+  /// The same for values that are not taken apart.
   void list(const std::string& names,
             const std::string& label,
             std::vector<std::string>& into,
@@ -98,8 +104,7 @@ public:
   const std::vector<FlagHelp>& help() const { return help_; }
 
 private:
-  using Assign =
-      std::function<void(const std::vector<std::string>& values, const std::string& origin)>;
+  using Assign = std::function<void(const job::FlagValues& values, const std::string& origin)>;
 
   struct Flag {
     std::string name{};

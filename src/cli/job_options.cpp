@@ -4,7 +4,6 @@
 #include "base/text.hpp"
 #include "cli/named_files.hpp"
 #include "cli/settings.hpp"
-#include "job/flag_values.hpp"
 #include "job/pool_flags.hpp"
 
 #include <fmt/chrono.h>
@@ -16,28 +15,6 @@
 namespace autopack::cli {
 
 namespace {
-
-std::vector<std::string> elements(const std::vector<std::string>& values,
-                                  const std::string& flag,
-                                  Problems& problems) {
-  std::vector<std::string> all;
-  for (const auto& value : values) {
-    const auto more = job::split_list(value, flag, problems);
-    all.insert(all.end(), more.begin(), more.end());
-  }
-  return all;
-}
-
-std::vector<std::pair<std::string, std::string>> pairs(const std::vector<std::string>& values,
-                                                       const std::string& flag,
-                                                       Problems& problems) {
-  std::vector<std::pair<std::string, std::string>> all;
-  for (const auto& value : values) {
-    const auto more = job::split_pairs(value, flag, problems);
-    all.insert(all.end(), more.begin(), more.end());
-  }
-  return all;
-}
 
 /// The pools of every place that names some; the first place wins, key by key.
 std::vector<job::PoolFlags> pools_of(const std::vector<FlagSetting>& places, Problems& problems) {
@@ -76,7 +53,7 @@ public:
   Value operator()(const job::SwitchField& /*field*/) const { return option_.choice; }
 
   Value operator()(const job::ListField& /*field*/) const {
-    auto list = elements(option_.list, std::string{option_.flag->flag}, problems_);
+    auto list = job::all_elements(option_.list, std::string{option_.flag->flag}, problems_);
     return list.empty() ? Value{} : std::move(list);
   }
 
@@ -206,25 +183,27 @@ job::JobFlags job_flags(const JobOptions& options, const FlagSet& typed, Problem
   flags.fields = given_fields(options, typed, problems);
   flags.pools = pools_of(typed.given("--worker-pool-spec"), problems);
   if (typed.origin("--args")) {
-    flags.args = elements(options.args, "--args", problems);
+    flags.args = job::all_elements(options.args, "--args", problems);
   }
   if (typed.origin("--command")) {
-    flags.command = elements(options.command, "--command", problems);
+    flags.command = job::all_elements(options.command, "--command", problems);
   }
   flags.python_package_uris =
-      elements(options.python_package_uris, "--python-package-uris", problems);
-  flags.labels = pairs(options.labels, "--labels", problems);
-  flags.env = pairs(options.env, "--env", problems);
-  flags.serving = {.ports = elements(options.model_ports, "--model-ports", problems),
-                   .env = pairs(options.model_env, "--model-env", problems),
-                   .labels = pairs(options.model_labels, "--model-labels", problems)};
+      job::all_elements(options.python_package_uris, "--python-package-uris", problems);
+  flags.labels = job::all_pairs(options.labels, "--labels", problems);
+  flags.env = job::all_pairs(options.env, "--env", problems);
+  flags.serving = {.ports = job::all_elements(options.model_ports, "--model-ports", problems),
+                   .env = job::all_pairs(options.model_env, "--model-env", problems),
+                   .labels = job::all_pairs(options.model_labels, "--model-labels", problems)};
   return flags;
 }
 
-std::optional<job::Config> read_config(const std::string& file,
+std::optional<job::Config> read_config(const std::vector<FlagSetting>& places,
                                        const std::string& source,
                                        const Environment& environment,
                                        Problems& problems) {
+  const auto given = places.empty() ? job::FlagValue{} : places.front().values.back();
+  const auto file = given.text();
   if (file.empty()) {
     return std::nullopt;
   }
@@ -232,8 +211,8 @@ std::optional<job::Config> read_config(const std::string& file,
     const std::string text{std::istreambuf_iterator<char>{std::cin}, {}};
     return job::parse_config(text, file, problems);
   }
-  // An object of a file of settings, moved down to its line; or typed, as JSON.
-  if (file.find('\n') != std::string::npos || trim(file).starts_with('{')) {
+  const bool is_text = file.find('\n') != std::string::npos || trim(file).starts_with('{');
+  if (given.is_document() || is_text) {
     return job::parse_config(file, settings_file_name, problems);
   }
   const auto named = read_named_file("--config", file, source, environment, problems);

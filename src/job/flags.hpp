@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "job/field_flags.hpp"
+#include "job/flag_value.hpp"
 #include "job/origin.hpp"
 
 #include <cstdint>
@@ -86,11 +87,11 @@ struct JobFlags {
   Pairs labels{};
   Pairs env{};
   KeyFlags kms{};
-  std::vector<std::string> nfs_mounts{};     ///< `server=...,path=...,mount-point=...`
-  std::vector<std::string> lustre_mounts{};  ///< `instance-ip=...,volume-handle=...,...`
-  std::string reservation_affinity{};        ///< `reservation-affinity-type=any`
-  std::vector<std::string> dns_peerings{};   ///< `domain=...,target-project=...,...`
-  bool tune{false};                          ///< the command is `tune`
+  FlagValues nfs_mounts{};             ///< `server=...,path=...,mount-point=...`
+  FlagValues lustre_mounts{};          ///< `instance-ip=...,volume-handle=...,...`
+  std::string reservation_affinity{};  ///< `reservation-affinity-type=any`
+  FlagValues dns_peerings{};           ///< `domain=...,target-project=...,...`
+  bool tune{false};                    ///< the command is `tune`
   std::string as{};  ///< `custom-job`, `training-pipeline`; empty: as the file says
   StudyFlags study{};
   ServingFlags serving{};

@@ -26,9 +26,10 @@ void merge_study(const JobFlags& flags, Job& job, Problems& problems);
 /// Model and dataset of a pipeline; for other kinds its flags are problems.
 void merge_pipeline(const JobFlags& flags, Job& job, Problems& problems);
 
-/// A message of the schema from `KEY=VALUE,...`, keys written `mount-point` for `mountPoint`, lists
-/// split at `;`. What does not fit is added to `problems`, named after `flag`.
-nlohmann::json message_of_pairs(std::string_view value,
+/// A message of the schema from an object or `KEY=VALUE,...`, keys written `mount-point` for
+/// `mountPoint`, lists in text split at `;`. What does not fit is added to `problems`, named after
+/// `flag`.
+nlohmann::json message_of_pairs(const FlagValue& value,
                                 const tables::Message& message,
                                 const std::string& flag,
                                 Problems& problems);
