@@ -27,8 +27,8 @@ void tell_origins(const FlagSet& flags, Console& console) {
     }
     const bool is_list = flag.kind == FlagKind::list || flag.long_name == "--config";
     console.detail(fmt::format("{}{} from {}", flag.long_name,
-                               is_list ? "" : " is `" + given.front().values.back() + "`",
-                               given.front().origin));
+                               is_list ? "" : " is `" + given.front().values.back().text() + "`",
+                               to_string(given.front().origin)));
   }
 }
 

@@ -4,7 +4,7 @@
 #include "cli/flags.hpp"
 #include "cli/global_options.hpp"
 #include "cli/output_format.hpp"
-#include "job/job.hpp"
+#include "job/location.hpp"
 #include "services/services.hpp"
 
 #include <filesystem>
@@ -71,6 +71,9 @@ void tell_result(const Session& session, const nlohmann::json& object, const std
 
 /// The project directory's own name, for jobs and images that are not named.
 std::string directory_name(const std::filesystem::path& directory);
+
+/// The name of a job whose `--display-name` is `typed`: without one, the project directory's.
+std::string job_name(const std::string& typed, const std::filesystem::path& directory);
 
 /// Project and region from flags, environment and gcloud's configuration; parts may be empty.
 job::Location find_location(const Session& session);

@@ -125,6 +125,10 @@ std::span<const CommandEntry> commands() {
   return table;
 }
 
+std::string job_name(const std::string& typed, const std::filesystem::path& directory) {
+  return typed.empty() ? directory_name(directory) : typed;
+}
+
 std::string directory_name(const std::filesystem::path& directory) {
   std::error_code failure;
   const auto whole = std::filesystem::weakly_canonical(directory, failure);
@@ -144,13 +148,18 @@ job::Location find_location(const Session& session) {
         google::find_project(flag, environment, configuration, project_of_credentials(session));
   }
   // A flag's value may come from its variable or from a file.
-  const auto origin = [&](const google::Setting& setting, const std::string& name) {
-    return setting.origin == "`" + name + "`" ? session.flags.origin(name) : setting.origin;
+  const auto origin = [&](const google::Setting& setting, const std::string& value,
+                          const std::string& name) -> std::optional<job::Origin> {
+    if (!value.empty()) {
+      return session.flags.origin(name).value_or(job::Origin::flag(name));
+    }
+    return setting.origin.empty() ? std::nullopt
+                                  : std::optional{job::Origin::setting(setting.origin)};
   };
   return {.project = project.value,
           .region = region.value,
-          .project_origin = origin(project, "--project"),
-          .region_origin = origin(region, "--region")};
+          .project_origin = origin(project, flag, "--project"),
+          .region_origin = origin(region, session.global.region, "--region")};
 }
 
 }  // namespace autopack::cli

@@ -99,14 +99,12 @@ private:
   std::string writing_command(const Session& session) const {
     std::string command = "autopack dockerfile";
     for (const auto& flag : session.flags.help()) {
-      const auto& given = session.flags.given(flag.long_name);
-      const bool is_typed = !given.empty() && given.front().origin == "`" + flag.long_name + "`";
       const bool says_what = flag.section != "General" || flag.long_name == "--directory";
-      if (!is_typed || !says_what || flag.long_name == "--check") {
+      if (!session.flags.is_typed(flag.long_name) || !says_what || flag.long_name == "--check") {
         continue;
       }
-      for (const auto& value : given.front().values) {
-        command += fmt::format(" {}={}", flag.long_name, shell_quote(value));
+      for (const auto& value : session.flags.given(flag.long_name).front().values) {
+        command += fmt::format(" {}={}", flag.long_name, shell_quote(value.text()));
       }
     }
     if (command.find("://") != std::string::npos) {

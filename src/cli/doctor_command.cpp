@@ -55,8 +55,7 @@ public:
     PreflightSources sources{session, location};
     std::vector<Check> checks;
     add_machine_checks(session, sources, planned, checks);
-    const bool has_place = !location.project.empty() && !location.region.empty();
-    if (has_place && !skip_checks_) {
+    if (location.is_complete() && !skip_checks_) {
       for (auto& check : preflight::online_checks(planned, sources.sources())) {
         checks.push_back(std::move(check));
       }
@@ -67,14 +66,16 @@ public:
 
 private:
   static Findings look_at_settings(const Session& session, const job::Location& location) {
+    const auto setting = [](const std::string& value, const std::optional<job::Origin>& origin) {
+      return google::Setting{.value = value, .origin = origin ? to_string(*origin) : ""};
+    };
     Findings findings = preflight::judge_sudo(session.services.environment);
-    findings.push_back(
-        preflight::judge_setting("project-setting", "project",
-                                 {.value = location.project, .origin = location.project_origin},
-                                 {"gcloud config set project ID"}));
-    findings.push_back(preflight::judge_setting(
-        "region-setting", "region", {.value = location.region, .origin = location.region_origin},
-        {"gcloud config set ai/region us-central1"}));
+    findings.push_back(preflight::judge_setting("project-setting", "project",
+                                                setting(location.project, location.project_origin),
+                                                {"gcloud config set project ID"}));
+    findings.push_back(preflight::judge_setting("region-setting", "region",
+                                                setting(location.region, location.region_origin),
+                                                {"gcloud config set ai/region us-central1"}));
     return findings;
   }
 
@@ -96,7 +97,7 @@ private:
     try {
       const auto request = read_submission_request(session, job_, build_, skip_checks_);
       const auto checked = pipeline::check(request, nullptr);
-      for (const auto& problem : checked.job.warnings) {
+      for (const auto& problem : checked.warnings) {
         findings.push_back(
             preflight::warning("job", problem.message, problem.origin, problem.hints));
       }

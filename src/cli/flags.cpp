@@ -93,6 +93,10 @@ std::optional<std::string> known_elsewhere(const std::string& name) {
   return found == names.end() ? std::nullopt : std::optional{found->second};
 }
 
+job::FlagValues as_typed(const std::vector<std::string>& texts) {
+  return {texts.begin(), texts.end()};
+}
+
 bool is_pool_key(std::string_view name) {
   const auto keys = job::pool_keys();
   return std::find(keys.begin(), keys.end(), name) != keys.end();
@@ -147,7 +151,7 @@ void FlagSet::text(const std::string& names,
   auto* option = app_->add_option(names)->expected(1)->allow_extra_args(false);
   add(names, label, std::move(help),
       {.option = option,
-       .assign = [&into](const auto& values, const auto&) { into = values.back(); }});
+       .assign = [&into](const auto& values, const auto&) { into = values.back().text(); }});
 }
 
 void FlagSet::number(const std::string& names,
@@ -158,8 +162,19 @@ void FlagSet::number(const std::string& names,
   add(names, label, std::move(help),
       {.option = option,
        .assign = [&into](const auto& values,
-                         const auto& origin) { into = to_number(values.back(), origin); },
+                         const auto& origin) { into = to_number(values.back().text(), origin); },
        .kind = FlagKind::number});
+}
+
+void FlagSet::list(const std::string& names,
+                   const std::string& label,
+                   job::FlagValues& into,
+                   std::string help) {
+  auto* option = app_->add_option(names)->expected(1)->allow_extra_args(false);
+  add(names, label, std::move(help),
+      {.option = option,
+       .assign = [&into](const auto& values, const auto&) { into = values; },
+       .kind = FlagKind::list});
 }
 
 void FlagSet::list(const std::string& names,
@@ -169,7 +184,12 @@ void FlagSet::list(const std::string& names,
   auto* option = app_->add_option(names)->expected(1)->allow_extra_args(false);
   add(names, label, std::move(help),
       {.option = option,
-       .assign = [&into](const auto& values, const auto&) { into = values; },
+       .assign =
+           [&into](const auto& values, const auto&) {
+             into.clear();
+             std::transform(values.begin(), values.end(), std::back_inserter(into),
+                            [](const job::FlagValue& value) { return value.text(); });
+           },
        .kind = FlagKind::list});
 }
 
@@ -177,7 +197,7 @@ void FlagSet::toggle(const std::string& names, bool& into, std::string help) {
   add(names, "", std::move(help),
       {.option = app_->add_flag(names),
        .assign = [&into](const auto& values,
-                         const auto& origin) { into = to_bool(values.back(), origin); },
+                         const auto& origin) { into = to_bool(values.back().text(), origin); },
        .kind = FlagKind::toggle});
 }
 
@@ -186,7 +206,7 @@ void FlagSet::choice(const std::string& names, std::optional<bool>& into, std::s
   add(names, "", std::move(help),
       {.option = app_->add_flag(names + ",!--no-" + name.substr(2)),
        .assign = [&into](const auto& values,
-                         const auto& origin) { into = to_bool(values.back(), origin); },
+                         const auto& origin) { into = to_bool(values.back().text(), origin); },
        .kind = FlagKind::choice});
 }
 
@@ -195,7 +215,7 @@ void FlagSet::count(const std::string& names, int& into, std::string help) {
       {.option = app_->add_flag(names),
        .assign =
            [&into](const auto& values, const auto& origin) {
-             const auto& value = values.back();
+             const auto value = values.back().text();
              const bool word = value == "true" || value == "false";
              into = word ? static_cast<int>(values.size())
                          : static_cast<int>(to_number(value, origin));
@@ -257,8 +277,9 @@ void FlagSet::settle(const Flag& flag,
   auto& given = given_[flag.name];
   given.clear();
   if (flag.option->count() > 0) {
-    given.push_back(
-        {.flag = flag.name, .values = flag.option->results(), .origin = "`" + flag.name + "`"});
+    given.push_back({.flag = flag.name,
+                     .values = as_typed(flag.option->results()),
+                     .origin = job::Origin::flag(flag.name)});
   }
   const std::string variable = variable_of(flag.name);
   if (const auto value = environment.get(variable)) {
@@ -268,23 +289,29 @@ void FlagSet::settle(const Flag& flag,
       std::erase(values, "");
     }
     given.push_back(
-        {.flag = flag.name, .values = std::move(values), .origin = "`" + variable + "`"});
+        {.flag = flag.name, .values = as_typed(values), .origin = job::Origin::variable(variable)});
   }
   std::copy_if(settings.begin(), settings.end(), std::back_inserter(given),
                [&](const FlagSetting& setting) { return setting.flag == flag.name; });
   if (given.empty()) {
     return;
   }
-  const auto& [name, values, origin] = given.front();
+  const auto& values = given.front().values;
+  const auto origin = to_string(given.front().origin);
   if (!flag.open) {
-    check_word(values.back(), flag.values, origin);
+    check_word(values.back().text(), flag.values, origin);
   }
   flag.assign(values, origin);
 }
 
-std::string FlagSet::origin(const std::string& name) const {
+std::optional<job::Origin> FlagSet::origin(const std::string& name) const {
   const auto& all = given(name);
-  return all.empty() ? std::string{} : all.front().origin;
+  return all.empty() ? std::nullopt : std::optional{all.front().origin};
+}
+
+bool FlagSet::is_typed(const std::string& name) const {
+  const auto place = origin(name);
+  return place && place->is_flag(name);
 }
 
 const std::vector<FlagSetting>& FlagSet::given(const std::string& name) const {

@@ -1,6 +1,8 @@
 #pragma once
 
 #include "base/environment.hpp"
+#include "job/flag_value.hpp"
+#include "job/origin.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -34,11 +36,11 @@ struct FlagHelp {
   bool open{false};                    ///< other values than `values` are good too
 };
 
-/// A flag's value that stands in a file.
+/// What one place gives a flag.
 struct FlagSetting {
-  std::string flag{};                 ///< `--region`
-  std::vector<std::string> values{};  ///< as they would be typed, one per time
-  std::string origin{};               ///< "`autopack.yaml` line 3"
+  std::string flag{};        ///< `--region`
+  job::FlagValues values{};  ///< one per time
+  job::Origin origin{};
 };
 
 /// The flags of one command. A flag that is not typed takes its value from the environment variable
@@ -67,6 +69,11 @@ public:
   /// Every value in the order typed; in the environment one per line.
   void list(const std::string& names,
             const std::string& label,
+            job::FlagValues& into,
+            std::string help);
+  /// The same for values that are not taken apart.
+  void list(const std::string& names,
+            const std::string& label,
             std::vector<std::string>& into,
             std::string help);
   void toggle(const std::string& names, bool& into, std::string help);
@@ -84,9 +91,10 @@ public:
   /// Tokens up to the first that is no known flag; `tokens` past them stay unread.
   std::size_t leading_flags(const std::vector<std::string>& tokens);
 
-  /// Where the value came from: "`--region`", "`AUTOPACK_REGION`" or "`autopack.yaml` line 3";
-  /// empty when it was not given.
-  std::string origin(const std::string& name) const;
+  /// Where the value came from; none when it was not given.
+  std::optional<job::Origin> origin(const std::string& name) const;
+  /// True when the value was typed.
+  bool is_typed(const std::string& name) const;
   /// Every place that gives the flag a value, the one that wins first.
   const std::vector<FlagSetting>& given(const std::string& name) const;
 
@@ -96,8 +104,7 @@ public:
   const std::vector<FlagHelp>& help() const { return help_; }
 
 private:
-  using Assign =
-      std::function<void(const std::vector<std::string>& values, const std::string& origin)>;
+  using Assign = std::function<void(const job::FlagValues& values, const std::string& origin)>;
 
   struct Flag {
     std::string name{};

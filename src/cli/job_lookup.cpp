@@ -27,7 +27,7 @@ void check_part(const Session& session,
                 const JobName& name) {
   // A project's number and its id cannot be compared.
   const bool comparable = is_number(typed) == is_number(of_name);
-  if (session.flags.origin(flag) != fmt::format("`{}`", flag) || typed == of_name || !comparable) {
+  if (!session.flags.is_typed(flag) || typed == of_name || !comparable) {
     return;
   }
   throw Error(ErrorKind::usage, fmt::format("`{}={}` differs from `{}` in the job's name `{}`",
@@ -96,17 +96,7 @@ std::optional<JobKind> read_kind(const std::string& kind) {
 
 job::Location require_job_location(const Session& session) {
   auto location = find_location(session);
-  Problems problems;
-  if (location.project.empty()) {
-    problems.push_back({.message = "no Google Cloud project is set",
-                        .hints = {"`--project ID` or `gcloud config set project ID`"}});
-  }
-  if (location.region.empty()) {
-    problems.push_back(
-        {.message = "no region is set",
-         .hints = {"`--region us-central1` or `gcloud config set ai/region us-central1`"}});
-  }
-  throw_if_errors(problems, ErrorKind::usage);
+  throw_if_errors(job::missing_parts(location), ErrorKind::usage);
   check_location_part("project", location.project);
   check_location_part("region", location.region);
   return location;

@@ -2,7 +2,7 @@
 
 #include "cli/flags.hpp"
 #include "cli/packaging_options.hpp"
-#include "job/job.hpp"
+#include "job/make_job.hpp"
 
 #include <optional>
 #include <string>
@@ -10,34 +10,48 @@
 
 namespace autopack::cli {
 
+/// Where FlagSet puts the value of a flag that sets one field.
+struct FieldOption {
+  const job::FieldFlag* flag{nullptr};
+  std::string text{};
+  std::optional<bool> choice{};
+  std::optional<std::int64_t> number{};
+  job::FlagValues list{};
+};
+
+/// One for each of job::field_flags, in its order.
+std::vector<FieldOption> field_options();
+
 /// The flags of a job as typed, nothing split yet.
 struct JobOptions {
   job::JobFlags flags{};  ///< those that need no splitting
-  std::vector<std::string> pools{};
-  std::vector<std::string> args{};
-  std::vector<std::string> command{};
-  std::vector<std::string> python_package_uris{};
-  std::vector<std::string> labels{};
-  std::vector<std::string> env{};
-  std::vector<std::string> reserved_ip_ranges{};
-  std::vector<std::string> models{};
-  std::vector<std::string> model_ports{};
-  std::vector<std::string> model_env{};
-  std::vector<std::string> model_labels{};
-  std::vector<std::string> model_version_aliases{};
+  std::vector<FieldOption> fields{field_options()};
+  std::string display_name{};
+  job::FlagValues pools{};
+  job::FlagValues args{};
+  job::FlagValues command{};
+  job::FlagValues python_package_uris{};
+  job::FlagValues labels{};
+  job::FlagValues env{};
+  job::FlagValues model_ports{};
+  job::FlagValues model_env{};
+  job::FlagValues model_labels{};
   std::string config{};
   bool tunes{false};  ///< of the command `tune`
   bool with_hypertune{false};
 };
+
+/// The flags of a group, each of which sets one field.
+void add_field_flags(FlagSet& flags, JobOptions& options, job::FlagGroup group);
 
 void add_job_flags(FlagSet& flags, JobOptions& options);
 
 /// The flags split; what cannot be read is added to `problems`. `typed` tells which were given.
 job::JobFlags job_flags(const JobOptions& options, const FlagSet& typed, Problems& problems);
 
-/// The `--config` file as `source` has it, `-` for standard input; none when `file` is empty.
-/// Warnings go to `problems` too.
-std::optional<job::Config> read_config(const std::string& file,
+/// What `--config` names, as `source` has it: a file, `-` for standard input, or a document that
+/// stands in the settings; none when it is not given. Warnings go to `problems` too.
+std::optional<job::Config> read_config(const std::vector<FlagSetting>& places,
                                        const std::string& source,
                                        const Environment& environment,
                                        Problems& problems);

@@ -69,7 +69,7 @@ private:
         {"stream-logs", {"--task-name", "--polling-interval", "--allow-multiline-logs"}}};
     for (const auto& [owner, flags] : own) {
       for (const auto& flag : flags) {
-        if (owner != action && session.flags.origin(flag) == "`" + flag + "`") {
+        if (owner != action && session.flags.is_typed(flag)) {
           throw Error(ErrorKind::usage, fmt::format("`{}` is for `autopack jobs {}`, not for `{}`",
                                                     flag, owner, action));
         }

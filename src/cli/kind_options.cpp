@@ -25,32 +25,17 @@ void add_study_flags(FlagSet& flags, JobOptions& options) {
 }
 
 void add_pipeline_flags(FlagSet& flags, JobOptions& options) {
-  auto& job = options.flags;
-  auto& pipeline = job.pipeline;
+  using Group = job::FlagGroup;
   flags.section("Training pipeline", false);
-  flags.text("--as", "custom-job|training-pipeline", job.as,
+  flags.text("--as", "custom-job|training-pipeline", options.flags.as,
              "what holds the job; default: as the file says, else the job itself");
-  flags.text("--model-display-name", "NAME", pipeline.model_display_name,
-             "upload what is in AIP_MODEL_DIR as this model");
-  flags.text("--model-image-uri", "IMAGE", pipeline.model_image_uri, "image that serves the model");
-  flags.text("--model-artifact-uri", "GS_URI", pipeline.model_artifact_uri,
-             "where the model is; default: below --base-output-dir");
-  flags.text("--model-predict-route", "PATH", pipeline.model_predict_route,
-             "path that answers predictions");
-  flags.text("--model-health-route", "PATH", pipeline.model_health_route, "path that tells health");
+  add_field_flags(flags, options, Group::model);
   flags.list("--model-ports", "PORT,...", options.model_ports, "ports of the serving container");
   flags.list("--model-env", "NAME=VALUE,...", options.model_env,
              "environment variables of the serving container");
-  flags.text("--model-description", "TEXT", pipeline.model_description, "what the model is for");
+  add_field_flags(flags, options, Group::version);
   flags.list("--model-labels", "KEY=VALUE,...", options.model_labels, "labels of the model");
-  flags.text("--model-id", "ID", pipeline.model_id, "last part of the model's name");
-  flags.text("--parent-model", "NAME", pipeline.parent_model, "make it a version of this model");
-  flags.list("--model-version-aliases", "NAME,...", options.model_version_aliases,
-             "names of the version");
-  flags.text("--model-version-description", "TEXT", pipeline.model_version_description,
-             "what is new in the version");
-  flags.text("--dataset-id", "ID", pipeline.dataset_id,
-             "dataset to train on; how it is split stands in a --config file");
+  add_field_flags(flags, options, Group::data);
 }
 
 }  // namespace autopack::cli

@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
+#include "job/flag_value.hpp"
 #include "job/flag_values.hpp"
 #include "pipeline/image_name.hpp"
 #include "project/build_environment.hpp"
@@ -18,19 +19,6 @@ namespace {
 const std::map<std::string, packaging::Engine> engines{{"auto", packaging::Engine::automatic},
                                                        {"docker", packaging::Engine::docker},
                                                        {"direct", packaging::Engine::direct}};
-
-/// Values of a list flag that was typed once or more.
-std::vector<std::string> elements(const std::vector<std::string>& values,
-                                  const std::string& flag,
-                                  Problems& problems) {
-  std::vector<std::string> all;
-  for (const auto& value : values) {
-    for (auto& element : job::split_list(value, flag, problems)) {
-      all.push_back(std::move(element));
-    }
-  }
-  return all;
-}
 
 /// A `;` in a value is no end of it: `ARCHS=8.0;9.0`.
 std::vector<std::string> joined_values(const std::vector<std::string>& pairs) {
@@ -163,20 +151,22 @@ packaging::Request package_request(const PackagingOptions& packaging,
   request.project.module = packaging.python_module;
   request.project.launcher = packaging.launcher;
   Problems problems;
-  request.project.command = elements(packaging.command, "--command", problems);
+  request.project.command = job::all_elements(packaging.command, "--command", problems);
   request.project.requirement_files =
-      elements(packaging.requirement_files, "--requirements-file", problems);
-  request.project.package_extras = elements(packaging.package_extras, "--extra", problems);
-  request.project.groups = elements(packaging.groups, "--group", problems);
+      job::all_elements(packaging.requirement_files, "--requirements-file", problems);
+  request.project.package_extras = job::all_elements(packaging.package_extras, "--extra", problems);
+  request.project.groups = job::all_elements(packaging.groups, "--group", problems);
   request.options.build_environment = project::read_build_environment(
-      elements(packaging.build_environment, "--build-env", problems), problems);
-  request.project.requirements = elements(packaging.requirements, "--requirements", problems);
-  request.project.extra_packages = elements(packaging.extra_packages, "--extra-packages", problems);
-  request.project.extra_dirs = elements(packaging.extra_dirs, "--extra-dirs", problems);
-  request.project.include = elements(packaging.include, "--include", problems);
-  request.project.exclude = elements(packaging.exclude, "--exclude", problems);
+      job::all_elements(packaging.build_environment, "--build-env", problems), problems);
+  request.project.requirements =
+      job::all_elements(packaging.requirements, "--requirements", problems);
+  request.project.extra_packages =
+      job::all_elements(packaging.extra_packages, "--extra-packages", problems);
+  request.project.extra_dirs = job::all_elements(packaging.extra_dirs, "--extra-dirs", problems);
+  request.project.include = job::all_elements(packaging.include, "--include", problems);
+  request.project.exclude = job::all_elements(packaging.exclude, "--exclude", problems);
   request.options.system_packages =
-      elements(packaging.system_packages, "--system-packages", problems);
+      job::all_elements(packaging.system_packages, "--system-packages", problems);
   throw_if_errors(problems, ErrorKind::usage);
   return request;
 }
@@ -213,10 +203,9 @@ packaging::Request package_request(const job::PoolFlags& pool,
 packaging::ImageName image_name(const PackagingOptions& packaging,
                                 const packaging::Request& request,
                                 const job::Location& location) {
-  const std::string job_name = packaging.display_name.empty()
-                                   ? directory_name(request.project.directory)
-                                   : packaging.display_name;
-  return pipeline::name_image(packaging.output_image, job_name, location);
+  return pipeline::name_image(packaging.output_image,
+                              job_name(packaging.display_name, request.project.directory),
+                              location);
 }
 
 }  // namespace autopack::cli

@@ -1,7 +1,8 @@
 #pragma once
 
 #include "cli/flags.hpp"
-#include "job/job.hpp"
+#include "job/flags.hpp"
+#include "job/location.hpp"
 #include "packaging/image_name.hpp"
 #include "packaging/request.hpp"
 
@@ -32,18 +33,18 @@ struct PackagingOptions {
   std::string local_package_path{"."};
   std::string script{};
   std::string python_module{};
-  std::vector<std::string> command{};
+  job::FlagValues command{};
   std::string launcher{};
-  std::vector<std::string> requirements{};
-  std::vector<std::string> requirement_files{};
-  std::vector<std::string> package_extras{};
-  std::vector<std::string> groups{};
-  std::vector<std::string> build_environment{};
-  std::vector<std::string> extra_packages{};
-  std::vector<std::string> extra_dirs{};
-  std::vector<std::string> include{};
-  std::vector<std::string> exclude{};
-  std::vector<std::string> system_packages{};
+  job::FlagValues requirements{};
+  job::FlagValues requirement_files{};
+  job::FlagValues package_extras{};
+  job::FlagValues groups{};
+  job::FlagValues build_environment{};
+  job::FlagValues extra_packages{};
+  job::FlagValues extra_dirs{};
+  job::FlagValues include{};
+  job::FlagValues exclude{};
+  job::FlagValues system_packages{};
   std::string output_image{};
   std::string display_name{};
 

@@ -72,8 +72,7 @@ ServiceMakers PreflightSources::makers(const Environment& environment) {
 
 preflight::PlannedJob planned_job(const pipeline::SubmissionRequest& request,
                                   const pipeline::Checked& checked) {
-  auto job = preflight::read_resource(job::resource_of(*checked.job.body, checked.job.kind),
-                                      request.location);
+  auto job = preflight::read_job(checked.job, request.location);
   if (checked.wanted && checked.wanted->name.has_registry) {
     const auto& name = checked.wanted->name;
     job.packaged = preflight::PlannedImage{.target = name.reference,

@@ -96,10 +96,10 @@ void enter(const std::string& directory) {
 std::string take_settings_file(std::vector<std::string>& tokens, const FlagSet& flags) {
   const auto& given = flags.given("--config");
   if (given.empty() ||
-      std::filesystem::path{given.front().values.back()}.filename() != settings_file_name) {
+      std::filesystem::path{given.front().values.back().text()}.filename() != settings_file_name) {
     return {};
   }
-  std::string file = given.front().values.back();
+  std::string file = given.front().values.back().text();
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     if (tokens[i] == "--config=" + file) {
       tokens.erase(tokens.begin() + static_cast<std::ptrdiff_t>(i));
@@ -123,7 +123,7 @@ void warn_of_flags_files(Reading& reading,
     return;
   }
   for (const auto& file : files) {
-    warn_if_other(file, source.front().values.back(), environment, reading.warnings);
+    warn_if_other(file, source.front().values.back().text(), environment, reading.warnings);
   }
 }
 
@@ -158,10 +158,10 @@ void read_command_line(Reading& reading,
   if (!only_tells(reading.global)) {
     const auto named = take_settings_file(tokens, *reading.flags);
     const auto& source = reading.flags->given("--source");
-    auto settings =
-        find_settings(environment, {.named = named,
-                                    .packages = reading.flags->takes_value("--source"),
-                                    .source = source.empty() ? "" : source.front().values.back()});
+    auto settings = find_settings(
+        environment, {.named = named,
+                      .packages = reading.flags->takes_value("--source"),
+                      .source = source.empty() ? "" : source.front().values.back().text()});
     reading.warnings = std::move(settings.warnings);
     if (!settings.values.empty() || !named.empty()) {
       add_flags(reading);

@@ -6,7 +6,6 @@
 #include "base/text.hpp"
 #include "cli/all_flags.hpp"
 #include "cli/setting_shapes.hpp"
-#include "job/flag_values.hpp"
 #include "project/tool_settings.hpp"
 #include "source/git.hpp"
 
@@ -24,8 +23,8 @@ using project::ToolSetting;
 
 constexpr std::string_view source_key{"source"};
 
-std::string origin_of(const ToolSetting& setting) {
-  return fmt::format("`{}` line {}", printable(setting.file), setting.line);
+job::Origin origin_of(const ToolSetting& setting) {
+  return job::Origin::file(printable(setting.file), setting.line);
 }
 
 /// Keys that no flag of any command answers to, and values that no flag takes.
@@ -132,7 +131,7 @@ std::vector<ToolSetting> settings_of_project(const std::filesystem::path& named,
 std::string source_of(const std::vector<ToolSetting>& settings) {
   const auto found = std::find_if(settings.begin(), settings.end(),
                                   [](const auto& setting) { return setting.key == source_key; });
-  return found == settings.end() ? std::string{} : job::flag_values(*found).back();
+  return found == settings.end() ? std::string{} : job::flag_values(*found).back().text();
 }
 
 /// Git has the file only where there is a repository: settings beside one are the disk's.
@@ -182,25 +181,25 @@ std::vector<ToolSetting> settings_of_source(const SettingsPlace& place,
 }
 
 /// What a typed flag's values are in a file.
-nlohmann::json to_json(const FlagHelp& flag, const std::vector<std::string>& values) {
+nlohmann::json to_json(const FlagHelp& flag, const job::FlagValues& values) {
   Problems problems;
   switch (flag.kind) {
     case FlagKind::toggle:
-    case FlagKind::choice: return to_lower(values.back()) != "false";
+    case FlagKind::choice: return to_lower(values.back().text()) != "false";
     case FlagKind::list: break;
-    default: return values.back();
+    default: return values.back().text();
   }
   auto list = nlohmann::json::array();
   for (const auto& value : values) {
     if (flag.long_name != "--worker-pool-spec") {
-      for (const auto& element : job::split_list(value, flag.long_name, problems)) {
+      for (const auto& element : value.elements(flag.long_name, problems)) {
         list.push_back(element);
       }
       continue;
     }
     auto pool = nlohmann::json::object();
-    for (const auto& [key, text] : job::split_pairs(value, flag.long_name, problems)) {
-      pool[key] = text;
+    for (const auto& [key, inner] : value.keys(flag.long_name, problems)) {
+      pool[key] = job::to_text(inner);
     }
     list.push_back(std::move(pool));
   }
@@ -239,7 +238,7 @@ std::vector<std::string> save_settings(const FlagSet& flags) {
   std::vector<std::pair<std::string, nlohmann::json>> added;
   for (const auto& flag : flags.help()) {
     const auto& given = flags.given(flag.long_name);
-    if (!given.empty() && given.front().origin == "`" + flag.long_name + "`" &&
+    if (!given.empty() && given.front().origin.is_flag(flag.long_name) &&
         may_stand_in_file(flag.long_name) && flag.section != "General") {
       added.emplace_back(flag.long_name.substr(2), to_json(flag, given.front().values));
     }

@@ -33,8 +33,8 @@ pipeline::SubmissionRequest read_submission_request(const Session& session,
   request.flags = job_flags(job, session.flags, request.earlier);
   request.flags.tune = job.tunes;
   request.flags.own_dockerfile = !build.dockerfile.empty();
-  request.config =
-      read_config(job.config, build.source, session.services.environment, request.earlier);
+  request.config = read_config(session.flags.given("--config"), build.source,
+                               session.services.environment, request.earlier);
   auto& pools = request.flags.pools;
   const auto packaged = std::find_if(pools.begin(), pools.end(), [](const job::PoolFlags& pool) {
     return pool.local_package_path.has_value();
@@ -50,7 +50,7 @@ pipeline::SubmissionRequest read_submission_request(const Session& session,
     request.output_image = packaged->output_image_uri.value_or("");
     directory = request.package->project.directory;
   }
-  request.flags.fallback_display_name = directory_name(directory);
+  request.flags.default_display_name = directory_name(directory);
   return request;
 }
 

@@ -48,7 +48,10 @@ public:
   int run(Session& session) override {
     check_build_options(build_);
     auto request = read_submission_request(session, job_, build_, skip_checks_);
-    require_location(request);
+    if (submitter_ == "vertex") {
+      const auto missing = job::missing_parts(request.location);
+      request.earlier.insert(request.earlier.end(), missing.begin(), missing.end());
+    }
     if (request.package) {
       settle_outputs(request);
     }
@@ -60,7 +63,7 @@ public:
     SubmissionResult result{session};
     const auto submitter = make_submitter(session, request.location, google, result);
     const auto checked = pipeline::check(request, submitter.get());
-    for (const auto& warning : checked.job.warnings) {
+    for (const auto& warning : checked.warnings) {
       session.console.warn(warning);
     }
     if (submitter_ == "vertex") {
@@ -91,21 +94,6 @@ private:
           {.message = "a local job runs an image of the daemon or of a registry, and `--output` "
                       "names neither",
            .hints = {"add `--output=docker`"}});
-    }
-  }
-
-  void require_location(pipeline::SubmissionRequest& request) const {
-    if (submitter_ != "vertex") {
-      return;
-    }
-    if (request.location.project.empty()) {
-      request.earlier.push_back({.message = "no Google Cloud project is set",
-                                 .hints = {"`--project ID` or `gcloud config set project ID`"}});
-    }
-    if (request.location.region.empty()) {
-      request.earlier.push_back(
-          {.message = "no region is set",
-           .hints = {"`--region us-central1` or `gcloud config set ai/region us-central1`"}});
     }
   }
 

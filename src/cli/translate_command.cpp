@@ -2,7 +2,7 @@
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/named_files.hpp"
-#include "job/flag_values.hpp"
+#include "job/flag_value.hpp"
 #include "job/translate.hpp"
 
 #include <iostream>
@@ -50,7 +50,7 @@ public:
     for (const auto& warning : translation.warnings) {
       session.console.warn(warning);
     }
-    session.console.result(print_json(*translation.resource, 2) + "\n");
+    session.console.result(print_json(job::resource(translation.job), 2) + "\n");
     return 0;
   }
 
@@ -73,16 +73,8 @@ private:
       flags.job_id = session.arguments.front();
     }
     flags.region = session.global.region;
-    for (const auto& value : packages_) {
-      for (auto& package : job::split_list(value, "--packages", problems)) {
-        flags.packages.push_back(std::move(package));
-      }
-    }
-    for (const auto& value : labels_) {
-      for (auto& label : job::split_pairs(value, "--labels", problems)) {
-        flags.labels.push_back(std::move(label));
-      }
-    }
+    flags.packages = job::all_elements(packages_, "--packages", problems);
+    flags.labels = job::all_pairs(labels_, "--labels", problems);
     throw_if_errors(problems, ErrorKind::usage);
     if (!session.program_arguments.empty()) {
       flags.args = session.program_arguments;
@@ -114,8 +106,8 @@ private:
 
   job::LegacyFlags job_{};
   std::string config_{};
-  std::vector<std::string> packages_{};
-  std::vector<std::string> labels_{};
+  job::FlagValues packages_{};
+  job::FlagValues labels_{};
   std::string staging_bucket_{};
   bool stream_logs_{false};
   bool async_{false};

@@ -2,7 +2,9 @@
 
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "job/config_reader.hpp"
 #include "job/config_scalar.hpp"
+#include "job/message_json.hpp"
 
 #include <fmt/format.h>
 
@@ -83,7 +85,8 @@ void rename_key(json& body, Origins& origins, const std::string& from, const std
 
 class DocumentReader {
 public:
-  DocumentReader(Config& config, Problems& problems) : config_{config}, reader_{config, problems} {}
+  DocumentReader(Config& config, Problems& problems)
+      : config_{config}, reader_{config.name, config.job.origins, problems} {}
 
   json run(const YAML::Node& node);
 
@@ -99,23 +102,22 @@ private:
 
 bool DocumentReader::is_mapping(const YAML::Node& node) {
   if (node.IsNull() || !node.IsDefined()) {
-    reader_.fault(node, fmt::format("`{}` is empty", config_.origin));
+    reader_.fault(node, fmt::format("`{}` is empty", config_.name));
     return false;
   }
   if (!node.IsMap()) {
     reader_.fault(node,
-                  fmt::format("`{}` is {}, not a mapping", config_.origin, describe_node(node)));
+                  fmt::format("`{}` is {}, not a mapping", config_.name, describe_node(node)));
     return false;
   }
   const bool is_legacy =
       find_key(node, "trainingInput").IsDefined() || find_key(node, "predictionInput").IsDefined();
   if (is_legacy) {
     const std::string translate = config_.printed_by.empty()
-                                      ? "autopack translate --config=" + shell_quote(config_.origin)
+                                      ? "autopack translate --config=" + shell_quote(config_.name)
                                       : config_.printed_by + " | autopack translate --config=-";
     reader_.fault(
-        node,
-        fmt::format("`{}` is a job of the legacy AI Platform, which has ended", config_.origin),
+        node, fmt::format("`{}` is a job of the legacy AI Platform, which has ended", config_.name),
         {translate + " | autopack submit --config=-"});
   }
   return !is_legacy;
@@ -124,14 +126,14 @@ bool DocumentReader::is_mapping(const YAML::Node& node) {
 /// The task decides what the inputs are, and whether autopack can make them.
 void DocumentReader::check_definition(const YAML::Node& node, const YAML::Node& definition) {
   const bool tunes = find_key(node, "studySpec").IsDefined();
-  config_.kind = tunes ? JobKind::tuning_pipeline : JobKind::training_pipeline;
+  config_.job.kind = tunes ? JobKind::tuning_pipeline : JobKind::training_pipeline;
   if (!definition.IsDefined() || definition.IsNull()) {
     return;
   }
   const auto text = definition.as<std::string>("");
   for (const auto kind : {JobKind::training_pipeline, JobKind::tuning_pipeline}) {
     if (text == task_definition(kind)) {
-      config_.kind = kind;
+      config_.job.kind = kind;
       return;
     }
   }
@@ -143,9 +145,9 @@ void DocumentReader::check_definition(const YAML::Node& node, const YAML::Node& 
 
 void DocumentReader::task_inputs(const YAML::Node& inputs, json& body) {
   const std::string path = "trainingTaskInputs";
-  if (config_.kind == JobKind::training_pipeline) {
+  if (config_.job.kind == JobKind::training_pipeline) {
     body["jobSpec"] = reader_.read_message(inputs, tables::message("CustomJobSpec"), path);
-    move_origins(config_.origins, path, "jobSpec");
+    move_origins(config_.job.origins, path, "jobSpec");
     return;
   }
   auto task = reader_.read_message(inputs, tables::message("HyperparameterTuningJob"), path);
@@ -157,8 +159,8 @@ void DocumentReader::task_inputs(const YAML::Node& inputs, json& body) {
     }
   }
   body.update(task);
-  move_origins(config_.origins, path, "");
-  rename_key(body, config_.origins, "trialJobSpec", "jobSpec");
+  move_origins(config_.job.origins, path, "");
+  rename_key(body, config_.job.origins, "trialJobSpec", "jobSpec");
 }
 
 json DocumentReader::pipeline(const YAML::Node& node) {
@@ -179,7 +181,7 @@ json DocumentReader::run(const YAML::Node& node) {
     return json::object();
   }
   const auto& form = form_of(node);
-  config_.kind = form.kind;
+  config_.job.kind = form.kind;
   if (form.message == "TrainingPipeline") {
     return pipeline(node);
   }
@@ -191,15 +193,19 @@ json DocumentReader::run(const YAML::Node& node) {
   }
   auto body = reader_.read_message(node, message, path);
   if (form.kind == JobKind::tuning_job) {
-    rename_key(body, config_.origins, "trialJobSpec", "jobSpec");
+    rename_key(body, config_.job.origins, "trialJobSpec", "jobSpec");
   }
   return body;
 }
 
 }  // namespace
 
-json read_document(const YAML::Node& node, Config& config, Problems& problems) {
-  return DocumentReader{config, problems}.run(node);
+void read_document(const YAML::Node& node, Config& config, Problems& problems) {
+  const auto body = DocumentReader{config, problems}.run(node);
+  auto job = read_message<Job>(body);
+  job.kind = config.job.kind;
+  job.origins = std::move(config.job.origins);
+  config.job = std::move(job);
 }
 
 }  // namespace autopack::job

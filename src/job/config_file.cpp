@@ -1,6 +1,4 @@
-#include "base/json.hpp"
 #include "job/config_document.hpp"
-#include "job/job.hpp"
 #include "job/yaml.hpp"
 
 #include <fmt/format.h>
@@ -11,8 +9,6 @@
 namespace autopack::job {
 
 namespace {
-
-using nlohmann::json;
 
 constexpr std::size_t largest_text = 1U << 20U;
 
@@ -53,9 +49,9 @@ public:
 
 }  // namespace
 
-YAML::Node load_document(const std::string& text, const std::string& origin) {
+YAML::Node load_document(const std::string& text, const std::string& name) {
   if (text.size() > largest_text) {
-    throw Error(ErrorKind::usage, fmt::format("`{}` is larger than 1 MiB", origin));
+    throw Error(ErrorKind::usage, fmt::format("`{}` is larger than 1 MiB", name));
   }
   try {
     // YAML::LoadAll never ends on some malformed texts, so the second document is looked for by
@@ -66,12 +62,12 @@ YAML::Node load_document(const std::string& text, const std::string& origin) {
     if (parser.HandleNextDocument(document) && parser.HandleNextDocument(document)) {
       throw Error(ErrorKind::usage, fmt::format("`{}` holds more than one document: line {} begins "
                                                 "another",
-                                                origin, document.line));
+                                                name, document.line));
     }
     return load_yaml(text);
   } catch (const YAML::Exception& error) {
     throw Error(ErrorKind::usage,
-                fmt::format("`{}` is not YAML: {} (line {}, column {})", origin, error.msg,
+                fmt::format("`{}` is not YAML: {} (line {}, column {})", name, error.msg,
                             error.mark.line + 1, error.mark.column + 1));
   }
 }
@@ -81,18 +77,17 @@ Config parse_config(std::string_view text,
                     Problems& problems,
                     const std::string& printed_by) {
   const bool is_input = name == "-";
-  const std::string origin = is_input ? "standard input" : name;
-  Config config{.origin = origin, .printed_by = is_input ? "..." : printed_by};
-  auto body = json::object();
+  Config config{.name = is_input ? "standard input" : name,
+                .printed_by = is_input ? "..." : printed_by};
+  const auto origin = to_string(Origin::file(config.name));
   try {
-    body = read_document(load_document(std::string{text}, origin), config, problems);
+    read_document(load_document(std::string{text}, config.name), config, problems);
   } catch (const Error& error) {
-    problems.push_back({.message = error.message(), .origin = fmt::format("`{}`", origin)});
+    problems.push_back({.message = error.message(), .origin = origin});
   } catch (const YAML::Exception&) {
-    problems.push_back({.message = fmt::format("`{}` cannot be read as a job", origin),
-                        .origin = fmt::format("`{}`", origin)});
+    problems.push_back(
+        {.message = fmt::format("`{}` cannot be read as a job", config.name), .origin = origin});
   }
-  config.body = std::make_shared<const json>(std::move(body));
   return config;
 }
 

@@ -37,21 +37,21 @@ std::string camel_case(std::string_view name) {
   return result;
 }
 
-std::string ConfigReader::origin_of(const YAML::Node& node) const {
-  return node.Mark().is_null() ? fmt::format("`{}`", config_.origin)
-                               : fmt::format("`{}` line {}", config_.origin, node.Mark().line + 1);
+Origin ConfigReader::origin_of(const YAML::Node& node) const {
+  return Origin::file(name_, node.Mark().is_null() ? 0 : node.Mark().line + 1);
 }
 
 void ConfigReader::fault(const YAML::Node& node, std::string text, std::vector<std::string> hints) {
-  problems_.push_back(
-      {.message = std::move(text), .origin = origin_of(node), .hints = std::move(hints)});
+  problems_.push_back({.message = std::move(text),
+                       .origin = to_string(origin_of(node)),
+                       .hints = std::move(hints)});
 }
 
 std::string ConfigReader::shown(std::string_view path) const {
   if (path.starts_with(hidden_)) {
     path.remove_prefix(std::min(path.size(), hidden_.size() + (hidden_.empty() ? 0 : 1)));
   }
-  return fmt::format("`{}`", path.empty() ? config_.origin : path);
+  return fmt::format("`{}`", path.empty() ? name_ : path);
 }
 
 void ConfigReader::mismatch(const YAML::Node& node,
@@ -111,11 +111,11 @@ json ConfigReader::read_message(const YAML::Node& node,
       problems_.push_back(
           {.severity = Problem::Severity::warning,
            .message = fmt::format("{} is set by the service and is left out", shown(child)),
-           .origin = origin_of(pair.first)});
+           .origin = to_string(origin_of(pair.first))});
       continue;
     }
     if (!pair.second.IsNull()) {
-      config_.origins[child] = origin_of(pair.first);
+      origins_[child] = origin_of(pair.first);
     }
     auto value = field->list    ? read_list(pair.second, *field, child)
                  : field->keyed ? read_keyed(pair.second, *field, child)
@@ -134,7 +134,7 @@ json ConfigReader::read_list(const YAML::Node& node, const Field& field, const s
   // gcloud's help writes a single pool without its dash, and gcloud takes it
   if (node.IsMap() && field.type == Type::message) {
     auto item = read_value(node, field, path + "[0]");
-    config_.origins[path + "[0]"] = origin_of(node);
+    origins_[path + "[0]"] = origin_of(node);
     return json::array({std::move(item)});
   }
   if (!node.IsSequence()) {
@@ -144,7 +144,7 @@ json ConfigReader::read_list(const YAML::Node& node, const Field& field, const s
   auto result = json::array();
   for (std::size_t i = 0; i < node.size(); ++i) {
     const auto child = fmt::format("{}[{}]", path, i);
-    config_.origins[child] = origin_of(node[i]);
+    origins_[child] = origin_of(node[i]);
     auto item = read_value(node[i], field, child);
     if (field.type == Type::message && item.is_null()) {
       item = json::object();
@@ -161,7 +161,7 @@ json ConfigReader::read_list(const YAML::Node& node, const Field& field, const s
 void ConfigReader::count_value() {
   if (++values_ > most_values) {
     throw Error(ErrorKind::usage,
-                fmt::format("`{}` holds more than {} values", config_.origin, most_values));
+                fmt::format("`{}` holds more than {} values", name_, most_values));
   }
 }
 
@@ -191,7 +191,7 @@ json ConfigReader::read_keyed(const YAML::Node& node, const Field& field, const 
   for (const auto& pair : node) {
     const auto key = pair.first.as<std::string>("");
     const auto child = path + "." + key;
-    config_.origins[child] = origin_of(pair.first);
+    origins_[child] = origin_of(pair.first);
     auto value = read_value(pair.second, field, child);
     if (value.is_null()) {
       value = json::object();
@@ -216,7 +216,7 @@ json ConfigReader::read_map(const YAML::Node& node, const std::string& path) {
     if (result.contains(key)) {
       fault(pair.first, fmt::format("key `{}` stands twice in {}", printable(key), shown(path)));
     }
-    config_.origins[path + "." + key] = origin_of(pair.first);
+    origins_[path + "." + key] = origin_of(pair.first);
     result[key] = pair.second.Scalar();
   }
   return result;

@@ -1,6 +1,7 @@
 #pragma once
 
-#include "job/job.hpp"
+#include "base/error.hpp"
+#include "job/origin.hpp"
 #include "job/tables.hpp"
 
 #include <nlohmann/json_fwd.hpp>
@@ -18,7 +19,9 @@ std::string camel_case(std::string_view name);
 /// Reads YAML nodes by the schema; what does not fit becomes a problem with its line.
 class ConfigReader {
 public:
-  ConfigReader(Config& config, Problems& problems) : config_{config}, problems_{problems} {}
+  /// Of the file `name`; where each value stands goes into `origins`.
+  ConfigReader(std::string name, Origins& origins, Problems& problems)
+      : name_{std::move(name)}, origins_{origins}, problems_{problems} {}
 
   /// `path` is the message's place in a CustomJob.
   nlohmann::json read_message(const YAML::Node& node,
@@ -31,7 +34,7 @@ public:
   void hide_prefix(std::string prefix) { hidden_ = std::move(prefix); }
 
 private:
-  std::string origin_of(const YAML::Node& node) const;
+  Origin origin_of(const YAML::Node& node) const;
   std::string shown(std::string_view path) const;
   nlohmann::json read_value(const YAML::Node& node,
                             const tables::Field& field,
@@ -58,7 +61,8 @@ private:
                                    const std::string& path);
   void mismatch(const YAML::Node& node, std::string_view wanted, const std::string& path);
 
-  Config& config_;
+  std::string name_;
+  Origins& origins_;
   Problems& problems_;
   std::string hidden_{};
   std::size_t values_{0};

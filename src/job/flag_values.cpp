@@ -99,8 +99,14 @@ std::string join_list(const std::vector<std::string>& elements) {
 std::vector<std::pair<std::string, std::string>> split_pairs(std::string_view value,
                                                              const std::string& flag,
                                                              Problems& problems) {
+  return pairs_of(split_list(value, flag, problems), flag, problems);
+}
+
+std::vector<std::pair<std::string, std::string>> pairs_of(const std::vector<std::string>& parts,
+                                                          const std::string& flag,
+                                                          Problems& problems) {
   std::vector<std::pair<std::string, std::string>> pairs;
-  for (const auto& part : split_list(value, flag, problems)) {
+  for (const auto& part : parts) {
     const auto equals = part.find('=');
     if (equals == std::string::npos || equals == 0) {
       problems.push_back(

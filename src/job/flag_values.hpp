@@ -28,6 +28,11 @@ std::vector<std::pair<std::string, std::string>> split_pairs(std::string_view va
                                                              const std::string& flag,
                                                              Problems& problems);
 
+/// The same of parts that are taken apart already.
+std::vector<std::pair<std::string, std::string>> pairs_of(const std::vector<std::string>& parts,
+                                                          const std::string& flag,
+                                                          Problems& problems);
+
 /// A duration as the API writes it (`7200s`, `1.5s`) from `7200s`, `2h`, `90m`, `7d`, `1h30m`;
 /// none when `text` is no duration.
 std::optional<std::string> api_duration(std::string_view text);

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
-
 #include <string_view>
 
 namespace autopack::job {
@@ -16,14 +14,11 @@ bool is_pipeline(JobKind kind);
 /// `CustomJob`, `HyperparameterTuningJob` or `TrainingPipeline`.
 std::string_view resource_name(JobKind kind);
 
+/// The collection that it is created in: `customJobs`, `hyperparameterTuningJobs` or
+/// `trainingPipelines`.
+std::string_view collection_of(JobKind kind);
+
 /// `trainingTaskDefinition` of a pipeline; empty for other kinds.
 std::string_view task_definition(JobKind kind);
-
-/// The resource to create of `body`, in which the pools are at `jobSpec` whatever the kind.
-nlohmann::json resource_of(nlohmann::json body, JobKind kind);
-
-/// The collection that a resource is created in: `customJobs`, `hyperparameterTuningJobs` or
-/// `trainingPipelines`.
-std::string_view collection_of(const nlohmann::json& resource);
 
 }  // namespace autopack::job

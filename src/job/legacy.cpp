@@ -5,15 +5,14 @@
 #include "job/config_document.hpp"
 #include "job/config_reader.hpp"
 #include "job/flag_values.hpp"
+#include "job/message_json.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <charconv>
 
 namespace autopack::job {
-
-using nlohmann::json;
 
 namespace {
 
@@ -24,35 +23,47 @@ bool has_key(const YAML::Node& node, std::string_view name) {
 }
 
 /// A Job, or a TrainingInput alone.
-json read_file(const LegacyFile& file, Config& config, Problems& problems) {
-  ConfigReader reader{config, problems};
-  try {
-    const auto node = load_document(file.text, config.origin);
-    if (node.IsDefined() && node.IsMap() && has_key(node, "predictionInput")) {
-      reader.fault(node, fmt::format("`{}` is a prediction job; only training is translated",
-                                     config.origin));
-      return json::object();
-    }
-    const bool is_job = !node.IsMap() || has_key(node, "trainingInput") || has_key(node, "jobId") ||
-                        has_key(node, "labels");
-    if (is_job) {
-      return reader.read_message(node, tables::message("LegacyJob"), "");
-    }
-    reader.hide_prefix("trainingInput");
-    return {{"trainingInput",
-             reader.read_message(node, tables::message("TrainingInput"), "trainingInput")}};
-  } catch (const Error& error) {
-    problems.push_back({.message = error.message(), .origin = fmt::format("`{}`", config.origin)});
-  } catch (const YAML::Exception&) {
-    problems.push_back({.message = fmt::format("`{}` cannot be read as a job", config.origin),
-                        .origin = fmt::format("`{}`", config.origin)});
+nlohmann::json read_node(const YAML::Node& node, const std::string& name, ConfigReader& reader) {
+  if (node.IsDefined() && node.IsMap() && has_key(node, "predictionInput")) {
+    reader.fault(node, fmt::format("`{}` is a prediction job; only training is translated", name));
+    return nlohmann::json::object();
   }
-  return json::object();
+  const bool is_job = !node.IsMap() || has_key(node, "trainingInput") || has_key(node, "jobId") ||
+                      has_key(node, "labels");
+  if (is_job) {
+    return reader.read_message(node, tables::message("LegacyJob"), "");
+  }
+  const std::string input{"trainingInput"};
+  reader.hide_prefix(input);
+  return {{input, reader.read_message(node, tables::message("TrainingInput"), input)}};
+}
+
+void read_file(const LegacyFile& file, Legacy& legacy) {
+  const std::string name = file.name == "-" ? "standard input" : file.name;
+  const auto origin = to_string(Origin::file(name));
+  ConfigReader reader{name, legacy.origins, legacy.problems};
+  try {
+    legacy.job = read_message<LegacyJob>(read_node(load_document(file.text, name), name, reader));
+  } catch (const Error& error) {
+    legacy.problems.push_back({.message = error.message(), .origin = origin});
+  } catch (const YAML::Exception&) {
+    legacy.problems.push_back(
+        {.message = fmt::format("`{}` cannot be read as a job", name), .origin = origin});
+  }
 }
 
 /// `nvidia-tesla-t4` as `NVIDIA_TESLA_T4`.
 std::string upper_name(std::string_view text) {
   return to_upper(replace_all(std::string{text}, "-", "_"));
+}
+
+/// Digits alone, at most `most` of them.
+Number number_of(const std::string& text, std::size_t most) {
+  std::int64_t number = 0;
+  const bool is_number = !text.empty() && text.size() <= most &&
+                         text.find_first_not_of("0123456789") == std::string::npos;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return is_number ? Number{number} : std::nullopt;
 }
 
 class FlagOverlay {
@@ -62,118 +73,138 @@ public:
   void run();
 
 private:
-  json& input() { return (*legacy_.job)["trainingInput"]; }
+  LegacyInput& input() { return legacy_.job.input; }
 
-  void set(const std::string& key, std::string_view flag, json value);
+  void came_from(const std::string& key, const std::string& flag);
+  void fault(const std::string& flag, std::string message, std::vector<std::string> hints = {});
+  void text(Text& into, const char* key, const char* flag, const std::string& value);
   void texts();
-  void enumeration(const char* key, std::string_view flag, const std::string& value);
-  void role(const std::string& key, const std::string& flag, const LegacyRoleFlags& role);
-  void accelerator(const std::string& key, const std::string& flag, const std::string& value);
+  void scale_tier();
+  void role(const LegacyRole& role, const std::string& flag, const LegacyRoleFlags& given);
+  void count(const LegacyRole& role, const std::string& flag, const std::string& text);
+  LegacyAccelerator accelerator(const std::string& path,
+                                const std::string& flag,
+                                const std::string& value);
   void packages();
   void booleans();
+  void labels();
 
   const LegacyFlags& flags_;
   Legacy& legacy_;
 };
 
-/// Sets a value of the training input; keys below one another stand with dots.
-void FlagOverlay::set(const std::string& key, std::string_view flag, json value) {
-  json* target = &input();
-  for (const auto& part : split(key, '.')) {
-    target = &(*target)[part];
+/// Remembers that `flag` gave the value of the training input at `key`.
+void FlagOverlay::came_from(const std::string& key, const std::string& flag) {
+  legacy_.origins["trainingInput." + key] = Origin::flag(flag);
+}
+
+void FlagOverlay::fault(const std::string& flag,
+                        std::string message,
+                        std::vector<std::string> hints) {
+  legacy_.problems.push_back({.message = std::move(message),
+                              .origin = to_string(Origin::flag(flag)),
+                              .hints = std::move(hints)});
+}
+
+void FlagOverlay::text(Text& into, const char* key, const char* flag, const std::string& value) {
+  if (!value.empty()) {
+    into = value;
+    came_from(key, flag);
   }
-  *target = std::move(value);
-  legacy_.origins["trainingInput." + key] = fmt::format("`{}`", flag);
 }
 
 void FlagOverlay::texts() {
-  const std::array<std::tuple<const char*, const char*, const std::string*>, 8> texts{{
-      {"region", "--region", &flags_.region},
-      {"runtimeVersion", "--runtime-version", &flags_.runtime_version},
-      {"pythonVersion", "--python-version", &flags_.python_version},
-      {"pythonModule", "--module-name", &flags_.module_name},
-      {"jobDir", "--job-dir", &flags_.job_dir},
-      {"serviceAccount", "--service-account", &flags_.service_account},
-      {"network", "--network", &flags_.network},
-      {"encryptionConfig.kmsKeyName", "--kms-key", &flags_.kms_key},
-  }};
-  for (const auto& [key, flag, value] : texts) {
-    if (!value->empty()) {
-      set(key, flag, *value);
-    }
+  auto& to = input();
+  text(to.region, "region", "--region", flags_.region);
+  text(to.runtime_version, "runtimeVersion", "--runtime-version", flags_.runtime_version);
+  text(to.python_version, "pythonVersion", "--python-version", flags_.python_version);
+  text(to.module, "pythonModule", "--module-name", flags_.module_name);
+  text(to.job_directory, "jobDir", "--job-dir", flags_.job_dir);
+  text(to.service_account, "serviceAccount", "--service-account", flags_.service_account);
+  text(to.network, "network", "--network", flags_.network);
+  if (!flags_.kms_key.empty()) {
+    text(made(to.encryption).key_name, "encryptionConfig.kmsKeyName", "--kms-key", flags_.kms_key);
   }
 }
 
-void FlagOverlay::enumeration(const char* key, std::string_view flag, const std::string& value) {
-  if (value.empty()) {
+void FlagOverlay::scale_tier() {
+  const auto& typed = flags_.scale_tier;
+  if (typed.empty()) {
     return;
   }
-  const auto name = upper_name(value);
-  const auto values = tables::find_field(tables::message("TrainingInput"), key)->values;
-  set(key, flag, name);
+  const auto name = upper_name(typed);
+  const auto values = tables::find_field(tables::message("TrainingInput"), "scaleTier")->values;
+  text(input().scale_tier, "scaleTier", "--scale-tier", name);
   if (std::find(values.begin(), values.end(), name) == values.end()) {
-    legacy_.error(fmt::format("trainingInput.{}", key),
-                  fmt::format("`{}` is no value of `{}`{}", printable(value), flag,
+    legacy_.error("trainingInput.scaleTier",
+                  fmt::format("`{}` is no value of `--scale-tier`{}", printable(typed),
                               tables::did_you_mean(name, values)));
   }
 }
 
-void FlagOverlay::accelerator(const std::string& key,
-                              const std::string& flag,
-                              const std::string& value) {
-  const auto values = tables::find_field(tables::message("AcceleratorConfig"), "type")->values;
-  json config = json::object();
-  for (const auto& [name, text] : split_pairs(value, flag, legacy_.problems)) {
+/// Empty when it is none.
+LegacyAccelerator FlagOverlay::accelerator(const std::string& path,
+                                           const std::string& flag,
+                                           const std::string& value) {
+  const auto types = tables::find_field(tables::message("AcceleratorConfig"), "type")->values;
+  LegacyAccelerator result;
+  for (const auto& [name, typed] : split_pairs(value, flag, legacy_.problems)) {
     if (name == "type") {
-      config["type"] = upper_name(text);
+      result.type = upper_name(typed);
     } else if (name == "count") {
-      config["count"] = text;
+      result.count = number_of(typed, 3);
     } else {
-      legacy_.problems.push_back(
-          {.message = fmt::format("`{}` is no key of `{}`", printable(name), flag),
-           .origin = fmt::format("`{}`", flag),
-           .hints = {"its keys are `type` and `count`"}});
+      fault(flag, fmt::format("`{}` is no key of `{}`", printable(name), flag),
+            {"its keys are `type` and `count`"});
     }
   }
-  set(key, flag, config);
-  const auto type = config.value("type", "");
-  const auto count = config.value("count", "");
-  const bool is_count = !count.empty() && count.size() < 4 &&
-                        count.find_first_not_of("0123456789") == std::string::npos && count != "0";
-  if (std::find(values.begin(), values.end(), type) == values.end() || !is_count) {
-    legacy_.error("trainingInput." + key,
-                  fmt::format("`{}` is no accelerator: type=nvidia-tesla-t4,count=1 is wanted",
-                              printable(value)));
-    set(key, flag, json::object());
+  const bool is_type =
+      result.type && std::find(types.begin(), types.end(), *result.type) != types.end();
+  if (is_type && result.count.value_or(0) > 0) {
+    return result;
   }
+  legacy_.error("trainingInput." + path,
+                fmt::format("`{}` is no accelerator: type=nvidia-tesla-t4,count=1 is wanted",
+                            printable(value)));
+  return {};
 }
 
-void FlagOverlay::role(const std::string& key,
+void FlagOverlay::count(const LegacyRole& role, const std::string& flag, const std::string& text) {
+  if (text.empty()) {
+    return;
+  }
+  const auto number = number_of(text, 9);
+  if (!number) {
+    fault(flag, fmt::format("`{}` is no number of replicas", printable(text)));
+    return;
+  }
+  input().*role.count = number;
+  came_from(fmt::format("{}Count", role.name), flag);
+}
+
+void FlagOverlay::role(const LegacyRole& role,
                        const std::string& flag,
-                       const LegacyRoleFlags& role) {
-  if (!role.machine_type.empty()) {
-    set(key + "Type", flag + "-machine-type", role.machine_type);
+                       const LegacyRoleFlags& given) {
+  const std::string key{role.name};
+  auto& replica = input().*role.replica;
+  if (!given.machine_type.empty()) {
+    input().*role.type = given.machine_type;
+    came_from(key + "Type", flag + "-machine-type");
   }
-  if (!role.image_uri.empty()) {
-    set(key + "Config.imageUri", flag + "-image-uri", role.image_uri);
+  if (!given.image_uri.empty()) {
+    made(replica).image = given.image_uri;
+    came_from(key + "Config.imageUri", flag + "-image-uri");
   }
-  if (!role.accelerator.empty()) {
-    accelerator(key + "Config.acceleratorConfig", flag + "-accelerator", role.accelerator);
+  if (!given.accelerator.empty()) {
+    const auto path = key + "Config.acceleratorConfig";
+    came_from(path, flag + "-accelerator");
+    made(replica).accelerator = accelerator(path, flag + "-accelerator", given.accelerator);
   }
-  if (role.count.empty()) {
-    return;
-  }
-  if (role.count.size() > 9 || role.count.find_first_not_of("0123456789") != std::string::npos) {
-    legacy_.problems.push_back(
-        {.message = fmt::format("`{}` is no number of replicas", printable(role.count)),
-         .origin = fmt::format("`{}-count`", flag)});
-    return;
-  }
-  set(key + "Count", flag + "-count", std::to_string(std::stoll(role.count)));
+  count(role, flag + "-count", given.count);
 }
 
 void FlagOverlay::packages() {
-  json uris = json::array();
+  std::vector<std::string> uris;
   for (const auto& package : flags_.packages) {
     if (package.starts_with("gs://")) {
       uris.push_back(package);
@@ -182,69 +213,64 @@ void FlagOverlay::packages() {
     }
   }
   if (!uris.empty()) {
-    set("packageUris", "--packages", std::move(uris));
+    input().package_uris = std::move(uris);
+    came_from("packageUris", "--packages");
   }
   legacy_.package_path = flags_.package_path;
-  legacy_.origins["packagePath"] = "`--package-path`";
-  legacy_.origins["packages"] = "`--packages`";
 }
 
 void FlagOverlay::booleans() {
   if (flags_.enable_web_access) {
-    set("enableWebAccess", "--enable-web-access", true);
+    input().enable_web_access = true;
+    came_from("enableWebAccess", "--enable-web-access");
   }
   if (!flags_.use_chief.empty()) {
+    const std::string flag{"--use-chief-in-tf-config"};
     const auto word = to_lower(flags_.use_chief);
     if (word != "true" && word != "false") {
-      legacy_.problems.push_back({.message = fmt::format("`{}` is neither `true` nor `false`",
-                                                         printable(flags_.use_chief)),
-                                  .origin = "`--use-chief-in-tf-config`"});
+      fault(flag, fmt::format("`{}` is neither `true` nor `false`", printable(flags_.use_chief)));
     }
-    set("useChiefInTfConfig", "--use-chief-in-tf-config", word == "true");
+    input().use_chief = word == "true";
+    came_from("useChiefInTfConfig", flag);
+  }
+}
+
+void FlagOverlay::labels() {
+  if (flags_.labels.empty()) {
+    return;
+  }
+  auto& labels = legacy_.job.labels.emplace();
+  for (const auto& [key, value] : flags_.labels) {
+    labels[key] = value;
   }
 }
 
 void FlagOverlay::run() {
-  if (!input().is_object()) {
-    input() = json::object();
-  }
   if (!flags_.job_id.empty()) {
-    (*legacy_.job)["jobId"] = flags_.job_id;
+    legacy_.job.id = flags_.job_id;
   }
   texts();
-  enumeration("scaleTier", "--scale-tier", flags_.scale_tier);
-  role("master", "--master", flags_.master);
-  role("worker", "--worker", flags_.worker);
-  role("parameterServer", "--parameter-server", flags_.parameter_server);
-  role("evaluator", "--evaluator", flags_.evaluator);
+  scale_tier();
+  const auto& [master, worker, parameter_server, evaluator] = legacy_roles;
+  role(master, "--master", flags_.master);
+  role(worker, "--worker", flags_.worker);
+  role(parameter_server, "--parameter-server", flags_.parameter_server);
+  role(evaluator, "--evaluator", flags_.evaluator);
   packages();
   booleans();
   if (flags_.args) {
-    set("args", "--", *flags_.args);
+    input().args = *flags_.args;
+    came_from("args", "--");
   }
-  if (!flags_.labels.empty()) {
-    (*legacy_.job)["labels"] = json::object();
-    for (const auto& [key, value] : flags_.labels) {
-      (*legacy_.job)["labels"][key] = value;
-    }
-  }
+  labels();
 }
 
 }  // namespace
 
-const json& Legacy::input() const {
-  return job->at("trainingInput");
-}
-
-std::string Legacy::text(std::string_view key) const {
-  const auto found = input().find(key);
-  return found != input().end() && found->is_string() ? found->get<std::string>() : "";
-}
-
 void Legacy::error(const std::string& path, std::string message, std::vector<std::string> hints) {
   const auto origin = origins.find(path);
   problems.push_back({.message = std::move(message),
-                      .origin = origin == origins.end() ? "" : origin->second,
+                      .origin = origin == origins.end() ? "" : to_string(origin->second),
                       .hints = std::move(hints)});
 }
 
@@ -260,11 +286,9 @@ void Legacy::warn(const std::string& path, std::string message, std::vector<std:
 }
 
 Legacy read_legacy(const LegacyFlags& flags, const std::optional<LegacyFile>& file) {
-  Legacy legacy{.job = std::make_shared<json>(json::object())};
+  Legacy legacy;
   if (file) {
-    Config config{.origin = file->name == "-" ? "standard input" : file->name};
-    *legacy.job = read_file(*file, config, legacy.problems);
-    legacy.origins = config.origins;
+    read_file(*file, legacy);
   }
   FlagOverlay{flags, legacy}.run();
   return legacy;

@@ -2,11 +2,10 @@
 
 #include "base/error.hpp"
 #include "job/job.hpp"
+#include "job/legacy_job.hpp"
 #include "job/translate.hpp"
 
-#include <nlohmann/json_fwd.hpp>
-
-#include <memory>
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,15 +14,17 @@ namespace autopack::job {
 
 /// A legacy job read from file and flags, and what there is to say about it.
 struct Legacy {
-  std::shared_ptr<nlohmann::json> job{};  ///< a Job of ml v1 in its names and JSON types
+  LegacyJob job{};
   Origins origins{};
   Problems problems{};
   std::vector<std::string> local_packages{};
   std::string package_path{};
 
-  const nlohmann::json& input() const;
-  /// A text of the training input; empty when there is none.
-  std::string text(std::string_view key) const;
+  const LegacyInput& input() const { return job.input; }
+
+  /// True when the program is on this machine, to be packaged.
+  bool is_local() const { return !package_path.empty() || !local_packages.empty(); }
+
   /// Messages about the value at `path`, which begins `trainingInput.`
   void error(const std::string& path, std::string message, std::vector<std::string> hints = {});
   /// The same about a value that is not there; says nothing when one was given that could not be
@@ -32,14 +33,33 @@ struct Legacy {
   void warn(const std::string& path, std::string message, std::vector<std::string> hints = {});
 };
 
+/// Replicas that do the same.
+struct LegacyRole {
+  std::string_view name;  ///< what its keys begin with
+  Text LegacyInput::*type;
+  Number LegacyInput::*count;  ///< null for the master, which is one
+  std::optional<LegacyReplica> LegacyInput::*replica;
+};
+
+/// In the order of Vertex AI's pools.
+inline constexpr std::array legacy_roles{
+    LegacyRole{"master", &LegacyInput::master_type, nullptr, &LegacyInput::master},
+    LegacyRole{"worker", &LegacyInput::worker_type, &LegacyInput::worker_count,
+               &LegacyInput::worker},
+    LegacyRole{"parameterServer", &LegacyInput::parameter_server_type,
+               &LegacyInput::parameter_server_count, &LegacyInput::parameter_server},
+    LegacyRole{"evaluator", &LegacyInput::evaluator_type, &LegacyInput::evaluator_count,
+               &LegacyInput::evaluator},
+};
+
 /// The job of `file` with `flags` laid over it.
 Legacy read_legacy(const LegacyFlags& flags, const std::optional<LegacyFile>& file);
 
-/// What the job's replicas are: `workerPoolSpecs`. Sets the region's prebuilt images.
-nlohmann::json translate_pools(Legacy& legacy);
+/// What the job's replicas are.
+std::vector<Pool> translate_pools(Legacy& legacy);
 
-/// Sets studySpec and trial counts of `body` from the job's hyperparameters.
-void translate_study(Legacy& legacy, nlohmann::json& body);
+/// Sets study and trial counts of `job` from the legacy job's hyperparameters.
+void translate_study(Legacy& legacy, const LegacyStudy& study, Job& job);
 
 /// The prebuilt image that comes nearest to a runtime version.
 std::string runtime_image(Legacy& legacy, std::string_view accelerator);

@@ -1,4 +1,3 @@
-#include "base/json.hpp"
 #include "base/text.hpp"
 #include "job/merge.hpp"
 
@@ -9,76 +8,41 @@
 
 namespace autopack::job {
 
-using nlohmann::json;
-
 namespace {
 
 /// Lays the flags of a pipeline over the file's.
 class PipelineMerge {
 public:
-  PipelineMerge(const PipelineFlags& flags, Draft& draft, Problems& problems)
-      : flags_{flags}, draft_{draft}, problems_{problems} {}
+  PipelineMerge(const JobFlags& flags, Job& job, Problems& problems)
+      : flags_{flags}, job_{job}, problems_{problems} {}
 
   void run();
   void refuse();
 
 private:
-  /// A flag that is text, and where it goes.
-  struct Text {
-    const std::string* value;
-    std::string_view flag;
-    std::string_view path;
-  };
+  ServingContainer& container() { return made(made(job_.model).container); }
 
-  std::array<Text, 10> texts() const;
-  void set(std::string_view path, std::string_view flag, json value);
   void ports();
-  void lists();
+  void env();
+  void labels();
 
-  const PipelineFlags& flags_;
-  Draft& draft_;
+  const JobFlags& flags_;
+  Job& job_;
   Problems& problems_;
 };
 
-std::array<PipelineMerge::Text, 10> PipelineMerge::texts() const {
-  return {{
-      {&flags_.dataset_id, "--dataset-id", "inputDataConfig.datasetId"},
-      {&flags_.model_id, "--model-id", "modelId"},
-      {&flags_.parent_model, "--parent-model", "parentModel"},
-      {&flags_.model_display_name, "--model-display-name", "modelToUpload.displayName"},
-      {&flags_.model_description, "--model-description", "modelToUpload.description"},
-      {&flags_.model_version_description, "--model-version-description",
-       "modelToUpload.versionDescription"},
-      {&flags_.model_artifact_uri, "--model-artifact-uri", "modelToUpload.artifactUri"},
-      {&flags_.model_image_uri, "--model-image-uri", "modelToUpload.containerSpec.imageUri"},
-      {&flags_.model_predict_route, "--model-predict-route",
-       "modelToUpload.containerSpec.predictRoute"},
-      {&flags_.model_health_route, "--model-health-route",
-       "modelToUpload.containerSpec.healthRoute"},
-  }};
-}
-
-void PipelineMerge::set(std::string_view path, std::string_view flag, json value) {
-  json* target = draft_.body.get();
-  for (const auto& key : split(path, '.')) {
-    target = &(*target)[key];
-  }
-  *target = std::move(value);
-  draft_.origins[std::string{path}] = fmt::format("`{}`", flag);
-}
-
+/// For a job that is no pipeline.
 void PipelineMerge::refuse() {
   std::vector<std::string_view> given;
-  for (const auto& text : texts()) {
-    if (!text.value->empty()) {
-      given.push_back(text.flag);
+  for (const auto& field : flags_.fields) {
+    if (is_of_pipeline(*field.flag)) {
+      given.push_back(field.flag->flag);
     }
   }
-  const std::array<std::pair<bool, std::string_view>, 4> others{{
-      {!flags_.model_ports.empty(), "--model-ports"},
-      {!flags_.model_version_aliases.empty(), "--model-version-aliases"},
-      {!flags_.model_env.empty(), "--model-env"},
-      {!flags_.model_labels.empty(), "--model-labels"},
+  const std::array<std::pair<bool, std::string_view>, 3> others{{
+      {!flags_.serving.ports.empty(), "--model-ports"},
+      {!flags_.serving.env.empty(), "--model-env"},
+      {!flags_.serving.labels.empty(), "--model-labels"},
   }};
   for (const auto& [is_given, flag] : others) {
     if (is_given) {
@@ -87,59 +51,62 @@ void PipelineMerge::refuse() {
   }
   for (const auto flag : given) {
     problems_.push_back({.message = fmt::format("`{}` is for a training pipeline", flag),
-                         .origin = fmt::format("`{}`", flag),
+                         .origin = to_string(flags_.origin(flag)),
                          .hints = {"--as=training-pipeline"}});
   }
 }
 
 void PipelineMerge::ports() {
-  auto ports = json::array();
-  for (const auto& text : flags_.model_ports) {
+  if (flags_.serving.ports.empty()) {
+    return;
+  }
+  auto& ports = container().ports.emplace();
+  for (const auto& text : flags_.serving.ports) {
     std::int32_t port = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
     if (error != std::errc{} || end != text.data() + text.size() || port < 1 || port > 65535) {
       problems_.push_back({.message = fmt::format("`{}` is no port", printable(text)),
-                           .origin = "`--model-ports`"});
+                           .origin = to_string(flags_.origin("--model-ports"))});
     }
-    ports.push_back({{"containerPort", port}});
+    ports.push_back({.number = port});
   }
-  set("modelToUpload.containerSpec.ports", "--model-ports", std::move(ports));
+  job_.origins["modelToUpload.containerSpec.ports"] = flags_.origin("--model-ports");
 }
 
-void PipelineMerge::lists() {
-  if (!flags_.model_ports.empty()) {
-    ports();
+void PipelineMerge::env() {
+  if (flags_.serving.env.empty()) {
+    return;
   }
-  if (!flags_.model_version_aliases.empty()) {
-    set("modelToUpload.versionAliases", "--model-version-aliases", flags_.model_version_aliases);
+  auto& env = container().env.emplace();
+  for (const auto& [name, value] : flags_.serving.env) {
+    env.push_back({.name = name, .value = value});
   }
-  if (!flags_.model_env.empty()) {
-    auto env = json::array();
-    for (const auto& [name, value] : flags_.model_env) {
-      env.push_back({{"name", name}, {"value", value}});
-    }
-    set("modelToUpload.containerSpec.env", "--model-env", std::move(env));
-  }
-  for (const auto& [key, value] : flags_.model_labels) {
-    (*draft_.body)["modelToUpload"]["labels"][key] = value;
-    draft_.origins["modelToUpload.labels." + key] = "`--model-labels`";
+  job_.origins["modelToUpload.containerSpec.env"] = flags_.origin("--model-env");
+}
+
+void PipelineMerge::labels() {
+  for (const auto& [key, value] : flags_.serving.labels) {
+    made(made(job_.model).labels)[key] = value;
+    job_.origins["modelToUpload.labels." + key] = flags_.origin("--model-labels");
   }
 }
 
 void PipelineMerge::run() {
-  for (const auto& text : texts()) {
-    if (!text.value->empty()) {
-      set(text.path, text.flag, *text.value);
+  for (const auto& given : flags_.fields) {
+    if (is_of_pipeline(*given.flag)) {
+      set_field(given, job_, problems_);
     }
   }
-  lists();
+  ports();
+  env();
+  labels();
 }
 
 }  // namespace
 
-void merge_pipeline(const PipelineFlags& flags, Draft& draft, Problems& problems) {
-  PipelineMerge merge{flags, draft, problems};
-  is_pipeline(draft.kind) ? merge.run() : merge.refuse();
+void merge_pipeline(const JobFlags& flags, Job& job, Problems& problems) {
+  PipelineMerge merge{flags, job, problems};
+  is_pipeline(job.kind) ? merge.run() : merge.refuse();
 }
 
 }  // namespace autopack::job

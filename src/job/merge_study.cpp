@@ -1,4 +1,3 @@
-#include "base/json.hpp"
 #include "base/text.hpp"
 #include "job/merge.hpp"
 
@@ -7,48 +6,61 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <set>
 
 namespace autopack::job {
-
-using nlohmann::json;
 
 namespace {
 
 struct StoppingRule {
   std::string_view word;
   std::string_view key;
+  std::optional<Bag> Study::*member;
 };
 
 constexpr std::array stopping_rules{
-    StoppingRule{"median", "medianAutomatedStoppingSpec"},
-    StoppingRule{"decay-curve", "decayCurveStoppingSpec"},
-    StoppingRule{"convex", "convexAutomatedStoppingSpec"},
+    StoppingRule{"median", "medianAutomatedStoppingSpec", &Study::median_stopping},
+    StoppingRule{"decay-curve", "decayCurveStoppingSpec", &Study::decay_curve_stopping},
+    StoppingRule{"convex", "convexAutomatedStoppingSpec", &Study::convex_stopping},
 };
 
 /// Lays the flags of a study over the file's, entry by entry.
 class StudyMerge {
 public:
-  StudyMerge(const StudyFlags& flags, Draft& draft, Problems& problems)
-      : flags_{flags}, draft_{draft}, problems_{problems} {}
+  StudyMerge(const JobFlags& flags, Job& job, Problems& problems)
+      : all_{flags}, flags_{flags.study}, job_{job}, problems_{problems} {}
 
   void refuse();
   void run();
 
 private:
-  json& study() { return (*draft_.body)["studySpec"]; }
-
-  void entry(const char* list, const char* id, const char* flag, json value);
-  void count(const char* key, const char* flag, const std::optional<std::int64_t>& value);
-  void enumeration(const char* key,
+  template <class Entry>
+  void entries(std::optional<std::vector<Entry>>& list,
+               const char* key,
+               const char* flag,
+               const std::vector<std::string>& texts,
+               std::optional<Entry> (*read)(const std::string& text, Problems& problems));
+  void count(Number& into, const char* key, const char* flag, const Number& value);
+  void least(Number& count, const char* key);
+  void enumeration(Text& into,
+                   const char* key,
                    const char* flag,
                    const std::string& value,
                    std::string_view suffix);
   void early_stopping();
+  void fault(std::string_view flag, std::string message, std::vector<std::string> hints = {});
 
+  const JobFlags& all_;
   const StudyFlags& flags_;
-  Draft& draft_;
+  Job& job_;
   Problems& problems_;
 };
+
+void StudyMerge::fault(std::string_view flag, std::string message, std::vector<std::string> hints) {
+  problems_.push_back({.message = std::move(message),
+                       .origin = to_string(all_.origin(flag)),
+                       .hints = std::move(hints)});
+}
 
 /// For a job that tunes nothing.
 void StudyMerge::refuse() {
@@ -64,56 +76,61 @@ void StudyMerge::refuse() {
   }};
   for (const auto& [is_given, flag] : given) {
     if (is_given) {
-      problems_.push_back({.message = fmt::format("`{}` is for a tuning job", flag),
-                           .origin = fmt::format("`{}`", flag),
-                           .hints = {"create one: autopack tune"}});
+      fault(flag, fmt::format("`{}` is for a tuning job", flag), {"create one: autopack tune"});
     }
   }
 }
 
-/// Puts `value` in the place of the entry with its id, or at the end.
-void StudyMerge::entry(const char* list, const char* id, const char* flag, json value) {
-  if (value.is_null()) {
-    draft_.origins[fmt::format("studySpec.{}", list)] = fmt::format("`{}`", flag);
-    return;
-  }
-  auto& entries = study()[list];
-  if (!entries.is_array()) {
-    entries = json::array();
-  }
-  const auto origin = fmt::format("`{}`", flag);
-  const auto path = [&](std::size_t index) { return fmt::format("studySpec.{}[{}]", list, index); };
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    const auto known = draft_.origins.find(path(i));
-    const bool from_file = known == draft_.origins.end() || known->second != origin;
-    if (from_file && entries[i].value(id, json()) == value[id]) {
-      entries[i] = std::move(value);
-      draft_.origins[path(i)] = origin;
-      return;
+/// Each takes the place of the file's entry with its id, or comes last.
+template <class Entry>
+void StudyMerge::entries(std::optional<std::vector<Entry>>& list,
+                         const char* key,
+                         const char* flag,
+                         const std::vector<std::string>& texts,
+                         std::optional<Entry> (*read)(const std::string& text,
+                                                      Problems& problems)) {
+  std::set<std::size_t> of_flags;
+  for (const auto& text : texts) {
+    auto entry = read(text, problems_);
+    if (!entry) {
+      job_.origins[fmt::format("studySpec.{}", key)] = all_.origin(flag);
+      continue;
     }
+    auto& all = made(list);
+    std::size_t place = 0;
+    while (place < all.size() && (of_flags.contains(place) || all[place].id != entry->id)) {
+      ++place;
+    }
+    all.resize(std::max(all.size(), place + 1));
+    all[place] = std::move(*entry);
+    of_flags.insert(place);
+    job_.origins[fmt::format("studySpec.{}[{}]", key, place)] = all_.origin(flag);
   }
-  draft_.origins[path(entries.size())] = origin;
-  entries.push_back(std::move(value));
 }
 
-void StudyMerge::count(const char* key,
-                       const char* flag,
-                       const std::optional<std::int64_t>& value) {
+void StudyMerge::count(Number& into, const char* key, const char* flag, const Number& value) {
   if (!value) {
     return;
   }
-  draft_.origins[key] = fmt::format("`{}`", flag);
+  job_.origins[key] = all_.origin(flag);
   if (*value > std::numeric_limits<std::int32_t>::max() ||
       *value < std::numeric_limits<std::int32_t>::min()) {
-    problems_.push_back({.message = fmt::format("`{}` is too large: {}", flag, *value),
-                         .origin = fmt::format("`{}`", flag)});
+    fault(flag, fmt::format("`{}` is too large: {}", flag, *value));
     return;
   }
-  (*draft_.body)[key] = *value;
+  into = value;
+}
+
+/// One trial, unless a count was given.
+void StudyMerge::least(Number& count, const char* key) {
+  if (!count && !job_.origins.contains(key)) {
+    count = 1;
+  }
 }
 
 /// `grid-search` as `GRID_SEARCH`, and `best` as `BEST` with `suffix`.
-void StudyMerge::enumeration(const char* key,
+void StudyMerge::enumeration(Text& into,
+                             const char* key,
                              const char* flag,
                              const std::string& value,
                              std::string_view suffix) {
@@ -125,23 +142,23 @@ void StudyMerge::enumeration(const char* key,
   const auto known = [&](const std::string& candidate) {
     return std::find(values.begin(), values.end(), candidate) != values.end();
   };
-  draft_.origins[fmt::format("studySpec.{}", key)] = fmt::format("`{}`", flag);
+  job_.origins[fmt::format("studySpec.{}", key)] = all_.origin(flag);
   if (!known(name) && known(name + std::string{suffix})) {
     name += suffix;
   }
-  if (!known(name)) {
-    std::vector<std::string> words;
-    for (const auto& candidate : values.subspan(1)) {
-      words.push_back(to_lower(replace_all(std::string{candidate}, "_", "-")));
-    }
-    const auto near = nearest(value, words);
-    problems_.push_back({.message = fmt::format("`{}` has no value `{}`{}", flag, printable(value),
-                                                near ? " (did you mean `" + *near + "`?)" : ""),
-                         .origin = fmt::format("`{}`", flag),
-                         .hints = {"the values are `" + join(words, "`, `") + "`"}});
+  if (known(name)) {
+    into = name;
     return;
   }
-  study()[key] = name;
+  std::vector<std::string> words;
+  for (const auto& candidate : values.subspan(1)) {
+    words.push_back(to_lower(replace_all(std::string{candidate}, "_", "-")));
+  }
+  const auto near = nearest(value, words);
+  fault(flag,
+        fmt::format("`{}` has no value `{}`{}", flag, printable(value),
+                    near ? " (did you mean `" + *near + "`?)" : ""),
+        {"the values are `" + join(words, "`, `") + "`"});
 }
 
 void StudyMerge::early_stopping() {
@@ -152,51 +169,43 @@ void StudyMerge::early_stopping() {
       std::find_if(stopping_rules.begin(), stopping_rules.end(),
                    [&](const StoppingRule& r) { return r.word == flags_.early_stopping; });
   if (rule == stopping_rules.end()) {
-    problems_.push_back({.message = fmt::format("`--early-stopping` has no value `{}`",
-                                                printable(flags_.early_stopping)),
-                         .origin = "`--early-stopping`",
-                         .hints = {"the values are `median`, `decay-curve`, `convex`"}});
+    fault("--early-stopping",
+          fmt::format("`--early-stopping` has no value `{}`", printable(flags_.early_stopping)),
+          {"the values are `median`, `decay-curve`, `convex`"});
     return;
   }
+  auto& study = made(job_.study);
   for (const auto& other : stopping_rules) {
     if (other.key != rule->key) {
-      study().erase(std::string{other.key});
+      (study.*other.member).reset();
     }
   }
-  auto& spec = study()[std::string{rule->key}];
-  spec = spec.is_object() ? spec : json::object();
-  draft_.origins[fmt::format("studySpec.{}", rule->key)] = "`--early-stopping`";
+  made(study.*rule->member);
+  job_.origins[fmt::format("studySpec.{}", rule->key)] = all_.origin("--early-stopping");
 }
 
 void StudyMerge::run() {
-  if (!study().is_object()) {
-    study() = json::object();
-  }
-  for (const auto& metric : flags_.metrics) {
-    entry("metrics", "metricId", "--metric", metric_of_flag(metric, problems_));
-  }
-  for (const auto& parameter : flags_.parameters) {
-    entry("parameters", "parameterId", "--parameter", parameter_of_flag(parameter, problems_));
-  }
-  count("maxTrialCount", "--max-trial-count", flags_.max_trial_count);
-  count("parallelTrialCount", "--parallel-trial-count", flags_.parallel_trial_count);
-  count("maxFailedTrialCount", "--max-failed-trial-count", flags_.max_failed_trial_count);
-  for (const auto* key : {"maxTrialCount", "parallelTrialCount"}) {
-    if (!draft_.body->contains(key) && !draft_.origins.contains(key)) {
-      (*draft_.body)[key] = 1;
-    }
-  }
-  enumeration("algorithm", "--algorithm", flags_.algorithm, "_SEARCH");
-  enumeration("measurementSelectionType", "--measurement-selection", flags_.measurement_selection,
-              "_MEASUREMENT");
+  auto& study = made(job_.study);
+  entries(study.metrics, "metrics", "--metric", flags_.metrics, metric_of_flag);
+  entries(study.parameters, "parameters", "--parameter", flags_.parameters, parameter_of_flag);
+  count(job_.max_trials, "maxTrialCount", "--max-trial-count", flags_.max_trial_count);
+  count(job_.parallel_trials, "parallelTrialCount", "--parallel-trial-count",
+        flags_.parallel_trial_count);
+  count(job_.max_failed_trials, "maxFailedTrialCount", "--max-failed-trial-count",
+        flags_.max_failed_trial_count);
+  least(job_.max_trials, "maxTrialCount");
+  least(job_.parallel_trials, "parallelTrialCount");
+  enumeration(study.algorithm, "algorithm", "--algorithm", flags_.algorithm, "_SEARCH");
+  enumeration(study.measurement_selection, "measurementSelectionType", "--measurement-selection",
+              flags_.measurement_selection, "_MEASUREMENT");
   early_stopping();
 }
 
 }  // namespace
 
-void merge_study(const StudyFlags& flags, Draft& draft, Problems& problems) {
-  StudyMerge merge{flags, draft, problems};
-  is_tuning(draft.kind) ? merge.run() : merge.refuse();
+void merge_study(const JobFlags& flags, Job& job, Problems& problems) {
+  StudyMerge merge{flags, job, problems};
+  is_tuning(job.kind) ? merge.run() : merge.refuse();
 }
 
 }  // namespace autopack::job

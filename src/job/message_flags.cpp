@@ -1,6 +1,5 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
-#include "job/flag_values.hpp"
 #include "job/merge.hpp"
 
 #include <fmt/format.h>
@@ -58,12 +57,12 @@ std::string keys_of(const Message& message) {
 
 }  // namespace
 
-json message_of_pairs(std::string_view value,
+json message_of_pairs(const FlagValue& value,
                       const Message& message,
                       const std::string& flag,
                       Problems& problems) {
   auto result = json::object();
-  for (const auto& [key, text] : split_pairs(value, flag, problems)) {
+  for (const auto& [key, inner] : value.keys(flag, problems)) {
     const auto* const field = field_of_key(message, key);
     if (field == nullptr) {
       problems.push_back({.message = fmt::format("`{}` is no key of `{}`", printable(key), flag),
@@ -72,9 +71,10 @@ json message_of_pairs(std::string_view value,
       continue;
     }
     if (field->list) {
-      result[std::string{field->name}] = split(text, ';');
+      result[std::string{field->name}] = to_list(inner);
       continue;
     }
+    const auto text = to_text(inner);
     const bool is_word = field->type == Type::enumeration;
     const auto written = is_word ? enumeration_value(text, *field) : text;
     if (is_word &&

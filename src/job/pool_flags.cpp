@@ -16,13 +16,13 @@ namespace autopack::job {
 
 namespace {
 
-using Text = std::optional<std::string> PoolFlags::*;
-using Number = std::optional<std::int64_t> PoolFlags::*;
-using List = std::optional<std::vector<std::string>> PoolFlags::*;
+using TextKey = Text PoolFlags::*;
+using NumberKey = Number PoolFlags::*;
+using ListKey = std::optional<std::vector<std::string>> PoolFlags::*;
 
 struct Key {
   std::string_view name;
-  std::variant<Text, Number, List> member;
+  std::variant<TextKey, NumberKey, ListKey> member;
 };
 
 constexpr std::array keys{
@@ -65,27 +65,92 @@ std::string did_you_mean_key(std::string_view name) {
 }
 
 /// Sets one key of the pool; returns what is wrong with the value, empty when nothing is.
-std::string assign(PoolFlags& pool, const Key& key, const std::string& value) {
-  if (const auto* list = std::get_if<List>(&key.member)) {
-    auto items = split(value, ';');
+std::string assign(PoolFlags& pool, const Key& key, const KeyValue& value) {
+  if (const auto* list = std::get_if<ListKey>(&key.member)) {
+    auto items = to_list(value);
     std::erase_if(items, [](const std::string& item) { return trim(item).empty(); });
     pool.** list = std::move(items);
     return {};
   }
-  if (value.empty()) {
+  const auto text = to_text(value);
+  if (text.empty()) {
     return fmt::format("key `{}` has no value", key.name);
   }
-  if (const auto* text = std::get_if<Text>(&key.member)) {
-    pool.** text = value;
+  if (const auto* member = std::get_if<TextKey>(&key.member)) {
+    pool.** member = text;
     return {};
   }
   std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (error != std::errc{} || end != value.data() + value.size()) {
-    return fmt::format("key `{}` is not a whole number: `{}`", key.name, printable(value));
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size()) {
+    return fmt::format("key `{}` is not a whole number: `{}`", key.name, printable(text));
   }
-  pool.*std::get<Number>(key.member) = number;
+  pool.*std::get<NumberKey>(key.member) = number;
   return {};
+}
+
+/// Reads one `--worker-pool-spec`, key by key.
+class PoolReader {
+public:
+  PoolReader(const Origin& origin, Problems& problems)
+      : pool_{.origin = origin}, origin_{to_string(origin)}, problems_{problems} {}
+
+  void object(const KeyValues& given);
+  void text(const std::string& text);
+
+  PoolFlags pool() const { return pool_; }
+
+private:
+  void key(const std::string& name, const KeyValue& value);
+
+  void fault(std::string message, std::vector<std::string> hints = {}) {
+    problems_.push_back(
+        {.message = std::move(message), .origin = origin_, .hints = std::move(hints)});
+  }
+
+  PoolFlags pool_;
+  std::string origin_;
+  Problems& problems_;
+  std::vector<std::string> hints_{};
+  std::set<std::string> seen_{};
+};
+
+void PoolReader::key(const std::string& name, const KeyValue& value) {
+  const auto* const known = find_key(name);
+  if (known == nullptr) {
+    fault(fmt::format("unknown key `{}`{}", printable(name), did_you_mean_key(name)), hints_);
+    return;
+  }
+  if (!seen_.insert(name).second) {
+    fault(fmt::format("key `{}` stands twice", name));
+  } else if (auto wrong = assign(pool_, *known, value); !wrong.empty()) {
+    fault(std::move(wrong));
+  }
+}
+
+void PoolReader::object(const KeyValues& given) {
+  for (const auto& [name, value] : given) {
+    key(name, value);
+  }
+}
+
+void PoolReader::text(const std::string& text) {
+  if (text.find(',') != std::string::npos && !text.starts_with('^')) {
+    hints_ = {
+        "a value with `,` needs another delimiter: "
+        "--worker-pool-spec='^|^machine-type=...|requirements=a>=1,<2'"};
+  }
+  for (const auto& part : split_list(text, "--worker-pool-spec", problems_)) {
+    const auto equals = part.find('=');
+    if (equals == std::string::npos && find_key(part) == nullptr) {
+      fault(fmt::format("`{}` is not KEY=VALUE", printable(part)), hints_);
+    } else if (equals == std::string::npos) {
+      fault(seen_.insert(part).second ? fmt::format("key `{}` has no value", part)
+                                      : fmt::format("key `{}` stands twice", part));
+    } else {
+      key(part.substr(0, equals), part.substr(equals + 1));
+    }
+  }
 }
 
 }  // namespace
@@ -119,43 +184,14 @@ PoolFlags overlaid(PoolFlags base, const PoolFlags& top) {
   return base;
 }
 
-PoolFlags parse_pool(std::string_view value, const std::string& origin, Problems& problems) {
-  PoolFlags pool{.origin = origin};
-  std::set<std::string> seen;
-  std::vector<std::string> hints;
-  if (value.find(',') != std::string_view::npos && !value.starts_with('^')) {
-    hints.emplace_back(
-        "a value with `,` needs another delimiter: "
-        "--worker-pool-spec='^|^machine-type=...|requirements=a>=1,<2'");
+PoolFlags parse_pool(const FlagValue& value, const Origin& origin, Problems& problems) {
+  PoolReader reader{origin, problems};
+  if (const auto* object = value.object()) {
+    reader.object(*object);
+  } else {
+    reader.text(value.text());
   }
-  for (const auto& part : split_list(value, "--worker-pool-spec", problems)) {
-    const auto equals = part.find('=');
-    const auto name = part.substr(0, equals);
-    const auto* const key = find_key(name);
-    if (equals == std::string::npos && key == nullptr) {
-      problems.push_back({.message = fmt::format("`{}` is not KEY=VALUE", printable(part)),
-                          .origin = origin,
-                          .hints = hints});
-      continue;
-    }
-    if (key == nullptr) {
-      problems.push_back(
-          {.message = fmt::format("unknown key `{}`{}", printable(name), did_you_mean_key(name)),
-           .origin = origin,
-           .hints = hints});
-      continue;
-    }
-    if (!seen.insert(name).second) {
-      problems.push_back({.message = fmt::format("key `{}` stands twice", name), .origin = origin});
-      continue;
-    }
-    const auto fault = equals == std::string::npos ? fmt::format("key `{}` has no value", name)
-                                                   : assign(pool, *key, part.substr(equals + 1));
-    if (!fault.empty()) {
-      problems.push_back({.message = fault, .origin = origin});
-    }
-  }
-  return pool;
+  return reader.pool();
 }
 
 }  // namespace autopack::job

@@ -1,9 +1,8 @@
 #pragma once
 
+#include "job/flags.hpp"
 #include "job/job.hpp"
-#include "job/merge.hpp"
-
-#include <nlohmann/json_fwd.hpp>
+#include "job/make_job.hpp"
 
 #include <string>
 #include <string_view>
@@ -16,21 +15,19 @@ namespace autopack::job {
 void check_pool_flags(const JobFlags& flags, Problems& problems);
 
 /// The merged job as the service would see it.
-void check_draft(const Draft& draft,
-                 const Location& location,
-                 const CheckOptions& options,
-                 Problems& problems);
+void check_job(const Job& job,
+               const Location& location,
+               const CheckOptions& options,
+               Problems& problems);
 
-/// Collects the findings about one draft; each gets the origin of the value at its path.
+/// Collects the findings about one job; each gets the origin of the value at its path.
 class Findings {
 public:
-  Findings(const Draft& draft, const CheckOptions& options, Problems& problems)
-      : draft_{draft}, options_{options}, problems_{problems} {}
+  Findings(const Job& job, const CheckOptions& options, Problems& problems)
+      : job_{job}, options_{options}, problems_{problems} {}
 
   void error(const std::string& path, std::string message, std::vector<std::string> hints = {});
   void warning(const std::string& path, std::string message);
-
-  const Draft& draft() const { return draft_; }
 
   const CheckOptions& options() const { return options_; }
 
@@ -42,41 +39,45 @@ public:
   std::string name(const std::string& path, std::string_view key) const;
 
 private:
-  std::string origin(std::string path) const;
+  const Origin* origin(std::string path) const;
+  std::string origin_text(const std::string& path) const;
 
-  const Draft& draft_;
+  const Job& job_;
   const CheckOptions& options_;
   Problems& problems_;
 };
 
+/// Required fields, and fields that exclude each other, in all that the schema knows.
+void check_shape(const Job& job, Findings& findings);
 /// Names, labels, places and scheduling.
-void check_job_fields(const nlohmann::json& body, const Location& location, Findings& findings);
+void check_job_fields(const Job& job, const Location& location, Findings& findings);
 /// Number, roles, images and contents of the pools.
-void check_pools(const nlohmann::json& body, Findings& findings);
+void check_pools(const Spec& spec, Findings& findings);
 /// Machine types, accelerators, TPUs and disks of one pool.
-void check_machine(const nlohmann::json& pool, const std::string& path, Findings& findings);
+void check_machine(const Pool& pool, const std::string& path, Findings& findings);
 /// What SPOT and FLEX_START ask of the pools.
-void check_strategy(const nlohmann::json& body, Findings& findings);
+void check_strategy(const Spec& spec, Findings& findings);
 /// Metrics, parameters and counts of a study.
-void check_study(const nlohmann::json& body, Findings& findings);
+void check_study(const Job& job, Findings& findings);
 /// One parameter of a study and those under its conditions. Returns the ids of the DOUBLE ones,
 /// which a grid cannot search.
-std::vector<std::string> check_parameter(const nlohmann::json& parameter,
+std::vector<std::string> check_parameter(const Parameter& parameter,
                                          const std::string& path,
                                          Findings& findings);
 /// The id of a `what`, a metric or a parameter.
-void check_identifier(const std::string& id,
+void check_identifier(const Text& id,
                       const std::string& path,
                       std::string_view what,
                       Findings& findings);
 /// Model and dataset of a training pipeline.
-void check_pipeline(const nlohmann::json& body, const Location& location, Findings& findings);
+void check_pipeline(const Job& job, const Location& location, Findings& findings);
 /// Prebuilt images that do not exist, or whose time is over.
 void check_prebuilt_image(const std::string& image, const std::string& path, Findings& findings);
 
-/// The text at `key` of `object`; empty when there is none.
-std::string text_of(const nlohmann::json& object, std::string_view key);
 /// `path` as people write it, in backticks: without the leading `jobSpec.`.
 std::string shown_path(std::string_view path);
+
+/// In UTF-8.
+std::size_t characters(std::string_view text);
 
 }  // namespace autopack::job

@@ -1,4 +1,3 @@
-#include "base/json.hpp"
 #include "base/text.hpp"
 #include "job/flag_values.hpp"
 #include "job/resource_names.hpp"
@@ -11,19 +10,11 @@
 
 namespace autopack::job {
 
-using nlohmann::json;
-
 namespace {
 
 constexpr std::size_t longest_display_name = 128;  // characters
 constexpr std::size_t longest_label = 63;          // characters
 constexpr std::size_t most_labels = 64;
-
-std::size_t characters(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
-  }));
-}
 
 /// Letters of other scripts are allowed; ASCII is held to lower case, digits, `-` and `_`.
 bool is_label_text(std::string_view text) {
@@ -38,8 +29,8 @@ bool is_label_key(std::string_view key) {
          ((key[0] >= 'a' && key[0] <= 'z') || static_cast<unsigned char>(key[0]) >= 0x80U);
 }
 
-void check_names(const json& body, Findings& findings) {
-  const auto name = text_of(body, "displayName");
+void check_names(const Job& job, Findings& findings) {
+  const auto name = job.display_name.value_or("");
   if (name.empty() && !findings.was_given("displayName")) {
     findings.error("displayName", "the job has no name", {"name it: --display-name=NAME"});
   }
@@ -48,19 +39,19 @@ void check_names(const json& body, Findings& findings) {
                    fmt::format("the job's name has {} characters; the service takes {}",
                                characters(name), longest_display_name));
   }
-  const auto labels = body.value("labels", json::object());
+  const auto labels = job.labels.value_or(std::map<std::string, std::string>{});
   if (labels.size() > most_labels) {
     findings.error("labels", fmt::format("the job has {} labels; the service takes {}",
                                          labels.size(), most_labels));
   }
-  for (const auto& [key, value] : labels.items()) {
+  for (const auto& [key, value] : labels) {
     if (!is_label_key(key)) {
       findings.error("labels." + key,
                      fmt::format("`{}` is no label key: a lower-case letter, then lower-case "
                                  "letters, digits, `-` and `_`, at most {}",
                                  printable(key), longest_label));
     }
-    if (!is_label_text(value.get_ref<const std::string&>())) {
+    if (!is_label_text(value)) {
       findings.error("labels." + key,
                      fmt::format("the value of label `{}` may hold lower-case letters, digits, `-` "
                                  "and `_`, at most {}",
@@ -94,17 +85,17 @@ struct NameRule {
   const char* note;  ///< what people may get wrong
 };
 
-void check_resource_name(const std::string& value,
+void check_resource_name(const Text& value,
                          const NameRule& rule,
                          const Location& location,
                          Findings& findings) {
-  if (value.empty()) {
+  if (!value || value->empty()) {
     return;
   }
-  const auto match = match_name(value, rule.form);
+  const auto match = match_name(*value, rule.form);
   if (!match) {
     findings.error(rule.path,
-                   fmt::format("`{}` is no name for {}: `{}`{} is wanted", printable(value),
+                   fmt::format("`{}` is no name for {}: `{}`{} is wanted", printable(*value),
                                shown_path(rule.path), rule.form, rule.note));
   } else if (!match->region.empty() && !location.region.empty() &&
              match->region != location.region) {
@@ -113,40 +104,40 @@ void check_resource_name(const std::string& value,
   }
 }
 
-void check_text(const std::string& value,
+void check_text(const Text& value,
                 const char* path,
                 bool (*fits)(std::string_view),
                 const char* wanted,
                 Findings& findings) {
-  if (!value.empty() && !fits(value)) {
-    findings.error(path, fmt::format("`{}` is no name for {}: {} is wanted", printable(value),
+  if (value && !value->empty() && !fits(*value)) {
+    findings.error(path, fmt::format("`{}` is no name for {}: {} is wanted", printable(*value),
                                      shown_path(path), wanted));
   }
 }
 
-void check_resources(const json& body, const Location& location, Findings& findings) {
-  const auto spec = body.value("jobSpec", json::object());
-  check_resource_name(text_of(spec, "network"),
+void check_resources(const Job& job, const Location& location, Findings& findings) {
+  const auto& spec = job.spec;
+  check_resource_name(spec.network,
                       {"jobSpec.network", "projects/NUMBER/global/networks/NAME",
                        ", with the number of the project,"},
                       location, findings);
-  check_text(text_of(spec, "serviceAccount"), "jobSpec.serviceAccount", is_service_account,
+  check_text(spec.service_account, "jobSpec.serviceAccount", is_service_account,
              "an e-mail address or a numeric id", findings);
   check_resource_name(
-      text_of(spec, "tensorboard"),
+      spec.tensorboard,
       {"jobSpec.tensorboard", "projects/PROJECT/locations/REGION/tensorboards/ID", ""}, location,
       findings);
-  check_resource_name(text_of(body.value("encryptionSpec", json::object()), "kmsKeyName"),
+  check_resource_name(job.encryption ? job.encryption->key_name : std::nullopt,
                       {"encryptionSpec.kmsKeyName",
                        "projects/PROJECT/locations/REGION/keyRings/RING/cryptoKeys/KEY", ""},
                       location, findings);
-  check_text(text_of(spec.value("baseOutputDirectory", json::object()), "outputUriPrefix"),
+  check_text(spec.output ? spec.output->uri : std::nullopt,
              "jobSpec.baseOutputDirectory.outputUriPrefix", is_bucket_uri, "`gs://BUCKET/PATH`",
              findings);
-  if (spec.contains("network") && spec.contains("pscInterfaceConfig")) {
+  if (spec.network && spec.psc_interface) {
     findings.error("jobSpec.network", "`network` and `pscInterfaceConfig` exclude each other");
   }
-  if (spec.contains("tensorboard") && !findings.was_given("jobSpec.serviceAccount")) {
+  if (spec.tensorboard && !findings.was_given("jobSpec.serviceAccount")) {
     findings.error("jobSpec.tensorboard", "a job with a TensorBoard needs a service account",
                    {"--service-account=ACCOUNT, with access to the TensorBoard"});
   }
@@ -154,10 +145,10 @@ void check_resources(const json& body, const Location& location, Findings& findi
 
 }  // namespace
 
-void check_job_fields(const json& body, const Location& location, Findings& findings) {
-  check_names(body, findings);
+void check_job_fields(const Job& job, const Location& location, Findings& findings) {
+  check_names(job, findings);
   check_location(location, findings);
-  check_resources(body, location, findings);
+  check_resources(job, location, findings);
 }
 
 }  // namespace autopack::job

@@ -47,8 +47,9 @@ public:
 
 private:
   void fault(std::string message, std::vector<std::string> hints = {}) {
-    problems_.push_back(
-        {.message = std::move(message), .origin = pool_.origin, .hints = std::move(hints)});
+    problems_.push_back({.message = std::move(message),
+                         .origin = to_string(pool_.origin),
+                         .hints = std::move(hints)});
   }
 
   void entry(bool has_command);
@@ -161,18 +162,16 @@ void PoolCheck::ready(bool is_first) {
   if (pool_.output_image_uri) {
     problems_.push_back({.severity = Problem::Severity::warning,
                          .message = "`output-image-uri` is not used: nothing is packaged",
-                         .origin = pool_.origin});
+                         .origin = to_string(pool_.origin)});
   }
 }
 
 }  // namespace
 
 void check_pool_flags(const JobFlags& flags, Problems& problems) {
-  const bool packaging =
-      !flags.pools.empty() && (flags.own_dockerfile || flags.pools[0].local_package_path);
   for (std::size_t i = 0; i < flags.pools.size(); ++i) {
     PoolCheck check{flags.pools[i], problems};
-    if (!packaging) {
+    if (!flags.packages()) {
       check.ready(i == 0);
     } else if (i == 0) {
       check.packaged(flags.own_dockerfile, flags.command && !flags.command->empty());

@@ -1,4 +1,3 @@
-#include "base/json.hpp"
 #include "base/text.hpp"
 #include "job/rules.hpp"
 #include "job/tables.hpp"
@@ -10,9 +9,7 @@
 
 namespace autopack::job {
 
-using nlohmann::json;
 using tables::Accelerators;
-using tables::Machine;
 
 namespace {
 
@@ -47,18 +44,16 @@ std::string did_you_mean_accelerator(const std::string& name) {
 
 class MachineCheck {
 public:
-  MachineCheck(const json& pool, std::string path, Findings& findings)
-      : machine_spec_(pool.value("machineSpec", json::object())),
-        disk_(pool.value("diskSpec", json::object())),
+  MachineCheck(const Pool& pool, std::string path, Findings& findings)
+      : machine_{pool.machine.value_or(Machine{})},
+        disk_{pool.disk.value_or(Disk{})},
         path_{std::move(path)},
         findings_{findings},
-        machine_type_{text_of(machine_spec_, "machineType")},
-        accelerator_{text_of(machine_spec_, "acceleratorType")} {
+        machine_type_{machine_.type.value_or("")},
+        accelerator_{machine_.accelerator.value_or("")},
+        count_{machine_.accelerators} {
     if (accelerator_ == "ACCELERATOR_TYPE_UNSPECIFIED") {
       accelerator_.clear();
-    }
-    if (machine_spec_.contains("acceleratorCount")) {
-      count_ = machine_spec_["acceleratorCount"].get<std::int64_t>();
     }
   }
 
@@ -67,20 +62,20 @@ public:
 private:
   void pair();
   void table();
-  void fixed(const Machine& machine);
-  void attached(const Machine& machine);
-  void topology(const Machine& machine);
+  void fixed(const tables::Machine& machine);
+  void attached(const tables::Machine& machine);
+  void topology(const tables::Machine& machine);
   void disk();
 
   std::string at(const char* key) const { return path_ + ".machineSpec." + key; }
 
-  json machine_spec_;
-  json disk_;
+  Machine machine_;
+  Disk disk_;
   std::string path_;
   Findings& findings_;
   std::string machine_type_;
   std::string accelerator_;
-  std::optional<std::int64_t> count_{};
+  Number count_;
 };
 
 /// acceleratorType and acceleratorCount come together.
@@ -103,7 +98,7 @@ void MachineCheck::pair() {
   }
 }
 
-void MachineCheck::fixed(const Machine& machine) {
+void MachineCheck::fixed(const tables::Machine& machine) {
   const auto& own = machine.fixed[0];
   if (accelerator_.empty()) {
     findings_.warning(at("machineType"),
@@ -116,7 +111,7 @@ void MachineCheck::fixed(const Machine& machine) {
   }
 }
 
-void MachineCheck::attached(const Machine& machine) {
+void MachineCheck::attached(const tables::Machine& machine) {
   if (accelerator_.empty()) {
     return;
   }
@@ -141,8 +136,8 @@ void MachineCheck::attached(const Machine& machine) {
   }
 }
 
-void MachineCheck::topology(const Machine& machine) {
-  const auto topology = text_of(machine_spec_, "tpuTopology");
+void MachineCheck::topology(const tables::Machine& machine) {
+  const auto topology = machine_.tpu_topology.value_or("");
   if (topology.empty()) {
     if (machine.needs_topology && !findings_.was_given(at("tpuTopology"))) {
       findings_.error(at("machineType"),
@@ -186,7 +181,7 @@ void MachineCheck::table() {
   }
   machine->fixed.empty() ? attached(*machine) : fixed(*machine);
   topology(*machine);
-  const auto disk_type = text_of(disk_, "bootDiskType");
+  const auto disk_type = disk_.type.value_or("");
   if (!machine->boot_disk.empty() && !disk_type.empty() && disk_type != machine->boot_disk) {
     findings_.error(path_ + ".diskSpec.bootDiskType",
                     fmt::format("machine type `{}` boots from `{}`, not from `{}`", machine_type_,
@@ -195,15 +190,15 @@ void MachineCheck::table() {
 }
 
 void MachineCheck::disk() {
-  const auto type = text_of(disk_, "bootDiskType");
+  const auto type = disk_.type.value_or("");
   if (!type.empty() && !findings_.options().skip_tables &&
       std::find(disk_types.begin(), disk_types.end(), type) == disk_types.end()) {
     findings_.error(path_ + ".diskSpec.bootDiskType",
                     fmt::format("unknown boot disk type `{}`{}", printable(type),
                                 tables::did_you_mean(type, disk_types)));
   }
-  if (disk_.contains("bootDiskSizeGb")) {
-    const auto size = disk_["bootDiskSizeGb"].get<std::int64_t>();
+  if (disk_.size) {
+    const auto size = *disk_.size;
     if (size < smallest_disk || size > largest_disk) {
       findings_.error(path_ + ".diskSpec.bootDiskSizeGb",
                       fmt::format("{} is {}; a boot disk has {} to {} GB",
@@ -232,7 +227,7 @@ void MachineCheck::run() {
 
 }  // namespace
 
-void check_machine(const json& pool, const std::string& path, Findings& findings) {
+void check_machine(const Pool& pool, const std::string& path, Findings& findings) {
   MachineCheck{pool, path, findings}.run();
 }
 

@@ -1,30 +1,27 @@
-#include "base/json.hpp"
 #include "base/text.hpp"
 #include "job/resource_names.hpp"
 #include "job/rules.hpp"
 
 #include <fmt/format.h>
 
-#include <cmath>
+#include <array>
 
 namespace autopack::job {
-
-using nlohmann::json;
 
 namespace {
 
 constexpr double tolerance = 1e-6;  // of the sum of fractions
 
-void check_names(const json& body, const Location& location, Findings& findings) {
+void check_names(const Job& job, const Location& location, Findings& findings) {
   constexpr auto* model_form = "projects/PROJECT/locations/REGION/models/ID";
-  const auto id = text_of(body, "modelId");
+  const auto id = job.model_id.value_or("");
   if (!id.empty() && !is_model_id(id)) {
     findings.error("modelId",
                    fmt::format("`{}` is no model id: lower-case letters, digits, `_` and `-`, no "
                                "digit or `-` first, at most 63",
                                printable(id)));
   }
-  const auto parent = text_of(body, "parentModel");
+  const auto parent = job.parent_model.value_or("");
   if (parent.empty()) {
     return;
   }
@@ -38,29 +35,31 @@ void check_names(const json& body, const Location& location, Findings& findings)
   }
 }
 
-void check_model(const json& body, Findings& findings) {
-  if (!body.contains("modelToUpload")) {
-    for (const auto* key : {"modelId", "parentModel"}) {
-      if (body.contains(key)) {
-        findings.error(key, fmt::format("`{}` is given, but no model to upload", key),
-                       {"--model-display-name=NAME --model-image-uri=IMAGE"});
-      }
+void check_model(const Job& job, Findings& findings) {
+  if (!job.model) {
+    const auto refuse = [&](const std::string& path) {
+      findings.error(path, fmt::format("`{}` is given, but no model to upload", path),
+                     {"--model-display-name=NAME --model-image-uri=IMAGE"});
+    };
+    if (job.model_id) {
+      refuse("modelId");
+    }
+    if (job.parent_model) {
+      refuse("parentModel");
     }
     return;
   }
-  const auto& model = body["modelToUpload"];
-  if (text_of(model, "displayName").empty() && !findings.was_given("modelToUpload.displayName")) {
+  const auto& model = *job.model;
+  if (model.display_name.value_or("").empty() && !findings.was_given("modelToUpload.displayName")) {
     findings.error("modelToUpload", "the model to upload has no name",
                    {"--model-display-name=NAME"});
   }
-  const auto container = model.value("containerSpec", json::object());
-  if (text_of(container, "imageUri").empty() &&
-      !findings.was_given("modelToUpload.containerSpec.imageUri")) {
+  const auto image = model.container ? model.container->image.value_or("") : "";
+  if (image.empty() && !findings.was_given("modelToUpload.containerSpec.imageUri")) {
     findings.error("modelToUpload", "the model to upload has no image that serves it",
                    {"--model-image-uri=us-docker.pkg.dev/vertex-ai/prediction/sklearn-cpu.1-0"});
   }
-  const auto spec = body.value("jobSpec", json::object());
-  if (!model.contains("artifactUri") && !spec.contains("baseOutputDirectory")) {
+  if (!model.artifact_uri && !job.spec.output) {
     findings.warning("modelToUpload",
                      "the model is taken from AIP_MODEL_DIR, which only a base output directory "
                      "gives: --base-output-dir=gs://BUCKET/PATH");
@@ -68,14 +67,17 @@ void check_model(const json& body, Findings& findings) {
 }
 
 /// Fractions of a split are parts of one whole.
-void check_split(const json& data, const char* key, Findings& findings) {
-  if (!data.contains(key)) {
+void check_split(const std::optional<Split>& split, const std::string& path, Findings& findings) {
+  if (!split) {
     return;
   }
-  const auto path = fmt::format("inputDataConfig.{}", key);
+  const std::array<std::pair<const char*, double>, 3> parts{{
+      {"trainingFraction", split->training.value_or(0)},
+      {"validationFraction", split->validation.value_or(0)},
+      {"testFraction", split->test.value_or(0)},
+  }};
   double sum = 0;
-  for (const auto* part : {"trainingFraction", "validationFraction", "testFraction"}) {
-    const auto fraction = data[key].value(part, 0.0);
+  for (const auto& [part, fraction] : parts) {
     sum += fraction;
     if (fraction < 0 || fraction > 1) {
       findings.error(path, fmt::format("{} is {}, no fraction",
@@ -88,19 +90,15 @@ void check_split(const json& data, const char* key, Findings& findings) {
   }
 }
 
-void check_data(const json& body, Findings& findings) {
-  if (!body.contains("inputDataConfig")) {
-    return;
-  }
-  const auto& data = body["inputDataConfig"];
-  for (const auto* key : {"fractionSplit", "stratifiedSplit", "timestampSplit"}) {
-    check_split(data, key, findings);
-  }
-  if (data.contains("savedQueryId") && data.contains("annotationSchemaUri")) {
+void check_data(const InputData& data, Findings& findings) {
+  check_split(data.fractions, "inputDataConfig.fractionSplit", findings);
+  check_split(data.stratified, "inputDataConfig.stratifiedSplit", findings);
+  check_split(data.by_time, "inputDataConfig.timestampSplit", findings);
+  if (data.saved_query_id && data.annotation_schema_uri) {
     findings.error("inputDataConfig.savedQueryId",
                    "`savedQueryId` and `annotationSchemaUri` exclude each other");
   }
-  if (!data.contains("gcsDestination") && !data.contains("bigqueryDestination")) {
+  if (!data.to_storage && !data.to_bigquery) {
     findings.warning("inputDataConfig",
                      "`inputDataConfig` says not where the data is written to: `gcsDestination` or "
                      "`bigqueryDestination`");
@@ -109,10 +107,12 @@ void check_data(const json& body, Findings& findings) {
 
 }  // namespace
 
-void check_pipeline(const json& body, const Location& location, Findings& findings) {
-  check_names(body, location, findings);
-  check_model(body, findings);
-  check_data(body, findings);
+void check_pipeline(const Job& job, const Location& location, Findings& findings) {
+  check_names(job, location, findings);
+  check_model(job, findings);
+  if (job.data) {
+    check_data(*job.data, findings);
+  }
 }
 
 }  // namespace autopack::job

@@ -1,16 +1,11 @@
-#include "base/json.hpp"
 #include "base/text.hpp"
 #include "job/rules.hpp"
-#include "job/tables.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <set>
 
 namespace autopack::job {
-
-using nlohmann::json;
 
 namespace {
 
@@ -23,15 +18,9 @@ bool is_c_identifier(std::string_view name) {
   return !name.empty() && (name[0] < '0' || name[0] > '9') && is_alphanumeric(name, "_");
 }
 
-/// UTF-8 continuation bytes do not begin a character.
-std::size_t characters(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
-  }));
-}
-
-void check_environment(const json& form, const std::string& path, Findings& findings) {
-  const auto env = form.value("env", json::array());
+void check_environment(const std::vector<Variable>& env,
+                       const std::string& path,
+                       Findings& findings) {
   if (env.size() > most_variables) {
     findings.error(path + ".env",
                    fmt::format("{} has {} variables; the service takes {}",
@@ -40,22 +29,24 @@ void check_environment(const json& form, const std::string& path, Findings& find
   std::set<std::string> seen;
   for (std::size_t i = 0; i < env.size(); ++i) {
     const auto entry = fmt::format("{}.env[{}]", path, i);
-    const auto name = text_of(env[i], "name");
-    if (env[i].contains("name") && !is_c_identifier(name)) {
+    const auto& name = env[i].name;
+    if (name && !is_c_identifier(*name)) {
       findings.error(entry,
                      fmt::format("`{}` is no name for an environment variable: letters, digits and "
                                  "`_`, not a digit first",
-                                 printable(name)));
-    } else if (!name.empty() && !seen.insert(name).second) {
-      findings.error(entry, fmt::format("environment variable `{}` is set twice", name));
+                                 printable(*name)));
+    } else if (name && !name->empty() && !seen.insert(*name).second) {
+      findings.error(entry, fmt::format("environment variable `{}` is set twice", *name));
     }
   }
 }
 
-void check_arguments(const json& form, const std::string& path, Findings& findings) {
+void check_arguments(const std::vector<std::string>& args,
+                     const std::string& path,
+                     Findings& findings) {
   std::size_t total = 0;
-  for (const auto& argument : form.value("args", json::array())) {
-    total += characters(argument.get<std::string>());
+  for (const auto& argument : args) {
+    total += characters(argument);
   }
   if (total > most_argument_characters) {
     findings.error(path + ".args",
@@ -64,83 +55,79 @@ void check_arguments(const json& form, const std::string& path, Findings& findin
   }
 }
 
-void check_container(const json& pool, std::size_t index, Findings& findings) {
-  const auto path = pool_path(index) + ".containerSpec";
-  const auto& form = pool["containerSpec"];
-  check_environment(form, path, findings);
-  check_arguments(form, path, findings);
-  if (findings.draft().is_packaged(index)) {
+void check_container(const Pool& pool, const std::string& pool_path, Findings& findings) {
+  const auto path = pool_path + ".containerSpec";
+  const auto& container = *pool.container;
+  check_environment(container.env, path, findings);
+  check_arguments(container.args, path, findings);
+  if (pool.is_packaged) {
     return;
   }
-  const auto image = text_of(form, "imageUri");
+  const auto image = container.image.value_or("");
   if (image.empty() && !findings.was_given(path + ".imageUri")) {
     findings.error(path, fmt::format("{} names no `imageUri`", shown_path(path)));
   }
   check_prebuilt_image(image, path + ".imageUri", findings);
 }
 
-void check_python_package(const json& pool, std::size_t index, Findings& findings) {
-  const auto path = pool_path(index) + ".pythonPackageSpec";
-  const auto& form = pool["pythonPackageSpec"];
-  check_environment(form, path, findings);
-  check_arguments(form, path, findings);
-  if (text_of(form, "executorImageUri").empty() &&
-      !findings.was_given(path + ".executorImageUri")) {
+void check_python_package(const PythonPackage& package,
+                          const std::string& pool_path,
+                          Findings& findings) {
+  const auto path = pool_path + ".pythonPackageSpec";
+  const auto executor = package.executor_image.value_or("");
+  check_environment(package.env, path, findings);
+  check_arguments(package.args, path, findings);
+  if (executor.empty() && !findings.was_given(path + ".executorImageUri")) {
     findings.error(path, fmt::format("{} needs an executor image: `executor-image-uri`, or "
                                      "`executorImageUri` in a file",
-                                     shown_path(pool_path(index))));
+                                     shown_path(pool_path)));
   }
-  if (text_of(form, "pythonModule").empty() && !findings.was_given(path + ".pythonModule")) {
+  if (package.module.value_or("").empty() && !findings.was_given(path + ".pythonModule")) {
     findings.error(path,
                    fmt::format("{} needs a module to run: `python-module`, or `pythonModule` in a "
                                "file",
-                               shown_path(pool_path(index))));
+                               shown_path(pool_path)));
   }
-  check_prebuilt_image(text_of(form, "executorImageUri"), path + ".executorImageUri", findings);
-  const auto packages = form.value("packageUris", json::array());
-  if (packages.empty() && !findings.was_given(path + ".packageUris")) {
+  check_prebuilt_image(executor, path + ".executorImageUri", findings);
+  if (package.uris.empty() && !findings.was_given(path + ".packageUris")) {
     findings.warning(path,
                      fmt::format("{} names no packages; the service asks for `packageUris`, on the "
                                  "command line `--python-package-uris`",
-                                 shown_path(pool_path(index))));
+                                 shown_path(pool_path)));
   }
-  if (packages.size() > most_packages) {
-    findings.error(path + ".packageUris",
-                   fmt::format("{} names {} packages; the service takes {}",
-                               shown_path(path + ".packageUris"), packages.size(), most_packages));
+  if (package.uris.size() > most_packages) {
+    findings.error(path + ".packageUris", fmt::format("{} names {} packages; the service takes {}",
+                                                      shown_path(path + ".packageUris"),
+                                                      package.uris.size(), most_packages));
   }
 }
 
-void check_image(const json& pool, std::size_t index, Findings& findings) {
-  const bool container = pool.contains("containerSpec");
-  const bool package = pool.contains("pythonPackageSpec");
-  const auto path = pool_path(index);
-  if (container && package) {
+void check_program(const Pool& pool, const std::string& path, Findings& findings) {
+  if (pool.container && pool.package) {
     findings.error(path,
                    fmt::format("{} has both a container and a Python package to run; drop one",
                                shown_path(path)));
-  } else if (!container && !package && !findings.was_given(path + ".containerSpec") &&
+  } else if (!pool.container && !pool.package && !findings.was_given(path + ".containerSpec") &&
              !findings.was_given(path + ".pythonPackageSpec")) {
     findings.error(path, fmt::format("{} has nothing to run", shown_path(path)),
                    {"name an image (container-image-uri=IMAGE), a Python package "
                     "(executor-image-uri=IMAGE,python-module=MODULE), or package this directory "
                     "(executor-image-uri=IMAGE,local-package-path=.,script=FILE)"});
   }
-  if (container) {
-    check_container(pool, index, findings);
+  if (pool.container) {
+    check_container(pool, path, findings);
   }
-  if (package) {
-    check_python_package(pool, index, findings);
+  if (pool.package) {
+    check_python_package(*pool.package, path, findings);
   }
 }
 
-void check_replicas(const json& pool, std::size_t index, Findings& findings) {
-  const auto text = text_of(pool, "replicaCount");
-  if (text.empty()) {
+void check_replicas(const Number& replicas, std::size_t index, Findings& findings) {
+  if (!replicas) {
     return;
   }
   const auto path = pool_path(index) + ".replicaCount";
-  const auto count = std::stoll(text);
+  const auto count = *replicas;
   if (count < 1) {
     findings.error(path, fmt::format("{} is {}; a pool has at least one replica",
                                      findings.name(path, "replica-count"), count));
@@ -154,22 +141,26 @@ void check_replicas(const json& pool, std::size_t index, Findings& findings) {
   }
 }
 
-void check_mounts(const json& body, const json& pool, const std::string& path, Findings& findings) {
-  const auto& spec = body["jobSpec"];
-  for (const auto* key : {"nfsMounts", "lustreMounts"}) {
-    if (!pool.value(key, json::array()).empty() && !spec.contains("network") &&
-        !spec.contains("pscInterfaceConfig") && !spec.contains("persistentResourceId")) {
-      findings.warning(path + "." + key,
-                       fmt::format("{} is reached through a network, and the job names none",
-                                   shown_path(path + "." + key)));
-    }
+void check_mounts(const Spec& spec, const Pool& pool, const std::string& path, Findings& findings) {
+  if (spec.network || spec.psc_interface || spec.persistent_resource) {
+    return;
+  }
+  const auto warn = [&](const std::string& mounts) {
+    findings.warning(mounts, fmt::format("{} is reached through a network, and the job names none",
+                                         shown_path(mounts)));
+  };
+  if (!pool.nfs_mounts.empty()) {
+    warn(path + ".nfsMounts");
+  }
+  if (!pool.lustre_mounts.empty()) {
+    warn(path + ".lustreMounts");
   }
 }
 
 }  // namespace
 
-void check_pools(const json& body, Findings& findings) {
-  const auto& pools = body["jobSpec"]["workerPoolSpecs"];
+void check_pools(const Spec& spec, Findings& findings) {
+  const auto& pools = spec.pools;
   const std::string list = "jobSpec.workerPoolSpecs";
   if (pools.empty()) {
     if (!findings.was_given(list)) {
@@ -186,17 +177,17 @@ void check_pools(const json& body, Findings& findings) {
                     pools.size(), most_pools));
   }
   for (std::size_t i = 0; i < pools.size(); ++i) {
-    if (pools[i].empty()) {
+    if (pools[i].is_empty()) {
       if (i == 0 && !findings.was_given(pool_path(i) + ".machineSpec")) {
         findings.error(pool_path(i),
                        "the first worker pool is empty; the job's primary runs in it");
       }
       continue;
     }
-    check_replicas(pools[i], i, findings);
-    check_image(pools[i], i, findings);
+    check_replicas(pools[i].replicas, i, findings);
+    check_program(pools[i], pool_path(i), findings);
     check_machine(pools[i], pool_path(i), findings);
-    check_mounts(body, pools[i], pool_path(i), findings);
+    check_mounts(spec, pools[i], pool_path(i), findings);
   }
 }
 

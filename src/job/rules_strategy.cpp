@@ -1,4 +1,3 @@
-#include "base/json.hpp"
 #include "base/text.hpp"
 #include "job/flag_values.hpp"
 #include "job/rules.hpp"
@@ -11,8 +10,6 @@
 
 namespace autopack::job {
 
-using nlohmann::json;
-
 namespace {
 
 constexpr std::int64_t week = 7 * std::int64_t{86'400};  // seconds
@@ -24,36 +21,33 @@ constexpr std::array flex_start_accelerators{std::string_view{"NVIDIA_L4"},
                                              std::string_view{"NVIDIA_H200_141GB"},
                                              std::string_view{"NVIDIA_B200"}};
 
-bool uses_tpu(const json& machine) {
-  const auto* const known = tables::find_machine(text_of(machine, "machineType"));
-  return (known != nullptr && known->tpu) ||
-         text_of(machine, "acceleratorType").starts_with("TPU_");
+bool uses_tpu(const Machine& machine) {
+  const auto* const known = tables::find_machine(machine.type.value_or(""));
+  return (known != nullptr && known->tpu) || machine.accelerator.value_or("").starts_with("TPU_");
 }
 
 /// More chips than one host has.
-bool is_tpu_pod(const json& machine) {
-  return machine.value("acceleratorCount", 0) >= 32 ||
-         text_of(machine, "acceleratorType") == "TPU_V4_POD";
+bool is_tpu_pod(const Machine& machine) {
+  return machine.accelerators.value_or(0) >= 32 || machine.accelerator == "TPU_V4_POD";
 }
 
-void check_flex_start(const json& spec, Findings& findings) {
-  const auto timeout = text_of(spec["scheduling"], "timeout");
+void check_flex_start(const Spec& spec, Findings& findings) {
+  const auto timeout = spec.scheduling ? spec.scheduling->timeout.value_or("") : "";
   if (duration_seconds(timeout) > week) {
     findings.error("jobSpec.scheduling.timeout",
                    fmt::format("a FLEX_START job runs at most 7 days, not `{}`", timeout));
   }
-  const auto& pools = spec["workerPoolSpecs"];
-  json first;
-  for (std::size_t i = 0; i < pools.size(); ++i) {
-    if (pools[i].empty()) {
+  std::optional<Machine> first;
+  for (std::size_t i = 0; i < spec.pools.size(); ++i) {
+    if (spec.pools[i].is_empty()) {
       continue;
     }
-    const auto machine = pools[i].value("machineSpec", json::object());
+    const auto machine = spec.pools[i].machine.value_or(Machine{});
     const auto path = pool_path(i) + ".machineSpec";
-    const auto accelerator = text_of(machine, "acceleratorType");
-    if (first.is_null()) {
+    const auto accelerator = machine.accelerator.value_or("");
+    if (!first) {
       first = machine;
-    } else if (machine != first) {
+    } else if (machine != *first) {
       findings.error(path, "all pools of a FLEX_START job have the same machine");
     }
     if (!findings.options().skip_tables &&
@@ -67,19 +61,18 @@ void check_flex_start(const json& spec, Findings& findings) {
   }
 }
 
-void check_tpus(const json& spec, const std::string& strategy, Findings& findings) {
-  const auto& pools = spec["workerPoolSpecs"];
+void check_tpus(const Spec& spec, const std::string& strategy, Findings& findings) {
+  const auto& pools = spec.pools;
   const auto used =
-      std::count_if(pools.begin(), pools.end(), [](const json& pool) { return !pool.empty(); });
+      std::count_if(pools.begin(), pools.end(), [](const Pool& pool) { return !pool.is_empty(); });
   for (std::size_t i = 0; i < pools.size(); ++i) {
-    const auto machine = pools[i].value("machineSpec", json::object());
-    if (!uses_tpu(machine)) {
+    if (!pools[i].machine || !uses_tpu(*pools[i].machine)) {
       continue;
     }
     if (used > 1) {
       findings.error(pool_path(i), "a job on TPUs has one worker pool");
     }
-    if (strategy == "SPOT" && is_tpu_pod(machine)) {
+    if (strategy == "SPOT" && is_tpu_pod(*pools[i].machine)) {
       findings.error(pool_path(i), "TPU pods are not offered with strategy SPOT");
     }
   }
@@ -87,10 +80,9 @@ void check_tpus(const json& spec, const std::string& strategy, Findings& finding
 
 }  // namespace
 
-void check_strategy(const json& body, Findings& findings) {
-  const auto& spec = body["jobSpec"];
-  const auto scheduling = spec.value("scheduling", json::object());
-  const auto strategy = text_of(scheduling, "strategy");
+void check_strategy(const Spec& spec, Findings& findings) {
+  const auto scheduling = spec.scheduling.value_or(Scheduling{});
+  const auto strategy = scheduling.strategy.value_or("");
   const auto& values = tables::find_field(tables::message("Scheduling"), "strategy")->values;
   const std::string path = "jobSpec.scheduling.strategy";
   if (!strategy.empty() && std::find(values.begin(), values.end(), strategy) == values.end()) {
@@ -99,12 +91,12 @@ void check_strategy(const json& body, Findings& findings) {
   }
   if (strategy == "FLEX_START") {
     check_flex_start(spec, findings);
-  } else if (scheduling.contains("maxWaitDuration")) {
+  } else if (scheduling.max_wait) {
     findings.warning("jobSpec.scheduling.maxWaitDuration",
                      "`maxWaitDuration` matters only with strategy FLEX_START");
   }
-  if (scheduling.value("disableRetries", false) &&
-      scheduling.value("restartJobOnWorkerRestart", false)) {
+  if (scheduling.disable_retries.value_or(false) &&
+      scheduling.restart_on_worker_restart.value_or(false)) {
     findings.warning("jobSpec.scheduling.disableRetries",
                      "`disableRetries` overrides `restartJobOnWorkerRestart`");
   }

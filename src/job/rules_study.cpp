@@ -1,4 +1,3 @@
-#include "base/json.hpp"
 #include "base/text.hpp"
 #include "job/rules.hpp"
 
@@ -9,13 +8,11 @@
 
 namespace autopack::job {
 
-using nlohmann::json;
-
 namespace {
 
 class StudyCheck {
 public:
-  StudyCheck(const json& study, Findings& findings) : study_{study}, findings_{findings} {}
+  StudyCheck(const Study& study, Findings& findings) : study_{study}, findings_{findings} {}
 
   void run();
 
@@ -24,26 +21,25 @@ private:
   void parameters();
   void not_in_jobs();
 
-  const json& study_;
+  const Study& study_;
   Findings& findings_;
 };
 
 void StudyCheck::metrics() {
-  const auto metrics = study_.value("metrics", json::array());
-  if (metrics.empty() &&
-      (study_.contains("metrics") || !findings_.was_given("studySpec.metrics"))) {
+  const auto metrics = study_.metrics.value_or(std::vector<Metric>{});
+  if (metrics.empty() && (study_.metrics || !findings_.was_given("studySpec.metrics"))) {
     findings_.error("studySpec.metrics", "the study has no metric",
                     {"name one that the program reports: --metric accuracy:maximize"});
   }
   std::set<std::string> seen;
   for (std::size_t i = 0; i < metrics.size(); ++i) {
     const auto path = fmt::format("studySpec.metrics[{}]", i);
-    const auto id = text_of(metrics[i], "metricId");
-    check_identifier(id, path + ".metricId", "metric", findings_);
+    const auto id = metrics[i].id.value_or("");
+    check_identifier(metrics[i].id, path + ".metricId", "metric", findings_);
     if (!id.empty() && !seen.insert(id).second) {
       findings_.error(path, fmt::format("metric `{}` stands twice", printable(id)));
     }
-    if (text_of(metrics[i], "goal") == "GOAL_TYPE_UNSPECIFIED") {
+    if (metrics[i].goal == "GOAL_TYPE_UNSPECIFIED") {
       findings_.error(path + ".goal",
                       fmt::format("metric `{}` needs a goal: MAXIMIZE or MINIMIZE", printable(id)));
     }
@@ -52,13 +48,13 @@ void StudyCheck::metrics() {
 
 /// Parts of a study that only Vizier itself uses.
 void StudyCheck::not_in_jobs() {
-  if (study_.contains("observationNoise")) {
+  if (study_.observation_noise) {
     findings_.warning("studySpec.observationNoise",
                       "`studySpec.observationNoise` is not used by tuning jobs, only by Vizier");
   }
-  const auto metrics = study_.value("metrics", json::array());
+  const auto metrics = study_.metrics.value_or(std::vector<Metric>{});
   for (std::size_t i = 0; i < metrics.size(); ++i) {
-    if (metrics[i].contains("safetyConfig")) {
+    if (metrics[i].safety) {
       const auto path = fmt::format("studySpec.metrics[{}].safetyConfig", i);
       findings_.warning(
           path, fmt::format("{} is not used by tuning jobs, only by Vizier", shown_path(path)));
@@ -67,9 +63,8 @@ void StudyCheck::not_in_jobs() {
 }
 
 void StudyCheck::parameters() {
-  const auto parameters = study_.value("parameters", json::array());
-  if (parameters.empty() &&
-      (study_.contains("parameters") || !findings_.was_given("studySpec.parameters"))) {
+  const auto parameters = study_.parameters.value_or(std::vector<Parameter>{});
+  if (parameters.empty() && (study_.parameters || !findings_.was_given("studySpec.parameters"))) {
     findings_.error("studySpec.parameters", "the study has no parameter",
                     {"name one that the program takes as --NAME: --parameter "
                      "lr:double:1e-5..1e-1:log"});
@@ -78,7 +73,7 @@ void StudyCheck::parameters() {
   std::vector<std::string> doubles;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const auto path = fmt::format("studySpec.parameters[{}]", i);
-    const auto id = text_of(parameters[i], "parameterId");
+    const auto id = parameters[i].id.value_or("");
     if (!id.empty() && !seen.insert(id).second) {
       findings_.error(path, fmt::format("parameter `{}` stands twice", printable(id)));
     }
@@ -86,7 +81,7 @@ void StudyCheck::parameters() {
       doubles.push_back(std::move(name));
     }
   }
-  if (text_of(study_, "algorithm") == "GRID_SEARCH" && !doubles.empty()) {
+  if (study_.algorithm == "GRID_SEARCH" && !doubles.empty()) {
     findings_.warning(
         "studySpec.algorithm",
         fmt::format("a grid search wants INTEGER, DISCRETE or CATEGORICAL parameters; "
@@ -101,34 +96,34 @@ void StudyCheck::run() {
   not_in_jobs();
 }
 
-void check_counts(const json& body, Findings& findings) {
-  const auto count = [&](const char* key) -> std::int64_t {
-    return body.contains(key) ? body[key].get<std::int64_t>() : 1;
-  };
-  for (const auto* key : {"maxTrialCount", "parallelTrialCount"}) {
-    if (count(key) < 1) {
-      findings.error(key,
-                     fmt::format("{} is {}; at least one trial runs", shown_path(key), count(key)));
-    }
+void check_least(std::int64_t count, const std::string& key, Findings& findings) {
+  if (count < 1) {
+    findings.error(key, fmt::format("{} is {}; at least one trial runs", shown_path(key), count));
   }
-  if (count("parallelTrialCount") > count("maxTrialCount") && count("maxTrialCount") > 0) {
+}
+
+void check_counts(const Job& job, Findings& findings) {
+  const auto all = job.max_trials.value_or(1);
+  const auto parallel = job.parallel_trials.value_or(1);
+  check_least(all, "maxTrialCount", findings);
+  check_least(parallel, "parallelTrialCount", findings);
+  if (parallel > all && all > 0) {
     findings.error("parallelTrialCount",
-                   fmt::format("{} trials run at a time, but only {} in all",
-                               count("parallelTrialCount"), count("maxTrialCount")),
-                   {fmt::format("--max-trial-count={}", count("parallelTrialCount"))});
+                   fmt::format("{} trials run at a time, but only {} in all", parallel, all),
+                   {fmt::format("--max-trial-count={}", parallel)});
   }
-  if (body.contains("maxFailedTrialCount") && count("maxFailedTrialCount") < 0) {
+  if (job.max_failed_trials.value_or(0) < 0) {
     findings.error("maxFailedTrialCount",
                    fmt::format("`maxFailedTrialCount` is {}; 0 lets the service decide",
-                               count("maxFailedTrialCount")));
+                               *job.max_failed_trials));
   }
 }
 
 }  // namespace
 
-void check_study(const json& body, Findings& findings) {
-  StudyCheck{body.value("studySpec", json::object()), findings}.run();
-  check_counts(body, findings);
+void check_study(const Job& job, Findings& findings) {
+  StudyCheck{job.study.value_or(Study{}), findings}.run();
+  check_counts(job, findings);
 }
 
 }  // namespace autopack::job

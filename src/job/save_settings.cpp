@@ -99,6 +99,11 @@ std::string difference(const nlohmann::json& there, const nlohmann::json& wanted
              : fmt::format("`{}` differ{}", join(names, "`, `"), names.size() == 1 ? "s" : "");
 }
 
+bool say_same(const FlagValues& some, const FlagValues& others) {
+  return std::equal(some.begin(), some.end(), others.begin(), others.end(),
+                    [](const FlagValue& a, const FlagValue& b) { return a.says_same(b); });
+}
+
 Problem refusal(const project::ToolSetting& there, const project::ToolSetting& wanted) {
   const auto& value = *wanted.value;
   Problem problem{
@@ -159,7 +164,7 @@ std::string save_settings(const std::string& text,
       continue;
     }
     const project::ToolSetting wanted{.key = key, .value = std::make_shared<nlohmann::json>(value)};
-    if (flag_values(*found) != flag_values(wanted)) {
+    if (!say_same(flag_values(*found), flag_values(wanted))) {
       problems.push_back(refusal(*found, wanted));
     }
   }

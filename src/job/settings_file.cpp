@@ -4,7 +4,6 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "job/config_scalar.hpp"
-#include "job/flag_values.hpp"
 #include "job/yaml.hpp"
 
 #include <fmt/format.h>
@@ -59,37 +58,56 @@ std::string scalar_text(const nlohmann::json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-/// `NAME=VALUE;...`.
-std::string inner_pairs_text(const nlohmann::json& object) {
-  std::vector<std::string> pairs;
-  for (const auto& [name, value] : object.items()) {
-    pairs.push_back(name + "=" + (value.is_null() ? "" : scalar_text(value)));
-  }
-  return join(pairs, ";");
+std::string text_or_nothing(const nlohmann::json& value) {
+  return value.is_null() ? "" : scalar_text(value);
 }
 
-/// `KEY=VALUE,...`, lists in it split by `;`.
-std::string pairs_text(const project::ToolSetting& setting, const nlohmann::json& object) {
-  std::vector<std::string> elements;
-  for (const auto& [key, value] : object.items()) {
-    std::string text;
-    if (value.is_array()) {
-      std::vector<std::string> inner;
-      for (const auto& element : value) {
-        inner.push_back(scalar_text(element));
-      }
-      text = join(inner, ";");
-    } else if (value.is_object() && key == environment_key) {
-      text = inner_pairs_text(value);
-    } else if (value.is_object()) {
-      refuse(setting.file, setting.line,
-             fmt::format("`{}` of `{}` is text or a list", printable(key), setting.key));
-    } else {
-      text = value.is_null() ? "" : scalar_text(value);
-    }
-    elements.push_back(key + "=" + text);
+std::vector<std::string> variables(const nlohmann::json& object) {
+  std::vector<std::string> pairs;
+  for (const auto& [name, value] : object.items()) {
+    pairs.push_back(name + "=" + text_or_nothing(value));
   }
-  return join_list(elements);
+  return pairs;
+}
+
+KeyValue key_value(const project::ToolSetting& setting,
+                   const std::string& key,
+                   const nlohmann::json& value) {
+  if (value.is_array()) {
+    std::vector<std::string> elements;
+    for (const auto& element : value) {
+      elements.push_back(scalar_text(element));
+    }
+    return elements;
+  }
+  if (value.is_object() && key == environment_key) {
+    return variables(value);
+  }
+  if (value.is_object()) {
+    refuse(setting.file, setting.line,
+           fmt::format("`{}` of `{}` is text or a list", printable(key), setting.key));
+  }
+  return text_or_nothing(value);
+}
+
+FlagValue object_value(const project::ToolSetting& setting, const nlohmann::json& object) {
+  KeyValues keys;
+  for (const auto& [key, value] : object.items()) {
+    keys.emplace_back(key, key_value(setting, key, value));
+  }
+  return FlagValue::object(std::move(keys));
+}
+
+FlagValue element_value(const project::ToolSetting& setting, const nlohmann::json& element) {
+  if (element.is_object()) {
+    return object_value(setting, element);
+  }
+  if (element.is_array()) {
+    refuse(setting.file, setting.line,
+           fmt::format("an element of `{}` is text or an object", setting.key));
+  }
+  return setting.key == pools_key ? FlagValue{scalar_text(element)}
+                                  : FlagValue::element(scalar_text(element));
 }
 
 }  // namespace
@@ -111,7 +129,8 @@ std::vector<project::ToolSetting> read_settings_file(std::string_view text,
   }
   for (auto pair = root.begin(); pair != root.end(); ++pair) {
     auto value = to_json(pair->second);
-    if (pair->first.Scalar() == config_key && pair->second.IsMap()) {
+    const bool is_document = pair->first.Scalar() == config_key && pair->second.IsMap();
+    if (is_document) {
       auto next = pair;
       const std::size_t end =
           ++next == root.end() ? text.size() : static_cast<std::size_t>(next->first.Mark().pos);
@@ -120,36 +139,33 @@ std::vector<project::ToolSetting> read_settings_file(std::string_view text,
     settings.push_back({.key = pair->first.Scalar(),
                         .value = std::make_shared<nlohmann::json>(std::move(value)),
                         .file = file,
-                        .line = pair->first.Mark().line + 1});
+                        .line = pair->first.Mark().line + 1,
+                        .is_document = is_document});
   }
   return settings;
 }
 
-std::vector<std::string> flag_values(const project::ToolSetting& setting) {
+FlagValues flag_values(const project::ToolSetting& setting) {
   const auto& value = *setting.value;
   if (value.is_null()) {
     refuse(setting.file, setting.line, fmt::format("`{}` has no value", setting.key));
   }
+  if (setting.is_document) {
+    return {FlagValue::document(scalar_text(value))};
+  }
   if (setting.key == config_key && value.is_object()) {
-    return {std::string(static_cast<std::size_t>(setting.line - 1), '\n') + value.dump()};
+    return {FlagValue::document(std::string(static_cast<std::size_t>(setting.line - 1), '\n') +
+                                value.dump())};
   }
   if (value.is_object()) {
-    return {pairs_text(setting, value)};
+    return {object_value(setting, value)};
   }
   if (!value.is_array()) {
-    return {scalar_text(value)};
+    return {FlagValue{scalar_text(value)}};
   }
-  std::vector<std::string> values;
+  FlagValues values;
   for (const auto& element : value) {
-    if (element.is_object()) {
-      values.push_back(pairs_text(setting, element));
-    } else if (element.is_array()) {
-      refuse(setting.file, setting.line,
-             fmt::format("an element of `{}` is text or an object", setting.key));
-    } else {
-      values.push_back(setting.key == pools_key ? scalar_text(element)
-                                                : join_list({scalar_text(element)}));
-    }
+    values.push_back(element_value(setting, element));
   }
   return values;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "job/flag_value.hpp"
 #include "project/tool_settings.hpp"
 
 #include <nlohmann/json_fwd.hpp>
@@ -11,15 +12,14 @@
 
 namespace autopack::job {
 
-/// The keys of an `autopack.yaml`. `config`, when it is an object, becomes its own text again,
-/// moved down to its line, so that findings in it name the right one. Error(usage) with file and
-/// line.
+/// The keys of an `autopack.yaml`. `config`, when it is an object, is its own text on the lines
+/// where it stands, so that findings in it name the right one. Error(usage) with file and line.
 std::vector<project::ToolSetting> read_settings_file(std::string_view text,
                                                      const std::string& file);
 
-/// The values of a setting as they would be typed behind its flag, one per time. Error(usage) with
-/// file and line for what no flag can be.
-std::vector<std::string> flag_values(const project::ToolSetting& setting);
+/// What a setting gives its flag, one value per time. Error(usage) with file and line for what no
+/// flag can be.
+FlagValues flag_values(const project::ToolSetting& setting);
 
 /// The keys of `--worker-pool-spec` that say how an image is made.
 const std::vector<std::string>& packaging_keys();

@@ -1,4 +1,3 @@
-#include "base/json.hpp"
 #include "base/text.hpp"
 #include "job/merge.hpp"
 
@@ -12,8 +11,6 @@
 
 namespace autopack::job {
 
-using nlohmann::json;
-
 namespace {
 
 struct Word {
@@ -24,23 +21,43 @@ struct Word {
 constexpr std::array goals{Word{"maximize", "MAXIMIZE"}, Word{"minimize", "MINIMIZE"}};
 constexpr std::array scales{Word{"linear", "UNIT_LINEAR_SCALE"}, Word{"log", "UNIT_LOG_SCALE"},
                             Word{"reverse-log", "UNIT_REVERSE_LOG_SCALE"}};
-constexpr std::array types{Word{"double", "doubleValueSpec"}, Word{"int", "integerValueSpec"},
-                           Word{"integer", "integerValueSpec"},
-                           Word{"discrete", "discreteValueSpec"},
-                           Word{"categorical", "categoricalValueSpec"}};
 
-/// What a word stands for, as typed here or as the API spells it; empty when it is none.
-std::string_view meaning(std::string_view text, std::span<const Word> words) {
+enum class ParameterType { real, whole, discrete, categorical };
+
+struct TypeWord {
+  std::string_view typed;
+  std::string_view value;
+  ParameterType type;
+};
+
+constexpr std::array types{
+    TypeWord{"double", "doubleValueSpec", ParameterType::real},
+    TypeWord{"int", "integerValueSpec", ParameterType::whole},
+    TypeWord{"integer", "integerValueSpec", ParameterType::whole},
+    TypeWord{"discrete", "discreteValueSpec", ParameterType::discrete},
+    TypeWord{"categorical", "categoricalValueSpec", ParameterType::categorical}};
+
+/// What a word stands for, as typed here or as the API spells it; none when it stands for nothing.
+Text meaning(std::string_view text, std::span<const Word> words) {
   const auto lower = to_lower(text);
   for (const auto& word : words) {
     if (lower == word.typed || text == word.value) {
-      return word.value;
+      return std::string{word.value};
     }
   }
-  return {};
+  return std::nullopt;
 }
 
-std::string listed(std::span<const Word> words) {
+std::optional<ParameterType> type_named(std::string_view text) {
+  const auto lower = to_lower(text);
+  const auto* const found = std::find_if(types.begin(), types.end(), [&](const TypeWord& word) {
+    return word.typed == lower || word.value == text;
+  });
+  return found == types.end() ? std::nullopt : std::optional{found->type};
+}
+
+template <class Words>
+std::string listed(const Words& words) {
   std::vector<std::string> names;
   for (const auto& word : words) {
     names.emplace_back(word.typed);
@@ -71,31 +88,33 @@ class ParameterText {
 public:
   ParameterText(const std::string& text, Problems& problems) : text_{text}, problems_{problems} {}
 
-  json read();
+  std::optional<Parameter> read();
 
 private:
-  json fault(const std::string& what);
+  bool fault(const std::string& what);
   bool take_apart();
-  void guess_type();
-  json values();
-  json range();
-  json discrete();
+  ParameterType guessed_type() const;
+  bool values(Parameter& parameter);
+  bool whole(Parameter& parameter);
+  bool real(Parameter& parameter);
+  bool discrete(Parameter& parameter);
 
   const std::string& text_;
   Problems& problems_;
   std::string name_{};
-  std::string_view type_{};
+  std::optional<ParameterType> type_{};
   std::string_view body_{};
-  std::string_view scale_{};
+  Text scale_{};
 };
 
-json ParameterText::fault(const std::string& what) {
+/// False, for what cannot be read.
+bool ParameterText::fault(const std::string& what) {
   problems_.push_back(
       {.message = fmt::format("`{}`: {}", printable(text_), what),
        .origin = "`--parameter`",
        .hints = {"--parameter lr:double:1e-5..1e-1:log", "--parameter units:int:16..512",
                  "--parameter batch:discrete:32|64|128", "--parameter opt:adam|sgd"}});
-  return nullptr;
+  return false;
 }
 
 /// NAME:[TYPE:]VALUES[:SCALE]; categories may hold colons when the type is named.
@@ -103,28 +122,29 @@ bool ParameterText::take_apart() {
   std::string_view rest = text_;
   const auto colon = rest.find(':');
   if (colon == std::string_view::npos || colon == 0 || colon + 1 == rest.size()) {
-    fault("a parameter is NAME:VALUES or NAME:TYPE:VALUES[:SCALE]");
-    return false;
+    return fault("a parameter is NAME:VALUES or NAME:TYPE:VALUES[:SCALE]");
   }
   name_ = std::string{rest.substr(0, colon)};
   rest.remove_prefix(colon + 1);
   const auto end = rest.find(':');
-  type_ = end == std::string_view::npos ? "" : meaning(rest.substr(0, end), types);
-  if (!type_.empty()) {
+  if (end != std::string_view::npos) {
+    type_ = type_named(rest.substr(0, end));
+  }
+  if (type_) {
     rest.remove_prefix(end + 1);
   }
   const auto last = rest.rfind(':');
-  if (last != std::string_view::npos && type_ != "categoricalValueSpec") {
+  if (last != std::string_view::npos && type_ != ParameterType::categorical) {
     const auto word = rest.substr(last + 1);
     scale_ = meaning(word, scales);
-    if (scale_.empty()) {
-      const bool is_type = end != std::string_view::npos && type_.empty();
-      fault(is_type && last == end ? fmt::format("`{}` is no type ({}), or `{}` is no scale ({})",
-                                                 printable(rest.substr(0, last)), listed(types),
-                                                 printable(word), listed(scales))
-                                   : fmt::format("`{}` is no scale; the scales are {}",
-                                                 printable(word), listed(scales)));
-      return false;
+    if (!scale_) {
+      const bool is_type = end != std::string_view::npos && !type_;
+      return fault(is_type && last == end
+                       ? fmt::format("`{}` is no type ({}), or `{}` is no scale ({})",
+                                     printable(rest.substr(0, last)), listed(types),
+                                     printable(word), listed(scales))
+                       : fmt::format("`{}` is no scale; the scales are {}", printable(word),
+                                     listed(scales)));
     }
     rest = rest.substr(0, last);
   }
@@ -132,44 +152,49 @@ bool ParameterText::take_apart() {
   return true;
 }
 
-void ParameterText::guess_type() {
+ParameterType ParameterText::guessed_type() const {
   if (const auto dots = body_.find(".."); dots != std::string_view::npos) {
     const bool whole = integer_of(body_.substr(0, dots)) && integer_of(body_.substr(dots + 2));
-    type_ = whole ? "integerValueSpec" : "doubleValueSpec";
-    return;
+    return whole ? ParameterType::whole : ParameterType::real;
   }
   const auto parts = split(body_, '|');
   const bool numbers = std::all_of(parts.begin(), parts.end(), [](const std::string& part) {
     return number_of(part).has_value();
   });
-  type_ = numbers ? "discreteValueSpec" : "categoricalValueSpec";
+  return numbers ? ParameterType::discrete : ParameterType::categorical;
 }
 
-json ParameterText::range() {
+bool ParameterText::whole(Parameter& parameter) {
   const auto dots = body_.find("..");
   if (dots == std::string_view::npos) {
     return fault("a range is MIN..MAX");
   }
   const auto low = body_.substr(0, dots);
   const auto high = body_.substr(dots + 2);
-  if (type_ == "integerValueSpec") {
-    const auto least = integer_of(low);
-    const auto most = integer_of(high);
-    if (!least || !most) {
-      return fault(fmt::format("`{}` is no whole number", printable(least ? high : low)));
-    }
-    return {{"minValue", std::to_string(*least)}, {"maxValue", std::to_string(*most)}};
+  parameter.whole = WholeRange{.least = integer_of(low), .most = integer_of(high)};
+  if (parameter.whole->least && parameter.whole->most) {
+    return true;
   }
-  const auto least = number_of(low);
-  const auto most = number_of(high);
-  if (!least || !most) {
-    return fault(fmt::format("`{}` is no number", printable(least ? high : low)));
-  }
-  return {{"minValue", *least}, {"maxValue", *most}};
+  return fault(
+      fmt::format("`{}` is no whole number", printable(parameter.whole->least ? high : low)));
 }
 
-json ParameterText::discrete() {
-  auto numbers = json::array();
+bool ParameterText::real(Parameter& parameter) {
+  const auto dots = body_.find("..");
+  if (dots == std::string_view::npos) {
+    return fault("a range is MIN..MAX");
+  }
+  const auto low = body_.substr(0, dots);
+  const auto high = body_.substr(dots + 2);
+  parameter.real = RealRange{.least = number_of(low), .most = number_of(high)};
+  if (parameter.real->least && parameter.real->most) {
+    return true;
+  }
+  return fault(fmt::format("`{}` is no number", printable(parameter.real->least ? high : low)));
+}
+
+bool ParameterText::discrete(Parameter& parameter) {
+  auto& numbers = made(made(parameter.discrete).values);
   for (const auto& part : split(body_, '|')) {
     const auto number = number_of(part);
     if (!number) {
@@ -177,52 +202,46 @@ json ParameterText::discrete() {
     }
     numbers.push_back(*number);
   }
-  return {{"values", std::move(numbers)}};
+  return true;
 }
 
-json ParameterText::values() {
-  if (type_ == "categoricalValueSpec") {
-    return {{"values", split(body_, '|')}};
+bool ParameterText::values(Parameter& parameter) {
+  switch (type_.value_or(guessed_type())) {
+    case ParameterType::real: return real(parameter);
+    case ParameterType::whole: return whole(parameter);
+    case ParameterType::discrete: return discrete(parameter);
+    case ParameterType::categorical: break;
   }
-  return type_ == "discreteValueSpec" ? discrete() : range();
+  parameter.categories = Categories{.values = split(body_, '|')};
+  return true;
 }
 
-json ParameterText::read() {
+std::optional<Parameter> ParameterText::read() {
   if (!take_apart()) {
-    return nullptr;
+    return std::nullopt;
   }
-  if (type_.empty()) {
-    guess_type();
-  }
-  auto spec = values();
-  if (spec.is_null()) {
-    return nullptr;
-  }
-  json parameter{{"parameterId", name_}, {std::string{type_}, std::move(spec)}};
-  if (!scale_.empty()) {
-    parameter["scaleType"] = scale_;
-  }
-  return parameter;
+  Parameter parameter{.id = name_, .scale = scale_};
+  return values(parameter) ? std::optional{std::move(parameter)} : std::nullopt;
 }
 
 }  // namespace
 
-json metric_of_flag(const std::string& text, Problems& problems) {
+std::optional<Metric> metric_of_flag(const std::string& text, Problems& problems) {
   const auto colon = text.rfind(':');
-  const auto goal = colon == std::string::npos || colon == 0
-                        ? std::string_view{}
-                        : meaning(std::string_view{text}.substr(colon + 1), goals);
-  if (goal.empty()) {
+  auto goal = colon == std::string::npos || colon == 0
+                  ? std::nullopt
+                  : meaning(std::string_view{text}.substr(colon + 1), goals);
+  if (!goal) {
     problems.push_back({.message = fmt::format("`{}` is no metric: NAME:maximize or NAME:minimize",
                                                printable(text)),
                         .origin = "`--metric`",
                         .hints = {"--metric accuracy:maximize"}});
-    return nullptr;
+    return std::nullopt;
   }
-  return {{"metricId", text.substr(0, colon)}, {"goal", goal}};
+  return Metric{.id = text.substr(0, colon), .goal = std::move(goal)};
 }
 
-json parameter_of_flag(const std::string& text, Problems& problems) {
+std::optional<Parameter> parameter_of_flag(const std::string& text, Problems& problems) {
   return ParameterText{text, problems}.read();
 }
 

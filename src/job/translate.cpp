@@ -1,17 +1,13 @@
 #include "job/translate.hpp"
 
-#include "base/json.hpp"
 #include "base/text.hpp"
 #include "job/legacy.hpp"
-#include "job/rules.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 namespace autopack::job {
-
-using nlohmann::json;
 
 namespace {
 
@@ -21,86 +17,82 @@ constexpr std::size_t longest_label = 63;
 /// What concerns the job as a whole, not its replicas.
 class JobTranslation {
 public:
-  explicit JobTranslation(Legacy& legacy) : legacy_{legacy} {}
+  explicit JobTranslation(Legacy& legacy) : legacy_{legacy}, input_{legacy.input()} {}
 
-  json run();
+  Job run();
 
 private:
-  void names(json& body);
-  void spec(json& spec);
-  void scheduling(json& spec);
+  void names(Job& job);
+  void spec(Spec& spec);
+  void scheduling(const LegacyScheduling& scheduling, Spec& spec);
 
   Legacy& legacy_;
+  const LegacyInput& input_;
 };
 
-void JobTranslation::names(json& body) {
-  const auto id = text_of(*legacy_.job, "jobId");
+void JobTranslation::names(Job& job) {
+  const auto id = legacy_.job.id.value_or("");
   if (id.empty()) {
     legacy_.warn("jobId", fmt::format("the job has no id: it is named `{}`", unnamed),
                  {"name it: autopack translate NAME ..., or --display-name of `submit`"});
   }
-  body["displayName"] = id.empty() ? std::string{unnamed} : id;
-  json labels = legacy_.job->value("labels", json::object());
+  job.display_name = id.empty() ? std::string{unnamed} : id;
+  auto labels = legacy_.job.labels.value_or(std::map<std::string, std::string>{});
   if (!id.empty()) {
     labels["legacy-job-id"] = to_lower(id).substr(0, longest_label);
   }
   if (!labels.empty()) {
-    body["labels"] = std::move(labels);
+    job.labels = std::move(labels);
   }
-  const auto key = text_of(legacy_.input().value("encryptionConfig", json::object()), "kmsKeyName");
+  const auto key = input_.encryption ? input_.encryption->key_name.value_or("") : "";
   if (!key.empty()) {
-    body["encryptionSpec"] = {{"kmsKeyName", key}};
+    job.encryption = Encryption{.key_name = key};
   }
 }
 
-void JobTranslation::scheduling(json& spec) {
-  const auto scheduling = legacy_.input().value("scheduling", json::object());
-  if (scheduling.contains("maxRunningTime")) {
-    spec["scheduling"]["timeout"] = scheduling["maxRunningTime"];
+void JobTranslation::scheduling(const LegacyScheduling& scheduling, Spec& spec) {
+  if (scheduling.longest_run) {
+    made(spec.scheduling).timeout = scheduling.longest_run;
   }
-  if (scheduling.contains("maxWaitTime")) {
+  if (scheduling.longest_wait) {
     legacy_.warn("trainingInput.scheduling.maxWaitTime",
                  "`maxWaitTime` has no equal: only FLEX_START jobs wait for a set time",
                  {"--strategy=FLEX_START --max-wait-duration=TIME, where the accelerator has it"});
   }
-  if (scheduling.contains("priority")) {
+  if (scheduling.priority) {
     legacy_.warn("trainingInput.scheduling.priority", "`priority` has no equal");
   }
 }
 
-void JobTranslation::spec(json& spec) {
-  const auto& input = legacy_.input();
-  spec["workerPoolSpecs"] = translate_pools(legacy_);
-  for (const auto* key : {"network", "serviceAccount"}) {
-    if (input.contains(key)) {
-      spec[key] = input[key];
-    }
+void JobTranslation::spec(Spec& spec) {
+  spec.pools = translate_pools(legacy_);
+  spec.network = input_.network;
+  spec.service_account = input_.service_account;
+  if (input_.enable_web_access.value_or(false)) {
+    spec.enable_web_access = true;
   }
-  if (input.value("enableWebAccess", false)) {
-    spec["enableWebAccess"] = true;
+  if (const auto directory = input_.job_directory.value_or(""); !directory.empty()) {
+    spec.output = Directory{.uri = directory};
   }
-  if (const auto directory = legacy_.text("jobDir"); !directory.empty()) {
-    spec["baseOutputDirectory"] = {{"outputUriPrefix", directory}};
+  if (input_.scheduling) {
+    scheduling(*input_.scheduling, spec);
   }
-  scheduling(spec);
-  const bool several = spec["workerPoolSpecs"].size() > 1;
-  if (several && !input.value("useChiefInTfConfig", false)) {
+  if (spec.pools.size() > 1 && !input_.use_chief.value_or(false)) {
     legacy_.warn("trainingInput.useChiefInTfConfig",
                  "TF_CONFIG names the first replica `chief` on Vertex AI, not `master`: a program "
                  "that looks for `master` must take both");
   }
 }
 
-json JobTranslation::run() {
-  auto body = json::object();
-  names(body);
-  json spec_body = json::object();
-  spec(spec_body);
-  body["jobSpec"] = std::move(spec_body);
-  if (legacy_.input().contains("hyperparameters")) {
-    translate_study(legacy_, body);
+Job JobTranslation::run() {
+  Job job;
+  names(job);
+  spec(job.spec);
+  if (input_.study) {
+    job.kind = JobKind::tuning_job;
+    translate_study(legacy_, *input_.study, job);
   }
-  return body;
+  return job;
 }
 
 /// The directory that holds the package, as `--local-package-path` wants it.
@@ -116,22 +108,20 @@ std::string parent_of(std::string path) {
 }
 
 /// Local code is not uploaded to Cloud Storage but packaged into an image.
-std::string packaging(Legacy& legacy, const json& body) {
-  if (legacy.package_path.empty() && legacy.local_packages.empty()) {
+std::string packaging(Legacy& legacy, const Job& job) {
+  if (!legacy.is_local()) {
     return {};
   }
-  const auto& pools = body["jobSpec"]["workerPoolSpecs"];
-  const auto machine =
-      pools.empty() ? json::object() : pools[0].value("machineSpec", json::object());
+  const auto& pools = job.spec.pools;
+  const auto machine = pools.empty() ? Machine{} : pools[0].machine.value_or(Machine{});
   std::string flag =
       fmt::format("--worker-pool-spec=executor-image-uri={},local-package-path={},python-module={}",
-                  runtime_image(legacy, text_of(machine, "acceleratorType")),
-                  parent_of(legacy.package_path), legacy.text("pythonModule"));
-  auto packages = legacy.local_packages;
-  if (!packages.empty()) {
-    flag += ",extra-packages=" + join(packages, ";");
+                  runtime_image(legacy, machine.accelerator.value_or("")),
+                  parent_of(legacy.package_path), legacy.input().module.value_or(""));
+  if (!legacy.local_packages.empty()) {
+    flag += ",extra-packages=" + join(legacy.local_packages, ";");
   }
-  if (legacy.input().contains("packageUris")) {
+  if (legacy.input().package_uris) {
     legacy.warn("trainingInput.packageUris",
                 "packages in Cloud Storage are left out beside local ones: download them and name "
                 "them as extra-packages");
@@ -143,11 +133,9 @@ std::string packaging(Legacy& legacy, const json& body) {
 
 Translation translate(const LegacyFlags& flags, const std::optional<LegacyFile>& file) {
   auto legacy = read_legacy(flags, file);
-  auto body = JobTranslation{legacy}.run();
-  Translation result{.kind = legacy.input().contains("hyperparameters") ? JobKind::tuning_job
-                                                                        : JobKind::custom_job,
-                     .region = legacy.text("region"),
-                     .pool_flag = packaging(legacy, body)};
+  Translation result{.job = JobTranslation{legacy}.run(),
+                     .region = legacy.input().region.value_or("")};
+  result.pool_flag = packaging(legacy, result.job);
   throw_if_errors(legacy.problems, ErrorKind::usage);
   auto& warnings = legacy.problems;
   const auto same = [](const Problem& a, const Problem& b) {
@@ -160,7 +148,6 @@ Translation translate(const LegacyFlags& flags, const std::optional<LegacyFile>&
       result.warnings.push_back(warning);
     }
   }
-  result.resource = std::make_shared<const json>(resource_of(std::move(body), result.kind));
   return result;
 }
 

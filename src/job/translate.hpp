@@ -1,11 +1,8 @@
 #pragma once
 
 #include "base/error.hpp"
-#include "job/kind.hpp"
+#include "job/job.hpp"
 
-#include <nlohmann/json_fwd.hpp>
-
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -54,8 +51,7 @@ struct LegacyFile {
 
 /// A legacy job in Vertex AI's words.
 struct Translation {
-  std::shared_ptr<const nlohmann::json> resource{};  ///< CustomJob or HyperparameterTuningJob
-  JobKind kind{JobKind::custom_job};
+  Job job{};  ///< a custom job or a tuning job
   std::string region{};
   /// Flag that packages the job's local code; empty when all its code is in images and in Cloud
   /// Storage.

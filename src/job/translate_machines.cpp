@@ -1,8 +1,6 @@
 #include "job/translate_machines.hpp"
 
-#include "base/json.hpp"
 #include "base/text.hpp"
-#include "job/rules.hpp"
 #include "job/tables.hpp"
 
 #include <fmt/format.h>
@@ -11,8 +9,6 @@
 #include <array>
 
 namespace autopack::job {
-
-using nlohmann::json;
 
 namespace {
 
@@ -45,13 +41,13 @@ constexpr std::array machines{
     LegacyMachine{"cloud_tpu", "cloud-tpu", "TPU_V2", 8},
 };
 
-json spec_of(std::string_view machine, std::string_view accelerator, int accelerators) {
-  json spec{{"machineType", machine}};
+Machine machine_of(std::string_view type, std::string_view accelerator, int accelerators) {
+  Machine machine{.type = std::string{type}};
   if (!accelerator.empty()) {
-    spec["acceleratorType"] = accelerator;
-    spec["acceleratorCount"] = accelerators;
+    machine.accelerator = std::string{accelerator};
+    machine.accelerators = accelerators;
   }
-  return spec;
+  return machine;
 }
 
 }  // namespace
@@ -75,13 +71,13 @@ std::vector<TierRole> tier_roles(std::string_view tier) {
   return {};
 }
 
-json machine_spec(Legacy& legacy, const std::string& machine, const std::string& path) {
+Machine translate_machine(Legacy& legacy, const std::string& machine, const std::string& path) {
   const auto* const known = std::find_if(machines.begin(), machines.end(),
                                          [&](const auto& m) { return m.name == machine; });
   if (known != machines.end()) {
     legacy.warn(path,
                 fmt::format("`{}` has no exact equal: `{}` comes near", machine, known->machine));
-    return spec_of(known->machine, known->accelerator, known->accelerators);
+    return machine_of(known->machine, known->accelerator, known->accelerators);
   }
   const auto* const vertex = tables::find_machine(machine);
   if (vertex == nullptr) {
@@ -95,24 +91,24 @@ json machine_spec(Legacy& legacy, const std::string& machine, const std::string&
     }
     legacy.warn(path, fmt::format("Vertex AI is not known to have machine type `{}`{}",
                                   printable(machine), tables::did_you_mean(machine, names)));
-    return {{"machineType", machine}};
+    return {.type = machine};
   }
   if (vertex->fixed.empty()) {
-    return {{"machineType", machine}};
+    return {.type = machine};
   }
-  return spec_of(machine, vertex->fixed[0].type, vertex->fixed[0].counts[0]);
+  return machine_of(machine, vertex->fixed[0].type, vertex->fixed[0].counts[0]);
 }
 
-void replace_old_accelerator(Legacy& legacy, json& machine, const std::string& path) {
-  const auto type = text_of(machine, "acceleratorType");
+void replace_old_accelerator(Legacy& legacy, Machine& machine, const std::string& path) {
+  const auto type = machine.accelerator.value_or("");
   if (type == "NVIDIA_TESLA_K80") {
-    const auto count = std::min(machine.value("acceleratorCount", 1), most_t4);
-    machine["acceleratorType"] = t4;
-    machine["acceleratorCount"] = count;
+    const auto count = std::min<std::int64_t>(machine.accelerators.value_or(1), most_t4);
+    machine.accelerator = std::string{t4};
+    machine.accelerators = count;
     legacy.warn(path, fmt::format("`{}` is gone: {} `{}` stand in its place", type, count, t4));
   } else if (type.starts_with("TPU_V") && type.ends_with("_POD") && type != "TPU_V4_POD") {
     const auto name = type.substr(0, type.size() - std::string_view{"_POD"}.size());
-    machine["acceleratorType"] = name;
+    machine.accelerator = name;
     legacy.warn(path,
                 fmt::format("`{}` has no equal: `{}` with the same count comes near", type, name));
   }

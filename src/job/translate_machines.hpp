@@ -2,8 +2,6 @@
 
 #include "job/legacy.hpp"
 
-#include <nlohmann/json_fwd.hpp>
-
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,10 +19,10 @@ struct TierRole {
 /// Master, workers, parameter servers of a scale tier that is not CUSTOM; empty for others.
 std::vector<TierRole> tier_roles(std::string_view tier);
 
-/// `machineSpec` for a machine type in the legacy service's names or Compute Engine's.
-nlohmann::json machine_spec(Legacy& legacy, const std::string& machine, const std::string& path);
+/// What stands for a machine type in the legacy service's names or Compute Engine's.
+Machine translate_machine(Legacy& legacy, const std::string& machine, const std::string& path);
 
 /// Puts what Vertex AI has in the place of an accelerator that is gone.
-void replace_old_accelerator(Legacy& legacy, nlohmann::json& machine, const std::string& path);
+void replace_old_accelerator(Legacy& legacy, Machine& machine, const std::string& path);
 
 }  // namespace autopack::job

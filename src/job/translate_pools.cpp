@@ -1,98 +1,100 @@
-#include "base/json.hpp"
 #include "base/text.hpp"
 #include "job/legacy.hpp"
-#include "job/rules.hpp"
 #include "job/translate_machines.hpp"
 
 #include <fmt/format.h>
 
-#include <array>
-
 namespace autopack::job {
-
-using nlohmann::json;
 
 namespace {
 
-/// The roles in the order of Vertex AI's pools, by the beginning of their keys.
-constexpr std::array roles{std::string_view{"master"}, std::string_view{"worker"},
-                           std::string_view{"parameterServer"}, std::string_view{"evaluator"}};
+constexpr const auto& master = legacy_roles[0];
+constexpr const auto& worker = legacy_roles[1];
 
 class PoolTranslation {
 public:
-  explicit PoolTranslation(Legacy& legacy) : legacy_{legacy} {}
+  explicit PoolTranslation(Legacy& legacy) : legacy_{legacy}, input_{legacy.input()} {}
 
-  json run();
+  std::vector<Pool> run();
 
 private:
-  json config(std::string_view role) const;
-  static std::string path(std::string_view role, std::string_view rest);
+  LegacyReplica replica(const LegacyRole& role) const;
+  std::string type(const LegacyRole& role) const;
+  Number count(const LegacyRole& role) const;
+  static std::string path(const LegacyRole& role, std::string_view rest);
   std::string tier() const;
-  json custom(std::string_view role);
-  json tpu(std::string_view role);
-  void accelerator(json& machine, std::string_view role);
-  void program(json& pool, std::string_view role);
-  json arguments(const json& config) const;
-  void container(json& pool, const json& config);
-  void package(json& pool);
+  Pool custom(const LegacyRole& role);
+  std::vector<Pool> custom_pools();
+  std::vector<Pool> tier_pools();
+  Pool tpu();
+  void accelerator(Machine& machine, const LegacyRole& role);
+  void program(Pool& pool, const LegacyRole& role);
+  std::vector<std::string> arguments(const LegacyReplica& replica) const;
+  Container container(const LegacyReplica& replica) const;
+  PythonPackage package(const Pool& pool);
   void check();
-  void check_role(std::string_view role);
+  void check_role(const LegacyRole& role);
   void check_program();
-  bool has_image() const;
+
+  bool has_image() const { return replica(master).image.has_value(); }
 
   Legacy& legacy_;
+  const LegacyInput& input_;
 };
 
-std::string PoolTranslation::path(std::string_view role, std::string_view rest) {
-  return fmt::format("trainingInput.{}{}", role, rest);
+std::string PoolTranslation::path(const LegacyRole& role, std::string_view rest) {
+  return fmt::format("trainingInput.{}{}", role.name, rest);
 }
 
-json PoolTranslation::config(std::string_view role) const {
-  return legacy_.input().value(fmt::format("{}Config", role), json::object());
+LegacyReplica PoolTranslation::replica(const LegacyRole& role) const {
+  return (input_.*role.replica).value_or(LegacyReplica{});
+}
+
+std::string PoolTranslation::type(const LegacyRole& role) const {
+  return (input_.*role.type).value_or("");
+}
+
+Number PoolTranslation::count(const LegacyRole& role) const {
+  return role.count == nullptr ? std::nullopt : input_.*role.count;
 }
 
 /// A machine type without a tier means CUSTOM, as gcloud reads it.
 std::string PoolTranslation::tier() const {
-  auto tier = legacy_.text("scaleTier");
+  auto tier = input_.scale_tier.value_or("");
   if (!tier.empty()) {
     return tier;
   }
-  return legacy_.text("masterType").empty() ? "BASIC" : "CUSTOM";
+  return type(master).empty() ? "BASIC" : "CUSTOM";
 }
 
-bool PoolTranslation::has_image() const {
-  return config("master").contains("imageUri");
-}
-
-void PoolTranslation::check_role(std::string_view role) {
-  const auto type = legacy_.text(fmt::format("{}Type", role));
-  const auto count = legacy_.text(fmt::format("{}Count", role));
+void PoolTranslation::check_role(const LegacyRole& role) {
+  const bool has_type = !type(role).empty();
+  const bool has_count = count(role).has_value();
   const bool is_custom = tier() == "CUSTOM";
-  if (!is_custom && (!type.empty() || !count.empty())) {
-    legacy_.error(path(role, type.empty() ? "Count" : "Type"),
+  if (!is_custom && (has_type || has_count)) {
+    legacy_.error(path(role, has_type ? "Type" : "Count"),
                   fmt::format("scale tier {} sets the machines itself; `{}Type` and `{}Count` are "
                               "for CUSTOM",
-                              tier(), role, role));
+                              tier(), role.name, role.name));
     return;
   }
-  if (role == "master") {
-    if (is_custom && type.empty()) {
+  if (role.count == nullptr) {
+    if (is_custom && !has_type) {
       legacy_.missing(path(role, "Type"), "scale tier CUSTOM needs `masterType`");
     }
     return;
   }
-  if (is_custom && type.empty() != (count.empty() || count == "0")) {
-    legacy_.missing(path(role, type.empty() ? "Type" : "Count"),
-                    fmt::format("`{0}Type` and `{0}Count` are given together or not at all", role));
+  if (is_custom && has_type != (count(role).value_or(0) != 0)) {
+    legacy_.missing(
+        path(role, has_type ? "Count" : "Type"),
+        fmt::format("`{0}Type` and `{0}Count` are given together or not at all", role.name));
   }
 }
 
 void PoolTranslation::check_program() {
-  const auto& input = legacy_.input();
-  const bool has_module = input.contains("pythonModule");
-  const bool has_code = input.contains("packageUris") || !legacy_.package_path.empty() ||
-                        !legacy_.local_packages.empty();
-  if (has_image() && input.contains("runtimeVersion")) {
+  const bool has_module = input_.module.has_value();
+  const bool has_code = input_.package_uris || legacy_.is_local();
+  if (has_image() && input_.runtime_version) {
     legacy_.error("trainingInput.runtimeVersion",
                   "an image and `runtimeVersion` exclude each other");
   }
@@ -106,156 +108,145 @@ void PoolTranslation::check_program() {
                      "--module-name=trainer.task --package-path=trainer --runtime-version=2.11"});
   }
   if (has_module && !has_code) {
-    legacy_.error(
-        "trainingInput.pythonModule",
-        fmt::format("module `{}` is in no package", printable(legacy_.text("pythonModule"))),
-        {"--package-path=DIRECTORY, or --packages=gs://BUCKET/FILE.tar.gz"});
+    legacy_.error("trainingInput.pythonModule",
+                  fmt::format("module `{}` is in no package", printable(*input_.module)),
+                  {"--package-path=DIRECTORY, or --packages=gs://BUCKET/FILE.tar.gz"});
   }
-  for (const auto role : roles) {
-    const auto own = config(role);
-    if (input.contains("args") &&
-        (own.contains("containerArgs") || own.contains("containerCommand"))) {
+  for (const auto& role : legacy_roles) {
+    const auto own = replica(role);
+    if (input_.args && (own.args || own.command)) {
       legacy_.error("trainingInput.args",
-                    fmt::format("`args` excludes `containerCommand` and `containerArgs` of `{}`",
-                                fmt::format("{}Config", role)));
+                    fmt::format("`args` excludes `containerCommand` and `containerArgs` of "
+                                "`{}Config`",
+                                role.name));
     }
   }
 }
 
 void PoolTranslation::check() {
-  for (const auto role : roles) {
+  for (const auto& role : legacy_roles) {
     check_role(role);
   }
   check_program();
 }
 
 /// The job's own accelerator takes the place of the one that comes with the machine.
-void PoolTranslation::accelerator(json& machine, std::string_view role) {
-  const auto given = config(role).value("acceleratorConfig", json::object());
-  const auto type = text_of(given, "type");
+void PoolTranslation::accelerator(Machine& machine, const LegacyRole& role) {
+  const auto given = replica(role).accelerator.value_or(LegacyAccelerator{});
+  const auto type = given.type.value_or("");
   if (!type.empty() && type != "ACCELERATOR_TYPE_UNSPECIFIED") {
-    machine["acceleratorType"] = type;
-    machine["acceleratorCount"] = static_cast<std::int32_t>(std::stoll(given.value("count", "1")));
+    machine.accelerator = type;
+    machine.accelerators = given.count.value_or(1);
   }
   replace_old_accelerator(legacy_, machine, path(role, "Type"));
 }
 
 /// The program's arguments, the directory for its output last, as the legacy service gave them.
-json PoolTranslation::arguments(const json& config) const {
-  json result = legacy_.input().contains("args") ? legacy_.input()["args"]
-                                                 : config.value("containerArgs", json::array());
-  if (const auto directory = legacy_.text("jobDir"); !directory.empty()) {
+std::vector<std::string> PoolTranslation::arguments(const LegacyReplica& replica) const {
+  auto result = (input_.args ? input_.args : replica.args).value_or(std::vector<std::string>{});
+  if (const auto directory = input_.job_directory.value_or(""); !directory.empty()) {
     result.push_back("--job-dir=" + directory);
   }
   return result;
 }
 
-void PoolTranslation::container(json& pool, const json& config) {
-  auto& form = pool["containerSpec"];
-  form = json::object();
-  const auto master = this->config("master");
-  const auto image =
-      config.contains("imageUri") ? text_of(config, "imageUri") : text_of(master, "imageUri");
-  if (!image.empty()) {
-    form["imageUri"] = image;
+Container PoolTranslation::container(const LegacyReplica& replica) const {
+  Container container{.image = replica.image ? replica.image : this->replica(master).image,
+                      .command = replica.command.value_or(std::vector<std::string>{}),
+                      .args = arguments(replica)};
+  if (container.image == "") {
+    container.image.reset();
   }
-  if (config.contains("containerCommand")) {
-    form["command"] = config["containerCommand"];
-  }
-  if (auto args = arguments(config); !args.empty()) {
-    form["args"] = std::move(args);
-  }
+  return container;
 }
 
-void PoolTranslation::package(json& pool) {
-  auto& form = pool["pythonPackageSpec"];
-  form["executorImageUri"] =
-      runtime_image(legacy_, text_of(pool["machineSpec"], "acceleratorType"));
-  form["packageUris"] = legacy_.input()["packageUris"];
-  form["pythonModule"] = legacy_.text("pythonModule");
-  if (auto args = arguments(json::object()); !args.empty()) {
-    form["args"] = std::move(args);
-  }
+PythonPackage PoolTranslation::package(const Pool& pool) {
+  const auto machine = pool.machine.value_or(Machine{});
+  return {.executor_image = runtime_image(legacy_, machine.accelerator.value_or("")),
+          .uris = input_.package_uris.value_or(std::vector<std::string>{}),
+          .module = input_.module.value_or(""),
+          .args = arguments({})};
 }
 
 /// Local code is packaged when the job is submitted; its pools then hold no image yet.
-void PoolTranslation::program(json& pool, std::string_view role) {
-  const bool is_local = !legacy_.package_path.empty() || !legacy_.local_packages.empty();
-  if (!has_image() && !is_local && legacy_.input().contains("packageUris")) {
-    package(pool);
+void PoolTranslation::program(Pool& pool, const LegacyRole& role) {
+  const auto own = replica(role);
+  if (!has_image() && !legacy_.is_local() && input_.package_uris) {
+    pool.package = package(pool);
   } else {
-    container(pool, config(role));
+    pool.container = container(own);
   }
-  const auto disk = config(role).value("diskConfig", json::object());
-  for (const auto* key : {"bootDiskType", "bootDiskSizeGb"}) {
-    if (disk.contains(key)) {
-      pool["diskSpec"][key] = disk[key];
-    }
+  if (own.disk && (own.disk->type || own.disk->size)) {
+    pool.disk = Disk{.type = own.disk->type, .size = own.disk->size};
   }
-  if (config(role).contains("tpuTfVersion")) {
+  if (own.tensorflow_version) {
     legacy_.warn(path(role, "Config.tpuTfVersion"),
                  "`tpuTfVersion` has no equal: the image brings TensorFlow");
   }
 }
 
-json PoolTranslation::custom(std::string_view role) {
-  const auto type = legacy_.text(fmt::format("{}Type", role));
-  const auto count = legacy_.text(fmt::format("{}Count", role));
-  if (type.empty() || count == "0") {
-    return json::object();
+Pool PoolTranslation::custom(const LegacyRole& role) {
+  if (type(role).empty() || count(role) == 0) {
+    return {};
   }
-  json pool{{"machineSpec", machine_spec(legacy_, type, path(role, "Type"))},
-            {"replicaCount", role == "master" ? "1" : count}};
-  accelerator(pool["machineSpec"], role);
+  Pool pool{.machine = translate_machine(legacy_, type(role), path(role, "Type")),
+            .replicas = role.count == nullptr ? Number{1} : count(role)};
+  accelerator(*pool.machine, role);
   program(pool, role);
   return pool;
 }
 
 /// On Vertex AI the program runs on the TPU's own host.
-json PoolTranslation::tpu(std::string_view role) {
-  auto pool = custom(role);
-  pool["replicaCount"] = "1";
-  legacy_.warn(path(role, "Type"),
+Pool PoolTranslation::tpu() {
+  auto pool = custom(worker);
+  pool.replicas = 1;
+  legacy_.warn(path(worker, "Type"),
                "a TPU job has one pool on Vertex AI: the program runs on the TPU's host, and the "
                "master's machine is left out");
   return pool;
 }
 
-json PoolTranslation::run() {
-  check();
-  auto pools = json::array();
-  if (tier() == "CUSTOM") {
-    if (legacy_.text("workerType") == "cloud_tpu") {
-      return json::array({tpu("worker")});
-    }
-    for (const auto role : roles) {
-      pools.push_back(custom(role));
-    }
-    while (pools.size() > 1 && pools.back().empty()) {
-      pools.erase(pools.size() - 1);
-    }
-    return pools;
+std::vector<Pool> PoolTranslation::custom_pools() {
+  if (type(worker) == "cloud_tpu") {
+    return {tpu()};
   }
+  std::vector<Pool> pools;
+  for (const auto& role : legacy_roles) {
+    pools.push_back(custom(role));
+  }
+  while (pools.size() > 1 && pools.back().is_empty()) {
+    pools.pop_back();
+  }
+  return pools;
+}
+
+std::vector<Pool> PoolTranslation::tier_pools() {
   legacy_.warn("trainingInput.scaleTier",
                fmt::format("scale tier {} has no equal: its machines are approximate", tier()));
-  std::size_t index = 0;
-  for (const auto& role : tier_roles(tier())) {
-    json pool{{"machineSpec", {{"machineType", role.machine}}},
-              {"replicaCount", std::to_string(role.replicas)}};
-    if (role.accelerators > 0) {
-      pool["machineSpec"]["acceleratorType"] = role.accelerator;
-      pool["machineSpec"]["acceleratorCount"] = role.accelerators;
+  std::vector<Pool> pools;
+  for (const auto& machines : tier_roles(tier())) {
+    const auto& role = legacy_roles.at(pools.size());
+    Pool pool{.machine = Machine{.type = std::string{machines.machine}},
+              .replicas = machines.replicas};
+    if (machines.accelerators > 0) {
+      pool.machine->accelerator = std::string{machines.accelerator};
+      pool.machine->accelerators = machines.accelerators;
     }
-    accelerator(pool["machineSpec"], roles.at(index));
-    program(pool, roles.at(index++));
+    accelerator(*pool.machine, role);
+    program(pool, role);
     pools.push_back(std::move(pool));
   }
   return pools;
 }
 
+std::vector<Pool> PoolTranslation::run() {
+  check();
+  return tier() == "CUSTOM" ? custom_pools() : tier_pools();
+}
+
 }  // namespace
 
-json translate_pools(Legacy& legacy) {
+std::vector<Pool> translate_pools(Legacy& legacy) {
   return PoolTranslation{legacy}.run();
 }
 

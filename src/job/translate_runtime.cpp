@@ -78,7 +78,7 @@ const tables::PrebuiltImage* nearest_image(std::string_view family, const Versio
 
 std::string runtime_image(Legacy& legacy, std::string_view accelerator) {
   const std::string at = "trainingInput.runtimeVersion";
-  const auto typed = legacy.text("runtimeVersion");
+  const auto typed = legacy.input().runtime_version.value_or("");
   const auto wanted = version_of(typed, '.');
   if (!wanted) {
     if (typed.empty()) {
@@ -105,7 +105,7 @@ std::string runtime_image(Legacy& legacy, std::string_view accelerator) {
                                 "TensorFlow but not all of the runtime's other packages",
                                 typed, image->name));
   }
-  const auto python = legacy.text("pythonVersion");
+  const auto python = legacy.input().python_version.value_or("");
   const bool is_310 = image->name.ends_with("310");
   if (!python.empty() && python != (is_310 ? "3.10" : "3.7")) {
     legacy.warn("trainingInput.pythonVersion",
@@ -113,7 +113,7 @@ std::string runtime_image(Legacy& legacy, std::string_view accelerator) {
                             image->name, is_310 ? "3.10" : "3.7"));
   }
   return fmt::format("{}-docker.pkg.dev/vertex-ai/training/{}:latest",
-                     registry_near(legacy.text("region")), image->name);
+                     registry_near(legacy.input().region.value_or("")), image->name);
 }
 
 }  // namespace autopack::job

@@ -1,7 +1,5 @@
-#include "base/json.hpp"
 #include "base/text.hpp"
 #include "job/legacy.hpp"
-#include "job/rules.hpp"
 
 #include <fmt/format.h>
 
@@ -9,91 +7,111 @@
 
 namespace autopack::job {
 
-using nlohmann::json;
-
 namespace {
 
 const std::string hyperparameters = "trainingInput.hyperparameters";
 
-/// Whole numbers stand as doubles in the legacy API and as text in Vertex AI's.
-std::string whole_number(Legacy& legacy,
-                         const json& parameter,
-                         const char* key,
-                         const std::string& path) {
-  const auto number = parameter.value(key, 0.0);
+/// A parameter of the legacy job, which becomes one of Vertex AI's.
+class ParameterTranslation {
+public:
+  ParameterTranslation(Legacy& legacy, const LegacyParameter& parameter, std::string path)
+      : legacy_{legacy},
+        parameter_{parameter},
+        name_{parameter.name.value_or("")},
+        path_{std::move(path)} {}
+
+  Parameter run();
+
+private:
+  /// That the parameter has a key that its type wants.
+  bool has(bool given, const char* key);
+  std::int64_t whole_number(double number, const char* key);
+  void values(Parameter& result);
+  void scale(Parameter& result);
+
+  Legacy& legacy_;
+  const LegacyParameter& parameter_;
+  std::string name_;
+  std::string path_;
+};
+
+bool ParameterTranslation::has(bool given, const char* key) {
+  if (!given) {
+    legacy_.error(path_, fmt::format("parameter `{}` has no `{}`", printable(name_), key));
+  }
+  return given;
+}
+
+/// Whole numbers stand as doubles in the legacy API.
+std::int64_t ParameterTranslation::whole_number(double number, const char* key) {
   if (std::trunc(number) != number || std::abs(number) > 9e15) {
-    legacy.error(path, fmt::format("`{}` of `{}` is {}, no whole number", key,
-                                   printable(text_of(parameter, "parameterName")), number));
-    return "0";
+    legacy_.error(
+        path_, fmt::format("`{}` of `{}` is {}, no whole number", key, printable(name_), number));
+    return 0;
   }
-  return fmt::format("{:.0f}", number);
+  return static_cast<std::int64_t>(number);
 }
 
-/// That the parameter has the keys that its type wants.
-bool has_all(Legacy& legacy,
-             const json& parameter,
-             std::initializer_list<const char*> keys,
-             const std::string& path) {
-  bool complete = true;
-  for (const auto* key : keys) {
-    if (!parameter.contains(key)) {
-      legacy.error(path, fmt::format("parameter `{}` has no `{}`",
-                                     printable(text_of(parameter, "parameterName")), key));
-      complete = false;
+void ParameterTranslation::values(Parameter& result) {
+  const auto type = parameter_.type.value_or("");
+  const auto least = parameter_.least;
+  const auto most = parameter_.most;
+  if (type == "DOUBLE" || type == "INTEGER") {
+    const bool has_least = has(least.has_value(), "minValue");
+    const bool has_most = has(most.has_value(), "maxValue");
+    if (!has_least || !has_most) {
+      return;
     }
-  }
-  return complete;
-}
-
-json parameter_of(Legacy& legacy, const json& parameter, const std::string& path) {
-  json result{{"parameterId", text_of(parameter, "parameterName")}};
-  const auto type = text_of(parameter, "type");
-  if (type == "DOUBLE") {
-    if (has_all(legacy, parameter, {"minValue", "maxValue"}, path)) {
-      result["doubleValueSpec"] = {{"minValue", parameter["minValue"]},
-                                   {"maxValue", parameter["maxValue"]}};
-    }
-  } else if (type == "INTEGER") {
-    if (has_all(legacy, parameter, {"minValue", "maxValue"}, path)) {
-      result["integerValueSpec"] = {
-          {"minValue", whole_number(legacy, parameter, "minValue", path)},
-          {"maxValue", whole_number(legacy, parameter, "maxValue", path)}};
+    if (type == "DOUBLE") {
+      result.real = RealRange{.least = least, .most = most};
+    } else {
+      result.whole = WholeRange{.least = whole_number(*least, "minValue"),
+                                .most = whole_number(*most, "maxValue")};
     }
   } else if (type == "CATEGORICAL") {
-    if (has_all(legacy, parameter, {"categoricalValues"}, path)) {
-      result["categoricalValueSpec"] = {{"values", parameter["categoricalValues"]}};
+    if (has(parameter_.categories.has_value(), "categoricalValues")) {
+      result.categories = Categories{.values = parameter_.categories};
     }
   } else if (type == "DISCRETE") {
-    if (has_all(legacy, parameter, {"discreteValues"}, path)) {
-      result["discreteValueSpec"] = {{"values", parameter["discreteValues"]}};
+    if (has(parameter_.discrete.has_value(), "discreteValues")) {
+      result.discrete = DiscreteValues{.values = parameter_.discrete};
     }
   } else {
-    legacy.error(path, fmt::format("parameter `{}` has no type: DOUBLE, INTEGER, CATEGORICAL or "
-                                   "DISCRETE",
-                                   printable(text_of(parameter, "parameterName"))));
+    legacy_.error(path_, fmt::format("parameter `{}` has no type: DOUBLE, INTEGER, CATEGORICAL or "
+                                     "DISCRETE",
+                                     printable(name_)));
   }
-  const auto scale = text_of(parameter, "scaleType");
+}
+
+void ParameterTranslation::scale(Parameter& result) {
+  const auto scale = parameter_.scale.value_or("");
   if (scale.empty() || scale == "NONE") {
-    return result;
+    return;
   }
-  if (type == "CATEGORICAL") {
-    legacy.warn(path, fmt::format("the scale of categories `{}` is left out: they have none",
-                                  printable(text_of(parameter, "parameterName"))));
+  if (parameter_.type == "CATEGORICAL") {
+    legacy_.warn(path_, fmt::format("the scale of categories `{}` is left out: they have none",
+                                    printable(name_)));
   } else {
-    result["scaleType"] = scale;
+    result.scale = scale;
   }
+}
+
+Parameter ParameterTranslation::run() {
+  Parameter result{.id = name_};
+  values(result);
+  scale(result);
   return result;
 }
 
 /// Ids may hold no white space, as tags may.
-std::string metric_id(Legacy& legacy, const json& spec) {
-  auto tag = spec.value("hyperparameterMetricTag", "training/hptuning/metric");
+std::string metric_id(Legacy& legacy, const LegacyStudy& study) {
+  auto tag = study.metric.value_or("training/hptuning/metric");
   const auto path = hyperparameters + ".hyperparameterMetricTag";
   if (tag.find_first_of(" \t\r\n\v\f") != std::string::npos) {
     legacy.error(path,
                  fmt::format("`{}` is no id for a metric: it holds white space", printable(tag)),
                  {"report it by another name, here and in the program"});
-  } else if (!spec.contains("hyperparameterMetricTag")) {
+  } else if (!study.metric) {
     legacy.warn(hyperparameters,
                 fmt::format("the job names no metric: the service's default `{}` is taken", tag));
   }
@@ -102,34 +120,31 @@ std::string metric_id(Legacy& legacy, const json& spec) {
 
 }  // namespace
 
-void translate_study(Legacy& legacy, json& body) {
-  const auto& spec = legacy.input()["hyperparameters"];
-  auto goal = text_of(spec, "goal");
+void translate_study(Legacy& legacy, const LegacyStudy& study, Job& job) {
+  const auto goal = study.goal.value_or("");
   if (goal.empty() || goal == "GOAL_TYPE_UNSPECIFIED") {
     legacy.missing(hyperparameters + ".goal",
                    "the hyperparameters have no goal: MAXIMIZE or MINIMIZE");
   }
-  auto& study = body["studySpec"];
-  study["metrics"] = json::array({{{"metricId", metric_id(legacy, spec)}, {"goal", goal}}});
-  study["parameters"] = json::array();
-  const auto parameters = spec.value("params", json::array());
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    study["parameters"].push_back(
-        parameter_of(legacy, parameters[i], fmt::format("{}.params[{}]", hyperparameters, i)));
+  auto& result = job.study.emplace();
+  result.metrics = {{.id = metric_id(legacy, study), .goal = goal}};
+  auto& parameters = result.parameters.emplace();
+  for (std::size_t i = 0; i < study.parameters.size(); ++i) {
+    parameters.push_back(ParameterTranslation{legacy, study.parameters[i],
+                                              fmt::format("{}.params[{}]", hyperparameters, i)}
+                             .run());
   }
-  const auto algorithm = text_of(spec, "algorithm");
+  const auto algorithm = study.algorithm.value_or("");
   if (!algorithm.empty() && algorithm != "ALGORITHM_UNSPECIFIED") {
-    study["algorithm"] = algorithm;
+    result.algorithm = algorithm;
   }
-  if (spec.value("enableTrialEarlyStopping", false)) {
-    study["medianAutomatedStoppingSpec"] = json::object();
+  if (study.stops_early.value_or(false)) {
+    result.median_stopping.emplace();
   }
-  body["maxTrialCount"] = spec.value("maxTrials", 1);
-  body["parallelTrialCount"] = spec.value("maxParallelTrials", 1);
-  if (spec.contains("maxFailedTrials")) {
-    body["maxFailedTrialCount"] = spec["maxFailedTrials"];
-  }
-  if (spec.contains("resumePreviousJobId")) {
+  job.max_trials = study.max_trials.value_or(1);
+  job.parallel_trials = study.parallel_trials.value_or(1);
+  job.max_failed_trials = study.max_failed_trials;
+  if (study.previous_job) {
     legacy.warn(hyperparameters + ".resumePreviousJobId",
                 "`resumePreviousJobId` has no equal: the study begins anew");
   }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "job/job.hpp"
+#include "job/location.hpp"
 #include "packaging/image_name.hpp"
 
 #include <string>

@@ -56,9 +56,12 @@ private:
 Checked check(const SubmissionRequest& request, const submit::Submitter* submitter) {
   Checked checked;
   Findings findings;
+  const auto* const config = request.config ? &*request.config : nullptr;
   findings.run([&] {
-    checked.job = job::make_job(request.flags, request.config ? &*request.config : nullptr,
-                                request.location, request.checks, request.earlier);
+    auto made =
+        job::make_job(request.flags, config, request.location, request.checks, request.earlier);
+    checked.job = std::move(made.job);
+    checked.warnings = std::move(made.warnings);
     if (submitter != nullptr) {
       findings.add(submitter->check(checked.job));
     }
@@ -67,13 +70,9 @@ Checked check(const SubmissionRequest& request, const submit::Submitter* submitt
     auto wanted = std::make_shared<packaging::Wanted>(
         packaging::Wanted{.request = *request.package, .may_push = request.may_push});
     findings.run([&] { wanted->scanned = scan(wanted->request); });
-    const std::string job_name = request.flags.display_name.empty()
-                                     ? request.flags.fallback_display_name
-                                     : request.flags.display_name;
     findings.run([&] {
-      wanted->name = name_image(
-          request.output_image,
-          checked.job.display_name.empty() ? job_name : checked.job.display_name, request.location);
+      wanted->name = name_image(request.output_image, job::display_name(request.flags, config),
+                                request.location);
     });
     if (!request.package->executor_image.empty()) {
       findings.run([&] {
@@ -88,7 +87,7 @@ Checked check(const SubmissionRequest& request, const submit::Submitter* submitt
   findings.throw_if_any();
   if (checked.wanted && job::is_tuning(checked.job.kind) && !request.flags.own_dockerfile &&
       !project::names_hypertune(*checked.wanted->scanned.tree, checked.wanted->scanned.project)) {
-    checked.job.warnings.push_back(
+    checked.warnings.push_back(
         {.severity = Problem::Severity::warning,
          .message = "the program seems not to report its metrics: no requirement and no import "
                     "names cloudml-hypertune",

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "job/job.hpp"
+#include "job/make_job.hpp"
 #include "pipeline/package.hpp"
 #include "submit/submitter.hpp"
 
@@ -26,7 +26,8 @@ struct SubmissionRequest {
 
 /// A job that passed every check that can be made offline.
 struct Checked {
-  job::JobSpec job{};
+  job::Job job{};
+  Problems warnings{};
   WantedPtr wanted{};  ///< the image to be packaged; null when there is none
 };
 

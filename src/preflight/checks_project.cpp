@@ -1,7 +1,7 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
-#include "job/rules.hpp"
+#include "google/fields.hpp"
 #include "preflight/checks.hpp"
 #include "registry/artifact_name.hpp"
 
@@ -11,7 +11,7 @@
 
 namespace autopack::preflight {
 
-using job::text_of;
+using google::text_at;
 using nlohmann::json;
 
 namespace {
@@ -47,7 +47,7 @@ const ApiAnswer& ProjectFacts::answer() {
 }
 
 std::string ProjectFacts::number() {
-  auto number = text_of(*answer().body, "projectNumber");
+  auto number = text_at(*answer().body, "projectNumber");
   if (!answer().ok() || number.empty()) {
     throw Error(ErrorKind::remote,
                 fmt::format("the number of project `{}` is not known", project_));
@@ -56,7 +56,7 @@ std::string ProjectFacts::number() {
 }
 
 std::string ProjectFacts::id() {
-  auto id = text_of(*answer().body, "projectId");
+  auto id = text_at(*answer().body, "projectId");
   if (!answer().ok() || id.empty()) {
     throw Error(ErrorKind::remote, fmt::format("the id of project `{}` is not known", project_));
   }
@@ -75,13 +75,13 @@ Findings check_project(const PlannedJob& job, const Sources& sources) {
     return {refusal_finding("project", fmt::format("project `{}`", project),
                             Service::cloudresourcemanager, answer, project)};
   }
-  const auto state = text_of(*answer.body, "lifecycleState");
+  const auto state = text_at(*answer.body, "lifecycleState");
   if (!state.empty() && state != "ACTIVE") {
     return {failing("project", fmt::format("project `{}` is `{}`", project, printable(state)),
                     "it takes no jobs", remedies)};
   }
   return {ok("project", fmt::format("project `{}` is there, number {}", project,
-                                    printable(text_of(*answer.body, "projectNumber"))))};
+                                    printable(text_at(*answer.body, "projectNumber"))))};
 }
 
 Findings check_services(const PlannedJob& job, const Sources& sources) {
@@ -105,7 +105,7 @@ Findings check_services(const PlannedJob& job, const Sources& sources) {
   for (const auto& host : hosts) {
     std::string state;
     for (const auto& service : answer.body->value("services", json::array())) {
-      state = text_of(service, "name").ends_with("/" + host) ? text_of(service, "state") : state;
+      state = text_at(service, "name").ends_with("/" + host) ? text_at(service, "state") : state;
     }
     const std::vector<std::string> remedies{
         fmt::format("gcloud services enable {} --project={}", host, project)};

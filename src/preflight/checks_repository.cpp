@@ -1,6 +1,6 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
-#include "job/rules.hpp"
+#include "google/fields.hpp"
 #include "preflight/checks.hpp"
 #include "registry/artifact_name.hpp"
 
@@ -11,7 +11,7 @@
 
 namespace autopack::preflight {
 
-using job::text_of;
+using google::text_at;
 using nlohmann::json;
 
 namespace {
@@ -77,8 +77,8 @@ Findings check_form(const json& repository,
                     const registry::ArtifactName& name,
                     const PlannedJob& job) {
   Findings findings;
-  const auto format = text_of(repository, "format");
-  const auto mode = text_of(repository, "mode");
+  const auto format = text_at(repository, "format");
+  const auto mode = text_at(repository, "mode");
   if (!format.empty() && format != "DOCKER") {
     findings.push_back(failing(
         "repository",

@@ -1,7 +1,7 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
-#include "job/rules.hpp"
+#include "google/fields.hpp"
 #include "preflight/checks.hpp"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 
 namespace autopack::preflight {
 
-using job::text_of;
+using google::text_at;
 using nlohmann::json;
 
 namespace {
@@ -46,9 +46,9 @@ std::optional<Finding> missing(const Named& named, const ApiAnswer& answer, cons
 }
 
 Findings check_bucket_place(const std::string& bucket, const json& body, const PlannedJob& job) {
-  const auto location = to_lower(text_of(body, "location"));
+  const auto location = to_lower(text_at(body, "location"));
   const auto& region = job.location.region;
-  if (text_of(body, "locationType") != "region" || location.empty() || location == region) {
+  if (text_at(body, "locationType") != "region" || location.empty() || location == region) {
     return {};
   }
   return {warning("bucket-location",
@@ -115,7 +115,7 @@ Findings check_bucket(const std::string& bucket, const PlannedJob& job, const So
   }
   auto findings = check_bucket_place(bucket, *answer.body, job);
   findings.push_back(ok("bucket", named.what + " is there"));
-  if (const auto owner = text_of(*answer.body, "projectNumber"); !owner.empty()) {
+  if (const auto owner = text_at(*answer.body, "projectNumber"); !owner.empty()) {
     auto more = check_bucket_access(bucket, owner, job, sources);
     std::move(more.begin(), more.end(), std::back_inserter(findings));
   }
@@ -146,8 +146,8 @@ Findings check_network(const PlannedJob& job, const Sources& sources) {
     return {*finding};
   }
   for (const auto& peering : answer.body->value("peerings", json::array())) {
-    if (text_of(peering, "name") == "servicenetworking-googleapis-com" &&
-        text_of(peering, "state") == "ACTIVE") {
+    if (text_at(peering, "name") == "servicenetworking-googleapis-com" &&
+        text_at(peering, "state") == "ACTIVE") {
       return {ok(named.check, named.what + " is peered with Google's services")};
     }
   }
@@ -174,7 +174,7 @@ Findings check_persistent_resource(const PlannedJob& job, const Sources& sources
   if (const auto finding = missing(named, answer, job)) {
     return {*finding};
   }
-  const auto state = text_of(*answer.body, "state");
+  const auto state = text_at(*answer.body, "state");
   if (state == "ERROR" || state == "STOPPING") {
     return {failing(named.check, fmt::format("{} is `{}`", named.what, state), "it takes no jobs",
                     named.remedies)};
@@ -182,7 +182,7 @@ Findings check_persistent_resource(const PlannedJob& job, const Sources& sources
   std::vector<std::string> machines;
   for (const auto& pool : answer.body->value("resourcePools", json::array())) {
     const auto spec = pool.is_object() ? pool.value("machineSpec", json{}) : json{};
-    machines.push_back(text_of(spec, "machineType"));
+    machines.push_back(text_at(spec, "machineType"));
   }
   for (const auto& pool : job.pools) {
     if (!machines.empty() &&

@@ -2,8 +2,7 @@
 
 #include "image/reference.hpp"
 #include "job/job.hpp"
-
-#include <nlohmann/json_fwd.hpp>
+#include "job/location.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -12,6 +11,8 @@
 
 namespace autopack::preflight {
 
+inline constexpr std::int64_t default_boot_disk_gb = 100;  ///< the service's
+
 /// What one worker pool asks for.
 struct PlannedPool {
   std::string image{};  ///< as the user wrote it; empty for the packaged one
@@ -19,7 +20,7 @@ struct PlannedPool {
   std::string accelerator_type{};
   std::int64_t accelerators{0};  ///< of one replica
   std::int64_t replicas{1};
-  std::int64_t boot_disk_gb{100};  ///< the service's default
+  std::int64_t boot_disk_gb{default_boot_disk_gb};
   std::vector<std::string> command{};
 };
 
@@ -51,10 +52,7 @@ struct PlannedJob {
   std::vector<const PlannedPool*> pools_of(const std::string& image) const;
 };
 
-/// Reads a CustomJobSpec.
-PlannedJob read_job_spec(const nlohmann::json& spec, const job::Location& location);
-
-/// Reads a whole CustomJob, HyperparameterTuningJob or TrainingPipeline with a custom task.
-PlannedJob read_resource(const nlohmann::json& resource, const job::Location& location);
+/// The facts of a job that checks must know; nothing of an image that is still to be made.
+PlannedJob read_job(const job::Job& job, const job::Location& location);
 
 }  // namespace autopack::preflight

@@ -15,6 +15,8 @@ struct ToolSetting {
   std::shared_ptr<const nlohmann::json> value{};
   std::string file{};
   int line{0};  ///< 1-based
+  /// True when the value is the text of an object, on the lines where it stands in the file.
+  bool is_document{false};
 };
 
 /// The keys of `[tool.autopack]` in a pyproject.toml's text; none when it has no such table.

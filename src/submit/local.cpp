@@ -13,28 +13,14 @@ namespace {
 using nlohmann::json;
 
 /// Pools that are not empty placeholders.
-std::vector<const json*> real_pools(const json& body) {
-  std::vector<const json*> pools;
-  for (const auto& pool : body.at("jobSpec").at("workerPoolSpecs")) {
-    if (!pool.empty()) {
-      pools.push_back(&pool);
-    }
-  }
+std::vector<job::Pool> real_pools(const job::Job& job) {
+  auto pools = job.spec.pools;
+  std::erase_if(pools, [](const job::Pool& pool) { return pool.is_empty(); });
   return pools;
 }
 
-std::int64_t replicas(const json& pool) {
-  const json count = pool.value("replicaCount", json("1"));
-  return count.is_string() ? std::stoll(count.get<std::string>()) : count.get<std::int64_t>();
-}
-
-bool wants_gpu(const json& pool) {
-  const json machine = pool.value("machineSpec", json::object());
-  return machine.value("acceleratorType", std::string{}).starts_with("NVIDIA");
-}
-
-std::vector<std::string> strings(const json& spec, const std::string& key) {
-  return spec.value(key, std::vector<std::string>{});
+bool wants_gpu(const job::Pool& pool) {
+  return pool.machine && pool.machine->accelerator.value_or("").starts_with("NVIDIA");
 }
 
 /// Unique enough for one machine: the time in milliseconds.
@@ -48,7 +34,7 @@ class LocalSubmitter : public Submitter {
 public:
   explicit LocalSubmitter(LocalOptions options) : options_{std::move(options)} {}
 
-  Problems check(const job::JobSpec& job) const override {
+  Problems check(const job::Job& job) const override {
     Problems problems;
     if (job.kind != job::JobKind::custom_job) {
       problems.push_back({.message = fmt::format("a local job is a custom job, not a {}",
@@ -56,15 +42,15 @@ public:
                           .origin = "`--submitter=local`",
                           .hints = {"`autopack submit --submitter=local` runs the program once"}});
     }
-    const auto pools = real_pools(*job.body);
-    if (pools.size() > 1 || (pools.size() == 1 && replicas(*pools.front()) > 1)) {
+    const auto pools = real_pools(job);
+    if (pools.size() > 1 || (pools.size() == 1 && pools.front().replicas.value_or(1) > 1)) {
       problems.push_back(
           {.message = "a local job has one pool with one replica in this version",
            .origin = "`--submitter=local`",
            .hints = {
                "`--submitter=vertex` runs every pool; leave the others out to try the first"}});
     }
-    if (!pools.empty() && pools.front()->contains("pythonPackageSpec")) {
+    if (!pools.empty() && pools.front().package) {
       problems.push_back({.message = "a local job runs an image, not `python-package-uris`",
                           .origin = "`--submitter=local`",
                           .hints = {"package the directory instead: `local-package-path=.` with "
@@ -75,33 +61,32 @@ public:
 
   void make_ready() override {}
 
-  PreparedRequest prepare(const json& body) const override {
-    return {.method = "RUN", .url = "local", .body = std::make_shared<const json>(body)};
+  PreparedRequest prepare(const job::Job& job) const override {
+    return {
+        .method = "RUN", .url = "local", .body = std::make_shared<const json>(job::resource(job))};
   }
 
-  SubmittedJob submit(const json& body) override {
-    const json& pool = *real_pools(body).front();
-    engine::ContainerSpec spec = container(pool);
+  SubmittedJob submit(const job::Job& job) override {
+    engine::ContainerSpec spec = container(real_pools(job).front());
     auto& docker = options_.docker();
     if (!docker.inspect(spec.image)) {
       docker.pull(image::Reference::parse(spec.image), "");
     }
-    SubmittedJob job{.name = new_name()};
-    options_.started(job.name);
-    job.status = docker.run(spec, {.output = options_.log, .errors = options_.log});
-    job.answer = std::make_shared<const json>(answer(body, job));
-    return job;
+    SubmittedJob submitted{.name = new_name()};
+    options_.started(submitted.name);
+    submitted.status = docker.run(spec, {.output = options_.log, .errors = options_.log});
+    submitted.answer = std::make_shared<const json>(answer(job, submitted));
+    return submitted;
   }
 
 private:
-  engine::ContainerSpec container(const json& pool) const {
-    const json& image = pool.at("containerSpec");
-    engine::ContainerSpec spec{.image = image.at("imageUri").get<std::string>(),
-                               .arguments = strings(image, "args"),
-                               .command = strings(image, "command")};
-    for (const auto& variable : image.value("env", json::array())) {
-      spec.environment[variable.at("name").get<std::string>()] =
-          variable.value("value", std::string{});
+  engine::ContainerSpec container(const job::Pool& pool) const {
+    const auto& container = pool.container.value();
+    engine::ContainerSpec spec{.image = container.image.value(),
+                               .arguments = container.args,
+                               .command = container.command};
+    for (const auto& variable : container.env) {
+      spec.environment[variable.name.value_or("")] = variable.value.value_or("");
     }
     spec.gpus = wants_gpu(pool) && options_.has_gpu;
     if (wants_gpu(pool) && !options_.has_gpu) {
@@ -111,10 +96,10 @@ private:
     return spec;
   }
 
-  static json answer(const json& body, const SubmittedJob& job) {
-    json result = body;
-    result["name"] = job.name;
-    result["state"] = job.status == 0 ? "JOB_STATE_SUCCEEDED" : "JOB_STATE_FAILED";
+  static json answer(const job::Job& job, const SubmittedJob& submitted) {
+    json result = job::resource(job);
+    result["name"] = submitted.name;
+    result["state"] = submitted.status == 0 ? "JOB_STATE_SUCCEEDED" : "JOB_STATE_FAILED";
     return result;
   }
 

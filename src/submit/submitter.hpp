@@ -5,6 +5,7 @@
 #include "engine/docker.hpp"
 #include "google/service.hpp"
 #include "job/job.hpp"
+#include "job/location.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -29,17 +30,18 @@ struct SubmittedJob {
   int status{0};  ///< exit status of a local job; 0 for a job that was only submitted
 };
 
-/// Takes a finished job body. One backend per file.
+/// Takes a job that passed every rule. One backend per file.
 class Submitter {
 public:
   virtual ~Submitter() = default;
   /// Offline part of its rules: what it cannot do with this job. All findings.
-  virtual Problems check(const job::JobSpec& job) const = 0;
+  virtual Problems check(const job::Job& job) const = 0;
   /// That it has what it will need to send a job, before anything is built for one. Reads files at
   /// most. Throws as find_credentials does.
   virtual void make_ready() = 0;
-  virtual PreparedRequest prepare(const nlohmann::json& body) const = 0;
-  virtual SubmittedJob submit(const nlohmann::json& body) = 0;
+  /// `job` names every image that it runs.
+  virtual PreparedRequest prepare(const job::Job& job) const = 0;
+  virtual SubmittedJob submit(const job::Job& job) = 0;
 };
 
 struct VertexOptions {

@@ -1,8 +1,9 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "job/config.hpp"
 #include "job/flag_values.hpp"
 #include "job/flags_file.hpp"
-#include "job/job.hpp"
+#include "job/pool_flags.hpp"
 #include "job/settings_file.hpp"
 #include "target.hpp"
 
@@ -49,7 +50,7 @@ void flag_values(std::string_view bytes) {
     fail("a list does not come back");
   }
   job::split_pairs(bytes, "--labels", problems);
-  job::parse_pool(bytes, "--worker-pool-spec", problems);
+  job::parse_pool(bytes, job::Origin::flag("--worker-pool-spec"), problems);
   if (const auto duration = job::api_duration(bytes)) {
     job::duration_seconds(*duration);
   }

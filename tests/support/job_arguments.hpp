@@ -1,13 +1,15 @@
 #pragma once
 
 #include "job/flag_values.hpp"
-#include "job/job.hpp"
+#include "job/make_job.hpp"
+#include "job/pool_flags.hpp"
 
 #include <functional>
 #include <map>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 namespace autopack::testing {
@@ -24,21 +26,56 @@ inline std::vector<std::string> listed(JobArguments& to, const char* flag, std::
   return job::split_list(value, flag, to.problems);
 }
 
+/// What the flag of one field is given by `value`; `--no-NAME` is false.
+class FieldValueReader {
+public:
+  FieldValueReader(std::string value, bool is_on) : value_{std::move(value)}, is_on_{is_on} {}
+
+  job::FieldValue operator()(const job::SwitchField& /*field*/) const { return is_on_; }
+
+  job::FieldValue operator()(const job::PoolNumberField& /*field*/) const {
+    return std::int64_t{std::stoll(value_)};
+  }
+
+  job::FieldValue operator()(const job::ListField& /*field*/) const {
+    Problems problems;
+    return job::split_list(value_, "--flag", problems);
+  }
+
+  template <class Place>
+  job::FieldValue operator()(const Place& /*field*/) const {
+    return value_;
+  }
+
+private:
+  std::string value_;
+  bool is_on_;
+};
+
+/// True when `flag` is one that sets a field.
+inline bool read_field_flag(JobArguments& to, const std::string& flag, const std::string& value) {
+  const bool is_off = flag.starts_with("--no-");
+  const auto* const row = job::find_field_flag(is_off ? "--" + flag.substr(5) : flag);
+  if (row != nullptr) {
+    to.flags.fields.push_back({.flag = row,
+                               .value = std::visit(FieldValueReader{value, !is_off}, row->place),
+                               .origin = job::Origin::flag(std::string{row->flag})});
+  }
+  return row != nullptr;
+}
+
 /// Reads `--flag=value` arguments; others (the command's name) are passed over.
 inline JobArguments read_job_arguments(const std::vector<std::string>& argv) {
   using Setter = std::function<void(JobArguments&, const std::string&)>;
-  const auto text = [](auto member) {
-    return [member](JobArguments& to, const std::string& value) { to.flags.*member = value; };
-  };
   const std::map<std::string, Setter, std::less<>> setters{
-      {"--display-name", text(&job::JobFlags::display_name)},
+      {"--display-name", [](auto& to, const auto& value) { to.flags.display_name = value; }},
       {"--region", [](auto& to, const auto& value) { to.location.region = value; }},
       {"--project", [](auto& to, const auto& value) { to.location.project = value; }},
       {"--config", [](auto& to, const auto& value) { to.config_path = value; }},
       {"--worker-pool-spec",
        [](auto& to, const auto& value) {
-         const auto origin =
-             "`--worker-pool-spec` number " + std::to_string(to.flags.pools.size() + 1);
+         auto origin = job::Origin::flag("--worker-pool-spec");
+         origin.number = to.flags.pools.size() + 1;
          to.flags.pools.push_back(job::parse_pool(value, origin, to.problems));
        }},
       {"--args",
@@ -61,49 +98,18 @@ inline JobArguments read_job_arguments(const std::vector<std::string>& argv) {
        [](auto& to, const auto& value) {
          to.flags.env = job::split_pairs(value, "--env", to.problems);
        }},
-      {"--network", text(&job::JobFlags::network)},
-      {"--service-account", text(&job::JobFlags::service_account)},
-      {"--persistent-resource-id", text(&job::JobFlags::persistent_resource_id)},
-      {"--enable-web-access", [](auto& to, const auto&) { to.flags.enable_web_access = true; }},
-      {"--no-enable-web-access", [](auto& to, const auto&) { to.flags.enable_web_access = false; }},
-      {"--no-enable-dashboard-access",
-       [](auto& to, const auto&) { to.flags.enable_dashboard_access = false; }},
-      {"--enable-dashboard-access",
-       [](auto& to, const auto&) { to.flags.enable_dashboard_access = true; }},
-      {"--kms-key", text(&job::JobFlags::kms_key)},
-      {"--kms-keyring", text(&job::JobFlags::kms_keyring)},
-      {"--kms-location", text(&job::JobFlags::kms_location)},
-      {"--kms-project", text(&job::JobFlags::kms_project)},
-      {"--timeout", text(&job::JobFlags::timeout)},
-      {"--strategy", text(&job::JobFlags::strategy)},
-      {"--max-wait-duration", text(&job::JobFlags::max_wait_duration)},
-      {"--restart-on-worker-restart",
-       [](auto& to, const auto&) { to.flags.restart_on_worker_restart = true; }},
-      {"--disable-retries", [](auto& to, const auto&) { to.flags.disable_retries = true; }},
-      {"--base-output-dir", text(&job::JobFlags::base_output_dir)},
-      {"--tensorboard", text(&job::JobFlags::tensorboard)},
-      {"--boot-disk-type", text(&job::JobFlags::boot_disk_type)},
-      {"--boot-disk-size",
-       [](auto& to, const auto& value) { to.flags.boot_disk_size = std::stoll(value); }},
-      {"--tpu-topology", text(&job::JobFlags::tpu_topology)},
-      {"--gpu-partition-size", text(&job::JobFlags::gpu_partition_size)},
-      {"--reservation-affinity", text(&job::JobFlags::reservation_affinity)},
-      {"--network-attachment", text(&job::JobFlags::network_attachment)},
-      {"--experiment", text(&job::JobFlags::experiment)},
-      {"--experiment-run", text(&job::JobFlags::experiment_run)},
-      {"--protected-artifact-location", text(&job::JobFlags::protected_artifact_location)},
+      {"--kms-key", [](auto& to, const auto& value) { to.flags.kms.key = value; }},
+      {"--kms-keyring", [](auto& to, const auto& value) { to.flags.kms.keyring = value; }},
+      {"--kms-location", [](auto& to, const auto& value) { to.flags.kms.location = value; }},
+      {"--kms-project", [](auto& to, const auto& value) { to.flags.kms.project = value; }},
+      {"--reservation-affinity",
+       [](auto& to, const auto& value) { to.flags.reservation_affinity = value; }},
       {"--nfs-mount", [](auto& to, const auto& value) { to.flags.nfs_mounts.push_back(value); }},
       {"--lustre-mount",
        [](auto& to, const auto& value) { to.flags.lustre_mounts.push_back(value); }},
       {"--dns-peering",
        [](auto& to, const auto& value) { to.flags.dns_peerings.push_back(value); }},
-      {"--reserved-ip-ranges",
-       [](auto& to, const auto& value) {
-         to.flags.reserved_ip_ranges = listed(to, "--reserved-ip-ranges", value);
-       }},
-      {"--models",
-       [](auto& to, const auto& value) { to.flags.models = listed(to, "--models", value); }},
-      {"--as", text(&job::JobFlags::as)},
+      {"--as", [](auto& to, const auto& value) { to.flags.as = value; }},
       {"--metric", [](auto& to, const auto& value) { to.flags.study.metrics.push_back(value); }},
       {"--parameter",
        [](auto& to, const auto& value) { to.flags.study.parameters.push_back(value); }},
@@ -122,19 +128,9 @@ inline JobArguments read_job_arguments(const std::vector<std::string>& argv) {
        [](auto& to, const auto& value) { to.flags.study.measurement_selection = value; }},
       {"--early-stopping",
        [](auto& to, const auto& value) { to.flags.study.early_stopping = value; }},
-      {"--dataset-id", [](auto& to, const auto& value) { to.flags.pipeline.dataset_id = value; }},
-      {"--model-id", [](auto& to, const auto& value) { to.flags.pipeline.model_id = value; }},
-      {"--parent-model",
-       [](auto& to, const auto& value) { to.flags.pipeline.parent_model = value; }},
-      {"--model-display-name",
-       [](auto& to, const auto& value) { to.flags.pipeline.model_display_name = value; }},
-      {"--model-image-uri",
-       [](auto& to, const auto& value) { to.flags.pipeline.model_image_uri = value; }},
-      {"--model-artifact-uri",
-       [](auto& to, const auto& value) { to.flags.pipeline.model_artifact_uri = value; }},
       {"--model-ports",
        [](auto& to, const auto& value) {
-         to.flags.pipeline.model_ports = listed(to, "--model-ports", value);
+         to.flags.serving.ports = listed(to, "--model-ports", value);
        }},
       {"--dockerfile", [](auto& to, const auto&) { to.flags.own_dockerfile = true; }},
   };
@@ -145,11 +141,14 @@ inline JobArguments read_job_arguments(const std::vector<std::string>& argv) {
       continue;
     }
     const auto equals = argument.find('=');
-    const auto found = setters.find(argument.substr(0, equals));
-    if (found == setters.end()) {
+    const auto flag = argument.substr(0, equals);
+    const auto value = equals == std::string::npos ? "" : argument.substr(equals + 1);
+    const auto found = setters.find(flag);
+    if (found != setters.end()) {
+      found->second(result, value);
+    } else if (!read_field_flag(result, flag, value)) {
       throw std::runtime_error{"the test knows no flag " + argument};
     }
-    found->second(result, equals == std::string::npos ? "" : argument.substr(equals + 1));
   }
   return result;
 }

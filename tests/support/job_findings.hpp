@@ -1,7 +1,7 @@
 #pragma once
 
 #include "base/error.hpp"
-#include "job/job.hpp"
+#include "job/make_job.hpp"
 #include "support/job_arguments.hpp"
 
 #include <doctest/doctest.h>
@@ -23,13 +23,11 @@ struct Case {
 inline Problems findings_of(const Case& bad, const job::CheckOptions& options = {}) {
   auto arguments = read_job_arguments(bad.argv);
   arguments.location.project = "p";
-  arguments.location.region_origin = "`--region`";
+  arguments.location.region_origin = job::Origin::flag("--region");
   if (arguments.location.region.empty()) {
     arguments.location.region = "us-central1";
   }
-  if (arguments.flags.display_name.empty()) {
-    arguments.flags.fallback_display_name = "directory";
-  }
+  arguments.flags.default_display_name = "directory";
   std::optional<job::Config> config;
   if (!bad.config.empty()) {
     config = job::parse_config(bad.config, "job.yaml", arguments.problems);

@@ -64,7 +64,8 @@ TEST_CASE("a flag's value stands behind `=` or comes next, also when it looks li
   CHECK(parsed.options.region == "--odd");
   CHECK(parsed.options.pools == Strings{"--x=1", ""});
   CHECK(parsed.options.verbose == 2);
-  CHECK(parsed.flags.origin("--region") == "`--region`");
+  CHECK(parsed.flags.is_typed("--region"));
+  CHECK(to_string(parsed.flags.origin("--region").value()) == "`--region`");
 }
 
 TEST_CASE("values that CLI11 would take apart stay whole") {
@@ -96,8 +97,9 @@ TEST_CASE("environment variables stand in for flags that are not typed") {
   CHECK(parsed.options.web == false);
   CHECK(parsed.options.size == 200);
   CHECK(parsed.options.verbose == 2);
-  CHECK(parsed.flags.origin("--dry-run") == "`AUTOPACK_DRY_RUN`");
-  CHECK(parsed.flags.origin("--nothing").empty());
+  CHECK_FALSE(parsed.flags.is_typed("--dry-run"));
+  CHECK(to_string(parsed.flags.origin("--dry-run").value()) == "`AUTOPACK_DRY_RUN`");
+  CHECK_FALSE(parsed.flags.origin("--nothing"));
 }
 
 TEST_CASE("what does not fit is told with the flag or the variable") {
@@ -126,18 +128,19 @@ TEST_CASE("what does not fit is told with the flag or the variable") {
 
 TEST_CASE("files stand in for flags and variables that are not given, the first file first") {
   Parsed parsed;
-  parsed.flags.parse({"--region=typed"}, Environment{{{"AUTOPACK_KIND", "docker"}}},
-                     {{.flag = "--region", .values = {"filed"}, .origin = "`a` line 1"},
-                      {.flag = "--kind", .values = {"direct"}, .origin = "`a` line 2"},
-                      {.flag = "--boot-disk-size", .values = {"5"}, .origin = "`a` line 3"},
-                      {.flag = "--boot-disk-size", .values = {"6"}, .origin = "`b` line 1"},
-                      {.flag = "--of-another-command", .values = {"x"}, .origin = "`b` line 2"}});
+  parsed.flags.parse(
+      {"--region=typed"}, Environment{{{"AUTOPACK_KIND", "docker"}}},
+      {{.flag = "--region", .values = {"filed"}, .origin = job::Origin::file("a", 1)},
+       {.flag = "--kind", .values = {"direct"}, .origin = job::Origin::file("a", 2)},
+       {.flag = "--boot-disk-size", .values = {"5"}, .origin = job::Origin::file("a", 3)},
+       {.flag = "--boot-disk-size", .values = {"6"}, .origin = job::Origin::file("b", 1)},
+       {.flag = "--of-another-command", .values = {"x"}, .origin = job::Origin::file("b", 2)}});
   CHECK(parsed.options.region == "typed");
   CHECK(parsed.options.kind == "docker");
   CHECK(parsed.options.size == 5);
-  CHECK(parsed.flags.origin("--boot-disk-size") == "`a` line 3");
+  CHECK(to_string(parsed.flags.origin("--boot-disk-size").value()) == "`a` line 3");
   CHECK(parsed.flags.given("--boot-disk-size").size() == 2);
-  CHECK(parsed.flags.given("--region").back().origin == "`a` line 1");
+  CHECK(parsed.flags.given("--region").back().origin == job::Origin::file("a", 1));
 }
 
 TEST_CASE("a value that is none of the flag's is told with its origin and the nearest one") {

@@ -1,6 +1,6 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
-#include "job/job.hpp"
+#include "job/make_job.hpp"
 #include "support/job_findings.hpp"
 
 #include <doctest/doctest.h>

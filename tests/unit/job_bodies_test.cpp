@@ -1,6 +1,6 @@
 #include "base/file.hpp"
 #include "base/json.hpp"
-#include "job/job.hpp"
+#include "job/make_job.hpp"
 #include "support/job_arguments.hpp"
 #include "test_data.hpp"
 
@@ -37,9 +37,9 @@ json body_of(const json& recorded) {
   }
   const auto made = job::make_job(arguments.flags, config ? &*config : nullptr, arguments.location,
                                   {.today = "2026-11-20"}, arguments.problems);
-  const auto image =
-      made.packaging ? made.packaging->output_image_uri.value_or("IMAGE") : std::string{};
-  return job::with_image(made, image);
+  const auto& pools = arguments.flags.pools;
+  const auto image = pools.empty() ? "" : pools.front().output_image_uri.value_or("IMAGE");
+  return job::resource(job::with_image(made.job, image));
 }
 
 /// Null when unset or empty.

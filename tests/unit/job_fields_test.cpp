@@ -1,5 +1,5 @@
 #include "base/json.hpp"
-#include "job/job.hpp"
+#include "job/make_job.hpp"
 #include "job/tables.hpp"
 
 #include <doctest/doctest.h>
@@ -243,7 +243,7 @@ TEST_CASE("every field that a client may set arrives from a file") {
       try {
         const auto made = job::make_job({}, &config, {.project = "p", .region = "us-central1"},
                                         {.skip_tables = true}, problems);
-        const auto body = job::with_image(made, "");
+        const auto body = job::resource(made.job);
         REQUIRE(body.contains(pointer));
         CHECK(body.at(pointer) == wanted);
       } catch (const Error& error) {

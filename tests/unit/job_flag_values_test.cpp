@@ -1,5 +1,6 @@
 #include "job/flag_values.hpp"
-#include "job/job.hpp"
+#include "job/pool_flags.hpp"
+#include "job/settings_file.hpp"
 
 #include <doctest/doctest.h>
 
@@ -58,7 +59,7 @@ TEST_CASE("a pool is read key by key") {
   const auto pool = job::parse_pool(
       "^|^machine-type=n1-standard-4|replica-count=2|requirements=a>=1,<2;b|script=x=y.py|"
       "system-packages=git;curl",
-      "here", problems);
+      job::Origin::flag("--here"), problems);
   CHECK(problems.empty());
   CHECK(pool.machine_type == "n1-standard-4");
   CHECK(pool.replica_count == 2);
@@ -67,6 +68,33 @@ TEST_CASE("a pool is read key by key") {
   CHECK(pool.system_packages == Words{"git", "curl"});
   CHECK_FALSE(pool.accelerator_type);
   CHECK_FALSE(pool.empty());
-  CHECK(job::parse_pool("", "here", problems).empty());
+  CHECK(job::parse_pool("", job::Origin::flag("--here"), problems).empty());
+  CHECK(problems.empty());
+}
+
+TEST_CASE("what a file takes apart is not taken apart again") {
+  const auto settings = job::read_settings_file(
+      "worker-pool-spec:\n- requirements: [\"a; python_version<'3'\", 'b>=1,<2']\n"
+      "  build-env: {ARCHS: 8.0;9.0}\n  script: '^x,y.py'\n"
+      "args: ['^:^a', 'b,c', '']\nlabels: {team: 'a,b'}\n"
+      "nfs-mount: [{server: 's,t', path: /p, mount-point: m}]\nenv: a=1,b=2\n",
+      "autopack.yaml");
+  REQUIRE(settings.size() == 5);
+  Problems problems;
+  const auto pools = job::flag_values(settings[0]);
+  REQUIRE(pools.size() == 1);
+  const auto pool = job::parse_pool(pools[0], job::Origin::file("autopack.yaml", 1), problems);
+  CHECK(pool.requirements == Words{"a; python_version<'3'", "b>=1,<2"});
+  CHECK(pool.build_env == Words{"ARCHS=8.0;9.0"});
+  CHECK(pool.script == "^x,y.py");
+  CHECK(job::all_elements(job::flag_values(settings[1]), "--args", problems) ==
+        Words{"^:^a", "b,c", ""});
+  CHECK(job::all_pairs(job::flag_values(settings[2]), "--labels", problems) ==
+        job::Pairs{{"team", "a,b"}});
+  CHECK(job::flag_values(settings[3])[0].keys("--nfs-mount", problems)[2].second ==
+        job::KeyValue{"s,t"});
+  // As it is typed.
+  CHECK(job::all_pairs(job::flag_values(settings[4]), "--env", problems) ==
+        job::Pairs{{"a", "1"}, {"b", "2"}});
   CHECK(problems.empty());
 }

@@ -1,5 +1,5 @@
 #include "base/json.hpp"
-#include "job/job.hpp"
+#include "job/make_job.hpp"
 #include "support/job_findings.hpp"
 
 #include <doctest/doctest.h>
@@ -43,7 +43,7 @@ json body_of(const std::vector<std::string>& argv) {
   auto arguments = testing::read_job_arguments(argv);
   const auto made = job::make_job(
       arguments.flags, nullptr, {.project = "p", .region = "us-central1"}, {}, arguments.problems);
-  return job::with_image(made, "");
+  return job::resource(made.job);
 }
 
 }  // namespace
@@ -258,14 +258,16 @@ TEST_CASE("a flag of a study takes the place of the file's entry of that name") 
   arguments.flags.display_name = "d";
   const auto made = job::make_job(arguments.flags, &config,
                                   {.project = "p", .region = "us-central1"}, {}, problems);
-  const auto& spec = (*made.body)["studySpec"];
-  REQUIRE(spec["parameters"].size() == 3);
-  CHECK(spec["parameters"][0]["doubleValueSpec"]["maxValue"] == 1.0);
-  CHECK(spec["parameters"][1]["parameterId"] == "n");
-  CHECK(spec["parameters"][2]["categoricalValueSpec"]["values"] == json{"adam", "sgd"});
-  CHECK(spec["metrics"].size() == 1);
-  CHECK(!spec.contains("medianAutomatedStoppingSpec"));
-  CHECK(spec["convexAutomatedStoppingSpec"] == json::object());
+  const auto& study = made.job.study.value();
+  REQUIRE(study.parameters->size() == 3);
+  CHECK(study.parameters->at(0).real->most == 1.0);
+  CHECK(study.parameters->at(1).id == "n");
+  CHECK(study.parameters->at(2).categories->values == std::vector<std::string>{"adam", "sgd"});
+  CHECK(study.metrics->size() == 1);
+  CHECK_FALSE(study.median_stopping);
+  CHECK(study.convex_stopping);
+  CHECK(made.job.origins.at("studySpec.parameters[0]") == job::Origin::flag("--parameter"));
+  CHECK(made.job.origins.at("studySpec.parameters[1]") == job::Origin::file("study.yaml", 5));
 }
 
 TEST_CASE("the type of a parameter follows from its values when it is not named") {

@@ -169,8 +169,7 @@ TEST_CASE("a runtime version becomes the image that comes nearest, near the regi
                                              .module_name = "m",
                                              .packages = {"gs://b/p.tar.gz"}},
                                             std::nullopt);
-    const auto& pool = (*translation.resource)["jobSpec"]["workerPoolSpecs"][0];
-    CHECK(pool["pythonPackageSpec"]["executorImageUri"] == runtime.image);
+    CHECK(translation.job.spec.pools.at(0).package->executor_image == runtime.image);
   }
 }
 

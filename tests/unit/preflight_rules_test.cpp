@@ -54,48 +54,45 @@ TEST_CASE("each of the 32 late failures has its finder") {
   }
 }
 
-TEST_CASE("a job's body tells what its checks must know") {
-  const json body = json::parse(R"({"jobSpec": {
-    "serviceAccount": "a@b.c", "network": "projects/1/global/networks/n",
-    "tensorboard": "projects/p/locations/r/tensorboards/1", "persistentResourceId": "pr",
-    "scheduling": {"strategy": "SPOT"}, "baseOutputDirectory": {"outputUriPrefix": "gs://out/x"},
-    "workerPoolSpecs": [
-      {"machineSpec": {"machineType": "n1-standard-4", "acceleratorType": "NVIDIA_TESLA_T4",
-                       "acceleratorCount": 2},
-       "replicaCount": "1", "diskSpec": {"bootDiskSizeGb": 200},
-       "containerSpec": {"imageUri": "i", "command": ["a", "b"]}},
-      {},
-      {"machineSpec": {"machineType": "n1-standard-8"}, "replicaCount": "3",
-       "pythonPackageSpec": {"executorImageUri": "e", "packageUris": ["gs://code/a", "gs://out/b"]}}
-    ]}})");
-  const auto job = read_resource(body, here);
-  REQUIRE(job.pools.size() == 2);
-  CHECK(job.pools[0].accelerators == 2);
-  CHECK(job.pools[0].boot_disk_gb == 200);
-  CHECK(job.pools[0].command == std::vector<std::string>{"a", "b"});
-  CHECK(job.pools[1].replicas == 3);
-  CHECK(job.pools[1].boot_disk_gb == 100);
-  CHECK(job.ready_images() == std::vector<std::string>{"i", "e"});
-  CHECK(job.buckets == std::vector<std::string>{"out", "code"});
-  CHECK(job.preemptible);
-  CHECK(job.service_account == "a@b.c");
-  CHECK(job.create_permission == "aiplatform.customJobs.create");
+TEST_CASE("a job tells what its checks must know") {
+  job::Job custom{
+      .spec = {.pools = {{.machine = job::Machine{.type = "n1-standard-4",
+                                                  .accelerator = "NVIDIA_TESLA_T4",
+                                                  .accelerators = 2},
+                          .replicas = 1,
+                          .disk = job::Disk{.size = 200},
+                          .container = job::Container{.image = "i", .command = {"a", "b"}}},
+                         {},
+                         {.machine = job::Machine{.type = "n1-standard-8"},
+                          .replicas = 3,
+                          .package = job::PythonPackage{.executor_image = "e",
+                                                        .uris = {"gs://code/a", "gs://out/b"}}}},
+               .scheduling = job::Scheduling{.strategy = "SPOT"},
+               .service_account = "a@b.c",
+               .network = "projects/1/global/networks/n",
+               .output = job::Directory{.uri = "gs://out/x"},
+               .tensorboard = "projects/p/locations/r/tensorboards/1",
+               .persistent_resource = "pr"}};
+  const auto facts = read_job(custom, here);
+  REQUIRE(facts.pools.size() == 2);
+  CHECK(facts.pools[0].accelerators == 2);
+  CHECK(facts.pools[0].boot_disk_gb == 200);
+  CHECK(facts.pools[0].command == std::vector<std::string>{"a", "b"});
+  CHECK(facts.pools[1].replicas == 3);
+  CHECK(facts.pools[1].boot_disk_gb == 100);
+  CHECK(facts.ready_images() == std::vector<std::string>{"i", "e"});
+  CHECK(facts.buckets == std::vector<std::string>{"out", "code"});
+  CHECK(facts.preemptible);
+  CHECK(facts.service_account == "a@b.c");
+  CHECK(facts.create_permission == "aiplatform.customJobs.create");
 
-  const auto study =
-      read_resource({{"trialJobSpec", body["jobSpec"]}, {"parallelTrialCount", 4}}, here);
-  CHECK(study.parallel_trials == 4);
-  CHECK(study.pools.size() == 2);
-  CHECK(study.create_permission == "aiplatform.hyperparameterTuningJobs.create");
-  const auto pipeline = read_resource({{"trainingTaskInputs", body["jobSpec"]}}, here);
-  CHECK(pipeline.pools.size() == 2);
-  CHECK(pipeline.create_permission == "aiplatform.trainingPipelines.create");
-  const auto tuning = read_resource(
-      {{"trainingTaskInputs", {{"trialJobSpec", body["jobSpec"]}, {"parallelTrialCount", 4}}}},
-      here);
-  CHECK(tuning.parallel_trials == 4);
-  CHECK(tuning.pools.size() == 2);
-  CHECK(tuning.create_permission == "aiplatform.trainingPipelines.create");
-  CHECK(read_resource({{"labels", json::object()}}, here).pools.empty());
+  custom.kind = job::JobKind::tuning_job;
+  custom.parallel_trials = 4;
+  CHECK(read_job(custom, here).parallel_trials == 4);
+  CHECK(read_job(custom, here).create_permission == "aiplatform.hyperparameterTuningJobs.create");
+  custom.kind = job::JobKind::tuning_pipeline;
+  CHECK(read_job(custom, here).create_permission == "aiplatform.trainingPipelines.create");
+  CHECK(read_job({}, here).pools.empty());
 }
 
 TEST_CASE("image names that Artifact Registry cannot take") {

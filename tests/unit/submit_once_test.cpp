@@ -122,7 +122,7 @@ struct Ended {
 };
 
 Ended submit_to(JobService& service,
-                const json& body = {{"displayName", "my job"}},
+                const job::Job& job = {.display_name = "my job"},
                 const std::filesystem::path& records = {}) {
   FakeGoogle google{service};
   Ended ended;
@@ -131,10 +131,10 @@ Ended submit_to(JobService& service,
        .service = &google.service,
        .uninterrupted = [&]() -> http::Client& { return service; },
        .reporter = &google.reporter,
-       .created = [&](const submit::SubmittedJob& job) { ended.created.push_back(job.name); },
+       .created = [&](const submit::SubmittedJob& made) { ended.created.push_back(made.name); },
        .records = records});
   try {
-    ended.name = submitter->submit(body).name;
+    ended.name = submitter->submit(job).name;
   } catch (const Error& error) {
     ended.error = error;
   }
@@ -251,7 +251,7 @@ TEST_CASE("an interruption of the create tells whether there is a job") {
 }
 
 TEST_CASE("pipelines that cannot be listed by label are found by name") {
-  const json pipeline{{"displayName", "my \"job\""}, {"trainingTaskDefinition", "gs://x"}};
+  const job::Job pipeline{.display_name = "my \"job\"", .kind = job::JobKind::training_pipeline};
   FakeHttp client{{Reason::reset, answer(400, "{}"), answer(200, R"({"trainingPipelines": []})"),
                    answer(400, "{}"), answer(200, "{}"), answer(400, "{}"), answer(200, "{}"),
                    answer(200, R"({"name": "projects/p/locations/r/trainingPipelines/5"})"),
@@ -268,37 +268,37 @@ TEST_CASE("pipelines that cannot be listed by label are found by name") {
 
 TEST_CASE("a run after one that was killed takes the job that this had made") {
   const TemporaryDirectory folder;
-  const json body{{"displayName", "my job"}};
+  const job::Job job{.display_name = "my job"};
   JobService service{{Create::killed, Create::good, Create::good}};
-  CHECK_THROWS_AS(submit_to(service, body, folder.path()), std::runtime_error);
-  const auto other = submit_to(service, {{"displayName", "another"}}, folder.path());
+  CHECK_THROWS_AS(submit_to(service, job, folder.path()), std::runtime_error);
+  const auto other = submit_to(service, {.display_name = "another"}, folder.path());
   CHECK(other.name == "projects/p/locations/r/customJobs/2");
-  const auto again = submit_to(service, body, folder.path());
+  const auto again = submit_to(service, job, folder.path());
   CHECK(again.name == "projects/p/locations/r/customJobs/1");
   CHECK(again.created == std::vector<std::string>{again.name});
   CHECK(service.creates_seen == 2);
   CHECK(std::filesystem::is_empty(folder.path()));
-  CHECK(submit_to(service, body, folder.path()).name == "projects/p/locations/r/customJobs/3");
+  CHECK(submit_to(service, job, folder.path()).name == "projects/p/locations/r/customJobs/3");
 }
 
 TEST_CASE("a run after one that was killed before it made a job makes it with the same label") {
   const TemporaryDirectory folder;
-  const json body{{"displayName", "my job"}};
+  const job::Job job{.display_name = "my job"};
   JobService service{{Create::killed, Create::good}};
-  CHECK_THROWS_AS(submit_to(service, body, folder.path()), std::runtime_error);
+  CHECK_THROWS_AS(submit_to(service, job, folder.path()), std::runtime_error);
   service.jobs.clear();
-  CHECK(submit_to(service, body, folder.path()).name == "projects/p/locations/r/customJobs/2");
+  CHECK(submit_to(service, job, folder.path()).name == "projects/p/locations/r/customJobs/2");
   CHECK(service.labels.at(0) == service.labels.at(1));
   CHECK(std::filesystem::is_empty(folder.path()));
 }
 
 TEST_CASE("a job is not made again while it is not known whether an earlier run made it") {
   const TemporaryDirectory folder;
-  const json body{{"displayName", "my job"}};
+  const job::Job job{.display_name = "my job"};
   JobService service{{Create::killed}};
-  CHECK_THROWS_AS(submit_to(service, body, folder.path()), std::runtime_error);
+  CHECK_THROWS_AS(submit_to(service, job, folder.path()), std::runtime_error);
   service.list_status = 403;
-  const auto ended = submit_to(service, body, folder.path());
+  const auto ended = submit_to(service, job, folder.path());
   REQUIRE(ended.error);
   CHECK(ended.error->message() == "it is not known whether job `my job` was created");
   CHECK(holds(ended.error->hints(), "to submit anew whatever it shows: rm "));

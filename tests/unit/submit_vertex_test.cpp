@@ -21,7 +21,7 @@ submit::VertexOptions options(FakeGoogle& google) {
           .created = [](const submit::SubmittedJob&) {}};
 }
 
-const json body{{"displayName", "my job"}};
+const job::Job my_job{.display_name = "my job"};
 
 std::string header(const http::Request& request, const std::string& name) {
   for (const auto& field : request.headers) {
@@ -36,7 +36,7 @@ Error failure(std::vector<FakeHttp::Answer> answers, std::size_t requests = 1) {
   FakeHttp client{std::move(answers)};
   FakeGoogle google{client};
   try {
-    static_cast<void>(submit::make_vertex_submitter(options(google))->submit(body));
+    static_cast<void>(submit::make_vertex_submitter(options(google))->submit(my_job));
   } catch (const Error& error) {
     CHECK(client.requests.size() == requests);
     CHECK(error.kind() == ErrorKind::remote);
@@ -60,14 +60,13 @@ TEST_CASE("each kind of job goes to its own collection") {
   FakeHttp client{{}};
   FakeGoogle google{client};
   const auto submitter = submit::make_vertex_submitter(options(google));
-  const std::vector<std::pair<json, std::string>> kinds{
-      {{{"jobSpec", json::object()}}, "/customJobs?alt=json"},
-      {{{"studySpec", json::object()}, {"trialJobSpec", json::object()}},
-       "/hyperparameterTuningJobs?alt=json"},
-      {{{"trainingTaskDefinition", "gs://x"}}, "/trainingPipelines?alt=json"},
+  const std::vector<std::pair<job::JobKind, std::string>> kinds{
+      {job::JobKind::custom_job, "/customJobs?alt=json"},
+      {job::JobKind::tuning_job, "/hyperparameterTuningJobs?alt=json"},
+      {job::JobKind::training_pipeline, "/trainingPipelines?alt=json"},
   };
-  for (const auto& [resource, end] : kinds) {
-    CHECK(submitter->prepare(resource).url.ends_with(end));
+  for (const auto& [kind, end] : kinds) {
+    CHECK(submitter->prepare(job::Job{.kind = kind}).url.ends_with(end));
   }
 }
 
@@ -75,9 +74,9 @@ TEST_CASE("a job is created as gcloud creates it") {
   FakeHttp client{{answer(200, R"({"name": "projects/1/locations/us-central1/customJobs/7"})")}};
   FakeGoogle google{client};
   const auto submitter = submit::make_vertex_submitter(options(google));
-  const auto job = submitter->submit(body);
-  CHECK(job.name == "projects/1/locations/us-central1/customJobs/7");
-  CHECK((*job.answer)["name"] == job.name);
+  const auto submitted = submitter->submit(my_job);
+  CHECK(submitted.name == "projects/1/locations/us-central1/customJobs/7");
+  CHECK((*submitted.answer)["name"] == submitted.name);
   const auto& request = client.requests.at(0);
   CHECK(request.method == "POST");
   CHECK(request.url ==
@@ -86,13 +85,13 @@ TEST_CASE("a job is created as gcloud creates it") {
   auto sent = autopack::parse_json(request.body);
   CHECK(sent["labels"]["autopack-submission"].get<std::string>().size() == 32);
   sent.erase("labels");
-  CHECK(sent == body);
+  CHECK(sent == job::resource(my_job));
   CHECK(request.new_connection);
   CHECK(header(request, "Authorization") == "Bearer token-1");
   CHECK(header(request, "x-goog-user-project") == "quota");
-  const auto prepared = submitter->prepare(body);
+  const auto prepared = submitter->prepare(my_job);
   CHECK(prepared.url == request.url);
-  CHECK(*prepared.body == body);
+  CHECK(*prepared.body == job::resource(my_job));
 }
 
 TEST_CASE("an endpoint override is used as it is") {
@@ -100,7 +99,7 @@ TEST_CASE("an endpoint override is used as it is") {
   FakeGoogle google{client};
   auto changed = options(google);
   changed.endpoint_override = "http://127.0.0.1:5180/";
-  static_cast<void>(submit::make_vertex_submitter(changed)->submit(body));
+  static_cast<void>(submit::make_vertex_submitter(changed)->submit(my_job));
   CHECK(client.requests.at(0).url ==
         "http://127.0.0.1:5180/v1/projects/p/locations/us-central1/customJobs?alt=json");
 }
@@ -108,7 +107,7 @@ TEST_CASE("an endpoint override is used as it is") {
 TEST_CASE("a refused token is renewed once") {
   FakeHttp client{{answer(401, "{}"), answer(200, R"({"name": "n"})")}};
   FakeGoogle google{client};
-  static_cast<void>(submit::make_vertex_submitter(options(google))->submit(body));
+  static_cast<void>(submit::make_vertex_submitter(options(google))->submit(my_job));
   CHECK(header(client.requests.at(1), "Authorization") == "Bearer token-2");
   const auto error =
       failure({answer(401, "{}"),

@@ -1,0 +1,91 @@
+#include "job/flag_value.hpp"
+
+#include "base/text.hpp"
+#include "job/flag_values.hpp"
+
+#include <iterator>
+
+namespace autopack::job {
+
+namespace {
+
+/// `KEY=VALUE` of each key.
+std::vector<std::string> as_pairs(const KeyValues& keys) {
+  std::vector<std::string> pairs;
+  for (const auto& [key, value] : keys) {
+    pairs.push_back(key + "=" + to_text(value));
+  }
+  return pairs;
+}
+
+}  // namespace
+
+std::string to_text(const KeyValue& value) {
+  const auto* const list = std::get_if<std::vector<std::string>>(&value);
+  return list == nullptr ? std::get<std::string>(value) : join(*list, ";");
+}
+
+std::vector<std::string> to_list(const KeyValue& value) {
+  const auto* const list = std::get_if<std::vector<std::string>>(&value);
+  return list == nullptr ? split(std::get<std::string>(value), ';') : *list;
+}
+
+std::string FlagValue::text() const {
+  if (const auto* keys = object()) {
+    return join(as_pairs(*keys), ",");
+  }
+  if (const auto* element = std::get_if<Element>(&value_)) {
+    return element->text;
+  }
+  const auto* const document = std::get_if<Document>(&value_);
+  return document == nullptr ? std::get<std::string>(value_) : document->text;
+}
+
+std::vector<std::string> FlagValue::elements(const std::string& flag, Problems& problems) const {
+  if (const auto* keys = object()) {
+    return as_pairs(*keys);
+  }
+  const auto* const typed = std::get_if<std::string>(&value_);
+  return typed == nullptr ? std::vector<std::string>{text()} : split_list(*typed, flag, problems);
+}
+
+KeyValues FlagValue::keys(const std::string& flag, Problems& problems) const {
+  if (const auto* keys = object()) {
+    return *keys;
+  }
+  KeyValues keys;
+  for (auto& [key, value] : pairs_of(elements(flag, problems), flag, problems)) {
+    keys.emplace_back(std::move(key), std::move(value));
+  }
+  return keys;
+}
+
+bool FlagValue::says_same(const FlagValue& other) const {
+  Problems problems;
+  return elements("", problems) == other.elements("", problems);
+}
+
+std::vector<std::string> all_elements(const FlagValues& values,
+                                      const std::string& flag,
+                                      Problems& problems) {
+  std::vector<std::string> all;
+  for (const auto& value : values) {
+    auto more = value.elements(flag, problems);
+    std::move(more.begin(), more.end(), std::back_inserter(all));
+  }
+  return all;
+}
+
+std::vector<std::pair<std::string, std::string>> all_pairs(const FlagValues& values,
+                                                           const std::string& flag,
+                                                           Problems& problems) {
+  std::vector<std::pair<std::string, std::string>> all;
+  for (const auto& value : values) {
+    for (const auto& [key, inner] : value.keys(flag, problems)) {
+      all.emplace_back(key, to_text(inner));
+    }
+  }
+  return all;
+}
+
+}  // namespace autopack::job

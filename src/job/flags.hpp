@@ -1,0 +1,115 @@
+#pragma once
+
+#include "base/error.hpp"
+#include "job/field_flags.hpp"
+#include "job/flag_value.hpp"
+#include "job/origin.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+/// What the user typed for a job, taken apart but not yet laid over a file's job.
+namespace autopack::job {
+
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+/// One `--worker-pool-spec`. Absent = not typed.
+struct PoolFlags {
+  Text machine_type{};
+  Number replica_count{};
+  Text accelerator_type{};
+  Number accelerator_count{};
+  Text container_image_uri{};
+  Text executor_image_uri{};
+  Text python_module{};
+  Text script{};
+  Text local_package_path{};
+  Text output_image_uri{};
+  std::optional<std::vector<std::string>> requirements{};
+  std::optional<std::vector<std::string>> extra_packages{};
+  std::optional<std::vector<std::string>> extra_dirs{};
+  std::optional<std::vector<std::string>> system_packages{};
+  Text launcher{};
+  std::optional<std::vector<std::string>> requirements_file{};
+  std::optional<std::vector<std::string>> extra{};
+  std::optional<std::vector<std::string>> group{};
+  std::optional<std::vector<std::string>> build_env{};  ///< `NAME=VALUE`
+  std::optional<std::vector<std::string>> include{};
+  std::optional<std::vector<std::string>> exclude{};
+  Origin origin{};
+
+  /// True when no key was typed: a placeholder that leaves its pool to the file, or empty.
+  bool empty() const;
+};
+
+/// What the user typed of a study and its trials.
+struct StudyFlags {
+  std::vector<std::string> metrics{};     ///< `accuracy:maximize`
+  std::vector<std::string> parameters{};  ///< `lr:double:1e-5..1e-1:log`
+  Number max_trial_count{};
+  Number parallel_trial_count{};
+  Number max_failed_trial_count{};
+  std::string algorithm{};              ///< `grid-search`, `random-search`
+  std::string measurement_selection{};  ///< `best`, `last`
+  std::string early_stopping{};         ///< `median`, `decay-curve`, `convex`
+};
+
+/// An encryption key: its whole resource name, or its id with the other three.
+struct KeyFlags {
+  std::string key{};
+  std::string keyring{};
+  std::string location{};
+  std::string project{};
+};
+
+/// What the user typed of the container that serves a model.
+struct ServingFlags {
+  std::vector<std::string> ports{};
+  Pairs env{};
+  Pairs labels{};  ///< of the model
+};
+
+/// What the user typed for a job, besides packaging. Empty or absent = not typed.
+struct JobFlags {
+  Text display_name{};
+  /// Name of the job when neither flag nor file has one.
+  std::string default_display_name{};
+  std::vector<PoolFlags> pools{};
+  std::vector<GivenField> fields{};  ///< of the flags that set one field each
+  std::optional<std::vector<std::string>> command{};
+  std::optional<std::vector<std::string>> args{};
+  std::vector<std::string> python_package_uris{};
+  Pairs labels{};
+  Pairs env{};
+  KeyFlags kms{};
+  FlagValues nfs_mounts{};             ///< `server=...,path=...,mount-point=...`
+  FlagValues lustre_mounts{};          ///< `instance-ip=...,volume-handle=...,...`
+  std::string reservation_affinity{};  ///< `reservation-affinity-type=any`
+  FlagValues dns_peerings{};           ///< `domain=...,target-project=...,...`
+  bool tune{false};                    ///< the command is `tune`
+  std::string as{};  ///< `custom-job`, `training-pipeline`; empty: as the file says
+  StudyFlags study{};
+  ServingFlags serving{};
+  /// `--dockerfile` is given: the pool names no entry and no dependencies, an executor is optional.
+  bool own_dockerfile{false};
+  /// Of the flags whose value was not typed but came from elsewhere.
+  std::map<std::string, Origin, std::less<>> origins{};
+
+  /// True when the first pool names a directory to package.
+  bool packages() const {
+    return !pools.empty() && (own_dockerfile || pools.front().local_package_path);
+  }
+
+  /// Where the value of `flag` came from.
+  Origin origin(std::string_view flag) const {
+    const auto found = origins.find(flag);
+    return found == origins.end() ? Origin::flag(std::string{flag}) : found->second;
+  }
+};
+
+}  // namespace autopack::job

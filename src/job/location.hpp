@@ -1,0 +1,24 @@
+#pragma once
+
+#include "base/error.hpp"
+#include "job/origin.hpp"
+
+#include <optional>
+#include <string>
+
+namespace autopack::job {
+
+/// Where a job goes. Empty for a submitter that needs none.
+struct Location {
+  std::string project{};
+  std::string region{};
+  std::optional<Origin> project_origin{};
+  std::optional<Origin> region_origin{};
+
+  bool is_complete() const { return !project.empty() && !region.empty(); }
+};
+
+/// What a service of Google misses in `location`: a project, a region.
+Problems missing_parts(const Location& location);
+
+}  // namespace autopack::job

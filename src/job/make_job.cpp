@@ -1,0 +1,68 @@
+#include "job/make_job.hpp"
+
+#include "job/merge.hpp"
+#include "job/rules.hpp"
+
+#include <fmt/format.h>
+
+namespace autopack::job {
+
+namespace {
+
+/// What flags and file together ask for.
+JobKind kind_of(const JobFlags& flags, const Config* config, Problems& problems) {
+  const auto file = config == nullptr ? JobKind::custom_job : config->job.kind;
+  if (flags.as == "custom-job" && file != JobKind::custom_job) {
+    problems.push_back({.message = fmt::format("`{}` is a {}, not a custom job", config->name,
+                                               resource_name(file)),
+                        .origin = to_string(flags.origin("--as"))});
+  }
+  const bool pipeline = flags.as == "training-pipeline" || is_pipeline(file);
+  const bool tunes = flags.tune || is_tuning(file);
+  if (pipeline) {
+    return tunes ? JobKind::tuning_pipeline : JobKind::training_pipeline;
+  }
+  return tunes ? JobKind::tuning_job : JobKind::custom_job;
+}
+
+Job job_of(const JobFlags& flags,
+           const Config* config,
+           const Location& location,
+           Problems& problems) {
+  Job job = config == nullptr ? Job{} : config->job;
+  job.kind = kind_of(flags, config, problems);
+  if (location.project_origin) {
+    job.origins["project"] = *location.project_origin;
+  }
+  if (location.region_origin) {
+    job.origins["region"] = *location.region_origin;
+  }
+  return job;
+}
+
+}  // namespace
+
+CheckedJob make_job(const JobFlags& flags,
+                    const Config* config,
+                    const Location& location,
+                    const CheckOptions& options,
+                    Problems earlier) {
+  auto problems = std::move(earlier);
+  auto job = job_of(flags, config, location, problems);
+  merge_pools(flags, job, problems);
+  merge_fields(flags, location, job, problems);
+  merge_study(flags, job, problems);
+  merge_pipeline(flags, job, problems);
+  check_pool_flags(flags, problems);
+  check_job(job, location, options, problems);
+  throw_if_errors(problems, ErrorKind::usage);
+  return {.job = std::move(job), .warnings = std::move(problems)};
+}
+
+std::string display_name(const JobFlags& flags, const Config* config) {
+  const auto of_file = config == nullptr ? std::nullopt : config->job.display_name;
+  const auto name = (flags.display_name ? flags.display_name : of_file).value_or("");
+  return name.empty() ? flags.default_display_name : name;
+}
+
+}  // namespace autopack::job

@@ -1,0 +1,103 @@
+#include "base/json.hpp"
+#include "job/message_json.hpp"
+#include "job/rules.hpp"
+#include "job/tables.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace autopack::job {
+
+using nlohmann::json;
+
+namespace {
+
+/// Required fields that a rule with better words looks after.
+constexpr std::array checked_elsewhere{
+    std::string_view{"displayName"},      std::string_view{"jobSpec"},
+    std::string_view{"workerPoolSpecs"},  std::string_view{"imageUri"},
+    std::string_view{"executorImageUri"}, std::string_view{"pythonModule"},
+    std::string_view{"packageUris"},      std::string_view{"metrics"},
+    std::string_view{"parameters"},       std::string_view{"metricId"},
+    std::string_view{"parameterId"},
+};
+
+void check_groups(const json& object,
+                  const tables::Message& message,
+                  const std::string& path,
+                  Findings& findings) {
+  for (const auto& group : message.groups) {
+    std::vector<std::string> given;
+    for (const auto field : group.fields) {
+      if (object.contains(field)) {
+        given.emplace_back(field);
+      }
+    }
+    // what a pool runs has a rule of its own
+    if (given.size() > 1 && message.name != "WorkerPoolSpec") {
+      findings.error(fmt::format("{}.{}", path, given[1]),
+                     fmt::format("{} has `{}`, which exclude each other", shown_path(path),
+                                 fmt::join(given, "` and `")));
+    }
+  }
+}
+
+/// Required fields and fields that exclude each other, in `object` and all that it holds.
+void check_message(const json& object,
+                   const tables::Message& message,
+                   const std::string& path,
+                   Findings& findings) {
+  check_groups(object, message, path, findings);
+  for (const auto& field : message.fields) {
+    const auto child =
+        path.empty() ? std::string{field.name} : fmt::format("{}.{}", path, field.name);
+    const auto found = object.find(field.name);
+    if (found == object.end()) {
+      const bool is_checked = std::find(checked_elsewhere.begin(), checked_elsewhere.end(),
+                                        field.name) != checked_elsewhere.end();
+      if (field.required && !is_checked && !findings.was_given(child)) {
+        findings.error(child, fmt::format("{} is missing", shown_path(child)));
+      }
+      continue;
+    }
+    if (field.type != tables::Type::message) {
+      continue;
+    }
+    const auto& inner = tables::message(field.message);
+    if (!field.list && !field.keyed) {
+      check_message(*found, inner, child, findings);
+      continue;
+    }
+    std::size_t index = 0;
+    for (const auto& [key, item] : found->items()) {
+      check_message(
+          item, inner,
+          field.list ? fmt::format("{}[{}]", child, index++) : fmt::format("{}.{}", child, key),
+          findings);
+    }
+  }
+}
+
+}  // namespace
+
+void check_shape(const Job& job, Findings& findings) {
+  struct Part {
+    std::string_view key;
+    std::string_view message;
+  };
+
+  // Besides the custom job that each kind has.
+  static constexpr std::array parts{Part{"studySpec", "StudySpec"}, Part{"modelToUpload", "Model"},
+                                    Part{"inputDataConfig", "InputDataConfig"}};
+  const auto body = write_message(job);
+  check_message(body, tables::message("CustomJob"), "", findings);
+  for (const auto& [key, message] : parts) {
+    if (const auto part = body.find(key); part != body.end()) {
+      check_message(*part, tables::message(message), std::string{key}, findings);
+    }
+  }
+}
+
+}  // namespace autopack::job
