@@ -136,7 +136,7 @@ void install_record(std::string_view bytes) {
   }
   const auto tree = std::make_shared<source::MemoryTree>();
   tree->file("setup.py", "").file("a/__init__.py", "").directory("b");
-  plan::outdated(*record, plan_of(tree, {"a", "a/__init__.py", "b", "setup.py"}));
+  plan::why_outdated(*record, plan_of(tree, {"a", "a/__init__.py", "b", "setup.py"}));
 }
 
 /// The same bytes in the files of every cache.
