@@ -50,7 +50,7 @@ void flag_values(std::string_view bytes) {
     fail("a list does not come back");
   }
   job::split_pairs(bytes, "--labels", problems);
-  job::parse_pool(bytes, job::Origin::flag("--worker-pool-spec"), problems);
+  job::parse_pool(std::string{bytes}, job::Origin::flag("--worker-pool-spec"), problems);
   if (const auto duration = job::api_duration(bytes)) {
     job::duration_seconds(*duration);
   }
