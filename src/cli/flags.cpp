@@ -2,13 +2,13 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "cli/flag_words.hpp"
 #include "job/pool_flags.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 
 namespace autopack::cli {
@@ -22,75 +22,6 @@ std::string first_long_name(const std::string& names) {
     }
   }
   return split(names, ',').front();
-}
-
-bool to_bool(const std::string& value, const std::string& origin) {
-  const std::string lower = to_lower(value);
-  for (const auto* word : {"true", "1", "yes", "on"}) {
-    if (lower == word) {
-      return true;
-    }
-  }
-  for (const auto* word : {"false", "0", "no", "off"}) {
-    if (lower == word) {
-      return false;
-    }
-  }
-  throw Error(ErrorKind::usage,
-              fmt::format("`{}` of {} is neither true nor false", printable(value), origin));
-}
-
-std::int64_t to_number(const std::string& value, const std::string& origin) {
-  std::int64_t number = 0;
-  const auto [end, failure] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (failure != std::errc{} || end != value.data() + value.size()) {
-    throw Error(ErrorKind::usage,
-                fmt::format("`{}` of {} is not a whole number", printable(value), origin));
-  }
-  return number;
-}
-
-/// `auto`, `docker` of the label `auto|docker|...`; none when the label is a name.
-std::vector<std::string> words_of(const std::string& label) {
-  if (label.find('|') == std::string::npos) {
-    return {};
-  }
-  auto words = split(label, '|');
-  std::erase(words, "...");
-  return words;
-}
-
-/// Throws Error(usage) unless `value` is one of `words`.
-void check_word(const std::string& value,
-                const std::vector<std::string>& words,
-                const std::string& origin) {
-  if (std::find(words.begin(), words.end(), value) != words.end()) {
-    return;
-  }
-  Error error{ErrorKind::usage, fmt::format("`{}` is no value of {}", printable(value), origin)};
-  if (const auto near = nearest(value, words)) {
-    error.hint(fmt::format("did you mean `{}`?", *near));
-  }
-  throw error.hint(fmt::format("the values are `{}`", join(words, "`, `")));
-}
-
-/// Spellings of other tools for what we call otherwise.
-std::optional<std::string> known_elsewhere(const std::string& name) {
-  static const std::map<std::string, std::string> names{
-      {"--base-image", "--executor-image-uri"},
-      {"--image", "--executor-image-uri"},
-      {"--work-dir", "--local-package-path"},
-      {"--context", "--local-package-path"},
-      {"--module", "--python-module"},
-      {"--module-name", "--python-module"},
-      {"--tag", "--output-image-uri"},
-      {"--name", "--display-name"},
-      {"--location", "--region"},
-      {"--file", "--dockerfile"},
-      {"--spot", "--strategy"},
-  };
-  const auto found = names.find(name);
-  return found == names.end() ? std::nullopt : std::optional{found->second};
 }
 
 job::FlagValues as_typed(const std::vector<std::string>& texts) {

@@ -104,7 +104,7 @@ json ConfigReader::read_message(const YAML::Node& node,
     }
     const auto child = (path.empty() ? "" : path + ".") + std::string{field->name};
     if (!seen.insert(field->name).second) {
-      fault(pair.first, fmt::format("{} stands twice", shown(child)));
+      fault(pair.first, fmt::format("{} is given twice", shown(child)));
       continue;
     }
     if (field->type == Type::output) {
@@ -214,7 +214,7 @@ json ConfigReader::read_map(const YAML::Node& node, const std::string& path) {
     }
     const auto& key = pair.first.Scalar();
     if (result.contains(key)) {
-      fault(pair.first, fmt::format("key `{}` stands twice in {}", printable(key), shown(path)));
+      fault(pair.first, fmt::format("key `{}` is given twice in {}", printable(key), shown(path)));
     }
     origins_[path + "." + key] = origin_of(pair.first);
     result[key] = pair.second.Scalar();

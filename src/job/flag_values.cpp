@@ -121,7 +121,7 @@ std::vector<std::pair<std::string, std::string>> pairs_of(const std::vector<std:
         std::any_of(pairs.begin(), pairs.end(), [&](const auto& p) { return p.first == key; });
     if (repeated) {
       problems.push_back(
-          {.message = fmt::format("key `{}` stands twice in `{}`", printable(key), flag),
+          {.message = fmt::format("key `{}` is given twice in `{}`", printable(key), flag),
            .origin = flag});
       continue;
     }

@@ -50,6 +50,13 @@ struct Reader {
   }
 
   template <class T>
+  static void read(const json& from, std::shared_ptr<const T>& into) {
+    T part;
+    read(from, part);
+    into = std::make_shared<const T>(std::move(part));
+  }
+
+  template <class T>
   static void read(const json& from, std::vector<T>& into) {
     for (const auto& element : from) {
       read(element, into.emplace_back());
@@ -101,6 +108,11 @@ struct Writer {
   template <class T>
   Written write(const std::optional<T>& value) const {
     return value ? write(*value) : std::nullopt;
+  }
+
+  template <class T>
+  Written write(const std::shared_ptr<const T>& value) const {
+    return value ? write(*value) : Written{};
   }
 
   /// A list that may be absent is written also when it is empty.

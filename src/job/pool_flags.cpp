@@ -122,7 +122,7 @@ void PoolReader::key(const std::string& name, const KeyValue& value) {
     return;
   }
   if (!seen_.insert(name).second) {
-    fault(fmt::format("key `{}` stands twice", name));
+    fault(fmt::format("key `{}` is given twice", name));
   } else if (auto wrong = assign(pool_, *known, value); !wrong.empty()) {
     fault(std::move(wrong));
   }
@@ -146,7 +146,7 @@ void PoolReader::text(const std::string& text) {
       fault(fmt::format("`{}` is not KEY=VALUE", printable(part)), hints_);
     } else if (equals == std::string::npos) {
       fault(seen_.insert(part).second ? fmt::format("key `{}` has no value", part)
-                                      : fmt::format("key `{}` stands twice", part));
+                                      : fmt::format("key `{}` is given twice", part));
     } else {
       key(part.substr(0, equals), part.substr(equals + 1));
     }

@@ -7,7 +7,7 @@
 namespace autopack::job {
 
 /// Of the value at `path`, else of what holds it.
-const Origin* Findings::origin(std::string path) const {
+const Origin* Review::origin(std::string path) const {
   for (;;) {
     if (const auto found = job_.origins.find(path); found != job_.origins.end()) {
       return &found->second;
@@ -20,27 +20,27 @@ const Origin* Findings::origin(std::string path) const {
   }
 }
 
-std::string Findings::origin_text(const std::string& path) const {
+std::string Review::origin_text(const std::string& path) const {
   const auto* const found = origin(path);
   return found == nullptr ? "" : to_string(*found);
 }
 
-bool Findings::was_given(const std::string& path) const {
+bool Review::was_given(const std::string& path) const {
   return job_.origins.contains(path);
 }
 
-std::string Findings::name(const std::string& path, std::string_view key) const {
+std::string Review::name(const std::string& path, std::string_view key) const {
   const auto* const found = origin(path);
   return found != nullptr && found->is_flag("--worker-pool-spec") ? fmt::format("`{}`", key)
                                                                   : shown_path(path);
 }
 
-void Findings::error(const std::string& path, std::string message, std::vector<std::string> hints) {
+void Review::error(const std::string& path, std::string message, std::vector<std::string> hints) {
   problems_.push_back(
       {.message = std::move(message), .origin = origin_text(path), .hints = std::move(hints)});
 }
 
-void Findings::warning(const std::string& path, std::string message) {
+void Review::warning(const std::string& path, std::string message) {
   problems_.push_back({.severity = Problem::Severity::warning,
                        .message = std::move(message),
                        .origin = origin_text(path)});
@@ -65,16 +65,16 @@ void check_job(const Job& job,
                const Location& location,
                const CheckOptions& options,
                Problems& problems) {
-  Findings findings{job, options, problems};
-  check_shape(job, findings);
-  check_job_fields(job, location, findings);
-  check_pools(job.spec, findings);
-  check_strategy(job.spec, findings);
+  Review review{job, options, problems};
+  check_shape(job, review);
+  check_job_fields(job, location, review);
+  check_pools(job.spec, review);
+  check_strategy(job.spec, review);
   if (is_tuning(job.kind)) {
-    check_study(job, findings);
+    check_study(job, review);
   }
   if (is_pipeline(job.kind)) {
-    check_pipeline(job, location, findings);
+    check_pipeline(job, location, review);
   }
 }
 

@@ -21,9 +21,9 @@ void check_job(const Job& job,
                Problems& problems);
 
 /// Collects the findings about one job; each gets the origin of the value at its path.
-class Findings {
+class Review {
 public:
-  Findings(const Job& job, const CheckOptions& options, Problems& problems)
+  Review(const Job& job, const CheckOptions& options, Problems& problems)
       : job_{job}, options_{options}, problems_{problems} {}
 
   void error(const std::string& path, std::string message, std::vector<std::string> hints = {});
@@ -48,31 +48,31 @@ private:
 };
 
 /// Required fields, and fields that exclude each other, in all that the schema knows.
-void check_shape(const Job& job, Findings& findings);
+void check_shape(const Job& job, Review& review);
 /// Names, labels, places and scheduling.
-void check_job_fields(const Job& job, const Location& location, Findings& findings);
+void check_job_fields(const Job& job, const Location& location, Review& review);
 /// Number, roles, images and contents of the pools.
-void check_pools(const Spec& spec, Findings& findings);
+void check_pools(const Spec& spec, Review& review);
 /// Machine types, accelerators, TPUs and disks of one pool.
-void check_machine(const Pool& pool, const std::string& path, Findings& findings);
+void check_machine(const Pool& pool, const std::string& path, Review& review);
 /// What SPOT and FLEX_START ask of the pools.
-void check_strategy(const Spec& spec, Findings& findings);
+void check_strategy(const Spec& spec, Review& review);
 /// Metrics, parameters and counts of a study.
-void check_study(const Job& job, Findings& findings);
+void check_study(const Job& job, Review& review);
 /// One parameter of a study and those under its conditions. Returns the ids of the DOUBLE ones,
 /// which a grid cannot search.
 std::vector<std::string> check_parameter(const Parameter& parameter,
                                          const std::string& path,
-                                         Findings& findings);
+                                         Review& review);
 /// The id of a `what`, a metric or a parameter.
 void check_identifier(const Text& id,
                       const std::string& path,
                       std::string_view what,
-                      Findings& findings);
+                      Review& review);
 /// Model and dataset of a training pipeline.
-void check_pipeline(const Job& job, const Location& location, Findings& findings);
+void check_pipeline(const Job& job, const Location& location, Review& review);
 /// Prebuilt images that do not exist, or whose time is over.
-void check_prebuilt_image(const std::string& image, const std::string& path, Findings& findings);
+void check_prebuilt_image(const std::string& image, const std::string& path, Review& review);
 
 /// `path` as people write it, in backticks: without the leading `jobSpec.`.
 std::string shown_path(std::string_view path);

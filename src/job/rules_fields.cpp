@@ -29,52 +29,52 @@ bool is_label_key(std::string_view key) {
          ((key[0] >= 'a' && key[0] <= 'z') || static_cast<unsigned char>(key[0]) >= 0x80U);
 }
 
-void check_names(const Job& job, Findings& findings) {
+void check_names(const Job& job, Review& review) {
   const auto name = job.display_name.value_or("");
-  if (name.empty() && !findings.was_given("displayName")) {
-    findings.error("displayName", "the job has no name", {"name it: --display-name=NAME"});
+  if (name.empty() && !review.was_given("displayName")) {
+    review.error("displayName", "the job has no name", {"name it: --display-name=NAME"});
   }
   if (characters(name) > longest_display_name) {
-    findings.error("displayName",
-                   fmt::format("the job's name has {} characters; the service takes {}",
-                               characters(name), longest_display_name));
+    review.error("displayName",
+                 fmt::format("the job's name has {} characters; the service takes {}",
+                             characters(name), longest_display_name));
   }
   const auto labels = job.labels.value_or(std::map<std::string, std::string>{});
   if (labels.size() > most_labels) {
-    findings.error("labels", fmt::format("the job has {} labels; the service takes {}",
-                                         labels.size(), most_labels));
+    review.error("labels", fmt::format("the job has {} labels; the service takes {}", labels.size(),
+                                       most_labels));
   }
   for (const auto& [key, value] : labels) {
     if (!is_label_key(key)) {
-      findings.error("labels." + key,
-                     fmt::format("`{}` is no label key: a lower-case letter, then lower-case "
-                                 "letters, digits, `-` and `_`, at most {}",
-                                 printable(key), longest_label));
+      review.error("labels." + key,
+                   fmt::format("`{}` is no label key: a lower-case letter, then lower-case "
+                               "letters, digits, `-` and `_`, at most {}",
+                               printable(key), longest_label));
     }
     if (!is_label_text(value)) {
-      findings.error("labels." + key,
-                     fmt::format("the value of label `{}` may hold lower-case letters, digits, `-` "
-                                 "and `_`, at most {}",
-                                 printable(key), longest_label));
+      review.error("labels." + key,
+                   fmt::format("the value of label `{}` may hold lower-case letters, digits, `-` "
+                               "and `_`, at most {}",
+                               printable(key), longest_label));
     }
   }
 }
 
 /// Both become parts of a URL, so their form is checked even with `--skip-checks`.
-void check_location(const Location& location, Findings& findings) {
+void check_location(const Location& location, Review& review) {
   if (!location.project.empty() && !is_project_id(location.project)) {
-    findings.error("project", fmt::format("`{}` is no project id", printable(location.project)),
-                   {"list yours: gcloud projects list"});
+    review.error("project", fmt::format("`{}` is no project id", printable(location.project)),
+                 {"list yours: gcloud projects list"});
   }
   if (location.region.empty()) {
     return;
   }
   const auto known = tables::regions();
   const bool is_known = std::find(known.begin(), known.end(), location.region) != known.end();
-  const bool accepted = findings.options().skip_tables ? is_region_form(location.region) : is_known;
+  const bool accepted = review.options().skip_tables ? is_region_form(location.region) : is_known;
   if (!accepted) {
-    findings.error("region", fmt::format("unknown region `{}`{}", printable(location.region),
-                                         tables::did_you_mean(location.region, known)));
+    review.error("region", fmt::format("unknown region `{}`{}", printable(location.region),
+                                       tables::did_you_mean(location.region, known)));
   }
 }
 
@@ -88,19 +88,19 @@ struct NameRule {
 void check_resource_name(const Text& value,
                          const NameRule& rule,
                          const Location& location,
-                         Findings& findings) {
+                         Review& review) {
   if (!value || value->empty()) {
     return;
   }
   const auto match = match_name(*value, rule.form);
   if (!match) {
-    findings.error(rule.path,
-                   fmt::format("`{}` is no name for {}: `{}`{} is wanted", printable(*value),
-                               shown_path(rule.path), rule.form, rule.note));
+    review.error(rule.path,
+                 fmt::format("`{}` is no name for {}: `{}`{} is wanted", printable(*value),
+                             shown_path(rule.path), rule.form, rule.note));
   } else if (!match->region.empty() && !location.region.empty() &&
              match->region != location.region) {
-    findings.error(rule.path, fmt::format("{} is in `{}`, but the job is in `{}`",
-                                          shown_path(rule.path), match->region, location.region));
+    review.error(rule.path, fmt::format("{} is in `{}`, but the job is in `{}`",
+                                        shown_path(rule.path), match->region, location.region));
   }
 }
 
@@ -108,47 +108,47 @@ void check_text(const Text& value,
                 const char* path,
                 bool (*fits)(std::string_view),
                 const char* wanted,
-                Findings& findings) {
+                Review& review) {
   if (value && !value->empty() && !fits(*value)) {
-    findings.error(path, fmt::format("`{}` is no name for {}: {} is wanted", printable(*value),
-                                     shown_path(path), wanted));
+    review.error(path, fmt::format("`{}` is no name for {}: {} is wanted", printable(*value),
+                                   shown_path(path), wanted));
   }
 }
 
-void check_resources(const Job& job, const Location& location, Findings& findings) {
+void check_resources(const Job& job, const Location& location, Review& review) {
   const auto& spec = job.spec;
   check_resource_name(spec.network,
                       {"jobSpec.network", "projects/NUMBER/global/networks/NAME",
                        ", with the number of the project,"},
-                      location, findings);
+                      location, review);
   check_text(spec.service_account, "jobSpec.serviceAccount", is_service_account,
-             "an e-mail address or a numeric id", findings);
+             "an e-mail address or a numeric id", review);
   check_resource_name(
       spec.tensorboard,
       {"jobSpec.tensorboard", "projects/PROJECT/locations/REGION/tensorboards/ID", ""}, location,
-      findings);
+      review);
   check_resource_name(job.encryption ? job.encryption->key_name : std::nullopt,
                       {"encryptionSpec.kmsKeyName",
                        "projects/PROJECT/locations/REGION/keyRings/RING/cryptoKeys/KEY", ""},
-                      location, findings);
+                      location, review);
   check_text(spec.output ? spec.output->uri : std::nullopt,
              "jobSpec.baseOutputDirectory.outputUriPrefix", is_bucket_uri, "`gs://BUCKET/PATH`",
-             findings);
+             review);
   if (spec.network && spec.psc_interface) {
-    findings.error("jobSpec.network", "`network` and `pscInterfaceConfig` exclude each other");
+    review.error("jobSpec.network", "`network` and `pscInterfaceConfig` exclude each other");
   }
-  if (spec.tensorboard && !findings.was_given("jobSpec.serviceAccount")) {
-    findings.error("jobSpec.tensorboard", "a job with a TensorBoard needs a service account",
-                   {"--service-account=ACCOUNT, with access to the TensorBoard"});
+  if (spec.tensorboard && !review.was_given("jobSpec.serviceAccount")) {
+    review.error("jobSpec.tensorboard", "a job with a TensorBoard needs a service account",
+                 {"--service-account=ACCOUNT, with access to the TensorBoard"});
   }
 }
 
 }  // namespace
 
-void check_job_fields(const Job& job, const Location& location, Findings& findings) {
-  check_names(job, findings);
-  check_location(location, findings);
-  check_resources(job, location, findings);
+void check_job_fields(const Job& job, const Location& location, Review& review) {
+  check_names(job, review);
+  check_location(location, review);
+  check_resources(job, location, review);
 }
 
 }  // namespace autopack::job

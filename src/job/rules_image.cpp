@@ -24,9 +24,9 @@ std::string_view prebuilt_name(std::string_view image) {
 
 }  // namespace
 
-void check_prebuilt_image(const std::string& image, const std::string& path, Findings& findings) {
+void check_prebuilt_image(const std::string& image, const std::string& path, Review& review) {
   const auto whole = prebuilt_name(image);
-  if (whole.empty() || findings.options().skip_tables) {
+  if (whole.empty() || review.options().skip_tables) {
     return;
   }
   const auto name = whole.substr(0, whole.find_first_of(":@"));
@@ -38,14 +38,14 @@ void check_prebuilt_image(const std::string& image, const std::string& path, Fin
     for (const auto& candidate : known) {
       names.push_back(candidate.name);
     }
-    findings.warning(path, fmt::format("unknown prebuilt image `{}`{}", printable(name),
-                                       tables::did_you_mean(name, names)));
+    review.warning(path, fmt::format("unknown prebuilt image `{}`{}", printable(name),
+                                     tables::did_you_mean(name, names)));
     return;
   }
-  const auto& today = findings.options().today;
+  const auto& today = review.options().today;
   if (!today.empty() && found->end_of_availability < today) {
-    findings.warning(path, fmt::format("prebuilt image `{}` was available until {}", name,
-                                       found->end_of_availability));
+    review.warning(path, fmt::format("prebuilt image `{}` was available until {}", name,
+                                     found->end_of_availability));
   }
 }
 

@@ -44,7 +44,7 @@ std::string did_you_mean_accelerator(const std::string& name) {
 
 class MachineCheck {
 public:
-  MachineCheck(const Pool& pool, std::string path, Findings& findings)
+  MachineCheck(const Pool& pool, std::string path, Review& findings)
       : machine_{pool.machine.value_or(Machine{})},
         disk_{pool.disk.value_or(Disk{})},
         path_{std::move(path)},
@@ -72,7 +72,7 @@ private:
   Machine machine_;
   Disk disk_;
   std::string path_;
-  Findings& findings_;
+  Review& findings_;
   std::string machine_type_;
   std::string accelerator_;
   Number count_;
@@ -227,7 +227,7 @@ void MachineCheck::run() {
 
 }  // namespace
 
-void check_machine(const Pool& pool, const std::string& path, Findings& findings) {
+void check_machine(const Pool& pool, const std::string& path, Review& findings) {
   MachineCheck{pool, path, findings}.run();
 }
 

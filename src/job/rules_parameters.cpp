@@ -41,7 +41,7 @@ bool holds(const std::vector<Value>& values, const Value& value) {
 
 class ParameterCheck {
 public:
-  explicit ParameterCheck(Findings& findings) : findings_{findings} {}
+  explicit ParameterCheck(Review& review) : review_{review} {}
 
   void parameter(const Parameter& parameter, const std::string& path);
 
@@ -68,7 +68,7 @@ private:
                  const std::string& path,
                  Possible&& is_possible);
 
-  Findings& findings_;
+  Review& review_;
   std::vector<std::string> doubles_{};
 };
 
@@ -77,8 +77,8 @@ template <class Range>
 Real ParameterCheck::range(const Range& range, const std::string& path) {
   otherwise(range.otherwise, path);
   if (range.least && range.most && *range.least > *range.most) {
-    findings_.error(path, fmt::format("the range of {} ends before it begins: {} to {}",
-                                      shown_path(path), *range.least, *range.most));
+    review_.error(path, fmt::format("the range of {} ends before it begins: {} to {}",
+                                    shown_path(path), *range.least, *range.most));
   }
   return range.least ? Real{static_cast<double>(*range.least)} : std::nullopt;
 }
@@ -86,16 +86,16 @@ Real ParameterCheck::range(const Range& range, const std::string& path) {
 template <class Values>
 void ParameterCheck::has_values(const Values& values, const std::string& path) {
   if (values && values->empty()) {
-    findings_.error(path, fmt::format("{} has no values", shown_path(path)));
+    review_.error(path, fmt::format("{} has no values", shown_path(path)));
   }
 }
 
 template <class Value>
 void ParameterCheck::otherwise(const std::optional<Value>& value, const std::string& path) {
   if (value) {
-    findings_.warning(path + ".defaultValue",
-                      fmt::format("{} is not used by tuning jobs, only by Vizier",
-                                  shown_path(path + ".defaultValue")));
+    review_.warning(path + ".defaultValue",
+                    fmt::format("{} is not used by tuning jobs, only by Vizier",
+                                shown_path(path + ".defaultValue")));
   }
 }
 
@@ -105,14 +105,14 @@ Real ParameterCheck::discrete(const DiscreteValues& discrete, const std::string&
   otherwise(discrete.otherwise, path);
   const auto values = discrete.values.value_or(std::vector<double>{});
   if (values.size() > most_discrete_values) {
-    findings_.error(path, fmt::format("{} has {} values; the service takes {}", shown_path(path),
-                                      values.size(), most_discrete_values));
+    review_.error(path, fmt::format("{} has {} values; the service takes {}", shown_path(path),
+                                    values.size(), most_discrete_values));
   }
   for (std::size_t i = 1; i < values.size(); ++i) {
     if (values[i] - values[i - 1] < least_distance) {
-      findings_.error(path, fmt::format("the values of {} must increase, by 1e-10 at least: {} "
-                                        "follows {}",
-                                        shown_path(path), values[i], values[i - 1]));
+      review_.error(path, fmt::format("the values of {} must increase, by 1e-10 at least: {} "
+                                      "follows {}",
+                                      shown_path(path), values[i], values[i - 1]));
       break;
     }
   }
@@ -125,8 +125,8 @@ void ParameterCheck::categories(const Categories& categories, const std::string&
   std::set<std::string> seen;
   for (const auto& text : categories.values.value_or(std::vector<std::string>{})) {
     if (!seen.insert(text).second) {
-      findings_.error(
-          path, fmt::format("value `{}` of {} stands twice", printable(text), shown_path(path)));
+      review_.error(
+          path, fmt::format("value `{}` of {} is given twice", printable(text), shown_path(path)));
     }
   }
 }
@@ -138,14 +138,14 @@ void ParameterCheck::scale(const Parameter& parameter, Real least, const std::st
     return;
   }
   if (parameter.categories) {
-    findings_.error(path + ".scaleType",
-                    fmt::format("{} has categories, which have no scale", shown_path(path)));
+    review_.error(path + ".scaleType",
+                  fmt::format("{} has categories, which have no scale", shown_path(path)));
     return;
   }
   if (scale != "UNIT_LINEAR_SCALE" && least && *least <= 0) {
-    findings_.error(path + ".scaleType",
-                    fmt::format("{} begins at {}, but a log scale needs values above 0",
-                                shown_path(path), *least));
+    review_.error(path + ".scaleType",
+                  fmt::format("{} begins at {}, but a log scale needs values above 0",
+                              shown_path(path), *least));
   }
 }
 
@@ -167,17 +167,17 @@ void ParameterCheck::values(const Parameter& parameter, const std::string& path)
 }
 
 void ParameterCheck::parameter(const Parameter& parameter, const std::string& path) {
-  check_identifier(parameter.id, path + ".parameterId", "parameter", findings_);
+  check_identifier(parameter.id, path + ".parameterId", "parameter", review_);
   const auto kinds = kinds_of(parameter);
   const bool was_given = std::any_of(value_keys.begin(), value_keys.end(), [&](const char* key) {
-    return findings_.was_given(fmt::format("{}.{}", path, key));
+    return review_.was_given(fmt::format("{}.{}", path, key));
   });
   if (kinds.size() == 1) {
     values(parameter, path);
   } else if (kinds.empty() && !was_given) {
-    findings_.error(path,
-                    fmt::format("parameter `{}` has no values: {} is wanted",
-                                printable(parameter.id.value_or("")), fmt::join(value_keys, ", ")));
+    review_.error(path,
+                  fmt::format("parameter `{}` has no values: {} is wanted",
+                              printable(parameter.id.value_or("")), fmt::join(value_keys, ", ")));
   }
   for (std::size_t i = 0; i < parameter.children.size(); ++i) {
     conditional(parameter, parameter.children[i],
@@ -199,17 +199,17 @@ void ParameterCheck::condition(const Parameter& parent,
   const auto id = parent.id.value_or("");
   const auto kinds = kinds_of(parent);
   if (kinds.size() == 1 && !fits) {
-    findings_.error(path, fmt::format("{} does not fit parent `{}`, which has `{}`",
-                                      shown_path(path), id, kinds.front()));
+    review_.error(path, fmt::format("{} does not fit parent `{}`, which has `{}`", shown_path(path),
+                                    id, kinds.front()));
   }
   for (const auto& value : wanted->values) {
     if (kinds.size() == 1 && fits && !is_possible(value)) {
-      findings_.error(path, fmt::format("{}: parent `{}` never has the value `{}`",
-                                        shown_path(path), id, printable(fmt::format("{}", value))));
+      review_.error(path, fmt::format("{}: parent `{}` never has the value `{}`", shown_path(path),
+                                      id, printable(fmt::format("{}", value))));
     }
   }
-  if (wanted->values.empty() && !findings_.was_given(path + ".values[0]")) {
-    findings_.error(path, fmt::format("{} names no value", shown_path(path)));
+  if (wanted->values.empty() && !review_.was_given(path + ".values[0]")) {
+    review_.error(path, fmt::format("{} names no value", shown_path(path)));
   }
 }
 
@@ -230,11 +230,11 @@ void ParameterCheck::conditional(const Parameter& parent,
               return holds(parent.discrete->values.value_or(std::vector<double>{}), value);
             });
   if (!child.parent_categories && !child.parent_numbers && !child.parent_discrete) {
-    findings_.error(path,
-                    fmt::format("{} names no values of its parent `{}`", shown_path(path),
-                                parent.id.value_or("")),
-                    {"parentCategoricalValues, parentIntValues or parentDiscreteValues, by the "
-                     "parent's kind"});
+    review_.error(path,
+                  fmt::format("{} names no values of its parent `{}`", shown_path(path),
+                              parent.id.value_or("")),
+                  {"parentCategoricalValues, parentIntValues or parentDiscreteValues, by the "
+                   "parent's kind"});
   }
   if (child.parameter) {
     parameter(*child.parameter, path + ".parameterSpec");
@@ -246,20 +246,20 @@ void ParameterCheck::conditional(const Parameter& parent,
 void check_identifier(const Text& id,
                       const std::string& path,
                       std::string_view what,
-                      Findings& findings) {
+                      Review& review) {
   const auto name = id.value_or("");
-  if (name.empty() && !findings.was_given(path)) {
-    findings.error(path, fmt::format("{} is missing", shown_path(path)));
+  if (name.empty() && !review.was_given(path)) {
+    review.error(path, fmt::format("{} is missing", shown_path(path)));
   } else if (name.find_first_of(" \t\r\n\v\f") != std::string::npos) {
-    findings.error(
+    review.error(
         path, fmt::format("`{}` is no name for a {}: it holds white space", printable(name), what));
   }
 }
 
 std::vector<std::string> check_parameter(const Parameter& parameter,
                                          const std::string& path,
-                                         Findings& findings) {
-  ParameterCheck check{findings};
+                                         Review& review) {
+  ParameterCheck check{review};
   check.parameter(parameter, path);
   return check.doubles();
 }

@@ -12,14 +12,14 @@ namespace {
 
 constexpr double tolerance = 1e-6;  // of the sum of fractions
 
-void check_names(const Job& job, const Location& location, Findings& findings) {
+void check_names(const Job& job, const Location& location, Review& review) {
   constexpr auto* model_form = "projects/PROJECT/locations/REGION/models/ID";
   const auto id = job.model_id.value_or("");
   if (!id.empty() && !is_model_id(id)) {
-    findings.error("modelId",
-                   fmt::format("`{}` is no model id: lower-case letters, digits, `_` and `-`, no "
-                               "digit or `-` first, at most 63",
-                               printable(id)));
+    review.error("modelId",
+                 fmt::format("`{}` is no model id: lower-case letters, digits, `_` and `-`, no "
+                             "digit or `-` first, at most 63",
+                             printable(id)));
   }
   const auto parent = job.parent_model.value_or("");
   if (parent.empty()) {
@@ -27,19 +27,19 @@ void check_names(const Job& job, const Location& location, Findings& findings) {
   }
   const auto match = match_name(parent, model_form);
   if (!match) {
-    findings.error("parentModel", fmt::format("`{}` is no name of a model: `{}` is wanted",
-                                              printable(parent), model_form));
+    review.error("parentModel", fmt::format("`{}` is no name of a model: `{}` is wanted",
+                                            printable(parent), model_form));
   } else if (!location.region.empty() && match->region != location.region) {
-    findings.error("parentModel", fmt::format("`parentModel` is in `{}`, but the job is in `{}`",
-                                              match->region, location.region));
+    review.error("parentModel", fmt::format("`parentModel` is in `{}`, but the job is in `{}`",
+                                            match->region, location.region));
   }
 }
 
-void check_model(const Job& job, Findings& findings) {
+void check_model(const Job& job, Review& review) {
   if (!job.model) {
     const auto refuse = [&](const std::string& path) {
-      findings.error(path, fmt::format("`{}` is given, but no model to upload", path),
-                     {"--model-display-name=NAME --model-image-uri=IMAGE"});
+      review.error(path, fmt::format("`{}` is given, but no model to upload", path),
+                   {"--model-display-name=NAME --model-image-uri=IMAGE"});
     };
     if (job.model_id) {
       refuse("modelId");
@@ -50,24 +50,23 @@ void check_model(const Job& job, Findings& findings) {
     return;
   }
   const auto& model = *job.model;
-  if (model.display_name.value_or("").empty() && !findings.was_given("modelToUpload.displayName")) {
-    findings.error("modelToUpload", "the model to upload has no name",
-                   {"--model-display-name=NAME"});
+  if (model.display_name.value_or("").empty() && !review.was_given("modelToUpload.displayName")) {
+    review.error("modelToUpload", "the model to upload has no name", {"--model-display-name=NAME"});
   }
   const auto image = model.container ? model.container->image.value_or("") : "";
-  if (image.empty() && !findings.was_given("modelToUpload.containerSpec.imageUri")) {
-    findings.error("modelToUpload", "the model to upload has no image that serves it",
-                   {"--model-image-uri=us-docker.pkg.dev/vertex-ai/prediction/sklearn-cpu.1-0"});
+  if (image.empty() && !review.was_given("modelToUpload.containerSpec.imageUri")) {
+    review.error("modelToUpload", "the model to upload has no image that serves it",
+                 {"--model-image-uri=us-docker.pkg.dev/vertex-ai/prediction/sklearn-cpu.1-0"});
   }
   if (!model.artifact_uri && !job.spec.output) {
-    findings.warning("modelToUpload",
-                     "the model is taken from AIP_MODEL_DIR, which only a base output directory "
-                     "gives: --base-output-dir=gs://BUCKET/PATH");
+    review.warning("modelToUpload",
+                   "the model is taken from AIP_MODEL_DIR, which only a base output directory "
+                   "gives: --base-output-dir=gs://BUCKET/PATH");
   }
 }
 
 /// Fractions of a split are parts of one whole.
-void check_split(const std::optional<Split>& split, const std::string& path, Findings& findings) {
+void check_split(const std::optional<Split>& split, const std::string& path, Review& review) {
   if (!split) {
     return;
   }
@@ -80,38 +79,38 @@ void check_split(const std::optional<Split>& split, const std::string& path, Fin
   for (const auto& [part, fraction] : parts) {
     sum += fraction;
     if (fraction < 0 || fraction > 1) {
-      findings.error(path, fmt::format("{} is {}, no fraction",
-                                       shown_path(fmt::format("{}.{}", path, part)), fraction));
+      review.error(path, fmt::format("{} is {}, no fraction",
+                                     shown_path(fmt::format("{}.{}", path, part)), fraction));
     }
   }
   if (sum > 1 + tolerance) {
-    findings.error(path, fmt::format("the fractions of {} are {} together; 1 is the whole",
-                                     shown_path(path), sum));
+    review.error(path, fmt::format("the fractions of {} are {} together; 1 is the whole",
+                                   shown_path(path), sum));
   }
 }
 
-void check_data(const InputData& data, Findings& findings) {
-  check_split(data.fractions, "inputDataConfig.fractionSplit", findings);
-  check_split(data.stratified, "inputDataConfig.stratifiedSplit", findings);
-  check_split(data.by_time, "inputDataConfig.timestampSplit", findings);
+void check_data(const InputData& data, Review& review) {
+  check_split(data.fractions, "inputDataConfig.fractionSplit", review);
+  check_split(data.stratified, "inputDataConfig.stratifiedSplit", review);
+  check_split(data.by_time, "inputDataConfig.timestampSplit", review);
   if (data.saved_query_id && data.annotation_schema_uri) {
-    findings.error("inputDataConfig.savedQueryId",
-                   "`savedQueryId` and `annotationSchemaUri` exclude each other");
+    review.error("inputDataConfig.savedQueryId",
+                 "`savedQueryId` and `annotationSchemaUri` exclude each other");
   }
   if (!data.to_storage && !data.to_bigquery) {
-    findings.warning("inputDataConfig",
-                     "`inputDataConfig` says not where the data is written to: `gcsDestination` or "
-                     "`bigqueryDestination`");
+    review.warning("inputDataConfig",
+                   "`inputDataConfig` says not where the data is written to: `gcsDestination` or "
+                   "`bigqueryDestination`");
   }
 }
 
 }  // namespace
 
-void check_pipeline(const Job& job, const Location& location, Findings& findings) {
-  check_names(job, location, findings);
-  check_model(job, findings);
+void check_pipeline(const Job& job, const Location& location, Review& review) {
+  check_names(job, location, review);
+  check_model(job, review);
   if (job.data) {
-    check_data(*job.data, findings);
+    check_data(*job.data, review);
   }
 }
 

@@ -27,7 +27,7 @@ constexpr std::array checked_elsewhere{
 void check_groups(const json& object,
                   const tables::Message& message,
                   const std::string& path,
-                  Findings& findings) {
+                  Review& review) {
   for (const auto& group : message.groups) {
     std::vector<std::string> given;
     for (const auto field : group.fields) {
@@ -37,9 +37,9 @@ void check_groups(const json& object,
     }
     // what a pool runs has a rule of its own
     if (given.size() > 1 && message.name != "WorkerPoolSpec") {
-      findings.error(fmt::format("{}.{}", path, given[1]),
-                     fmt::format("{} has `{}`, which exclude each other", shown_path(path),
-                                 fmt::join(given, "` and `")));
+      review.error(fmt::format("{}.{}", path, given[1]),
+                   fmt::format("{} has `{}`, which exclude each other", shown_path(path),
+                               fmt::join(given, "` and `")));
     }
   }
 }
@@ -48,8 +48,8 @@ void check_groups(const json& object,
 void check_message(const json& object,
                    const tables::Message& message,
                    const std::string& path,
-                   Findings& findings) {
-  check_groups(object, message, path, findings);
+                   Review& review) {
+  check_groups(object, message, path, review);
   for (const auto& field : message.fields) {
     const auto child =
         path.empty() ? std::string{field.name} : fmt::format("{}.{}", path, field.name);
@@ -57,8 +57,8 @@ void check_message(const json& object,
     if (found == object.end()) {
       const bool is_checked = std::find(checked_elsewhere.begin(), checked_elsewhere.end(),
                                         field.name) != checked_elsewhere.end();
-      if (field.required && !is_checked && !findings.was_given(child)) {
-        findings.error(child, fmt::format("{} is missing", shown_path(child)));
+      if (field.required && !is_checked && !review.was_given(child)) {
+        review.error(child, fmt::format("{} is missing", shown_path(child)));
       }
       continue;
     }
@@ -67,7 +67,7 @@ void check_message(const json& object,
     }
     const auto& inner = tables::message(field.message);
     if (!field.list && !field.keyed) {
-      check_message(*found, inner, child, findings);
+      check_message(*found, inner, child, review);
       continue;
     }
     std::size_t index = 0;
@@ -75,14 +75,14 @@ void check_message(const json& object,
       check_message(
           item, inner,
           field.list ? fmt::format("{}[{}]", child, index++) : fmt::format("{}.{}", child, key),
-          findings);
+          review);
     }
   }
 }
 
 }  // namespace
 
-void check_shape(const Job& job, Findings& findings) {
+void check_shape(const Job& job, Review& review) {
   struct Part {
     std::string_view key;
     std::string_view message;
@@ -92,10 +92,10 @@ void check_shape(const Job& job, Findings& findings) {
   static constexpr std::array parts{Part{"studySpec", "StudySpec"}, Part{"modelToUpload", "Model"},
                                     Part{"inputDataConfig", "InputDataConfig"}};
   const auto body = write_message(job);
-  check_message(body, tables::message("CustomJob"), "", findings);
+  check_message(body, tables::message("CustomJob"), "", review);
   for (const auto& [key, message] : parts) {
     if (const auto part = body.find(key); part != body.end()) {
-      check_message(*part, tables::message(message), std::string{key}, findings);
+      check_message(*part, tables::message(message), std::string{key}, review);
     }
   }
 }

@@ -31,11 +31,11 @@ bool is_tpu_pod(const Machine& machine) {
   return machine.accelerators.value_or(0) >= 32 || machine.accelerator == "TPU_V4_POD";
 }
 
-void check_flex_start(const Spec& spec, Findings& findings) {
+void check_flex_start(const Spec& spec, Review& review) {
   const auto timeout = spec.scheduling ? spec.scheduling->timeout.value_or("") : "";
   if (duration_seconds(timeout) > week) {
-    findings.error("jobSpec.scheduling.timeout",
-                   fmt::format("a FLEX_START job runs at most 7 days, not `{}`", timeout));
+    review.error("jobSpec.scheduling.timeout",
+                 fmt::format("a FLEX_START job runs at most 7 days, not `{}`", timeout));
   }
   std::optional<Machine> first;
   for (std::size_t i = 0; i < spec.pools.size(); ++i) {
@@ -48,20 +48,20 @@ void check_flex_start(const Spec& spec, Findings& findings) {
     if (!first) {
       first = machine;
     } else if (machine != *first) {
-      findings.error(path, "all pools of a FLEX_START job have the same machine");
+      review.error(path, "all pools of a FLEX_START job have the same machine");
     }
-    if (!findings.options().skip_tables &&
+    if (!review.options().skip_tables &&
         std::find(flex_start_accelerators.begin(), flex_start_accelerators.end(), accelerator) ==
             flex_start_accelerators.end()) {
-      findings.error(path,
-                     fmt::format("FLEX_START has machines with {}, not with {}",
-                                 fmt::join(flex_start_accelerators, ", "),
-                                 accelerator.empty() ? "no accelerator" : printable(accelerator)));
+      review.error(path,
+                   fmt::format("FLEX_START has machines with {}, not with {}",
+                               fmt::join(flex_start_accelerators, ", "),
+                               accelerator.empty() ? "no accelerator" : printable(accelerator)));
     }
   }
 }
 
-void check_tpus(const Spec& spec, const std::string& strategy, Findings& findings) {
+void check_tpus(const Spec& spec, const std::string& strategy, Review& review) {
   const auto& pools = spec.pools;
   const auto used =
       std::count_if(pools.begin(), pools.end(), [](const Pool& pool) { return !pool.is_empty(); });
@@ -70,37 +70,37 @@ void check_tpus(const Spec& spec, const std::string& strategy, Findings& finding
       continue;
     }
     if (used > 1) {
-      findings.error(pool_path(i), "a job on TPUs has one worker pool");
+      review.error(pool_path(i), "a job on TPUs has one worker pool");
     }
     if (strategy == "SPOT" && is_tpu_pod(*pools[i].machine)) {
-      findings.error(pool_path(i), "TPU pods are not offered with strategy SPOT");
+      review.error(pool_path(i), "TPU pods are not offered with strategy SPOT");
     }
   }
 }
 
 }  // namespace
 
-void check_strategy(const Spec& spec, Findings& findings) {
+void check_strategy(const Spec& spec, Review& review) {
   const auto scheduling = spec.scheduling.value_or(Scheduling{});
   const auto strategy = scheduling.strategy.value_or("");
   const auto& values = tables::find_field(tables::message("Scheduling"), "strategy")->values;
   const std::string path = "jobSpec.scheduling.strategy";
   if (!strategy.empty() && std::find(values.begin(), values.end(), strategy) == values.end()) {
-    findings.error(path, fmt::format("unknown strategy `{}`{}", printable(strategy),
-                                     tables::did_you_mean(strategy, values)));
+    review.error(path, fmt::format("unknown strategy `{}`{}", printable(strategy),
+                                   tables::did_you_mean(strategy, values)));
   }
   if (strategy == "FLEX_START") {
-    check_flex_start(spec, findings);
+    check_flex_start(spec, review);
   } else if (scheduling.max_wait) {
-    findings.warning("jobSpec.scheduling.maxWaitDuration",
-                     "`maxWaitDuration` matters only with strategy FLEX_START");
+    review.warning("jobSpec.scheduling.maxWaitDuration",
+                   "`maxWaitDuration` matters only with strategy FLEX_START");
   }
   if (scheduling.disable_retries.value_or(false) &&
       scheduling.restart_on_worker_restart.value_or(false)) {
-    findings.warning("jobSpec.scheduling.disableRetries",
-                     "`disableRetries` overrides `restartJobOnWorkerRestart`");
+    review.warning("jobSpec.scheduling.disableRetries",
+                   "`disableRetries` overrides `restartJobOnWorkerRestart`");
   }
-  check_tpus(spec, strategy, findings);
+  check_tpus(spec, strategy, review);
 }
 
 }  // namespace autopack::job

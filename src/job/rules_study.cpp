@@ -12,7 +12,7 @@ namespace {
 
 class StudyCheck {
 public:
-  StudyCheck(const Study& study, Findings& findings) : study_{study}, findings_{findings} {}
+  StudyCheck(const Study& study, Review& review) : study_{study}, review_{review} {}
 
   void run();
 
@@ -22,26 +22,26 @@ private:
   void not_in_jobs();
 
   const Study& study_;
-  Findings& findings_;
+  Review& review_;
 };
 
 void StudyCheck::metrics() {
   const auto metrics = study_.metrics.value_or(std::vector<Metric>{});
-  if (metrics.empty() && (study_.metrics || !findings_.was_given("studySpec.metrics"))) {
-    findings_.error("studySpec.metrics", "the study has no metric",
-                    {"name one that the program reports: --metric accuracy:maximize"});
+  if (metrics.empty() && (study_.metrics || !review_.was_given("studySpec.metrics"))) {
+    review_.error("studySpec.metrics", "the study has no metric",
+                  {"name one that the program reports: --metric accuracy:maximize"});
   }
   std::set<std::string> seen;
   for (std::size_t i = 0; i < metrics.size(); ++i) {
     const auto path = fmt::format("studySpec.metrics[{}]", i);
     const auto id = metrics[i].id.value_or("");
-    check_identifier(metrics[i].id, path + ".metricId", "metric", findings_);
+    check_identifier(metrics[i].id, path + ".metricId", "metric", review_);
     if (!id.empty() && !seen.insert(id).second) {
-      findings_.error(path, fmt::format("metric `{}` stands twice", printable(id)));
+      review_.error(path, fmt::format("metric `{}` is given twice", printable(id)));
     }
     if (metrics[i].goal == "GOAL_TYPE_UNSPECIFIED") {
-      findings_.error(path + ".goal",
-                      fmt::format("metric `{}` needs a goal: MAXIMIZE or MINIMIZE", printable(id)));
+      review_.error(path + ".goal",
+                    fmt::format("metric `{}` needs a goal: MAXIMIZE or MINIMIZE", printable(id)));
     }
   }
 }
@@ -49,14 +49,14 @@ void StudyCheck::metrics() {
 /// Parts of a study that only Vizier itself uses.
 void StudyCheck::not_in_jobs() {
   if (study_.observation_noise) {
-    findings_.warning("studySpec.observationNoise",
-                      "`studySpec.observationNoise` is not used by tuning jobs, only by Vizier");
+    review_.warning("studySpec.observationNoise",
+                    "`studySpec.observationNoise` is not used by tuning jobs, only by Vizier");
   }
   const auto metrics = study_.metrics.value_or(std::vector<Metric>{});
   for (std::size_t i = 0; i < metrics.size(); ++i) {
     if (metrics[i].safety) {
       const auto path = fmt::format("studySpec.metrics[{}].safetyConfig", i);
-      findings_.warning(
+      review_.warning(
           path, fmt::format("{} is not used by tuning jobs, only by Vizier", shown_path(path)));
     }
   }
@@ -64,10 +64,10 @@ void StudyCheck::not_in_jobs() {
 
 void StudyCheck::parameters() {
   const auto parameters = study_.parameters.value_or(std::vector<Parameter>{});
-  if (parameters.empty() && (study_.parameters || !findings_.was_given("studySpec.parameters"))) {
-    findings_.error("studySpec.parameters", "the study has no parameter",
-                    {"name one that the program takes as --NAME: --parameter "
-                     "lr:double:1e-5..1e-1:log"});
+  if (parameters.empty() && (study_.parameters || !review_.was_given("studySpec.parameters"))) {
+    review_.error("studySpec.parameters", "the study has no parameter",
+                  {"name one that the program takes as --NAME: --parameter "
+                   "lr:double:1e-5..1e-1:log"});
   }
   std::set<std::string> seen;
   std::vector<std::string> doubles;
@@ -75,18 +75,17 @@ void StudyCheck::parameters() {
     const auto path = fmt::format("studySpec.parameters[{}]", i);
     const auto id = parameters[i].id.value_or("");
     if (!id.empty() && !seen.insert(id).second) {
-      findings_.error(path, fmt::format("parameter `{}` stands twice", printable(id)));
+      review_.error(path, fmt::format("parameter `{}` is given twice", printable(id)));
     }
-    for (auto& name : check_parameter(parameters[i], path, findings_)) {
+    for (auto& name : check_parameter(parameters[i], path, review_)) {
       doubles.push_back(std::move(name));
     }
   }
   if (study_.algorithm == "GRID_SEARCH" && !doubles.empty()) {
-    findings_.warning(
-        "studySpec.algorithm",
-        fmt::format("a grid search wants INTEGER, DISCRETE or CATEGORICAL parameters; "
-                    "`{}` is a DOUBLE",
-                    printable(doubles.front())));
+    review_.warning("studySpec.algorithm",
+                    fmt::format("a grid search wants INTEGER, DISCRETE or CATEGORICAL parameters; "
+                                "`{}` is a DOUBLE",
+                                printable(doubles.front())));
   }
 }
 
@@ -96,34 +95,34 @@ void StudyCheck::run() {
   not_in_jobs();
 }
 
-void check_least(std::int64_t count, const std::string& key, Findings& findings) {
+void check_least(std::int64_t count, const std::string& key, Review& review) {
   if (count < 1) {
-    findings.error(key, fmt::format("{} is {}; at least one trial runs", shown_path(key), count));
+    review.error(key, fmt::format("{} is {}; at least one trial runs", shown_path(key), count));
   }
 }
 
-void check_counts(const Job& job, Findings& findings) {
+void check_counts(const Job& job, Review& review) {
   const auto all = job.max_trials.value_or(1);
   const auto parallel = job.parallel_trials.value_or(1);
-  check_least(all, "maxTrialCount", findings);
-  check_least(parallel, "parallelTrialCount", findings);
+  check_least(all, "maxTrialCount", review);
+  check_least(parallel, "parallelTrialCount", review);
   if (parallel > all && all > 0) {
-    findings.error("parallelTrialCount",
-                   fmt::format("{} trials run at a time, but only {} in all", parallel, all),
-                   {fmt::format("--max-trial-count={}", parallel)});
+    review.error("parallelTrialCount",
+                 fmt::format("{} trials run at a time, but only {} in all", parallel, all),
+                 {fmt::format("--max-trial-count={}", parallel)});
   }
   if (job.max_failed_trials.value_or(0) < 0) {
-    findings.error("maxFailedTrialCount",
-                   fmt::format("`maxFailedTrialCount` is {}; 0 lets the service decide",
-                               *job.max_failed_trials));
+    review.error("maxFailedTrialCount",
+                 fmt::format("`maxFailedTrialCount` is {}; 0 lets the service decide",
+                             *job.max_failed_trials));
   }
 }
 
 }  // namespace
 
-void check_study(const Job& job, Findings& findings) {
-  StudyCheck{job.study.value_or(Study{}), findings}.run();
-  check_counts(job, findings);
+void check_study(const Job& job, Review& review) {
+  StudyCheck{job.study.value_or(Study{}), review}.run();
+  check_counts(job, review);
 }
 
 }  // namespace autopack::job

@@ -2,6 +2,7 @@
 
 #include "job/message.hpp"
 
+#include <memory>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -79,7 +80,23 @@ struct ParentValues {
   }
 };
 
-struct ConditionalParameter;
+struct Parameter;
+
+/// A parameter that is searched only with some values of its parent.
+struct ConditionalParameter {
+  std::optional<ParentValues<std::string>> parent_categories{};
+  std::optional<ParentValues<std::int64_t>> parent_numbers{};
+  std::optional<ParentValues<double>> parent_discrete{};
+  std::shared_ptr<const Parameter> parameter{};  ///< null when it is missing
+  Bag others{};
+
+  static constexpr auto fields() {
+    return std::tuple{field("parentCategoricalValues", &ConditionalParameter::parent_categories),
+                      field("parentIntValues", &ConditionalParameter::parent_numbers),
+                      field("parentDiscreteValues", &ConditionalParameter::parent_discrete),
+                      field("parameterSpec", &ConditionalParameter::parameter)};
+  }
+};
 
 /// One that the program takes as a flag. It has one of the four kinds of values.
 struct Parameter {
@@ -100,22 +117,6 @@ struct Parameter {
                       field("categoricalValueSpec", &Parameter::categories),
                       field("scaleType", &Parameter::scale),
                       field("conditionalParameterSpecs", &Parameter::children)};
-  }
-};
-
-/// A parameter that is searched only with some values of its parent.
-struct ConditionalParameter {
-  std::optional<ParentValues<std::string>> parent_categories{};
-  std::optional<ParentValues<std::int64_t>> parent_numbers{};
-  std::optional<ParentValues<double>> parent_discrete{};
-  std::optional<Parameter> parameter{};
-  Bag others{};
-
-  static constexpr auto fields() {
-    return std::tuple{field("parentCategoricalValues", &ConditionalParameter::parent_categories),
-                      field("parentIntValues", &ConditionalParameter::parent_numbers),
-                      field("parentDiscreteValues", &ConditionalParameter::parent_discrete),
-                      field("parameterSpec", &ConditionalParameter::parameter)};
   }
 };
 

@@ -56,7 +56,7 @@ TEST_CASE("flags of a study that cannot be read") {
           tuned({metric, parameter, "--metric=loss"}, {"`loss` is no metric: NAME:maximize"}),
           tuned({parameter, "--metric=loss:smaller"}, {"`loss:smaller` is no metric"}),
           tuned({parameter, "--metric=:maximize"}, {"`:maximize` is no metric"}),
-          tuned({parameter, metric, metric}, {"metric `accuracy` stands twice (`--metric`)"}),
+          tuned({parameter, metric, metric}, {"metric `accuracy` is given twice (`--metric`)"}),
           tuned({parameter, "--metric=my loss:minimize"}, {"holds white space"}),
           tuned({metric, "--parameter=lr"}, {"a parameter is NAME:VALUES"}),
           tuned({metric, "--parameter=:1..2"}, {"a parameter is NAME:VALUES"}),
@@ -77,7 +77,7 @@ TEST_CASE("flags of a study that cannot be read") {
                 {
                     "value `adam` of",
                 }),
-          tuned({metric, parameter, parameter}, {"parameter `lr` stands twice"}),
+          tuned({metric, parameter, parameter}, {"parameter `lr` is given twice"}),
           tuned({metric, "--parameter=my lr:1..2"}, {"`my lr` is no name for a parameter"}),
           tuned({metric, parameter, "--max-trial-count=0"}, {"`maxTrialCount` is 0"}),
           tuned({metric, parameter, "--parallel-trial-count=3"},

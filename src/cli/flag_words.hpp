@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+/// What the text of a flag means. Each throws Error(usage) that tells where the text came from.
+namespace autopack::cli {
+
+/// `true`, `yes`, `on`, `1`, or their opposites.
+bool to_bool(const std::string& value, const std::string& origin);
+std::int64_t to_number(const std::string& value, const std::string& origin);
+
+/// `auto`, `docker` of the label `auto|docker|...`; none when the label is a name.
+std::vector<std::string> words_of(const std::string& label);
+/// Throws unless `value` is one of `words`.
+void check_word(const std::string& value,
+                const std::vector<std::string>& words,
+                const std::string& origin);
+
+/// The flag of autopack for a spelling of another tool; none when it is no such spelling.
+std::optional<std::string> known_elsewhere(const std::string& name);
+
+}  // namespace autopack::cli
