@@ -59,6 +59,14 @@ void drop_empty_lists(json& value) {
   }
 }
 
+/// With an error its warnings: what looks misspelt is mended along with it.
+void throw_with_warnings(const Problems& problems, ErrorKind kind) {
+  if (std::any_of(problems.begin(), problems.end(),
+                  [](const Problem& p) { return p.severity == Problem::Severity::error; })) {
+    throw Error(kind, problems);
+  }
+}
+
 }  // namespace
 
 bool Draft::is_packaged(std::size_t pool) const {
@@ -82,7 +90,7 @@ JobSpec make_job(const JobFlags& flags,
   merge_pipeline(flags.pipeline, draft, problems);
   check_pool_flags(flags, problems);
   check_draft(draft, location, options, problems);
-  throw_if_errors(problems, ErrorKind::usage);
+  throw_with_warnings(problems, ErrorKind::usage);
   for (const auto* part : {"jobSpec", "studySpec"}) {
     if (draft.body->contains(part)) {
       drop_empty_lists((*draft.body)[part]);
