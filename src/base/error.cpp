@@ -1,6 +1,7 @@
 #include "base/error.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace autopack {
 
@@ -33,8 +34,10 @@ int exit_status(ErrorKind kind) {
 Error::Error(ErrorKind kind, std::string message) : kind_{kind}, message_{std::move(message)} {}
 
 Error::Error(ErrorKind kind, Problems problems) : kind_{kind}, problems_{std::move(problems)} {
-  std::erase_if(problems_, [](const Problem& p) { return p.severity != Problem::Severity::error; });
   for (const auto& problem : problems_) {
+    if (problem.severity != Problem::Severity::error) {
+      continue;
+    }
     message_ += (message_.empty() ? "" : "\n") + problem.message;
     if (!problem.origin.empty()) {
       message_ += " (" + problem.origin + ")";
@@ -72,11 +75,11 @@ void Error::wrap(std::string what) {
 }
 
 void throw_if_errors(const Problems& problems, ErrorKind kind) {
-  const bool any = std::any_of(problems.begin(), problems.end(), [](const Problem& p) {
-    return p.severity == Problem::Severity::error;
-  });
-  if (any) {
-    throw Error(kind, problems);
+  Problems errors;
+  std::copy_if(problems.begin(), problems.end(), std::back_inserter(errors),
+               [](const Problem& p) { return p.severity == Problem::Severity::error; });
+  if (!errors.empty()) {
+    throw Error(kind, std::move(errors));
   }
 }
 

@@ -31,9 +31,10 @@ Findings findings_of(const Error& error) {
   }
   Findings findings;
   for (const auto& problem : error.problems()) {
-    findings.push_back(preflight::failing("job", problem.message,
-                                          problem.origin.empty() ? "" : "from " + problem.origin,
-                                          problem.hints));
+    const auto tell =
+        problem.severity == Problem::Severity::error ? preflight::failing : preflight::warning;
+    findings.push_back(tell("job", problem.message,
+                            problem.origin.empty() ? "" : "from " + problem.origin, problem.hints));
   }
   return findings;
 }

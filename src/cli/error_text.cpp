@@ -51,11 +51,15 @@ std::string problem_text(const Problem& problem,
 
 std::string findings_text(const Problems& problems, const Paint& paint, Charset charset) {
   std::string text;
+  int errors = 0;
   for (const auto& problem : problems) {
-    text += problem_text(problem, paint.red("error:"), paint, charset);
+    const bool is_error = problem.severity == Problem::Severity::error;
+    const std::string label = is_error ? paint.red("error:") : paint.yellow("warning:");
+    text += problem_text(problem, label, paint, charset);
+    errors += is_error ? 1 : 0;
   }
-  if (problems.size() > 1) {
-    text += fmt::format("\n{} errors\n", problems.size());
+  if (errors > 1) {
+    text += fmt::format("\n{} errors\n", errors);
   }
   return text;
 }

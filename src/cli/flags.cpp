@@ -272,6 +272,8 @@ void FlagSet::refuse_unknown(const std::string& token) const {
     error.hint(fmt::format("a pool has it: `--worker-pool-spec={}=...`", meant.substr(2)));
   } else if (near) {
     error.hint(fmt::format("did you mean `{}`?", *near));
+  } else if (command_ == "run") {
+    error.hint(fmt::format("`-- {}` gives it to the program", printable(shell_quote(token))));
   }
   error.hint(
       fmt::format("`autopack {}{}--help` lists the flags", command_, command_.empty() ? "" : " "));

@@ -3,6 +3,7 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
+#include "engine/container_owner.hpp"
 #include "engine/json_lines.hpp"
 #include "registry/login_files.hpp"
 
@@ -152,7 +153,10 @@ std::string Api::create_container(std::string what, std::string body, const std:
       short_request(std::move(what), "POST",
                     "/containers/create?name=" + name + (query.empty() ? "" : "&") + query);
   create.headers.push_back({"Content-Type", "application/json"});
-  create.body = std::move(body);
+  auto document = parse_json(body);
+  document["Labels"][owner_label.data()] = this_owner();
+  create.body = write_json(document);
+  remove_left_containers(*this);
   try {
     const auto response = send(create);
     // libcurl asks again when a kept connection turns out to be at its end: the name is taken when

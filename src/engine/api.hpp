@@ -35,7 +35,8 @@ public:
   /// The login for `repository` (`HOST/PATH`); none = anonymous.
   std::optional<registry::Credential> login(const std::string& repository) const;
   /// Makes a container of the `body` given, and gives its name; `query` may be empty. When it fails
-  /// no container is left, even if only the answer was lost.
+  /// no container is left, even if only the answer was lost. Those that ended runs left are
+  /// removed.
   std::string create_container(std::string what, std::string body, const std::string& query);
   http::Request removal_of(const std::string& container);
   /// X-Registry-Auth with that login.

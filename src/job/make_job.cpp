@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace autopack::job {
 
 namespace {
@@ -40,6 +42,14 @@ Job job_of(const JobFlags& flags,
   return job;
 }
 
+/// With an error its warnings: what looks misspelt is mended along with it.
+void throw_with_warnings(const Problems& problems, ErrorKind kind) {
+  if (std::any_of(problems.begin(), problems.end(),
+                  [](const Problem& p) { return p.severity == Problem::Severity::error; })) {
+    throw Error(kind, problems);
+  }
+}
+
 }  // namespace
 
 CheckedJob make_job(const JobFlags& flags,
@@ -55,7 +65,7 @@ CheckedJob make_job(const JobFlags& flags,
   merge_pipeline(flags, job, problems);
   check_pool_flags(flags, problems);
   check_job(job, location, options, problems);
-  throw_if_errors(problems, ErrorKind::usage);
+  throw_with_warnings(problems, ErrorKind::usage);
   return {.job = std::move(job), .warnings = std::move(problems)};
 }
 

@@ -32,7 +32,12 @@ public:
     problems_.insert(problems_.end(), problems.begin(), problems.end());
   }
 
-  void throw_if_any() const { throw_if_errors(problems_, kind_); }
+  void throw_if_any() const {
+    if (std::any_of(problems_.begin(), problems_.end(),
+                    [](const Problem& p) { return p.severity == Problem::Severity::error; })) {
+      throw Error(kind_, problems_);
+    }
+  }
 
 private:
   void add(const Error& error) {

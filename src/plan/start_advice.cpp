@@ -130,6 +130,8 @@ private:
     std::vector<std::string> hints;
     if (is_mpi) {
       hints.emplace_back("--system-packages=openmpi-bin");
+    } else if (const auto near = project::nearest_launcher(name); near && near != name) {
+      hints.push_back(fmt::format("did you mean `{}`?", *near));
     }
     tell(surely ? Severity::error : Severity::warning,
          there ? fmt::format("the executor image has no `{}`", printable(name))

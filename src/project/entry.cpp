@@ -50,7 +50,21 @@ std::string option(const char* flag, const std::string& value) {
   return fmt::format("{} {}", flag, shell_quote(value));
 }
 
+bool report_obstacle(Findings& findings, const std::string& path, const std::string& origin) {
+  const auto place = findings.follow(path);
+  if (place.kind != Place::Kind::found || place.entry.obstacle == nullptr) {
+    return false;
+  }
+  const auto& [what, remedy] = *place.entry.obstacle;
+  findings.error(fmt::format("`{}` is {}{}", printable(path), remedy.empty() ? "a " : "", what),
+                 origin, std::vector<std::string>(remedy.empty() ? 0 : 1, std::string{remedy}));
+  return true;
+}
+
 void report_missing_script(Findings& findings, const std::string& script) {
+  if (report_obstacle(findings, script, "script")) {
+    return;
+  }
   const std::string as_module = replace_all(script, ".", "/");
   if (findings.is_file(as_module + ".py") || findings.is_file(as_module + "/__main__.py")) {
     findings.error(fmt::format("script `{}` does not exist; it names a module", printable(script)),
@@ -148,9 +162,8 @@ std::vector<std::string> modules_of(const Findings& findings, const std::string&
 
 /// False, with an error found, when `module` is no dotted name.
 bool check_module_name(Findings& findings, const std::string& module) {
-  if (findings.is_file(source::normalise(module).value_or("")) ||
-      module.find('/') != std::string::npos) {
-    const bool exists = findings.is_file(source::normalise(module).value_or(""));
+  const bool exists = findings.is_file(source::normalise(module).value_or(""));
+  if (exists || module.find('/') != std::string::npos) {
     findings.error(fmt::format("module `{}` is a path, not a dotted name", printable(module)),
                    "python-module",
                    exists ? std::vector{option("--script", module)}
@@ -198,8 +211,10 @@ void report_missing_module(Findings& findings, const std::string& module, const 
                    "python-module", {option("--script", module_file(findings, "src", module))});
     return;
   }
-  findings.error(fmt::format("module `{}` does not exist", module), "python-module",
-                 modules_like(findings, module, root));
+  if (!report_obstacle(findings, join_path(root, path) + ".py", "python-module")) {
+    findings.error(fmt::format("module `{}` does not exist", module), "python-module",
+                   modules_like(findings, module, root));
+  }
 }
 
 /// True when `module` may be what a requirement or the executor image brings: nothing of its name

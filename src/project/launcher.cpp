@@ -78,6 +78,14 @@ std::optional<Launcher> find_launcher(std::span<const std::string> words) {
   return Launcher{.starts_python = true, .module_flag = "-m"};
 }
 
+std::optional<std::string> nearest_launcher(std::string_view program) {
+  std::vector<std::string> names;
+  for (const Row& row : programs) {
+    names.emplace_back(row.name);
+  }
+  return nearest(program, names);
+}
+
 std::vector<std::string> read_launcher(Findings& findings,
                                        const Request& request,
                                        const Entry& entry) {

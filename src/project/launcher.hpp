@@ -22,6 +22,9 @@ struct Launcher {
 /// The launcher that `words` begin with; none when autopack does not know it.
 std::optional<Launcher> find_launcher(std::span<const std::string> words);
 
+/// The launcher that `program` is most likely a misspelling of.
+std::optional<std::string> nearest_launcher(std::string_view program);
+
 /// True for `python`, `python3`, `python3.11`.
 bool is_interpreter(std::string_view program);
 

@@ -3,10 +3,12 @@
 #include "base/text.hpp"
 #include "project/needed_files.hpp"
 #include "project/submodules.hpp"
+#include "source/remembering_tree.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 
 namespace autopack::project {
 
@@ -15,8 +17,13 @@ void keep_what_is_needed(Findings& findings, Project& project) {
   if (submodules.empty() && !project.ignore.asks_git()) {
     return;
   }
-  NeededFiles files{findings, project};
+  const auto tree = source::remembering({std::shared_ptr<const source::Tree>{}, &findings.tree()});
+  Findings found{*tree, project.ignore};
+  NeededFiles files{found, project};
   files.follow(project);
+  for (const Problem& problem : found.problems()) {
+    findings.warn(problem.message, problem.origin, problem.hints);
+  }
   for (const std::string& path : submodules) {
     const auto is_in_it = [&](const std::string& input) { return is_below(input, path); };
     const auto& inputs = project.requirement_inputs;

@@ -94,9 +94,9 @@ void NeededFiles::visit(const std::string& path) {
   }
 }
 
-/// Takes `path` in when only git ignores it.
+/// Takes the file `path` in when only git ignores it.
 void NeededFiles::need(const std::string& path, const Mention& mention, const char* how) {
-  if (ignore_.is_only_ignored_by_git(path)) {
+  if (ignore_.is_only_ignored_by_git(path, false)) {
     ignore_.keep(path,
                  fmt::format("`{}` line {} {} it", printable(mention.from), mention.line, how));
   }
@@ -105,7 +105,7 @@ void NeededFiles::need(const std::string& path, const Mention& mention, const ch
 void NeededFiles::need_file(const source::Entry& entry, const Mention& mention) {
   if (entry.size <= largest_named) {
     need(entry.path, mention, "names");
-  } else if (ignore_.is_only_ignored_by_git(entry.path)) {
+  } else if (ignore_.is_only_ignored_by_git(entry.path, false)) {
     too_large_.push_back({.path = entry.path, .from = mention.from, .line = mention.line});
   }
 }
@@ -202,7 +202,7 @@ void NeededFiles::take_named(const source::Entry& entry, const Mention& mention)
   if (entry.type == source::EntryType::directory) {
     if (looked_into_.insert(entry.path).second) {
       directories_.push_back(entry.path);
-      if (ignore_.is_only_ignored_by_git(entry.path) && !files_in(entry.path).empty()) {
+      if (ignore_.is_only_ignored_by_git(entry.path, true) && !files_in(entry.path).empty()) {
         ignored_.emplace(entry.path, mention);
       }
     }

@@ -8,15 +8,15 @@ namespace autopack::project {
 
 namespace {
 
-using Statement = std::vector<const Token*>;
+using Statement = std::vector<Token>;
 
 /// `a.b` from `at` on, which is left behind it.
 std::string dotted_name(const Statement& statement, std::size_t& at) {
   std::string name;
-  while (at < statement.size() && statement[at]->kind == Token::Kind::name &&
-         !statement[at]->is_name("import") && !statement[at]->is_name("as")) {
-    name += statement[at++]->text;
-    if (at < statement.size() && statement[at]->is(".")) {
+  while (at < statement.size() && statement[at].kind == Token::Kind::name &&
+         !statement[at].is_name("import") && !statement[at].is_name("as")) {
+    name += statement[at++].text;
+    if (at < statement.size() && statement[at].is(".")) {
       name += '.';
       ++at;
     } else {
@@ -34,7 +34,7 @@ void read_import(const Statement& statement, const Import& pattern, std::vector<
       return;
     }
     all.push_back(std::move(one));
-    while (at < statement.size() && !statement[at]->is(",")) {
+    while (at < statement.size() && !statement[at].is(",")) {
       ++at;
     }
     ++at;
@@ -44,18 +44,18 @@ void read_import(const Statement& statement, const Import& pattern, std::vector<
 void read_from(const Statement& statement, const Import& pattern, std::vector<Import>& all) {
   Import one = pattern;
   std::size_t at = 1;
-  for (; at < statement.size() && statement[at]->is("."); ++at) {
+  for (; at < statement.size() && statement[at].is("."); ++at) {
     ++one.level;
   }
   one.module = dotted_name(statement, at);
-  if (at >= statement.size() || !statement[at]->is_name("import")) {
+  if (at >= statement.size() || !statement[at].is_name("import")) {
     return;
   }
   for (++at; at < statement.size(); ++at) {
-    if (statement[at]->is_name("as")) {
+    if (statement[at].is_name("as")) {
       ++at;
-    } else if (statement[at]->kind == Token::Kind::name) {
-      one.names.push_back(statement[at]->text);
+    } else if (statement[at].kind == Token::Kind::name) {
+      one.names.push_back(statement[at].text);
     }
   }
   all.push_back(std::move(one));
@@ -64,7 +64,7 @@ void read_from(const Statement& statement, const Import& pattern, std::vector<Im
 /// `if __name__ == "__main__":`
 bool asks_for_main(const Statement& statement) {
   return std::any_of(statement.begin(), statement.end(),
-                     [](const Token* token) { return token->is_name("__name__"); });
+                     [](const Token& token) { return token.is_name("__name__"); });
 }
 
 constexpr std::size_t longest_string{200};
@@ -74,50 +74,84 @@ bool may_fail(std::string_view block) {
          block == "if" || block == "elif";
 }
 
+/// Statements whose tokens say more than the first one.
+bool is_of_interest(const Token& first) {
+  return first.is_name("import") || first.is_name("from") || first.is_name("if") ||
+         first.is_name("print");
+}
+
+class Reader {
+public:
+  PythonFile run(std::string_view text) {
+    PythonTokens tokens{text};
+    for (Token token; tokens.next(token);) {
+      note_path(token);
+      if (token.kind == Token::Kind::string && !token.text.empty() &&
+          token.text.size() <= longest_string) {
+        file_.strings.push_back(
+            {.text = token.text, .computed = token.computed, .line = token.line});
+      }
+      if (token.kind == Token::Kind::line_end) {
+        read_statement();
+        statement_.clear();
+      } else if (statement_.empty()) {
+        is_read_ = is_of_interest(token);
+        statement_.push_back(token);
+      } else if (is_read_) {
+        statement_.push_back(token);
+      }
+    }
+    return std::move(file_);
+  }
+
+private:
+  /// `sys.path`
+  void note_path(const Token& token) {
+    if (of_sys_path_ == 0 && token.kind != Token::Kind::name) {
+      return;
+    }
+    const bool is_next = of_sys_path_ == 0   ? token.is_name("sys")
+                         : of_sys_path_ == 1 ? token.is(".")
+                                             : token.is_name("path");
+    of_sys_path_ = is_next ? of_sys_path_ + 1 : token.is_name("sys") ? 1 : 0;
+    if (of_sys_path_ == 3) {
+      file_.changes_path = true;
+      of_sys_path_ = 0;
+    }
+  }
+
+  void read_statement() {
+    const Token& first = statement_.front();
+    if (!first.indented) {
+      block_ = first.is_name("if") && asks_for_main(statement_) ? "__name__" : first.text;
+    }
+    const bool when_main = first.indented && block_ == "__name__";
+    const Import pattern{.line = first.line,
+                         .nested = first.indented && !when_main,
+                         .optional = first.indented && may_fail(block_),
+                         .when_main = when_main};
+    if (file_.python2_line == 0 && first.is_name("print") && statement_.size() > 1 &&
+        statement_[1].kind == Token::Kind::string) {
+      file_.python2_line = first.line;
+    }
+    if (first.is_name("import")) {
+      read_import(statement_, pattern, file_.imports);
+    } else if (first.is_name("from")) {
+      read_from(statement_, pattern, file_.imports);
+    }
+  }
+
+  PythonFile file_;
+  Statement statement_;  ///< its first token alone where the others do not matter
+  bool is_read_{false};  ///< they do
+  std::string block_;
+  int of_sys_path_{0};  ///< how much of `sys.path` the last tokens are
+};
+
 }  // namespace
 
 PythonFile read_python_file(std::string_view text) {
-  const auto tokens = tokenize_python(text);
-  PythonFile file;
-  Statement statement;
-  std::string block;
-  for (std::size_t i = 0; i < tokens.size(); ++i) {
-    const Token& token = tokens[i];
-    file.changes_path =
-        file.changes_path ||
-        (token.is_name("path") && i >= 2 && tokens[i - 1].is(".") && tokens[i - 2].is_name("sys"));
-    if (token.kind == Token::Kind::string && !token.text.empty() &&
-        token.text.size() <= longest_string) {
-      file.strings.push_back({.text = token.text, .computed = token.computed, .line = token.line});
-    }
-    if (token.kind != Token::Kind::line_end) {
-      statement.push_back(&token);
-      continue;
-    }
-    if (statement.empty()) {
-      continue;
-    }
-    const Token& first = *statement.front();
-    if (!first.indented) {
-      block = first.is_name("if") && asks_for_main(statement) ? "__name__" : first.text;
-    }
-    const bool when_main = first.indented && block == "__name__";
-    const Import pattern{.line = first.line,
-                         .nested = first.indented && !when_main,
-                         .optional = first.indented && may_fail(block),
-                         .when_main = when_main};
-    if (file.python2_line == 0 && first.is_name("print") && statement.size() > 1 &&
-        statement[1]->kind == Token::Kind::string) {
-      file.python2_line = first.line;
-    }
-    if (first.is_name("import")) {
-      read_import(statement, pattern, file.imports);
-    } else if (first.is_name("from")) {
-      read_from(statement, pattern, file.imports);
-    }
-    statement.clear();
-  }
-  return file;
+  return Reader{}.run(text);
 }
 
 }  // namespace autopack::project

@@ -21,8 +21,39 @@ struct Token {
   bool is_name(std::string_view name) const { return kind == Kind::name && text == name; }
 };
 
-/// Tokens of `text`; never fails: what is no Python becomes signs. Neighbouring strings are one.
-/// Line ends inside brackets are left out.
+/// Reads Python source token by token; never fails: what is no Python becomes signs. Neighbouring
+/// strings are one. Line ends inside brackets are left out.
+class PythonTokens {
+public:
+  /// `text` must outlive this object.
+  explicit PythonTokens(std::string_view text) : text_{text} {}
+
+  /// Reads the next one into `token`, whose memory it uses again; false when there is none.
+  bool next(Token& token);
+
+private:
+  char peek(std::size_t ahead = 0) const {
+    return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
+  }
+
+  void pass_blanks();
+  std::size_t string_prefix() const;
+  bool begin(Token& token, Token::Kind kind);
+  bool read_line_end(Token& token);
+  bool read_word(Token& token, Token::Kind kind);
+  bool read_sign(Token& token);
+  bool read_strings(Token& token);
+  void read_string(Token& token);
+
+  std::string_view text_;
+  std::size_t at_{0};
+  int depth_{0};
+  int line_{1};
+  bool indented_{false};
+  bool in_statement_{false};  ///< a token of it was read
+};
+
+/// All tokens of `text`.
 std::vector<Token> tokenize_python(std::string_view text);
 
 }  // namespace autopack::project

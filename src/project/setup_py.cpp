@@ -178,6 +178,31 @@ private:
       facts_.name = value[0].text;
     } else if (keyword == "package_dir") {
       read_package_directory(value);
+    } else if (keyword == "install_requires" || keyword == "setup_requires") {
+      add_strings(value, facts_.requirements);
+    } else if (keyword == "extras_require" && !value.empty() && value[0].is("{")) {
+      for (const auto& item : split_arguments(bracketed(value, 0))) {
+        if (item.size() > 2 && item[0].kind == Token::Kind::string) {
+          add_strings(followed(item.subspan(2)), facts_.extras[item[0].text]);
+        }
+      }
+    }
+  }
+
+  /// The elements of a list, or lines of a text, as setuptools takes both; what is computed is left
+  /// out.
+  static void add_strings(Tokens value, std::vector<std::string>& all) {
+    const bool is_list = !value.empty() && (value[0].is("[") || value[0].is("("));
+    const auto elements = is_list ? split_arguments(bracketed(value, 0)) : std::vector{value};
+    for (const auto& element : elements) {
+      if (element.size() != 1 || element[0].kind != Token::Kind::string || element[0].computed) {
+        continue;
+      }
+      for (const auto& line : split(replace_all(element[0].text, "\\n", "\n"), '\n')) {
+        if (!trim(line).empty()) {
+          all.emplace_back(trim(line));
+        }
+      }
     }
   }
 

@@ -17,6 +17,9 @@ struct SetupPy {
   std::set<std::string> certain_imports{};  ///< those of `imports` that nothing guards
   std::set<std::string> words{};            ///< identifiers, keywords of Python included
   std::vector<std::string> literals{};      ///< strings, f-strings left out
+  /// Of install_requires and setup_requires, where they are lists of literals.
+  std::vector<std::string> requirements{};
+  std::map<std::string, std::vector<std::string>> extras{};  ///< the same of extras_require
 };
 
 /// Reads a setup.py with a small tolerant tokenizer.

@@ -3,10 +3,12 @@
 #include "base/text.hpp"
 #include "base/url.hpp"
 #include "project/findings.hpp"
+#include "project/ini.hpp"
 #include "project/package_names.hpp"
 #include "project/requirement.hpp"
 #include "project/setup_py.hpp"
 #include "project/toml.hpp"
+#include "python/marker.hpp"
 
 #include <fmt/format.h>
 
@@ -57,9 +59,17 @@ std::optional<toml::table> pyproject_of(const source::Tree& tree) {
   }
 }
 
-/// The dependencies of the `[project]` table, with those of the extras that are asked for.
-std::vector<std::string> package_requirements(const toml::table& document, const Package& package) {
-  std::vector<std::string> texts;
+void add_lines(std::vector<std::string>& texts, const std::optional<std::string>& lines) {
+  const auto more = split(lines.value_or(""), '\n');
+  texts.insert(texts.end(), more.begin(), more.end());
+}
+
+/// The dependencies that the project's own package declares, with those of the extras that are
+/// asked for.
+std::vector<std::string> package_requirements(const source::Tree& tree, const Package& package) {
+  auto setup_py = read_setup_py(file_text(tree, "setup.py"));
+  auto texts = std::move(setup_py.requirements);
+  const auto document = pyproject_of(tree).value_or(toml::table{});
   const auto add_all = [&](const toml::node_view<const toml::node>& list) {
     if (const auto* const array = list.as_array()) {
       for (const auto& element : *array) {
@@ -67,21 +77,36 @@ std::vector<std::string> package_requirements(const toml::table& document, const
       }
     }
   };
-  add_all(document["project"]["dependencies"]);
+  const toml::node_view<const toml::node> project{document["project"]};
+  add_all(project["dependencies"]);
+  const Ini setup_cfg = parse_ini(file_text(tree, "setup.cfg"));
+  add_lines(texts, find_option(setup_cfg, "options", "install_requires"));
+  add_lines(texts, find_option(setup_cfg, "options", "setup_requires"));
   for (const auto& extra : package.extras) {
-    add_all(document["project"]["optional-dependencies"][extra]);
+    add_lines(texts, find_option(setup_cfg, "options.extras_require", extra));
+    add_all(project["optional-dependencies"][extra]);
+    const auto& more = setup_py.extras[extra];
+    texts.insert(texts.end(), more.begin(), more.end());
   }
   return texts;
+}
+
+/// True for what Linux does not install.
+bool is_for_others(const std::string& text) {
+  const auto marker = python::Marker::parse(parse_requirement(text).marker);
+  return marker && marker->holds_in({.variables = {{"os_name", "posix"},
+                                                   {"platform_system", "Linux"},
+                                                   {"sys_platform", "linux"}}}) == false;
 }
 
 std::vector<std::string> all_requirements(const source::Tree& tree, const Project& project) {
   auto texts = project.normalised_requirements;
   texts.insert(texts.end(), project.requirements.begin(), project.requirements.end());
-  const auto document = project.package ? pyproject_of(tree) : std::nullopt;
-  if (document) {
-    const auto more = package_requirements(*document, *project.package);
+  if (project.package) {
+    const auto more = package_requirements(tree, *project.package);
     texts.insert(texts.end(), more.begin(), more.end());
   }
+  std::erase_if(texts, is_for_others);
   return texts;
 }
 

@@ -1,8 +1,10 @@
 #include "source/remembering_tree.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <ranges>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -43,26 +45,22 @@ public:
       path += '/';
     }
     const std::size_t prefix = path.size();
-    std::uint32_t begin = 0;
-    const auto up_to = [&](std::uint32_t end) {
-      const std::uint32_t from = std::exchange(begin, end);
-      return std::string_view{text_}.substr(from, end - from);
-    };
-    for (const Row& row : rows_) {
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
       path.resize(prefix);
-      path += up_to(row.name_end);
-      entries.push_back({.path = path,
-                         .type = row.type,
-                         .executable = row.executable,
-                         .size = row.size,
-                         .link_target = std::string{up_to(row.link_end)},
-                         .inode = row.inode,
-                         .ctime_ns = row.ctime_ns,
-                         .mtime_ns = row.mtime_ns,
-                         .obstacle = row.obstacle,
-                         .identity = std::string{up_to(row.identity_end)}});
+      path += name(i);
+      entries.push_back(entry(i, path));
     }
     return entries;
+  }
+
+  /// The entry `path`, whose last component is `last`; none when there is no such.
+  std::optional<Entry> find(std::string_view last, std::string_view path) const {
+    const auto places = std::views::iota(std::size_t{0}, rows_.size());
+    const auto place =
+        std::ranges::lower_bound(places, last, {}, [this](std::size_t i) { return name(i); });
+    return place == places.end() || name(*place) != last
+               ? std::nullopt
+               : std::optional{entry(*place, std::string{path})};
   }
 
 private:
@@ -79,6 +77,28 @@ private:
     bool executable{};
   };
 
+  std::string_view text(std::uint32_t begin, std::uint32_t end) const {
+    return std::string_view{text_}.substr(begin, end - begin);
+  }
+
+  std::string_view name(std::size_t place) const {
+    return text(place == 0 ? 0 : rows_[place - 1].identity_end, rows_[place].name_end);
+  }
+
+  Entry entry(std::size_t place, std::string path) const {
+    const Row& row = rows_[place];
+    return {.path = std::move(path),
+            .type = row.type,
+            .executable = row.executable,
+            .size = row.size,
+            .link_target = std::string{text(row.name_end, row.link_end)},
+            .inode = row.inode,
+            .ctime_ns = row.ctime_ns,
+            .mtime_ns = row.mtime_ns,
+            .obstacle = row.obstacle,
+            .identity = std::string{text(row.link_end, row.identity_end)}};
+  }
+
   std::uint32_t append(std::string_view part) {
     text_ += part;
     return static_cast<std::uint32_t>(text_.size());
@@ -92,7 +112,18 @@ class RememberingTree final : public Tree {
 public:
   explicit RememberingTree(std::shared_ptr<const Tree> tree) : tree_{std::move(tree)} {}
 
-  std::optional<Entry> find(std::string_view path) const override { return tree_->find(path); }
+  std::optional<Entry> find(std::string_view path) const override {
+    const auto slash = path.rfind('/');
+    const bool is_at_root = slash == std::string_view::npos;
+    {
+      const std::lock_guard lock{mutex_};
+      const auto known = lists_.find(path.substr(0, is_at_root ? 0 : slash));
+      if (!path.empty() && known != lists_.end()) {
+        return known->second.find(path.substr(is_at_root ? 0 : slash + 1), path);
+      }
+    }
+    return tree_->find(path);
+  }
 
   std::vector<Entry> list(std::string_view path) const override {
     {

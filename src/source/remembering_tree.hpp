@@ -6,8 +6,8 @@
 
 namespace autopack::source {
 
-/// `tree` as it was when each of its directories was first listed: later walks ask the disk no
-/// more.
+/// `tree` as it was when each of its directories was first listed: later walks, and who looks for a
+/// name in one of these, ask the disk no more.
 std::shared_ptr<const Tree> remembering(std::shared_ptr<const Tree> tree);
 
 }  // namespace autopack::source

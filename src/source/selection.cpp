@@ -128,9 +128,13 @@ bool Selection::may_hold_exceptions(std::string_view path) const {
 }
 
 bool Selection::is_only_ignored_by_git(std::string_view path) const {
-  const auto rule = excludes(path);
-  return rule && state_->git && !state_->own_walk.excludes(path) &&
-         state_->is_ignored_by_git(path, state_->is_directory(path)) && rule->file != "--exclude" &&
+  return is_only_ignored_by_git(path, state_->is_directory(path));
+}
+
+bool Selection::is_only_ignored_by_git(std::string_view path, bool is_directory) const {
+  const auto rule = state_->git ? state_->judge(path, is_directory, true) : std::nullopt;
+  return rule && !state_->own_walk.excludes(path) &&
+         state_->is_ignored_by_git(path, is_directory) && rule->file != "--exclude" &&
          rule->file != defaults_name;
 }
 

@@ -41,6 +41,8 @@ public:
 
   /// True when git's rules leave `path` out, so that keep() brings it back.
   bool is_only_ignored_by_git(std::string_view path) const;
+  /// The same, without a look at the tree.
+  bool is_only_ignored_by_git(std::string_view path, bool is_directory) const;
   /// True when git's rules count at all.
   bool asks_git() const;
   /// Takes in `path`, and all below it, though git ignores it. `why` is for people.

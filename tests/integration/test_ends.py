@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import resource
 import shutil
 import signal
@@ -14,6 +15,7 @@ import unittest
 import loopback
 import stored_image
 import testbed
+from fault_proxy import FaultProxy
 from secret_watch import secret
 from testbed import autopack
 from vertex_server import VertexServer
@@ -224,3 +226,43 @@ class Registries(unittest.TestCase):
 
 if __name__ == '__main__':
     unittest.main()
+
+
+class Containers(unittest.TestCase):
+    """What a run made to look into an image and could not take away again."""
+
+    def build(self, home, socket, **options):
+        folder = testbed.write_tree({'task.sh': 'echo hello\n'})
+        self.addCleanup(testbed.remove_images, f'autopack/{folder.name}')
+        env = testbed.environment(DOCKER_HOST=f'unix://{socket}', HOME=home, XDG_CACHE_HOME=home / '.cache')
+        return autopack('build', f'--executor-image-uri={testbed.executor()}', '--script=task.sh', '--engine=docker',
+                        '--no-push', cwd=folder, env=env, **options)
+
+    def make(self, owner):
+        name = f'autopack-{os.urandom(8).hex()}'
+        testbed.docker('create', '--name', name, '--label', f'autopack.owner={owner}', testbed.executor(), 'true')
+        self.addCleanup(testbed.run, ['docker', 'rm', '--force', name], check=False)
+        return name
+
+    @staticmethod
+    def exists(name):
+        return testbed.run(['docker', 'container', 'inspect', name], check=False).returncode == 0
+
+    def test_left_by_a_run_that_ended_are_removed_by_the_next(self):
+        with FaultProxy('/var/run/docker.sock', unix=str(testbed.new_folder('socket') / 'docker.sock')) as proxy:
+            proxy.spoil(r'DELETE .*/containers/', '500', None)
+            failed = self.build(testbed.new_folder('home'), proxy.unix, status=None)
+            left = {name for step in proxy.seen for name in re.findall(r'/containers/create\?name=([\w-]+)', step)}
+        self.assertNotEqual(failed.status, 0, failed)
+        self.assertEqual([name for name in left if not self.exists(name)], [])
+        self.assertEqual(len(left), 1)
+        owner = testbed.docker('inspect', '--format', '{{index .Config.Labels "autopack.owner"}}', *left)
+        machine, namespace, user, _, _ = owner.split('/')
+        began = pathlib.Path('/proc/self/stat').read_text(encoding='utf-8').rsplit(')', 1)[1].split()[19]
+        living = self.make(f'{machine}/{namespace}/{user}/{os.getpid()}/{began}')
+        reused = self.make(f'{machine}/{namespace}/{user}/{os.getpid()}/1')
+        others = [self.make(f'{machine}/{namespace}/{int(user) + 1}/1/1'), self.make(f'other/{namespace}/{user}/1/1')]
+        self.build(testbed.new_folder('home'), '/var/run/docker.sock')
+        there = {name: self.exists(name) for name in [*left, living, reused, *others]}
+        self.assertEqual(there, {**dict.fromkeys(left, False), living: True, reused: False,
+                                 **dict.fromkeys(others, True)})

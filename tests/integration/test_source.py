@@ -59,6 +59,16 @@ class DockerEngine(unittest.TestCase):
         self.assertEqual(self.build('--source=HEAD')['tag'], plain['tag'])
         self.assertNotEqual(self.build('--source=HEAD', '--label-git')['tag'], labelled['tag'])
 
+    def test_a_script_that_git_changes_at_checkout_is_not_said_to_be_missing(self):
+        write_tree({'.gitattributes': 'task.py working-tree-encoding=UTF-16\n'}, self.folder)
+        git(self.folder, 'add', '.gitattributes')
+        for flag in ('--script=trainer/task.py', '--python-module=trainer.task'):
+            answer = autopack('explain', '--check', '--executor-image-uri=python:3.11', flag, '--source=index',
+                              cwd=self.folder, status=2)
+            self.assertIn('`trainer/task.py` is a file that `working-tree-encoding` changes at checkout', answer.err)
+            self.assertIn('`--source=worktree` takes it', answer.err)
+            self.assertNotIn('does not exist', answer.err)
+
     def test_submit_and_run_take_it_too(self):
         write_tree({'trainer/task.py': 'print("two")\n'}, self.folder)
         answer = autopack('run', '--executor-image-uri', testbed.executor(), '--script=trainer/task.py', '--source=HEAD',

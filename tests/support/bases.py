@@ -11,8 +11,8 @@ import testbed
 
 KINDS = ('debian', 'official', 'conda', 'venv')
 
-# Debian's interpreter finds its library beside itself; two of Debian's changes are undone, so that
-# packages are installed to and found in site-packages, as upstream's does.
+# Debian's interpreter finds its library beside itself; three of Debian's changes are undone, so that packages are
+# installed to and found in site-packages, and their scripts in the prefix's bin, as upstream's does.
 MOVED = '''FROM {executor}
 COPY wheels /tmp/wheels
 RUN set -e; version=$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])'); library={prefix}/lib/python$version; \\
@@ -21,6 +21,7 @@ RUN set -e; version=$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:
     ln -s python$version {prefix}/bin/python3; ln -s python3 {prefix}/bin/python; \\
     sed -i "s/prefix_scheme = 'posix_local'/prefix_scheme = 'posix_prefix'/" $library/sysconfig.py; \\
     rm -f $library/sitecustomize.py; \\
+    sed -i 's/if name == "posix_prefix":/if False:/' $library/_distutils_system_mod.py; \\
     echo 'import site; site.addsitedir("'$library'/site-packages")' >$library/sitecustomize.py; \\
     rm -rf $library/EXTERNALLY-MANAGED $library/dist-packages; mkdir $library/site-packages; \\
     rm -rf /usr/bin/python* /usr/bin/pip* /usr/lib/python*; \\

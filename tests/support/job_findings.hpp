@@ -50,7 +50,11 @@ inline bool tells(const Problems& problems, const std::string& fragment) {
 
 inline void check_all(const std::vector<Case>& cases, Problem::Severity severity) {
   for (const auto& bad : cases) {
-    const auto problems = findings_of(bad);
+    auto problems = findings_of(bad);
+    if (severity == Problem::Severity::error) {
+      std::erase_if(problems,
+                    [](const Problem& p) { return p.severity != Problem::Severity::error; });
+    }
     std::string told;
     for (const auto& problem : problems) {
       told += problem.message + " (" + problem.origin + ")\n";

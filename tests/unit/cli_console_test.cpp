@@ -49,12 +49,13 @@ TEST_CASE("several findings are told together, each with its origin and remedy")
                     Problems{{.message = "key `machine-type` is missing",
                               .origin = "`--worker-pool-spec`",
                               .hints = {"machine-type=n1-standard-4"}},
-                             {.severity = Problem::Severity::warning, .message = "not told"},
+                             {.severity = Problem::Severity::warning, .message = "told too"},
                              {.message = "no script `train.py`"}}};
   CHECK(error_text(error, plain) ==
         "error: key `machine-type` is missing\n"
         "  from: `--worker-pool-spec`\n"
         "  hint: machine-type=n1-standard-4\n"
+        "warning: told too\n"
         "error: no script `train.py`\n"
         "\n"
         "2 errors\n");

@@ -102,6 +102,23 @@ TEST_CASE("environment variables stand in for flags that are not typed") {
   CHECK_FALSE(parsed.flags.origin("--nothing"));
 }
 
+TEST_CASE("a flag that is likely the program's is told where it goes") {
+  FlagSet flags{"run"};
+  bool is_known = false;
+  flags.toggle("--verbatim", is_known, "a flag");
+  const auto hints = [&](const std::string& token) {
+    try {
+      flags.parse({token}, Environment{}, {});
+    } catch (const Error& error) {
+      return error.hints().front();
+    }
+    return std::string{};
+  };
+  CHECK(hints("--epochs=2") == "`-- --epochs=2` gives it to the program");
+  CHECK(hints("--name=a b") == "`-- '--name=a b'` gives it to the program");
+  CHECK(hints("--verbatin") == "did you mean `--verbatim`?");
+}
+
 TEST_CASE("what does not fit is told with the flag or the variable") {
   CHECK(Parsed{}.failure({"--regoin=x"}) ==
         "`autopack submit` has no flag `--regoin` / did you mean `--region`? / "

@@ -216,3 +216,56 @@ TEST_CASE("any text becomes a component of an image name") {
     CHECK_FALSE(Reference::fault("gcr.io/project/autopack/" + component));
   }
 }
+
+TEST_CASE("names as go-containerregistry reads them") {
+  // Of the tests of its package `name`, said anew; `difference` where autopack means another thing.
+  struct Row {
+    std::string name{};
+    std::string host{};  ///< as the peer has it; empty where it refuses the name
+    std::string path{};
+    std::string difference{};
+  };
+
+  const std::string digest = "sha256:" + std::string(64, 'b');
+  const std::string host_of_docker{"it calls `index.docker.io` what docker calls `docker.io`"};
+  const std::vector<Row> rows{
+      {"gcr.io/a/b:latest", "gcr.io", "a/b"},
+      {"gcr.io/team.example/a/b:latest", "gcr.io", "team.example/a/b"},
+      {"gcr.io/a/with-nums:v2", "gcr.io", "a/with-nums"},
+      {"us.gcr.io/a/b:with.period.in.tag", "us.gcr.io", "a/b"},
+      {"gcr.io/a/b:w1th-alpha_num3ric.PLUScaps", "gcr.io", "a/b"},
+      {"host.with.port:9001/image:latest", "host.with.port:9001", "image"},
+      {"www.example.test:12345/repo/path", "www.example.test:12345", "repo/path"},
+      {"gcr.io/a/implicit-latest", "gcr.io", "a/implicit-latest"},
+      {"localhost:9090/a", "localhost:9090", "a"},
+      {"localhost/a", "localhost", "a"},
+      {"gcr.io/a/b@" + digest, "gcr.io", "a/b"},
+      {"gcr.io/a/b:v1@" + digest, "gcr.io", "a/b"},
+      {"namespace/path/image", "index.docker.io", "namespace/path/image", host_of_docker},
+      {"library/ubuntu", "index.docker.io", "library/ubuntu", host_of_docker},
+      {"ubuntu", "index.docker.io", "library/ubuntu", host_of_docker},
+      {"docker.io/ubuntu", "index.docker.io", "library/ubuntu", host_of_docker},
+      {"index.docker.io/ubuntu", "index.docker.io", "library/ubuntu", host_of_docker},
+      {"", "", ""},
+      {"white space", "", ""},
+      {"b@char/image", "", ""},
+      {"gcr?com/a", "", ""},
+      {"gcr.io/a/b:c@n'tuse", "", ""},
+      {"gcr.io/a/b:white space", "", ""},
+      {"gcr.io/a/b:" + std::string(129, 't'), "", ""},
+      {"gcr.io/a/b@", "", ""},
+      {"gcr.io/a/b@unknown:abc", "", ""},
+      {"gcr.io/a/b@sha256:short", "", ""},
+      {"gcr.io/a/b@sha256:" + std::string(64, 'x'), "", ""},
+  };
+  for (const auto& row : rows) {
+    CAPTURE(row.name);
+    REQUIRE(Reference::fault(row.name).has_value() == row.host.empty());
+    if (row.host.empty()) {
+      continue;
+    }
+    const auto reference = Reference::parse(row.name);
+    CHECK(reference.host == (row.difference.empty() ? row.host : "docker.io"));
+    CHECK(reference.path == row.path);
+  }
+}

@@ -174,6 +174,14 @@ TEST_CASE("machines, accelerators, disks and replicas") {
       Problem::Severity::warning);
 }
 
+TEST_CASE("what is misspelt is told along with what is wrong") {
+  const auto problems = findings_of(
+      {{pool + "machine-type=n1-standrd-4,container-image-uri=i", "--region=us-centrall"}, "", {}});
+  REQUIRE(problems.size() == 2);
+  CHECK(tells(problems, "unknown machine type `n1-standrd-4` (did you mean `n1-standard-4`?)"));
+  CHECK(tells(problems, "unknown region `us-centrall` (did you mean `us-central1`?)"));
+}
+
 TEST_CASE("fields of the job") {
   check_all(
       {

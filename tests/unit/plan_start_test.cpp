@@ -43,7 +43,11 @@ struct Start {
     for (const auto& problem : plan::start_advice(
              plan::make_plan(shared, project, request, base, options), project, look)) {
       text += problem.severity == Problem::Severity::error ? "error: " : "warning: ";
-      text += problem.message + "\n";
+      text += problem.message;
+      for (const auto& hint : problem.hints) {
+        text += " [" + hint + "]";
+      }
+      text += "\n";
     }
     return text;
   }
@@ -115,6 +119,8 @@ TEST_CASE("start: a module or a command from elsewhere") {
   CHECK(holds(start.advice(Strings{}), "error: the executor image has no `nosuch`"));
   start.options.system_packages = {"nosuch-tools"};
   CHECK(holds(start.advice(Strings{}), "warning: the executor image has no `nosuch`"));
+  start.request = {.command = {"torchrn", "gone.py"}};
+  CHECK(holds(start.advice(Strings{}), "`torchrn` [did you mean `torchrun`?]"));
   start.request = {.requirements = {"torch"}, .command = {"torchrun", "gone.py"}};
   CHECK(holds(start.advice(Strings{}), "warning: `gone.py` is run here, which does not exist"));
 }

@@ -299,12 +299,22 @@ TEST_CASE("start: variables for the installation hold no secret") {
   CHECK(problems.size() == 1);
 }
 
+TEST_CASE("start: what is there and cannot be taken is not said to be missing") {
+  MemoryTree tree;
+  tree.other("task.py", "fifo");
+  CHECK_THROWS_WITH_AS(scan(tree, {.script = "task.py"}), "`task.py` is a fifo (script)", Error);
+  tree.file("pkg/__init__.py", "").other("pkg/task.py", "socket");
+  CHECK_THROWS_WITH_AS(scan(tree, {.module = "pkg.task"}),
+                       "`pkg/task.py` is a socket (python-module)", Error);
+}
+
 TEST_CASE("start: needs of the system") {
-  const auto needs = [](std::map<std::string, std::string> files) {
+  const auto needs = [](std::map<std::string, std::string> files, Strings extras = {}) {
     files.emplace("task.py", "");
     const MemoryTree tree{files};
     std::string text;
-    for (const auto& need : system_needs(tree, scan(tree, {.script = "task.py"}))) {
+    const auto project = scan(tree, {.script = "task.py", .package_extras = std::move(extras)});
+    for (const auto& need : system_needs(tree, project)) {
       text += need.packages + (need.stops_build ? "! " : " ");
     }
     return text;
@@ -317,6 +327,24 @@ TEST_CASE("start: needs of the system") {
   CHECK(needs({{"requirements.txt", "opencv_python>=4\nmpi4py"}}) ==
         "libgl1,libglib2.0-0 libopenmpi-dev,openmpi-bin ");
   CHECK(needs({{"requirements.txt", "opencv-python-headless"}}).empty());
+  CHECK(needs({{"requirements.txt", "mpi4py; sys_platform == 'win32'"}}).empty());
+  CHECK(needs({{"setup.py",
+                "from setuptools import setup\n"
+                "more = ['x @ git+https://e.com/x', f'opencv-python{v}']\n"
+                "setup(name='a', setup_requires='mpi4py\\n\\nsix', install_requires=more)"}}) ==
+        "git! libopenmpi-dev,openmpi-bin ");
+  CHECK(needs({{"setup.py",
+                "from setuptools import setup\n"
+                "setup(name='a', extras_require={'mpi': ['mpi4py']}, tests_require=['mpi4py'])"}})
+            .empty());
+  CHECK(needs({{"setup.py",
+                "from setuptools import setup\n"
+                "setup(name='a', extras_require={'mpi': ['mpi4py'], 'cv': ['opencv-python']})"}},
+              {"mpi"}) == "libopenmpi-dev,openmpi-bin ");
+  CHECK(needs({{"setup.cfg",
+                "[metadata]\nname = a\n[options]\npackages = a\ninstall_requires =\n  mpi4py\n"},
+               {"setup.py", "from setuptools import setup\nsetup()"}}) ==
+        "libopenmpi-dev,openmpi-bin ");
   CHECK(needs({{"pyproject.toml",
                 "[project]\nname='a'\nversion='1'\ndependencies=['x @ git+https://e.com/x']\n"},
                {"a/__init__.py", ""}}) == "git! ");

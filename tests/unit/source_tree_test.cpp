@@ -174,6 +174,26 @@ TEST_CASE("a disk tree reads files and nothing else") {
   CHECK(message_of([&] { tree->read(""); }, kind) == "`` is a directory, not a file");
 }
 
+TEST_CASE("a remembering tree finds what it has listed, and what it has not") {
+  auto memory = std::make_shared<MemoryTree>();
+  memory->file("b", "1").file("a/x", "22").file("a/xy", "333", true).symlink("a/z", "x");
+  const auto kept = remembering(memory);
+  const auto find_all = [&] {
+    for (const char* path : {"", "a", "b", "c", "a/", "a/w", "a/x", "a/xy", "a/y", "a/z", "a/zz",
+                             "a/x/y", "b/c", "a/z/x"}) {
+      CAPTURE(path);
+      CHECK(kept->find(path) == memory->find(path));
+    }
+  };
+  find_all();
+  for (const char* directory : {"", "a", "b", "a/x", "c"}) {
+    kept->list(directory);
+    find_all();
+  }
+  memory->file("a/later", "");
+  CHECK_FALSE(kept->find("a/later"));
+}
+
 TEST_CASE("a remembering tree gives each entry whole, and as it was") {
   const TemporaryDirectory directory;
   const fs::path& root = directory.path();

@@ -3,6 +3,8 @@
 #include "support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace autopack;
 
@@ -29,4 +31,33 @@ TEST_CASE("the oldest blobs go when there are too many") {
   }
   CHECK(total <= 1000);
   CHECK(cache.get(sha256(std::string(100, static_cast<char>('A' + 39)))));
+}
+
+TEST_CASE("a blob is kept although the cache cannot be pruned") {
+  if (::geteuid() != 0) {
+    return;  // who else's files would be in the way?
+  }
+  const TemporaryDirectory directory;
+  const auto blobs = directory.path() / "blobs";
+  std::filesystem::create_directory(blobs);
+  write_file(blobs / "of-another", std::string(2000, 'x'));
+  std::filesystem::permissions(directory.path(), std::filesystem::perms{0755});
+  // Others may write and not remove; then they may not even look.
+  for (const auto mode : {01777U, 01733U}) {
+    std::filesystem::permissions(blobs, std::filesystem::perms{mode});
+    const pid_t child = ::fork();
+    if (child == 0) {
+      if (::setresuid(65534, 65534, 65534) != 0) {
+        ::_exit(2);
+      }
+      const state::BlobCache cache{blobs, 1000};
+      const std::string blob(500, static_cast<char>(mode));
+      cache.put(blob);
+      ::_exit(cache.get(sha256(blob)) == blob ? 0 : 1);
+    }
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    CHECK(status == 0);
+    CHECK(std::filesystem::exists(blobs / "of-another"));
+  }
 }
