@@ -7,8 +7,8 @@ of another compiler. Prints what it finds, what it looked at and, at the end, `N
 
 A file takes about eight seconds, most of them for the headers of libraries. So
 * a file that was found clean is looked at again when it, a header of ours that it includes or .clang-tidy has changed;
-* of a day with many commits, the newest come first: whole commits, until MOST files are to be looked at. Those before
-  have their turn in the next run, where the build directory is kept; --all looks at every file.
+* of a day with many commits, the newest come first, until MOST files are to be looked at. Those before have their turn
+  in the next run, where the build directory is kept; --all looks at every file.
 Without commits of the last day, or where git tells no history (a shallow clone, an unpacked archive), it looks at MOST
 files, evenly spread.
 """
@@ -43,9 +43,10 @@ def changed(known, is_clean):
         if not parents:  # all files are new in it
             continue
         files = [name for name in git('diff', '--name-only', parents[0], commit) if name in known]
-        if sum(not is_clean(name) for name in found) < MOST:
-            found.update(dict.fromkeys(files))
         left.update(files)
+        for name in files:
+            if sum(not is_clean(one) for one in found) < MOST:
+                found.setdefault(name)
     return list(found), len(left - set(found))
 
 
