@@ -146,9 +146,11 @@ http::Header Api::registry_auth(const std::string& repository) const {
           registry::to_registry_auth(login(repository), registry::host_of(repository)).reveal()};
 }
 
-std::string Api::create_container(std::string what, std::string body, const std::string& query) {
+std::string Api::create_container(std::string what,
+                                  const std::string& body,
+                                  const std::string& query) {
   std::random_device random;
-  const std::string name = fmt::format("autopack-{:08x}{:08x}", random(), random());
+  std::string name = fmt::format("autopack-{:08x}{:08x}", random(), random());
   auto create =
       short_request(std::move(what), "POST",
                     "/containers/create?name=" + name + (query.empty() ? "" : "&") + query);
@@ -166,7 +168,7 @@ std::string Api::create_container(std::string what, std::string body, const std:
     }
     require_ok(create, response);
     if (text_at(parse_json(response.body), "Id").empty()) {
-      throw Error(ErrorKind::remote, "the engine made a container, but told no id");
+      throw Error(ErrorKind::remote, "the engine made a container, but did not tell its id");
     }
     return name;
   } catch (...) {

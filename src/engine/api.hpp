@@ -37,7 +37,7 @@ public:
   /// Makes a container of the `body` given, and gives its name; `query` may be empty. When it fails
   /// no container is left, even if only the answer was lost. Those that ended runs left are
   /// removed.
-  std::string create_container(std::string what, std::string body, const std::string& query);
+  std::string create_container(std::string what, const std::string& body, const std::string& query);
   http::Request removal_of(const std::string& container);
   /// X-Registry-Auth with that login.
   http::Header registry_auth(const std::string& repository) const;

@@ -91,19 +91,19 @@ struct Writer {
 
   NumberForm form{NumberForm::number};
 
-  Written write(const std::string& value) const { return json(value); }
+  static Written write(const std::string& value) { return json(value); }
 
   Written write(std::int64_t value) const {
     return form == NumberForm::text ? json(std::to_string(value)) : json(value);
   }
 
-  Written write(double value) const { return json(value); }
+  static Written write(double value) { return json(value); }
 
-  Written write(bool value) const { return json(value); }
+  static Written write(bool value) { return json(value); }
 
-  Written write(const Bag& value) const { return value.fields(); }
+  static Written write(const Bag& value) { return value.fields(); }
 
-  Written write(const std::map<std::string, std::string>& value) const { return json(value); }
+  static Written write(const std::map<std::string, std::string>& value) { return json(value); }
 
   template <class T>
   Written write(const std::optional<T>& value) const {

@@ -44,11 +44,11 @@ std::string did_you_mean_accelerator(const std::string& name) {
 
 class MachineCheck {
 public:
-  MachineCheck(const Pool& pool, std::string path, Review& findings)
+  MachineCheck(const Pool& pool, std::string path, Review& review)
       : machine_{pool.machine.value_or(Machine{})},
         disk_{pool.disk.value_or(Disk{})},
         path_{std::move(path)},
-        findings_{findings},
+        review_{review},
         machine_type_{machine_.type.value_or("")},
         accelerator_{machine_.accelerator.value_or("")},
         count_{machine_.accelerators} {
@@ -72,7 +72,7 @@ private:
   Machine machine_;
   Disk disk_;
   std::string path_;
-  Review& findings_;
+  Review& review_;
   std::string machine_type_;
   std::string accelerator_;
   Number count_;
@@ -80,34 +80,33 @@ private:
 
 /// acceleratorType and acceleratorCount come together.
 void MachineCheck::pair() {
-  const auto type_name = findings_.name(at("acceleratorType"), "accelerator-type");
-  const auto count_name = findings_.name(at("acceleratorCount"), "accelerator-count");
+  const auto type_name = review_.name(at("acceleratorType"), "accelerator-type");
+  const auto count_name = review_.name(at("acceleratorCount"), "accelerator-count");
   if (accelerator_.empty() && count_.value_or(0) != 0 &&
-      !findings_.was_given(at("acceleratorType"))) {
-    findings_.error(at("acceleratorCount"),
-                    fmt::format("{} is given without {}", count_name, type_name));
+      !review_.was_given(at("acceleratorType"))) {
+    review_.error(at("acceleratorCount"),
+                  fmt::format("{} is given without {}", count_name, type_name));
   }
   if (!accelerator_.empty() && count_ && *count_ < 1) {
-    findings_.error(
-        at("acceleratorCount"),
-        fmt::format("{} is {}; with a type there is at least one", count_name, *count_));
+    review_.error(at("acceleratorCount"),
+                  fmt::format("{} is {}; with a type there is at least one", count_name, *count_));
   }
-  if (!accelerator_.empty() && !count_ && !findings_.was_given(at("acceleratorCount"))) {
-    findings_.error(at("acceleratorType"),
-                    fmt::format("{} is given without {}", type_name, count_name));
+  if (!accelerator_.empty() && !count_ && !review_.was_given(at("acceleratorCount"))) {
+    review_.error(at("acceleratorType"),
+                  fmt::format("{} is given without {}", type_name, count_name));
   }
 }
 
 void MachineCheck::fixed(const tables::Machine& machine) {
   const auto& own = machine.fixed[0];
   if (accelerator_.empty()) {
-    findings_.warning(at("machineType"),
-                      fmt::format("machine type `{}` has {} `{}`, which the job does not name",
-                                  machine_type_, own.counts[0], own.type));
+    review_.warning(at("machineType"),
+                    fmt::format("machine type `{}` has {} `{}`, which the job does not name",
+                                machine_type_, own.counts[0], own.type));
   } else if (accelerator_ != own.type || count_ != own.counts[0]) {
-    findings_.error(at("acceleratorType"),
-                    fmt::format("machine type `{}` has {} `{}`, not {} `{}`", machine_type_,
-                                own.counts[0], own.type, count_.value_or(0), accelerator_));
+    review_.error(at("acceleratorType"),
+                  fmt::format("machine type `{}` has {} `{}`, not {} `{}`", machine_type_,
+                              own.counts[0], own.type, count_.value_or(0), accelerator_));
   }
 }
 
@@ -119,53 +118,53 @@ void MachineCheck::attached(const tables::Machine& machine) {
   const auto own = std::find_if(offer.begin(), offer.end(),
                                 [&](const Accelerators& a) { return a.type == accelerator_; });
   if (own == offer.end()) {
-    findings_.error(at("acceleratorType"),
-                    offer.empty()
-                        ? fmt::format("machine type `{}` takes no accelerators", machine_type_)
-                        : fmt::format("machine type `{}` does not take `{}`; it takes {}",
-                                      machine_type_, accelerator_, offered(offer)));
+    review_.error(at("acceleratorType"),
+                  offer.empty()
+                      ? fmt::format("machine type `{}` takes no accelerators", machine_type_)
+                      : fmt::format("machine type `{}` does not take `{}`; it takes {}",
+                                    machine_type_, accelerator_, offered(offer)));
     return;
   }
   // pods: the multiples depend on the region
   const bool pod = machine.tpu && count_.value_or(0) >= 32;
   if (!pod && count_ && *count_ > 0 &&
       std::find(own->counts.begin(), own->counts.end(), *count_) == own->counts.end()) {
-    findings_.error(at("acceleratorCount"),
-                    fmt::format("machine type `{}` does not take {} `{}`; it takes {}",
-                                machine_type_, *count_, accelerator_, numbers(own->counts)));
+    review_.error(at("acceleratorCount"),
+                  fmt::format("machine type `{}` does not take {} `{}`; it takes {}", machine_type_,
+                              *count_, accelerator_, numbers(own->counts)));
   }
 }
 
 void MachineCheck::topology(const tables::Machine& machine) {
   const auto topology = machine_.tpu_topology.value_or("");
   if (topology.empty()) {
-    if (machine.needs_topology && !findings_.was_given(at("tpuTopology"))) {
-      findings_.error(at("machineType"),
-                      fmt::format("machine type `{}` needs a TPU topology{}", machine_type_,
-                                  machine.topologies.empty()
-                                      ? ""
-                                      : fmt::format(": {}", fmt::join(machine.topologies, ", "))),
-                      {"--tpu-topology=TOPOLOGY, or `tpuTopology` in a file"});
+    if (machine.needs_topology && !review_.was_given(at("tpuTopology"))) {
+      review_.error(at("machineType"),
+                    fmt::format("machine type `{}` needs a TPU topology{}", machine_type_,
+                                machine.topologies.empty()
+                                    ? ""
+                                    : fmt::format(": {}", fmt::join(machine.topologies, ", "))),
+                    {"--tpu-topology=TOPOLOGY, or `tpuTopology` in a file"});
     }
     return;
   }
   const auto& known = machine.topologies;
   if (!machine.tpu) {
-    findings_.error(at("tpuTopology"),
-                    fmt::format("machine type `{}` has no TPU topology", machine_type_));
+    review_.error(at("tpuTopology"),
+                  fmt::format("machine type `{}` has no TPU topology", machine_type_));
   } else if (!known.empty() && std::find(known.begin(), known.end(), topology) == known.end()) {
-    findings_.error(at("tpuTopology"),
-                    fmt::format("machine type `{}` has no topology `{}`; it has {}", machine_type_,
-                                printable(topology), fmt::join(known, ", ")));
+    review_.error(at("tpuTopology"),
+                  fmt::format("machine type `{}` has no topology `{}`; it has {}", machine_type_,
+                              printable(topology), fmt::join(known, ", ")));
   }
 }
 
 void MachineCheck::table() {
   const auto types = tables::accelerator_types();
   if (!accelerator_.empty() && std::find(types.begin(), types.end(), accelerator_) == types.end()) {
-    findings_.error(at("acceleratorType"),
-                    fmt::format("unknown accelerator type `{}`{}", printable(accelerator_),
-                                did_you_mean_accelerator(accelerator_)));
+    review_.error(at("acceleratorType"),
+                  fmt::format("unknown accelerator type `{}`{}", printable(accelerator_),
+                              did_you_mean_accelerator(accelerator_)));
     return;
   }
   const auto* const machine = tables::find_machine(machine_type_);
@@ -174,36 +173,36 @@ void MachineCheck::table() {
     for (const auto& known : tables::machines()) {
       names.push_back(known.name);
     }
-    findings_.warning(at("machineType"),
-                      fmt::format("unknown machine type `{}`{}", printable(machine_type_),
-                                  tables::did_you_mean(machine_type_, names)));
+    review_.warning(at("machineType"),
+                    fmt::format("unknown machine type `{}`{}", printable(machine_type_),
+                                tables::did_you_mean(machine_type_, names)));
     return;
   }
   machine->fixed.empty() ? attached(*machine) : fixed(*machine);
   topology(*machine);
   const auto disk_type = disk_.type.value_or("");
   if (!machine->boot_disk.empty() && !disk_type.empty() && disk_type != machine->boot_disk) {
-    findings_.error(path_ + ".diskSpec.bootDiskType",
-                    fmt::format("machine type `{}` boots from `{}`, not from `{}`", machine_type_,
-                                machine->boot_disk, printable(disk_type)));
+    review_.error(path_ + ".diskSpec.bootDiskType",
+                  fmt::format("machine type `{}` boots from `{}`, not from `{}`", machine_type_,
+                              machine->boot_disk, printable(disk_type)));
   }
 }
 
 void MachineCheck::disk() {
   const auto type = disk_.type.value_or("");
-  if (!type.empty() && !findings_.options().skip_tables &&
+  if (!type.empty() && !review_.options().skip_tables &&
       std::find(disk_types.begin(), disk_types.end(), type) == disk_types.end()) {
-    findings_.error(path_ + ".diskSpec.bootDiskType",
-                    fmt::format("unknown boot disk type `{}`{}", printable(type),
-                                tables::did_you_mean(type, disk_types)));
+    review_.error(path_ + ".diskSpec.bootDiskType",
+                  fmt::format("unknown boot disk type `{}`{}", printable(type),
+                              tables::did_you_mean(type, disk_types)));
   }
   if (disk_.size) {
     const auto size = *disk_.size;
     if (size < smallest_disk || size > largest_disk) {
-      findings_.error(path_ + ".diskSpec.bootDiskSizeGb",
-                      fmt::format("{} is {}; a boot disk has {} to {} GB",
-                                  shown_path(path_ + ".diskSpec.bootDiskSizeGb"), size,
-                                  smallest_disk, largest_disk));
+      review_.error(path_ + ".diskSpec.bootDiskSizeGb",
+                    fmt::format("{} is {}; a boot disk has {} to {} GB",
+                                shown_path(path_ + ".diskSpec.bootDiskSizeGb"), size, smallest_disk,
+                                largest_disk));
     }
   }
 }
@@ -212,23 +211,23 @@ void MachineCheck::run() {
   pair();
   disk();
   if (machine_type_.empty()) {
-    if (!findings_.was_given(at("machineType"))) {
-      findings_.error(at("machineType"),
-                      fmt::format("{} has no {}", shown_path(path_),
-                                  findings_.name(at("machineType"), "machine-type")),
-                      {"add machine-type=n1-standard-4 or another to the pool"});
+    if (!review_.was_given(at("machineType"))) {
+      review_.error(at("machineType"),
+                    fmt::format("{} has no {}", shown_path(path_),
+                                review_.name(at("machineType"), "machine-type")),
+                    {"add machine-type=n1-standard-4 or another to the pool"});
     }
     return;
   }
-  if (!findings_.options().skip_tables) {
+  if (!review_.options().skip_tables) {
     table();
   }
 }
 
 }  // namespace
 
-void check_machine(const Pool& pool, const std::string& path, Review& findings) {
-  MachineCheck{pool, path, findings}.run();
+void check_machine(const Pool& pool, const std::string& path, Review& review) {
+  MachineCheck{pool, path, review}.run();
 }
 
 }  // namespace autopack::job

@@ -92,7 +92,7 @@ private:
       return false;
     }
     const project::Findings findings{plan_.working_directory(), project_.ignore};
-    return findings.is_file("setup.py") || project::console_scripts(findings).count(name) > 0;
+    return findings.is_file("setup.py") || project::console_scripts(findings).contains(name);
   }
 
   void check_program(const std::vector<std::string>& words, const std::string& origin) {

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
-#include <ranges>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -55,12 +54,14 @@ public:
 
   /// The entry `path`, whose last component is `last`; none when there is no such.
   std::optional<Entry> find(std::string_view last, std::string_view path) const {
-    const auto places = std::views::iota(std::size_t{0}, rows_.size());
-    const auto place =
-        std::ranges::lower_bound(places, last, {}, [this](std::size_t i) { return name(i); });
-    return place == places.end() || name(*place) != last
+    const auto place_of = [this](const Row& row) {
+      return static_cast<std::size_t>(&row - rows_.data());
+    };
+    const auto row = std::partition_point(
+        rows_.begin(), rows_.end(), [&](const Row& one) { return name(place_of(one)) < last; });
+    return row == rows_.end() || name(place_of(*row)) != last
                ? std::nullopt
-               : std::optional{entry(*place, std::string{path})};
+               : std::optional{entry(place_of(*row), std::string{path})};
   }
 
 private:

@@ -20,7 +20,7 @@ struct Heavy {
     tree.file(place + "2", std::string(30'000'000, 'y'));
   }
 
-  plan::Plan plan() {
+  plan::ReadablePlan plan() {
     shared = std::make_shared<source::MemoryTree>(tree);
     return plan::make_plan(shared, project::scan(*shared, request), request,
                            {.reference = "python:3", .python = "python3", .pip = true}, {});

@@ -75,7 +75,7 @@ TEST_CASE("plan: templates of one's own stand in for the embedded ones") {
   CHECK_THROWS_WITH_AS(static_cast<void>(fixture.plan()),
                        doctest::Contains("holds none of `Dockerfile.mustache`"), Error);
   std::ofstream{directory.path() / "Dockerfile.mustache"} << "FROM {{{base}}} # <own>\n";
-  const plan::Plan own = fixture.plan();
+  const plan::ReadablePlan own = fixture.plan();
   CHECK(own.dockerfile == "FROM example.org/base:1 # <own>\n");
   CHECK(own.dependency_key != Fixture{}.plan().dependency_key);
   std::ofstream{directory.path() / "Dockerfile.mustache"} << "FROM x\n{{entrypint}}\n";

@@ -72,7 +72,7 @@ struct World {
     write_file(root / path, text);
   }
 
-  plan::Plan plan() const {
+  plan::ReadablePlan plan() const {
     const std::shared_ptr<const source::Tree> tree = source::make_disk_tree(root);
     return plan::make_plan(tree, project::scan(*tree, request), request, base, options);
   }
@@ -179,7 +179,7 @@ const std::vector<Change>& changes() {
 TEST_CASE("plan: of generated projects each change moves the keys that it should") {
   for (std::uint32_t seed = 1; seed <= 8; ++seed) {
     const World world{seed, "here"};
-    const plan::Plan before = world.plan();
+    const plan::ReadablePlan before = world.plan();
     Random random{seed * 7919};
     for (const Change& change : changes()) {
       World changed{seed, "another place"};
@@ -188,7 +188,7 @@ TEST_CASE("plan: of generated projects each change moves the keys that it should
       CAPTURE(change.what);
       CAPTURE(file);
       change.apply(changed, file);
-      const plan::Plan after = changed.plan();
+      const plan::ReadablePlan after = changed.plan();
       CHECK((after.dependency_key != before.dependency_key) == (change.moves == Moves::both));
       CHECK((after.image_key != before.image_key) == (change.moves != Moves::nothing));
     }

@@ -67,7 +67,7 @@ const std::vector<Change>& changes() {
 }  // namespace
 
 TEST_CASE("plan: each change moves exactly the keys that depend on it") {
-  const plan::Plan before = Fixture{}.plan();
+  const plan::ReadablePlan before = Fixture{}.plan();
   CHECK(before.dependency_key.size() == 64);
   CHECK(before.image_key.size() == 64);
   CHECK(before.dependency_key != before.image_key);
@@ -75,7 +75,7 @@ TEST_CASE("plan: each change moves exactly the keys that depend on it") {
     CAPTURE(change.what);
     Fixture changed;
     change.apply(changed);
-    const plan::Plan after = changed.plan();
+    const plan::ReadablePlan after = changed.plan();
     CHECK((after.dependency_key != before.dependency_key) == (change.moves == Moves::both));
     CHECK((after.image_key != before.image_key) == (change.moves != Moves::nothing));
   }
@@ -85,7 +85,7 @@ TEST_CASE("plan: without contents nothing is read and no key is made") {
   Fixture fixture;
   fixture.options.contents = false;
   const auto tree = std::make_shared<source::MemoryTree>(fixture.tree);
-  const plan::Plan plan =
+  const plan::ReadablePlan plan =
       plan::make_plan(tree, fixture.project, fixture.request, fixture.base, fixture.options);
   CHECK(tree->reads().empty());
   CHECK(plan.image_key.empty());

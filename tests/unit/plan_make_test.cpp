@@ -53,7 +53,7 @@ TEST_CASE("plan: the code step copies the whole working directory, where it stan
   Fixture fixture;
   fixture.project.extra_dirs = {"shared"};
   fixture.tree.directory("trainer/data");
-  const plan::Plan plan = fixture.plan();
+  const plan::ReadablePlan plan = fixture.plan();
   CHECK(plan.copies == std::vector<plan::Copy>{{}});
   CHECK(paths(plan.code) ==
         std::vector<std::string>{"notes.md", "requirements.txt", "setup.py", "shared",
@@ -86,7 +86,7 @@ TEST_CASE("plan: how an entry starts") {
     Fixture fixture;
     fixture.tree = source::MemoryTree{{one.entry.file, "x"}};
     fixture.project = {.entry = one.entry};
-    const plan::Plan plan = fixture.plan();
+    const plan::ReadablePlan plan = fixture.plan();
     CHECK(plan.entrypoint == one.entrypoint);
   }
 }
@@ -128,7 +128,7 @@ TEST_CASE("plan: python and pip come by apt where the base has none") {
   fixture.base.python = "";
   fixture.base.pip = false;
   fixture.options.system_packages = {"git", "libgomp1"};
-  const plan::Plan plan = fixture.plan();
+  const plan::ReadablePlan plan = fixture.plan();
   CHECK(plan.dependencies.apt_packages ==
         std::vector<std::string>{"python3", "python3-pip", "git", "libgomp1"});
   CHECK(plan.entrypoint.front() == "python3");
@@ -166,7 +166,7 @@ TEST_CASE("plan: extras outside the working directory travel below their own dir
       {.name = "common", .path = outside.path() / "common", .is_directory = true}};
   fixture.project.outside_packages = {
       {.name = "w-1-py3-none-any.whl", .path = outside.path() / "w-1-py3-none-any.whl"}};
-  const plan::Plan plan = fixture.plan();
+  const plan::ReadablePlan plan = fixture.plan();
   CHECK(plan.copies.front() ==
         plan::Copy{.source = ".autopack/extras/common", .destination = "common"});
   CHECK(plan.dependencies.packages.back() == ".autopack/extras/w-1-py3-none-any.whl");
@@ -180,7 +180,7 @@ TEST_CASE("plan: extras outside the working directory travel below their own dir
 
 TEST_CASE("plan: the context holds inputs and code, each path once") {
   Fixture fixture;
-  const plan::Plan plan = fixture.plan();
+  const plan::ReadablePlan plan = fixture.plan();
   const auto entries = plan::context(plan);
   CHECK(entries.size() == plan.code.size());
   CHECK(std::is_sorted(entries.begin(), entries.end(),
@@ -194,7 +194,7 @@ TEST_CASE("plan: the user's own Dockerfile is taken as it is, with all that is n
   fixture.project = {};
   fixture.project.ignore = rules("*.md\n");
   fixture.request.dockerfile = directory.path() / "Own";
-  const plan::Plan plan = fixture.plan();
+  const plan::ReadablePlan plan = fixture.plan();
   CHECK(plan.dockerfile == "FROM x\n");
   CHECK(plan::render_dockerfile(plan, {.buildkit = false}, {}) == "FROM x\n");
   CHECK(plan.code.size() == 9);
@@ -205,7 +205,7 @@ TEST_CASE("plan: the user's own Dockerfile is taken as it is, with all that is n
 TEST_CASE("plan: prints as one JSON object with every part") {
   Fixture fixture;
   fixture.tree.file("trainer/\xff", "x").symlink("trainer/link", "task.py");
-  const plan::Plan plan = fixture.plan();
+  const plan::ReadablePlan plan = fixture.plan();
   const std::string text = plan::to_json(plan);
   CHECK(text.ends_with("}\n"));
   const auto json = autopack::parse_json(text);

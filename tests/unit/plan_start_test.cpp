@@ -20,7 +20,7 @@ struct Start {
                         .pip = true,
                         .apt = true};
 
-  plan::Plan plan() const {
+  plan::ReadablePlan plan() const {
     const auto shared = std::make_shared<source::MemoryTree>(tree);
     return plan::make_plan(shared, project::scan(*shared, request), request, base, options);
   }
