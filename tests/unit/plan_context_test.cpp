@@ -16,8 +16,10 @@ struct Heavy {
   project::Request request{.script = "train.py"};
 
   explicit Heavy(const std::string& place = "assets/raw/a.bin") {
-    tree.file(place, std::string(30'000'000, 'x'));
-    tree.file(place + "2", std::string(30'000'000, 'y'));
+    std::string bytes;
+    bytes.resize(30'000'000, 'x');
+    tree.file(place, bytes);
+    tree.file(place + "2", bytes + "y");
   }
 
   plan::ReadablePlan plan() {

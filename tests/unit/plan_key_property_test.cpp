@@ -180,7 +180,7 @@ TEST_CASE("plan: of generated projects each change moves the keys that it should
   for (std::uint32_t seed = 1; seed <= 8; ++seed) {
     const World world{seed, "here"};
     const plan::ReadablePlan before = world.plan();
-    Random random{seed * 7919};
+    Random random{seed * std::uint64_t{7919}};
     for (const Change& change : changes()) {
       World changed{seed, "another place"};
       const std::string& file = changed.files[below(random, changed.files.size())];
