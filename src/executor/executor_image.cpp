@@ -249,10 +249,14 @@ image::BaseFacts ExecutorImage::confirmed() {
 
 namespace {
 
-/// What the cache or, of an image in files, the files tell; none when neither does.
+/// What the cache or, of an image in files, the files tell; none when neither does. Of no image
+/// there is nothing to tell but the platform.
 std::optional<image::BaseFacts> facts_here(Services& services,
                                            const std::string& text,
                                            const std::string& platform) {
+  if (text.empty()) {
+    return image::BaseFacts{.platform = platform};
+  }
   if (const auto files = image::FileReference::parse(text)) {
     return look_into(services, image::open_files(*files, platform), platform);
   }
@@ -279,9 +283,6 @@ image::BaseFacts facts_as_seen(Services& services,
 image::BaseFacts facts_offline(Services& services, const packaging::Request& request) {
   const auto& text = request.executor_image;
   const auto& platform = request.options.platform;
-  if (text.empty()) {
-    return {.platform = platform};
-  }
   if (auto facts = facts_here(services, text, platform)) {
     return *facts;
   }
@@ -293,9 +294,6 @@ image::BaseFacts facts_offline(Services& services, const packaging::Request& req
 image::BaseFacts facts_or_assumed(Services& services, const packaging::Request& request) {
   const auto& text = request.executor_image;
   const auto& platform = request.options.platform;
-  if (text.empty()) {
-    return {.platform = platform};
-  }
   if (auto facts = facts_here(services, text, platform)) {
     return *facts;
   }

@@ -43,7 +43,7 @@ struct PoolFlags {
   std::optional<std::vector<std::string>> exclude{};
   Origin origin{};
 
-  /// True when no key was typed: a placeholder that leaves its pool to the file, or empty.
+  /// True when no key was typed, so that the file alone describes this pool, or nothing does.
   bool empty() const;
 };
 

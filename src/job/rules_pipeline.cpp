@@ -98,9 +98,10 @@ void check_data(const InputData& data, Review& review) {
                  "`savedQueryId` and `annotationSchemaUri` exclude each other");
   }
   if (!data.to_storage && !data.to_bigquery) {
-    review.warning("inputDataConfig",
-                   "`inputDataConfig` says not where the data is written to: `gcsDestination` or "
-                   "`bigqueryDestination`");
+    review.warning(
+        "inputDataConfig",
+        "`inputDataConfig` does not say where the data is written to: `gcsDestination` or "
+        "`bigqueryDestination`");
   }
 }
 

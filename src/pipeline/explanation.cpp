@@ -4,7 +4,7 @@
 #include "engine/direct/installation.hpp"
 #include "image/manifest.hpp"
 #include "pipeline/advice.hpp"
-#include "pipeline/choose_builder.hpp"
+#include "pipeline/choose_workers.hpp"
 
 namespace autopack::pipeline {
 

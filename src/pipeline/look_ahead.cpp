@@ -1,7 +1,7 @@
 #include "pipeline/look_ahead.hpp"
 
 #include "engine/direct/direct_builder.hpp"
-#include "pipeline/choose_builder.hpp"
+#include "pipeline/choose_workers.hpp"
 #include "pipeline/secrets.hpp"
 
 namespace autopack::pipeline {

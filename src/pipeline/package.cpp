@@ -1,7 +1,7 @@
 #include "pipeline/package.hpp"
 
 #include "pipeline/advice.hpp"
-#include "pipeline/choose_builder.hpp"
+#include "pipeline/choose_workers.hpp"
 #include "pipeline/secrets.hpp"
 
 namespace autopack::pipeline {

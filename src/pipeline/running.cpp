@@ -1,4 +1,4 @@
-#include "pipeline/choose_builder.hpp"
+#include "pipeline/choose_workers.hpp"
 #include "pipeline/package.hpp"
 
 namespace autopack::pipeline {

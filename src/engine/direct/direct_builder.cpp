@@ -154,7 +154,7 @@ private:
   std::string too_old_{};  ///< why something there will not do; empty when nothing was dropped
 };
 
-/// An image that is put together although nothing changed was asked for as a file.
+/// Why an image is put together: where nothing changed, because it was asked for as a file.
 packaging::Outcome outcome_for_output(const Packaging& work) {
   const auto& comparison = work.comparison();
   const bool changed = comparison.is_first || !comparison.changes.code.empty() ||

@@ -1,6 +1,7 @@
 #include "engine/docker/docker_builder.hpp"
 
 #include "engine/docker/dependencies.hpp"
+#include "engine/docker/docker_build.hpp"
 #include "executor/probe.hpp"
 
 #include <chrono>

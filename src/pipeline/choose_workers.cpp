@@ -1,4 +1,4 @@
-#include "pipeline/choose_builder.hpp"
+#include "pipeline/choose_workers.hpp"
 
 #include "engine/direct/direct_builder.hpp"
 #include "engine/docker/dependencies.hpp"
@@ -21,14 +21,15 @@ using packaging::Output;
 using packaging::Packaging;
 
 constexpr auto* direct_cannot = "`--engine=direct` cannot make this image";
+constexpr auto* stays_there = "the image would stay in the docker engine, which is not used then";
 
 /// True when the image is left in the docker engine and nowhere else.
 bool stays_in_engine(const packaging::Wanted& wanted) {
   return !wanted.is_pushed() && wanted.request.outputs.empty();
 }
 
-/// Why the code cannot be put on what is below it without a registry's or an engine's build of the
-/// whole; none when it can.
+/// Why autopack cannot put the layers of the code on the image below them itself, so that the whole
+/// image has to be built; none when it can.
 std::optional<std::string> obstacle_to_assembly(const Packaging& work, bool in_engine) {
   if (auto obstacle = engine::obstacle_to_direct(work)) {
     return obstacle;
@@ -130,7 +131,7 @@ std::unique_ptr<packaging::Builder> builder_for_outputs(Services& services, cons
 std::optional<std::string> obstacle_to_direct(const Packaging& work) {
   const auto& wanted = work.wanted();
   if (wanted.request.engine == Engine::direct && stays_in_engine(wanted)) {
-    return "the image would stay in the engine, which is never asked then";
+    return stays_there;
   }
   return obstacle_to_assembly(work, stays_in_engine(wanted));
 }
@@ -166,7 +167,7 @@ Workers choose_workers(Services& services, const Packaging& work, LookAhead& ahe
 void refuse_direct_in_engine(const packaging::Wanted& wanted) {
   if (wanted.request.engine == Engine::direct && stays_in_engine(wanted)) {
     throw Error(ErrorKind::usage, direct_cannot)
-        .cause("the image would stay in the engine, which is never asked then")
+        .cause(stays_there)
         .hint("`--engine=auto` loads the code on what the engine has, without a build")
         .hint("`autopack build --output=oci:DIR` needs no engine");
   }

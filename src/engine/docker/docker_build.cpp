@@ -1,0 +1,117 @@
+#include "engine/docker/docker_build.hpp"
+
+#include "engine/build_context.hpp"
+#include "engine/docker/own_dockerfile.hpp"
+#include "executor/probe.hpp"
+#include "image/tar.hpp"
+#include "plan/install_record.hpp"
+#include "project/pip_settings.hpp"
+#include "publish/engine.hpp"
+
+#include <fmt/format.h>
+
+namespace autopack::engine {
+
+namespace {
+
+using packaging::Freshness;
+using packaging::Packaging;
+
+/// In the context that is sent: what the user's files must not meet.
+constexpr auto* project_directory = "project";
+constexpr auto* pip_directory = ".autopack/pip";
+constexpr auto* observer_directory = ".autopack/observe";
+
+/// The settings of this machine's pip, as files of the context.
+std::vector<ContextFile> pip_files(Services& services,
+                                   const project::Project& project,
+                                   const EngineInfo& engine) {
+  const auto settings = project::find_pip_settings(services.environment, project.index_hosts,
+                                                   project.environment_variables);
+  if ((settings.has_credentials || project.has_index_credentials) && !engine.buildkit) {
+    throw Error(ErrorKind::environment,
+                fmt::format("the package index wants a login, which this {} would keep in the "
+                            "image: it has no BuildKit",
+                            engine.podman ? "Podman" : "Docker Engine"))
+        .hint("use a Docker Engine 18.09 or newer, or an index without a login");
+  }
+  if (!settings.description.empty()) {
+    services.reporter->detail(settings.description);
+  }
+  std::vector<ContextFile> files;
+  for (const auto& [name, text] : settings.files) {
+    files.push_back({.path = fmt::format("{}/{}", pip_directory, name), .text = text});
+  }
+  return files;
+}
+
+void add_observer(std::vector<ContextFile>& files, const plan::Plan& plan) {
+  const auto add = [&](const char* name, const std::string& text) {
+    files.push_back({.path = fmt::format("{}/{}", observer_directory, name), .text = Secret{text}});
+  };
+  add("observe.py", plan::observer_text());
+  add("tree", plan::code_digest(plan));
+}
+
+void check_own_dockerfile(Services& services, const Packaging& work, const BuildRequest& build) {
+  const auto& request = work.request();
+  const auto problems = own_dockerfile_findings(
+      *build.plan, work.scanned().project.ignore, dockerfile_path(build),
+      request.is_from_git() ? std::filesystem::path{} : request.project.directory);
+  for (const auto& problem : problems) {
+    if (problem.severity == Problem::Severity::warning) {
+      services.reporter->warn(problem);
+    }
+  }
+  throw_if_errors(problems, ErrorKind::project);
+}
+
+}  // namespace
+
+BuildResult build(Services& services, const Packaging& work, const BuildGoal& goal) {
+  auto& docker = services.docker();
+  const auto& plan = work.plan();
+  BuildRequest build{
+      .plan = &plan,
+      .dockerfile = plan.dockerfile,
+      .tags = {goal.tag},
+      .labels = goal.stage.empty()
+                    ? work.labels()
+                    : std::map<std::string, std::string>{{packaging::dependency_key_label,
+                                                          plan.dependency_key}},
+      .target = goal.stage,
+      .network_mode = work.request().build_network,
+      .platform = plan.platform,
+      .no_cache = work.request().no_cache || goal.freshness == Freshness::anew,
+      .buildkit = docker.info().buildkit,
+      .left_out = goal.left_out,
+      .file_time = image::file_time(services.environment)};
+  if (!plan.user_dockerfile.empty()) {
+    check_own_dockerfile(services, work, build);
+    return docker.build(build);
+  }
+  plan::Dialect dialect{
+      .buildkit = build.buildkit, .root = project_directory, .parent = goal.parent};
+  if (plan.dependencies.needs_pip() && goal.parent.empty()) {
+    build.files = pip_files(services, work.scanned().project, docker.info());
+    dialect.pip_settings = build.files.empty() ? "" : pip_directory;
+  }
+  if (goal.stage == installed_stage) {
+    dialect.observer = observer_directory;
+    add_observer(build.files, plan);
+  }
+  build.root = dialect.root;
+  publish::load_executor_image(services, plan);
+  const executor::BuildBase base{docker, plan.base};
+  dialect.base = base.from();
+  build.dockerfile = plan::render_dockerfile(plan, dialect, work.request().options);
+  return docker.build(build);
+}
+
+std::string built_text(const BuildResult& result, std::chrono::steady_clock::duration time) {
+  return fmt::format("{} in {:.1f} s, {} of {} steps cached", result.image_id,
+                     std::chrono::duration<double>(time).count(), result.cached_steps,
+                     result.steps);
+}
+
+}  // namespace autopack::engine
