@@ -253,6 +253,9 @@ void ImportWalk::follow_absolute(const project::Import& import, const std::strin
     }
   }
   if (project::is_standard_module(first)) {
+    if (is_certain(import)) {
+      tell_moved_names(import, path);
+    }
     return;
   }
   if (const auto module = path_changes_ ? find_anywhere(first) : std::nullopt) {

@@ -75,6 +75,7 @@ private:
                           const std::string& path,
                           const std::string& wanted);
   void tell_python2(const std::string& path, int line);
+  void tell_moved_names(const project::Import& import, const std::string& path);
   void note_open(const project::Import& import, const std::string& path);
 
   const ReadablePlan& plan_;

@@ -2,12 +2,17 @@
 #include "plan/advice.hpp"
 #include "plan/import_walk.hpp"
 #include "project/findings.hpp"
+#include "python/version.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 namespace autopack::plan {
+
+using namespace std::string_view_literals;
 
 namespace {
 
@@ -29,6 +34,18 @@ std::string instead(const Start& start) {
              ? fmt::format("`{}` instead of `--script`", as_module(start))
              : fmt::format("`{}` in `{}`", as_module(start), printable(start.origin));
 }
+
+/// What `collections` no longer has since Python 3.10: it is in `collections.abc`. From "What's New
+/// In Python 3.10".
+constexpr std::array moved_to_abc{"AsyncGenerator"sv,  "AsyncIterable"sv, "AsyncIterator"sv,
+                                  "Awaitable"sv,       "ByteString"sv,    "Callable"sv,
+                                  "Collection"sv,      "Container"sv,     "Coroutine"sv,
+                                  "Generator"sv,       "Hashable"sv,      "ItemsView"sv,
+                                  "Iterable"sv,        "Iterator"sv,      "KeysView"sv,
+                                  "Mapping"sv,         "MappingView"sv,   "MutableMapping"sv,
+                                  "MutableSequence"sv, "MutableSet"sv,    "Reversible"sv,
+                                  "Sequence"sv,        "Set"sv,           "Sized"sv,
+                                  "ValuesView"sv};
 
 }  // namespace
 
@@ -98,6 +115,24 @@ void ImportWalk::tell_python2(const std::string& path, int line) {
          .message = fmt::format("`{}` is written for Python 2: line {} prints without parentheses",
                                 printable(path), line),
          .hints = {"`2to3 --write FILE...` of Python before 3.13 mends most of it"}});
+  }
+}
+
+void ImportWalk::tell_moved_names(const project::Import& import, const std::string& path) {
+  const auto version = python::Version::parse(plan_.base.python_version);
+  const bool has_lost_them = version && *version >= python::Version{.release = {3, 10}};
+  if (import.module != "collections" || !has_lost_them) {
+    return;
+  }
+  const auto name = std::find_first_of(import.names.begin(), import.names.end(),
+                                       moved_to_abc.begin(), moved_to_abc.end());
+  if (name != import.names.end() && told_.insert("collections.abc").second) {
+    findings_.problems.push_back(
+        {.severity = Problem::Severity::warning,
+         .message = fmt::format("`{}` line {} imports `{}` from `collections`, which has it only "
+                                "before Python 3.10; the executor image has {}",
+                                printable(path), import.line, *name, plan_.base.python_version),
+         .hints = {"import it from `collections.abc`, or take an executor image with Python 3.9"}});
   }
 }
 

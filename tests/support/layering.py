@@ -20,7 +20,7 @@ ALLOWED = {
     'http': 'base',
     'project': 'base source python',
     'state': 'base source image',
-    'plan': 'base source image project state',
+    'plan': 'base source python image project state',
     'registry': 'base image http',
     'engine': 'base image http plan registry',
     'google': 'base image http registry',

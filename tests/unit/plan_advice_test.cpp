@@ -362,6 +362,24 @@ TEST_CASE("advice: names that pip cannot install") {
   CHECK(told(project.advice(), "`python`").find("[requirements.txt:1]") != std::string::npos);
 }
 
+TEST_CASE("advice: names that moved to collections.abc are told where Python is newer") {
+  Imports project;
+  const std::string text = "from collections import OrderedDict, Hashable\n";
+  CHECK(project.first_of(text, "Hashable").empty());  // nobody knows the base's Python
+  project.base.python_version = "3.9.2";
+  CHECK(project.first_of(text, "Hashable").empty());
+  for (const char* version : {"3.10", "3.11.2", "3.13.0"}) {
+    project.base.python_version = version;
+    CAPTURE(version);
+    CHECK(project.first_of(text, "Hashable").find("`collections.abc`") != std::string::npos);
+    CHECK(project.advice().size() == 1);
+  }
+  const std::string guarded = "try:\n  " + text + "except ImportError:\n  pass\n";
+  CHECK(project.first_of(guarded, "Hashable").empty());
+  CHECK(project.first_of("from collections import OrderedDict\n", "").empty());
+  CHECK(project.first_of("from collections.abc import Hashable\n", "").empty());
+}
+
 TEST_CASE("advice: code for Python 2 is told once, where the program surely imports it") {
   Imports project;
   project.tree.file("trainer/old.py", "x = 1\nprint 'x', x\n")

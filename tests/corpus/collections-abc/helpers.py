@@ -1,0 +1,5 @@
+from collections import Hashable
+
+
+def is_hashable(value):
+    return isinstance(value, Hashable)
