@@ -49,7 +49,7 @@ bool may_be_generated(std::string_view module) {
 
 /// What several distributions share is looked at in full: `google.cloud.storage`.
 std::string judged_module(const project::Import& import, const std::string& name) {
-  const std::string first = split_module(import.module).first;
+  std::string first = split_module(import.module).first;
   if (first != "google") {
     return first;
   }

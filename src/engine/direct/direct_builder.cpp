@@ -177,10 +177,10 @@ public:
     const auto& plan = work.plan();
     made.lazy = put_together(services_, work, std::move(parent_.image),
                              make_code_layers(services_, plan, last_made(services_, plan)));
-    const auto source = packaging::source_of(*made.lazy);
+    auto source = packaging::source_of(*made.lazy);
     made.image.image_id = source.manifest.config.digest.str();
     made.image.layers = own_layers(*made.lazy);
-    made.source = packaging::LazySource{[source] { return source; }};
+    made.source = packaging::LazySource{[source = std::move(source)] { return source; }};
     return made;
   }
 
