@@ -38,9 +38,9 @@ echo 'a-token-of-the-stand-in' >"$scratch/token"
 export CLOUDSDK_AUTH_ACCESS_TOKEN_FILE=$scratch/token
 export CLOUDSDK_CORE_PROJECT=my-project CLOUDSDK_AI_REGION=us-central1
 
-pool=machine-type=n1-standard-4,container-image-uri=us-docker.pkg.dev/my-project/team/train:v1
-show autopack submit --display-name=first "--worker-pool-spec=$pool" --stream-logs --polling-interval=1
-second=$(show autopack submit --display-name=second "--worker-pool-spec=$pool" | tail -n 1)
+image=us-docker.pkg.dev/my-project/team/train:v1
+show autopack submit --display-name=first "--container-image-uri=$image" --stream-logs --polling-interval=1
+show autopack submit --display-name=second "--container-image-uri=$image" --machine-type=n1-highmem-4
 show autopack jobs list
-show autopack jobs cancel "$second"
-show autopack jobs describe "$second" '--format=value(state)'
+show autopack jobs cancel second
+show autopack jobs describe --latest '--format=value(state)'

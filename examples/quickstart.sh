@@ -6,7 +6,8 @@
 #
 # Where no engine can run, or with --no-engine, the base is an OCI layout, the image is put together without an
 # engine and written to another layout, and the program is run in a changed root where that is allowed.
-# On a fresh Debian or Ubuntu machine run it as root: it installs what is missing. What it starts it ends.
+# An autopack that is installed is used, else it is built. On a fresh Debian or Ubuntu machine run it as root: it
+# installs what is missing. What it starts it ends.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(dirname "$here")
@@ -48,6 +49,10 @@ clean_up() {
 }
 trap clean_up EXIT
 
+if [ -z "$binary" ] && binary=$(command -v autopack); then
+  echo "The autopack that is installed is used: $binary. Another one: --binary AUTOPACK"
+fi
+
 step 'Install what is missing'
 [ -n "$binary" ] || need_packages "${autopack_build_packages[@]}"
 need_packages "${autopack_base_packages[@]}"
@@ -55,8 +60,8 @@ if [ "$engine" = yes ] && ! need_packages "${autopack_engine_packages[@]}"; then
   engine=no
 fi
 
-step 'Build autopack, which takes some minutes'
 if [ -z "$binary" ]; then
+  step 'Build autopack, which takes some minutes'
   if [ ! -f "$root/build-release/build.ninja" ]; then
     meson setup "$root/build-release" "$root" --buildtype=release >"$scratch/build.log" ||
       { cat "$scratch/build.log"; exit 1; }

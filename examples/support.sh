@@ -13,10 +13,10 @@ autopack_engine_packages=(docker.io docker-registry curl "${autopack_base_packag
 autopack_test_packages=(
   clang-format-14 shellcheck podman skopeo runc apache2-utils openssl iproute2 zsh fish man-db groff-base
   pre-commit git-lfs
-  python3-build python3-packaging python3-setuptools python3-wheel python3-pip python3-jsonschema python3-yaml
+  python3-build python3-packaging python3-setuptools python3-wheel python3-pip python3-jsonschema python3-yaml python3-pyte
   python3-google-auth
   python3-pip-whl python3-setuptools-whl python3-wheel-whl
-  patchelf binutils clang clang-tidy libclang-rt-dev llvm strace
+  patchelf binutils dpkg-dev clang clang-tidy libclang-rt-dev llvm strace chromium-driver
 )
 # In the executor image: what a training image brings, from the machine's own distribution.
 autopack_executor_packages=(python3 python3-pip python3-numpy ca-certificates)
@@ -50,6 +50,10 @@ need_packages() {
     for name in docker-cli docker-buildx; do
       [ -n "$(apt-cache madison "$name" 2>/dev/null)" ] && missing+=("$name")
     done
+  fi
+  if [[ " ${missing[*]} " == *" chromium-driver "* && -z "$(apt-cache madison chromium-driver)" ]]; then
+    say "this release has no package chromium-driver: the tests that need a browser will fail"
+    mapfile -t missing < <(printf '%s\n' "${missing[@]}" | grep -vx chromium-driver)
   fi
   if [[ " ${missing[*]} " == *" clang-format-14 "* && -z "$(apt-cache madison clang-format-14)" ]]; then
     missing=("${missing[@]/clang-format-14/clang-format}")
@@ -135,25 +139,25 @@ apt_sources() {
 
 executor_path=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 
-# What the executor image is made of: suite and packages.
-executor_key() {
+# What a root file system is made of: suite and packages.
+root_key() {
   # shellcheck source=/dev/null
-  printf '%s\n' "$(. /etc/os-release && echo "${VERSION_CODENAME:-}")" "${autopack_executor_packages[@]}" |
-    sha256sum | cut -c1-16
+  printf '%s\n' "$(. /etc/os-release && echo "${VERSION_CODENAME:-}")" "$@" | sha256sum | cut -c1-16
 }
 
-# Makes a root file system from packages of this machine's distribution, and prints the path of its tar;
-# quick when it was made before.
-executor_tar() {
-  local suite cache tar proxy
+# Makes a root file system from PACKAGES of this machine's distribution, and prints the path of its tar, which
+# begins with NAME; quick when it was made before.
+root_tar() {
+  local name=$1 suite cache tar proxy
   local options=()
+  shift
   # shellcheck source=/dev/null
   suite=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
   cache=${XDG_CACHE_HOME:-$HOME/.cache}/autopack-tests
-  tar=$cache/executor-$suite-$(executor_key).tar
+  tar=$cache/$name-$suite-$(root_key "$@").tar
   if [ ! -f "$tar" ]; then
     if ! as_root && ! has_user_namespaces; then
-      say "making the executor image needs root once, or user namespaces"
+      say "making a root file system needs root once, or user namespaces"
       return 1
     fi
     mkdir -p "$cache"
@@ -164,13 +168,21 @@ executor_tar() {
       say "apt knows no Debian or Ubuntu sources: run apt-get update"
       return 1
     fi
-    mmdebstrap --quiet --variant=apt --include="$(IFS=,; echo "${autopack_executor_packages[*]}")" \
+    mmdebstrap --quiet --variant=apt --include="$(IFS=,; echo "$*")" \
       --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' \
       --dpkgopt='path-exclude=/usr/share/locale/*' "${options[@]}" \
       "$suite" "${tar%.tar}.partial.tar" "$cache/sources.list" >&2 </dev/null
     mv "${tar%.tar}.partial.tar" "$tar"
   fi
   echo "$tar"
+}
+
+executor_key() {
+  root_key "${autopack_executor_packages[@]}"
+}
+
+executor_tar() {
+  root_tar executor "${autopack_executor_packages[@]}"
 }
 
 # Makes IMAGE in the engine from executor_tar.

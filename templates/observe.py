@@ -202,6 +202,8 @@ def unseen(words, before):
         return None  # compilers tell in DEPENDENCIES_OUTPUT, the others see what compilers made
     if name == "git" and ".git" not in before and not {"apply", "diff", "hash-object"} & set(words[1:]):
         return None  # there is no repository to read
+    if name == "hg" and ".hg" not in before:
+        return None  # the same: setuptools-scm asks both
     return name
 
 
@@ -341,6 +343,9 @@ def main():
     os.makedirs(OUT + "/layer")
     os.makedirs(OUT + "/record")
     before = snapshot()
+    for path in ("pyproject.toml", "PKG-INFO"):  # this step may have made them, so they did not travel
+        if path in before and os.lstat(path).st_mtime_ns > os.lstat(HERE).st_ctime_ns:
+            del before[path]
     stamp = OUT + "/stamp"
     open(stamp, "w").close()
     start = os.lstat(stamp).st_ctime_ns

@@ -85,6 +85,8 @@ private:
   bool stop_{false};
 };
 
+/// The one thing that is the process's and not handed down: what lists, packs and sends shares its
+/// threads, and neither a tree nor a layer should know who counts them.
 Helpers& helpers() {
   static Helpers all;
   return all;

@@ -7,25 +7,25 @@
 namespace autopack {
 
 /// Owns a file descriptor; negative: none.
-class Descriptor {
+class FileDescriptor {
 public:
-  explicit Descriptor(int value) : value_{value} {}
+  explicit FileDescriptor(int value) : value_{value} {}
 
-  ~Descriptor() {
+  ~FileDescriptor() {
     if (value_ >= 0) {
       ::close(value_);
     }
   }
 
-  Descriptor(Descriptor&& other) noexcept : value_{other.release()} {}
+  FileDescriptor(FileDescriptor&& other) noexcept : value_{other.release()} {}
 
-  Descriptor& operator=(Descriptor&& other) noexcept {
+  FileDescriptor& operator=(FileDescriptor&& other) noexcept {
     std::swap(value_, other.value_);
     return *this;
   }
 
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
+  FileDescriptor(const FileDescriptor&) = delete;
+  FileDescriptor& operator=(const FileDescriptor&) = delete;
 
   int get() const { return value_; }
 

@@ -1,6 +1,7 @@
 #include "base/error.hpp"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 
 namespace autopack {
@@ -31,6 +32,21 @@ int exit_status(ErrorKind kind) {
   return 1;
 }
 
+std::string_view to_string(Problem::Severity severity) {
+  static constexpr std::array names{"error", "warning", "unknown", "ok"};
+  return names.at(static_cast<std::size_t>(severity));
+}
+
+void append(Problems& all, Problems more) {
+  std::move(more.begin(), more.end(), std::back_inserter(all));
+}
+
+bool has_errors(const Problems& problems) {
+  return std::any_of(problems.begin(), problems.end(), [](const Problem& problem) {
+    return problem.severity == Problem::Severity::error;
+  });
+}
+
 Error::Error(ErrorKind kind, std::string message) : kind_{kind}, message_{std::move(message)} {}
 
 Error::Error(ErrorKind kind, Problems problems) : kind_{kind}, problems_{std::move(problems)} {
@@ -38,9 +54,9 @@ Error::Error(ErrorKind kind, Problems problems) : kind_{kind}, problems_{std::mo
     if (problem.severity != Problem::Severity::error) {
       continue;
     }
-    message_ += (message_.empty() ? "" : "\n") + problem.message;
-    if (!problem.origin.empty()) {
-      message_ += " (" + problem.origin + ")";
+    message_ += (message_.empty() ? "" : "\n") + problem.text();
+    if (problem.origin) {
+      message_ += " (" + *problem.origin + ")";
     }
     for (const auto& hint : problem.hints) {
       if (std::find(hints_.begin(), hints_.end(), hint) == hints_.end()) {
@@ -66,6 +82,17 @@ Error& Error::cause(std::string text) & {
 
 Error&& Error::cause(std::string text) && {
   return std::move(cause(std::move(text)));
+}
+
+Problems Error::as_problems() const {
+  if (!problems_.empty()) {
+    return problems_;
+  }
+  Problem problem{.message = message_, .hints = hints_};
+  for (const auto& cause : causes_) {
+    problem.reason = problem.reason ? *problem.reason + ": " + cause : cause;
+  }
+  return {problem};
 }
 
 void Error::wrap(std::string what) {

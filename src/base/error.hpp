@@ -1,7 +1,9 @@
 #pragma once
 
 #include <exception>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -26,15 +28,30 @@ int exit_status(ErrorKind kind);
 
 /// One finding of a check. A check returns all it found, not the first.
 struct Problem {
-  enum class Severity { error, warning };
+  /// Unknown: the check could not be made, which says nothing and blocks nothing. Ok: what was
+  /// checked is as it should be.
+  enum class Severity { error, warning, unknown, ok };  // the gravest first
 
   Severity severity{Severity::error};
   std::string message{};  ///< lower case, no final period, names the thing in backticks
-  std::string origin{};   ///< where the wrong value came from; empty when it has no origin
-  std::vector<std::string> hints{};  ///< remedies, as commands where possible
+  std::optional<std::string> origin{};  ///< where the wrong value came from
+  std::vector<std::string> hints{};     ///< remedies, as commands where possible
+  /// What comes of it, or how it is known; none when the message says it.
+  std::optional<std::string> reason{};
+  std::optional<std::string> check{};  ///< short name of the check that found it; none for a rule
+
+  /// The message and the reason after it.
+  std::string text() const { return reason ? message + ": " + *reason : message; }
 };
 
+/// Name as it stands in `--format=json`.
+std::string_view to_string(Problem::Severity severity);
+
 using Problems = std::vector<Problem>;
+
+void append(Problems& all, Problems more);
+
+bool has_errors(const Problems& problems);
 
 /// The one exception of this project; caught once, in cli/.
 class Error : public std::exception {
@@ -62,6 +79,9 @@ public:
   /// The findings when the error stands for several; otherwise empty.
   const Problems& problems() const { return problems_; }
 
+  /// The same, and for an error of its own one finding whose reason is the causes.
+  Problems as_problems() const;
+
   const char* what() const noexcept override { return message_.c_str(); }
 
 private:
@@ -72,7 +92,7 @@ private:
   Problems problems_;
 };
 
-/// Throws Error(kind) telling every error in `problems`; returns when all are warnings.
+/// Throws Error(kind) telling every error in `problems`; returns when there is none.
 void throw_if_errors(const Problems& problems, ErrorKind kind);
 
 /// Runs `step`; an Error that leaves it is told as a cause of `what`.

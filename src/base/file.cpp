@@ -38,10 +38,10 @@ bool is_null_device(const struct stat& status) {
 }
 
 /// An open file that may be read to its end; none when there is no such file.
-Descriptor open_to_read(const fs::path& path, FileSort sort) {
+FileDescriptor open_to_read(const fs::path& path, FileSort sort) {
   // O_NONBLOCK: opening a FIFO without a writer would wait for ever.
   const int wait = sort == FileSort::regular ? O_NONBLOCK : 0;
-  Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | wait)};
+  FileDescriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | wait)};
   if (!file) {
     if (errno == ENOENT || errno == ENOTDIR) {
       return file;
@@ -63,14 +63,9 @@ Descriptor open_to_read(const fs::path& path, FileSort sort) {
   return file;
 }
 
-}  // namespace
-
-std::optional<std::string> read_file_if_exists(const fs::path& path, FileSort sort) {
-  const Descriptor file = open_to_read(path, sort);
-  if (!file) {
-    return std::nullopt;
-  }
-  std::string text;
+void read_open(const FileDescriptor& file,
+               const fs::path& path,
+               const std::function<void(std::string_view bytes)>& take) {
   std::array<char, 65536> buffer{};
   for (;;) {
     const ssize_t count = ::read(file.get(), buffer.data(), buffer.size());
@@ -81,13 +76,35 @@ std::optional<std::string> read_file_if_exists(const fs::path& path, FileSort so
       throw unreadable(path, errno);
     }
     if (count == 0) {
-      return text;
+      return;
     }
-    text.append(buffer.data(), static_cast<std::size_t>(count));
+    take({buffer.data(), static_cast<std::size_t>(count)});
+  }
+}
+
+}  // namespace
+
+std::optional<std::string> read_file_if_exists(const fs::path& path, FileSort sort) {
+  const FileDescriptor file = open_to_read(path, sort);
+  if (!file) {
+    return std::nullopt;
+  }
+  std::string text;
+  read_open(file, path, [&](std::string_view bytes) {
+    text += bytes;
     if (text.size() > largest_text) {
       throw unreadable(path, fmt::format("it is larger than {} MiB", largest_text >> 20U));
     }
+  });
+  return text;
+}
+
+void read_in_pieces(const fs::path& path, const std::function<void(std::string_view bytes)>& take) {
+  const FileDescriptor file = open_to_read(path, FileSort::regular);
+  if (!file) {
+    throw unreadable(path, ENOENT);
   }
+  read_open(file, path, take);
 }
 
 std::string read_file(const fs::path& path, FileSort sort) {

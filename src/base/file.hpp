@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +22,10 @@ std::optional<std::string> read_file_if_exists(const std::filesystem::path& path
                                                FileSort sort = FileSort::regular);
 /// The whole file; throws Error(environment) naming it when it is missing or unreadable.
 std::string read_file(const std::filesystem::path& path, FileSort sort = FileSort::regular);
+
+/// Gives `take` the bytes of a regular file of any size, in pieces. Throws as read_file.
+void read_in_pieces(const std::filesystem::path& path,
+                    const std::function<void(std::string_view bytes)>& take);
 
 enum class FileMode { normal, secret };  ///< 0644 and 0600 (before umask)
 

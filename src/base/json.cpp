@@ -47,6 +47,10 @@ json parse_json(std::string_view text) {
   return is_too_deep(text) ? json(json::value_t::discarded) : json::parse(text, nullptr, false);
 }
 
+json parse_json(std::string_view text, const JsonFilter& filter) {
+  return is_too_deep(text) ? json(json::value_t::discarded) : json::parse(text, filter, false);
+}
+
 std::string write_json(const json& value) {
   return exact_text(value);
 }
@@ -57,6 +61,14 @@ std::string write_json(const nlohmann::ordered_json& value) {
 
 std::string print_json(const json& value, int indent) {
   return value.dump(indent, ' ', false, json::error_handler_t::replace);
+}
+
+std::string text_at(const nlohmann::json& object, const char* key) {
+  if (!object.is_object()) {
+    return {};
+  }
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
 }  // namespace autopack

@@ -63,7 +63,7 @@ void sweep_leftovers(const fs::path& path) {
     if (!is_underway(entry->path().filename().string(), target)) {
       continue;
     }
-    const Descriptor file{
+    const FileDescriptor file{
         ::open(entry->path().c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
     std::error_code ignored;
     if (file && ::flock(file.get(), LOCK_EX | LOCK_NB) == 0) {
@@ -80,15 +80,15 @@ NewFile::NewFile(fs::path path, FileMode mode) : path_{std::move(path)} {
   while (!file_) {
     temporary_ = name_underway(path_).string();
     // Made with its last mode, because asking for the umask would change it for other threads.
-    file_ = Descriptor{::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-                              mode == FileMode::secret ? 0600 : 0644)};
+    file_ = FileDescriptor{::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                                  mode == FileMode::secret ? 0600 : 0644)};
     if (!file_ && errno != EEXIST) {
       const int code = errno;
       temporary_.clear();
       throw cannot_write(path_, code);
     }
     if (file_ && !hold(file_.get())) {
-      file_ = Descriptor{-1};
+      file_ = FileDescriptor{-1};
     }
   }
 }
@@ -109,13 +109,41 @@ void NewFile::write(std::string_view bytes) {
   }
 }
 
+void NewFile::commit_as(const fs::path& path) {
+  path_ = path;
+  std::error_code ignored;
+  fs::create_directories(path_.parent_path(), ignored);
+  commit();
+}
+
 void NewFile::commit() {
   // Held until it has its name: closed at once it would look like a leftover.
-  const Descriptor held{::fcntl(file_.get(), F_DUPFD_CLOEXEC, 0)};
+  const FileDescriptor held{::fcntl(file_.get(), F_DUPFD_CLOEXEC, 0)};
   if (file_.close() != 0 || ::rename(temporary_.c_str(), path_.c_str()) != 0) {
     throw cannot_write(path_, errno);
   }
   temporary_.clear();
+}
+
+bool NewFile::commit_if_absent() {
+  const FileDescriptor held{::fcntl(file_.get(), F_DUPFD_CLOEXEC, 0)};
+  if (file_.close() != 0) {
+    throw cannot_write(path_, errno);
+  }
+  if (::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(), RENAME_NOREPLACE) == 0) {
+    temporary_.clear();
+    return true;
+  }
+  if (errno == EEXIST) {
+    return false;
+  }
+  // Some file systems know no such rename (EINVAL).
+  if (errno != EINVAL || fs::exists(fs::symlink_status(path_)) ||
+      ::rename(temporary_.c_str(), path_.c_str()) != 0) {
+    throw cannot_write(path_, errno);
+  }
+  temporary_.clear();
+  return true;
 }
 
 }  // namespace autopack

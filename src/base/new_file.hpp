@@ -34,11 +34,15 @@ public:
 
   void write(std::string_view bytes);
   void commit();
+  /// The same where nothing has the name yet; false, and nothing is changed, when something has.
+  bool commit_if_absent();
+  /// The same at another place of the same disk, whose name is known only now.
+  void commit_as(const std::filesystem::path& path);
 
 private:
   std::filesystem::path path_;
   std::string temporary_;
-  Descriptor file_{-1};
+  FileDescriptor file_{-1};
 };
 
 }  // namespace autopack

@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 #include <cstring>
+#include <optional>
 
 namespace autopack {
 
@@ -32,6 +33,10 @@ std::string_view trim(std::string_view text) {
     return {};
   }
   return text.substr(begin, text.find_last_not_of(space) - begin + 1);
+}
+
+std::optional<std::string> non_empty(std::string text) {
+  return text.empty() ? std::nullopt : std::optional{std::move(text)};
 }
 
 std::string to_lower(std::string_view text) {
@@ -128,6 +133,11 @@ std::optional<std::string> nearest(std::string_view name, std::span<const std::s
   return result;
 }
 
+std::string double_quoted(std::string_view text) {
+  return "\"" + replace_all(replace_all(std::string{text}, R"(\)", R"(\\)"), R"(")", R"(\")") +
+         "\"";
+}
+
 std::string shell_quote(std::string_view text) {
   static constexpr std::string_view plain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%_+=:,./-";
@@ -195,6 +205,17 @@ std::string escaped(std::string_view bytes) {
 }
 
 }  // namespace
+
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    if (length == 0) {
+      return false;
+    }
+    text.remove_prefix(length);
+  }
+  return true;
+}
 
 std::string printable(std::string_view text) {
   std::string result;

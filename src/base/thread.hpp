@@ -1,7 +1,9 @@
 #pragma once
 
-#include "base/error.hpp"
+#include "base/report.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -17,6 +19,20 @@ Thread start_thread(Task&& task) {
     throw Error(ErrorKind::environment, "cannot start a thread")
         .cause(error.code().message())
         .hint("see how many processes and threads are allowed: ulimit -u");
+  }
+}
+
+/// Waits; throws Error(interrupted) as soon as `cancellation`, which may be null, asks for an end.
+inline void sleep_unless_cancelled(std::chrono::milliseconds time,
+                                   const Cancellation* cancellation) {
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + time;
+  for (auto now = Clock::now(); now < end; now = Clock::now()) {
+    if (cancellation != nullptr) {
+      cancellation->throw_if_requested();
+    }
+    std::this_thread::sleep_for(
+        std::min<Clock::duration>(std::chrono::milliseconds{50}, end - now));
   }
 }
 

@@ -127,6 +127,62 @@ bool Url::is_loopback() const {
   });
 }
 
+namespace {
+
+bool has_scheme(std::string_view reference) {
+  const auto colon = reference.find_first_of(":/?");
+  return colon != std::string_view::npos && colon > 0 && reference[colon] == ':' &&
+         is_alphanumeric(reference.substr(0, colon), "+-.");
+}
+
+/// RFC 3986 section 5.2.4.
+std::string without_dot_segments(std::string_view path) {
+  std::vector<std::string> kept;
+  const auto segments = split(path.substr(std::min<std::size_t>(1, path.size())), '/');
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    const bool up = segments[i] == "..";
+    if (up && !kept.empty()) {
+      kept.pop_back();
+    }
+    if (!up && segments[i] != ".") {
+      kept.push_back(segments[i]);
+    } else if (i + 1 == segments.size()) {
+      kept.emplace_back();
+    }
+  }
+  return "/" + join(kept, "/");
+}
+
+}  // namespace
+
+std::optional<std::string> resolve_url(std::string_view base, std::string_view reference) {
+  const auto parsed = Url::parse(base);
+  if (!parsed) {
+    return std::nullopt;
+  }
+  reference = reference.substr(0, reference.find('#'));
+  std::string result{reference};
+  if (reference.starts_with("//")) {
+    result = parsed->scheme + ":" + result;
+  } else if (!has_scheme(reference)) {
+    const auto start = base.find("://") + 3;
+    const std::string place{base.substr(0, base.find_first_of("/?#", start))};
+    const auto question = std::min(reference.find('?'), reference.size());
+    const auto path = reference.substr(0, question);
+    std::string query{reference.substr(question)};
+    if (path.empty()) {
+      query = query.empty() && !parsed->query.empty() ? "?" + parsed->query : query;
+      return place + parsed->path + query;
+    }
+    const auto slash = parsed->path.rfind('/');
+    const std::string before = slash == std::string::npos ? "/" : parsed->path.substr(0, slash + 1);
+    result = place +
+             without_dot_segments((path.starts_with('/') ? "" : before) + std::string{path}) +
+             query;
+  }
+  return Url::parse(result) ? std::optional{result} : std::nullopt;
+}
+
 std::string redact_url(std::string_view text) {
   const auto url = Url::parse(text);
   if (!url) {

@@ -26,6 +26,9 @@ struct Url {
   bool is_loopback() const;
 };
 
+/// `reference` as seen from the URL `base` (RFC 3986 section 5.2), without its fragment; none when
+/// that is no absolute URL.
+std::optional<std::string> resolve_url(std::string_view base, std::string_view reference);
 /// `text` without user information and query values; safe in messages. Not a URL: unchanged.
 std::string redact_url(std::string_view text);
 /// Every `scheme://user:password@` in a free text made `scheme://***@`.

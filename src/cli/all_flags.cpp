@@ -21,6 +21,18 @@ std::vector<FlagHelp> flags_of_command(std::string_view name) {
   return {};
 }
 
+std::optional<std::string> command_with(std::string_view flag) {
+  for (const auto& entry : commands()) {
+    const auto flags = flags_of_command(entry.name);
+    const bool has_it = std::any_of(flags.begin(), flags.end(),
+                                    [&](const FlagHelp& one) { return one.long_name == flag; });
+    if (has_it) {
+      return std::string{entry.name};
+    }
+  }
+  return std::nullopt;
+}
+
 std::vector<FlagHelp> flags_of_program() {
   GlobalOptions global;
   FlagSet flags{""};
@@ -49,7 +61,9 @@ bool may_stand_in_file(std::string_view flag) {
       std::string_view{"--version"},    std::string_view{"--man"},
       std::string_view{"--schema"},     std::string_view{"--directory"},
       std::string_view{"--flags-file"}, std::string_view{"--save"},
-      std::string_view{"--check"},      std::string_view{"--force"}};
+      std::string_view{"--check"},      std::string_view{"--force"},
+      std::string_view{"--all"},        std::string_view{"--old"},
+      std::string_view{"--html"}};
   return std::find(typed_only.begin(), typed_only.end(), flag) == typed_only.end();
 }
 

@@ -92,11 +92,11 @@ int fail(const Error& error, const Reading& reading, Console& console) {
       // It was told on standard error.
     }
   }
-  const int own = reading.entry != nullptr ? reading.entry->own_failure : 0;
+  const auto own = reading.entry != nullptr ? reading.entry->own_failure : std::nullopt;
   if (error.kind() == ErrorKind::interrupted) {
     return interruption_status();
   }
-  return own != 0 ? own : exit_status(error.kind());
+  return own.value_or(exit_status(error.kind()));
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 #include "base/json.hpp"
 #include "cli/command.hpp"
 #include "cli/packaging_options.hpp"
+#include "pipeline/image_index.hpp"
 #include "pipeline/package.hpp"
+#include "pipeline/planning.hpp"
 #include "pipeline/scan.hpp"
 
 namespace autopack::cli {
@@ -18,20 +20,38 @@ public:
   }
 
   int run(Session& session) override {
+    const auto platforms = platforms_of(session.flags, build_);
     check_build_options(build_);
-    require_executor(packaging_, build_);
-    auto request = package_request(packaging_, build_, session.services.environment);
-    request.tells_git = session.format.kind != OutputFormat::Kind::text;
-    const auto wanted = pipeline::scan_wanted(std::move(request));
-    wanted->name = image_name(packaging_, wanted->request, find_location(session));
-    // A default name is no wish for a registry when the image goes elsewhere.
-    wanted->may_push = !no_push_ && (build_.outputs.empty() || !packaging_.output_image.empty());
-    const auto image = pipeline::package(session.services, wanted);
-    session.console.result(render(session.format, packaging::to_json(image), image.uri()));
+    std::vector<pipeline::WantedPtr> all;
+    for (const auto& platform : platforms) {
+      build_.platform = platform;
+      all.push_back(wanted(session, all.empty()));
+    }
+    if (all.size() == 1) {
+      const auto image = pipeline::package(session.services, all.front());
+      session.console.result(render(session, packaging::to_json(image), image.uri()));
+    } else {
+      const auto index = pipeline::package_index(session.services, all);
+      session.console.result(render(session, pipeline::to_json(index), index.uri()));
+    }
     return 0;
   }
 
 private:
+  pipeline::WantedPtr wanted(Session& session, bool is_first) const {
+    require_executor(packaging_, build_);
+    auto request = package_request(packaging_, build_, session.flags, session.services.environment);
+    request.tells_git = session.format.kind != OutputFormat::Kind::text;
+    auto wanted = pipeline::scan_wanted(std::move(request));
+    if (is_first) {
+      pipeline::tell_inferred(session.console, wanted->inferred);
+    }
+    wanted->name = image_name(packaging_, wanted->request, find_location(session));
+    // A default name is no wish for a registry when the image goes elsewhere.
+    wanted->may_push = !no_push_ && (build_.outputs.empty() || packaging_.output_image);
+    return wanted;
+  }
+
   PackagingOptions packaging_;
   BuildOptions build_;
   bool no_push_{false};

@@ -9,6 +9,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -46,10 +47,11 @@ struct CommandEntry {
   bool takes_program_arguments{false};  ///< after `--`
   bool asks_servers{false};             ///< nearly always
   std::size_t most_arguments{0};        ///< that are no flags
-  /// Words that the first argument can be: `bash|zsh|fish`. Empty: anything. Another word is
+  /// Words that the first argument can be: `bash|zsh|fish`. None: anything. Another word is
   /// refused before the command runs.
-  std::string_view first_argument{};
-  int own_failure{0};  ///< exit status of autopack's own failures; 0 = by the error's kind
+  std::optional<std::string_view> first_argument{};
+  /// Exit status of autopack's own failures; none: by the error's kind.
+  std::optional<int> own_failure{};
 };
 
 std::span<const CommandEntry> commands();
@@ -58,12 +60,19 @@ std::unique_ptr<Command> make_submit_command();
 std::unique_ptr<Command> make_tune_command();
 std::unique_ptr<Command> make_translate_command();
 std::unique_ptr<Command> make_run_command();
+std::unique_ptr<Command> make_init_command();
+std::unique_ptr<Command> make_images_command();
+std::unique_ptr<Command> make_clean_command();
+std::unique_ptr<Command> make_diff_command();
 std::unique_ptr<Command> make_build_command();
 std::unique_ptr<Command> make_dockerfile_command();
 std::unique_ptr<Command> make_explain_command();
 std::unique_ptr<Command> make_doctor_command();
 std::unique_ptr<Command> make_jobs_command();
 std::unique_ptr<Command> make_completion_command();
+
+/// `object` as `--format` asks for it; `text` is for people. Warns of keys that it does not have.
+std::string render(const Session& session, const nlohmann::json& object, const std::string& text);
 
 /// The result of a command as `--format` asks for it; `text` is for people, so the locale may make
 /// it narrow.
@@ -73,9 +82,11 @@ void tell_result(const Session& session, const nlohmann::json& object, const std
 std::string directory_name(const std::filesystem::path& directory);
 
 /// The name of a job whose `--display-name` is `typed`: without one, the project directory's.
-std::string job_name(const std::string& typed, const std::filesystem::path& directory);
+std::string job_name(const std::optional<std::string>& typed,
+                     const std::filesystem::path& directory);
 
-/// Project and region from flags, environment and gcloud's configuration; parts may be empty.
-job::Location find_location(const Session& session);
+/// Project and region from flags, environment and gcloud's configuration; parts may be missing.
+/// With `infers` gcloud's region for machines stands in for that of its `ai` commands.
+job::Location find_location(const Session& session, bool infers = false);
 
 }  // namespace autopack::cli

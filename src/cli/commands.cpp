@@ -1,3 +1,4 @@
+#include "base/text.hpp"
 #include "cli/command.hpp"
 #include "google/project.hpp"
 
@@ -11,53 +12,89 @@ namespace {
 const auto table = std::to_array<CommandEntry>({
     {.name = "submit",
      .summary = "package, build, push, and create a job",
-     .usage = "--worker-pool-spec=KEY=VALUE,... [--worker-pool-spec=...] [FLAGS]",
-     .example = "  autopack submit --region=us-central1 \\\n"
-                "    --worker-pool-spec=machine-type=n1-standard-4,local-package-path=.,\\\n"
-                "executor-image-uri=python:3.11,script=train.py\n\n"
-                "keys of a pool: machine-type replica-count accelerator-type accelerator-count\n"
-                "  container-image-uri executor-image-uri local-package-path script launcher\n"
-                "  python-module output-image-uri; split at `;`: requirements requirements-file\n"
-                "  extra-packages extra-dirs system-packages extra group build-env include\n"
-                "  exclude\n",
+     .usage = "[FLAGS] [--worker-pool-spec=KEY=VALUE,... ...] [-- ARGS]",
+     .example =
+         "  autopack submit\n"
+         "  autopack submit --machine-type=n1-standard-8 --script=train.py -- --epochs=50\n"
+         "  autopack submit --worker-pool-spec=machine-type=n1-standard-4,script=train.py\\\n"
+         ",executor-image-uri=python:3.11,local-package-path=.\n\n"
+         "What no flag says is taken from the project and from gcloud, and told. A list is\n"
+         "split at `,` in a flag, and at `;` in a KEY.\n",
      .make = make_submit_command,
+     .takes_program_arguments = true,
      .asks_servers = true},
     {.name = "tune",
      .summary = "the same for a tuning job, which searches hyperparameters",
-     .usage = "--metric=NAME:GOAL --parameter=NAME:VALUES --worker-pool-spec=KEY=VALUE,... [FLAGS]",
-     .example = "  autopack tune --region=us-central1 --metric=accuracy:maximize \\\n"
-                "    --parameter=lr:double:1e-5..1e-1:log --max-trial-count=20 \\\n"
-                "    --worker-pool-spec=machine-type=n1-standard-4,local-package-path=.,\\\n"
-                "executor-image-uri=python:3.11,script=train.py\n",
+     .usage = "--metric=NAME:GOAL --parameter=NAME:VALUES [FLAGS] [-- ARGS]",
+     .example = "  autopack tune --metric=accuracy:maximize --max-trial-count=20 \\\n"
+                "    --parameter=lr:double:1e-5..1e-1:log --script=train.py --with-hypertune\n",
      .make = make_tune_command,
+     .takes_program_arguments = true,
      .asks_servers = true},
     {.name = "run",
      .summary = "package, build, and run on this machine",
      .usage =
-         "--executor-image-uri=IMAGE [--script=FILE | --python-module=MODULE] [FLAGS] [-- ARGS]",
-     .example = "  autopack run --executor-image-uri=python:3.11 --script=train.py -- --epochs=1\n",
+         "[--executor-image-uri=IMAGE] [--script=FILE | --python-module=MODULE] [FLAGS] [-- ARGS]",
+     .example =
+         "  autopack run\n"
+         "  autopack run --executor-image-uri=python:3.11 --script=train.py -- --epochs=1\n\n"
+         "The first takes the program and the image from what the project says, and tells\n"
+         "them.\n",
      .make = make_run_command,
      .takes_program_arguments = true,
      .asks_servers = true,
      .own_failure = 125},
+    {.name = "init",
+     .summary = "write autopack.yaml and an ignore file from what the project says",
+     .usage = "[--executor-image-uri=IMAGE] [--script=FILE | --python-module=MODULE] [FLAGS]",
+     .example = "  autopack init\n"
+                "  autopack init --script=train.py --region=us-central1\n\n"
+                "Files that are there stay as they are.\n",
+     .make = make_init_command},
     {.name = "build",
      .summary = "package and build; push when the image's name has a registry",
-     .usage = "--executor-image-uri=IMAGE --script=FILE | --python-module=MODULE [FLAGS]",
+     .usage = "[--executor-image-uri=IMAGE] [--script=FILE | --python-module=MODULE] [FLAGS]",
      .example = "  autopack build --executor-image-uri=python:3.11 --script=train.py \\\n"
                 "    --output-image-uri=us-docker.pkg.dev/PROJECT/REPOSITORY/train\n",
      .make = make_build_command,
      .asks_servers = true},
     {.name = "dockerfile",
      .summary = "print the Dockerfile; -o writes it, --check compares it",
-     .usage = "--executor-image-uri=IMAGE --script=FILE | --python-module=MODULE [FLAGS]",
+     .usage = "[--executor-image-uri=IMAGE] [--script=FILE | --python-module=MODULE] [FLAGS]",
      .example = "  autopack dockerfile --executor-image-uri=python:3.11 --script=train.py \\\n"
                 "    -o Dockerfile\n",
      .make = make_dockerfile_command},
     {.name = "explain",
      .summary = "tell what goes into the image, what is left out, and why",
-     .usage = "--executor-image-uri=IMAGE --script=FILE | --python-module=MODULE [FLAGS]",
+     .usage = "[--executor-image-uri=IMAGE] [--script=FILE | --python-module=MODULE] [FLAGS]",
      .example = "  autopack explain --executor-image-uri=python:3.11 --script=train.py\n",
      .make = make_explain_command},
+    {.name = "images",
+     .summary = "list what engine, registry and cache hold of this project",
+     .usage = "[FLAGS OF build]",
+     .example = "  autopack images\n"
+                "  autopack images --format=json\n\n"
+                "The one marked `current` is what the files as they are would give.\n",
+     .make = make_images_command,
+     .asks_servers = true},
+    {.name = "diff",
+     .summary = "tell how two images, commits or the files as they are differ",
+     .usage = "BEFORE [AFTER] [FLAGS OF build]",
+     .example = "  autopack diff HEAD\n"
+                "  autopack diff HEAD~3 HEAD\n"
+                "  autopack diff registry.example/team/train:v1 registry.example/team/train:v2\n\n"
+                "A side is an image of a registry or the engine, `oci:DIR`, `tar:FILE`, a commit,\n"
+                "`index`, or `.`, the files as they are, which AFTER is by itself.\n",
+     .make = make_diff_command,
+     .most_arguments = 2},
+    {.name = "clean",
+     .summary = "remove what autopack left of this project on this machine",
+     .usage = "[--all] [--old] [--dry-run] [FLAGS OF build]",
+     .example = "  autopack clean --dry-run\n"
+                "  autopack clean --old\n\n"
+                "Only images with autopack's own names go, none of a registry.\n",
+     .make = make_clean_command,
+     .asks_servers = true},
     {.name = "doctor",
      .summary = "tell what would fail, and the command that mends it",
      .usage = "[FLAGS OF submit]",
@@ -67,18 +104,20 @@ const auto table = std::to_array<CommandEntry>({
                 "flags of `submit` describe. Nothing is built or sent. Status 1 when it found\n"
                 "an error.\n",
      .make = make_doctor_command,
+     .takes_program_arguments = true,
      .asks_servers = true},
     {.name = "jobs",
-     .summary = "list, describe, cancel and follow jobs of every kind",
-     .usage = "list | describe NAME | cancel NAME | stream-logs NAME  [FLAGS]",
+     .summary = "list, describe, open, cancel and follow jobs of every kind",
+     .usage = "list | describe NAME | open NAME | logs NAME | cancel NAME [FLAGS]",
      .example = "  autopack jobs list --region=us-central1 --state=running --limit=10\n"
-                "  autopack jobs stream-logs projects/p/locations/us-central1/customJobs/123\n\n"
-                "NAME is a resource name, or an id with --region and --project. `stream-logs`\n"
-                "ends with the job; its status is 0 when the job succeeded.\n",
+                "  autopack jobs logs -f --latest\n\n"
+                "NAME is a display name, an id, or a whole resource name. `logs -f`, which is\n"
+                "also `stream-logs`, ends with the job; its status is 0 when the job succeeded.\n"
+                "`open` prints where the console shows the job, and opens a browser there.\n",
      .make = make_jobs_command,
      .asks_servers = true,
      .most_arguments = 2,
-     .first_argument = "list|describe|cancel|stream-logs"},
+     .first_argument = "list|describe|cancel|logs|stream-logs|open"},
     {.name = "completion",
      .summary = "print the completion script of a shell",
      .usage = "bash|zsh|fish",
@@ -98,22 +137,29 @@ const auto table = std::to_array<CommandEntry>({
      .most_arguments = 1},
 });
 
-/// Empty when there are no credentials, or they name none.
-std::string project_of_credentials(const Session& session) {
+/// None when there are no credentials, or they name none.
+std::optional<std::string> project_of_credentials(const Session& session) {
   try {
     return session.services.google().project();
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::interrupted) {
       throw;
     }
-    return {};
+    return std::nullopt;
   }
 }
 
 }  // namespace
 
+std::string render(const Session& session, const nlohmann::json& object, const std::string& text) {
+  for (const auto& problem : absent_keys(session.format, object)) {
+    session.console.warn(problem);
+  }
+  return render(session.format, object, text);
+}
+
 void tell_result(const Session& session, const nlohmann::json& object, const std::string& text) {
-  const auto rendered = render(session.format, object, text);
+  const auto rendered = render(session, object, text);
   if (session.format.kind == OutputFormat::Kind::text) {
     session.console.result_for_people(rendered);
   } else {
@@ -125,8 +171,9 @@ std::span<const CommandEntry> commands() {
   return table;
 }
 
-std::string job_name(const std::string& typed, const std::filesystem::path& directory) {
-  return typed.empty() ? directory_name(directory) : typed;
+std::string job_name(const std::optional<std::string>& typed,
+                     const std::filesystem::path& directory) {
+  return typed ? *typed : directory_name(directory);
 }
 
 std::string directory_name(const std::filesystem::path& directory) {
@@ -135,22 +182,25 @@ std::string directory_name(const std::filesystem::path& directory) {
   return failure ? directory.filename().string() : whole.filename().string();
 }
 
-job::Location find_location(const Session& session) {
+job::Location find_location(const Session& session, bool infers) {
   const auto& environment = session.services.environment;
   const auto& flag = session.global.project;
   const auto configuration =
       google::read_gcloud_configuration(environment, session.global.configuration);
   auto project = google::find_project(flag, environment, configuration, {});
-  const auto region = google::find_region(session.global.region, environment, configuration);
+  auto region = google::find_region(session.global.region, environment, configuration);
+  if (!region.value && infers) {
+    region = google::find_property("compute/region", environment, configuration);
+  }
   // without a region a project is of no use, and looking for one may take the network
-  if (project.value.empty() && !region.value.empty()) {
+  if (!project.value && region.value) {
     project =
         google::find_project(flag, environment, configuration, project_of_credentials(session));
   }
   // A flag's value may come from its variable or from a file.
-  const auto origin = [&](const google::Setting& setting, const std::string& value,
+  const auto origin = [&](const google::Setting& setting, const std::optional<std::string>& value,
                           const std::string& name) -> std::optional<job::Origin> {
-    if (!value.empty()) {
+    if (value) {
       return session.flags.origin(name).value_or(job::Origin::flag(name));
     }
     return setting.origin.empty() ? std::nullopt

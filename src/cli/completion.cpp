@@ -25,7 +25,7 @@ void add(Words& all, std::span<const std::string_view> values) {
   }
 }
 
-Words machine_types() {
+Words machine_type_names() {
   Words names;
   for (const auto& machine : job::tables::machines()) {
     names.emplace_back(machine.name);
@@ -47,15 +47,15 @@ Words values_of(std::string_view name, std::string_view label) {
   if (name == "region" || name == "kms-location") {
     add(values, job::tables::regions());
   } else if (name == "machine-type") {
-    values = machine_types();
+    values = machine_type_names();
   } else if (name == "accelerator-type") {
     add(values, job::tables::accelerator_types());
   } else if (name == "executor-image-uri") {
     values = executor_images();
   } else if (name == "launcher") {
     values = {"torchrun", "accelerate", "deepspeed", "mpirun"};
-  } else if (name == "script" || name == "requirements-file" || name == "extra-dirs" ||
-             name == "include" || name == "exclude" ||
+  } else if (name == "script" || name == "requirements-file" || name == "lock" ||
+             name == "extra-dirs" || name == "include" || name == "exclude" ||
              label.find("FILE") != std::string_view::npos) {
     values.emplace_back(files);
   } else if (name == "local-package-path" || label.find("DIR") != std::string_view::npos) {
@@ -92,7 +92,8 @@ Words complete_value(const FlagHelp& flag, const std::string& typed) {
   if (flag.long_name == "--worker-pool-spec") {
     return complete_pool(typed);
   }
-  return flag.values.empty() ? values_of(flag.long_name.substr(2), flag.label) : flag.values;
+  return flag.values.empty() ? values_of(flag.long_name.substr(2), flag.label.value_or(""))
+                             : flag.values;
 }
 
 const FlagHelp* find_flag(const std::vector<FlagHelp>& flags, const std::string& name) {
@@ -105,7 +106,7 @@ const FlagHelp* find_flag(const std::vector<FlagHelp>& flags, const std::string&
 Words flag_names(const std::vector<FlagHelp>& flags) {
   Words names;
   for (const auto& flag : flags) {
-    const std::string end = flag.label.empty() ? "" : "=";
+    const std::string end = flag.label ? "=" : "";
     names.push_back(flag.long_name + end + "\t" + flag.text);
     if (flag.kind == FlagKind::choice) {
       names.push_back("--no-" + flag.long_name.substr(2) + "\t" + flag.text);
@@ -139,7 +140,7 @@ CompletionPoint place_of(const Words& words,
     }
     if (words[i].starts_with('-')) {
       const auto* flag = find_flag(flags, words[i]);
-      place.waiting = flag != nullptr && !flag->label.empty() ? flag : nullptr;
+      place.waiting = flag != nullptr && flag->label ? flag : nullptr;
     } else if (command != nullptr && !command_seen) {
       command_seen = true;
     } else {
@@ -159,7 +160,7 @@ const CommandEntry* command_in(const Words& words) {
       return found == all.end() ? nullptr : &*found;
     }
     const auto* flag = find_flag(global, words[i]);
-    i += flag != nullptr && !flag->label.empty() ? 1U : 0U;
+    i += flag != nullptr && flag->label ? 1U : 0U;
   }
   return nullptr;
 }
@@ -191,8 +192,8 @@ Words candidates(const CompletionPoint& place,
     for (const auto& entry : commands()) {
       words.push_back(std::string{entry.name} + "\t" + std::string{entry.summary});
     }
-  } else if (place.arguments == 0 && !place.command->first_argument.empty()) {
-    words = split(place.command->first_argument, '|');
+  } else if (place.arguments == 0 && place.command->first_argument) {
+    words = split(*place.command->first_argument, '|');
   } else if (place.arguments < place.command->most_arguments) {
     words.emplace_back(files);
   }

@@ -1,6 +1,7 @@
 #include "cli/console.hpp"
 
 #include "base/text.hpp"
+#include "cli/folded.hpp"
 #include "cli/shortened.hpp"
 #include "engine/build_failure.hpp"
 
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -43,6 +45,15 @@ void write_result(std::string_view bytes) {
   }
 }
 
+/// A terminal hands over a line at a time; none at its end, and after a signal.
+std::optional<std::string> read_line() {
+  std::array<char, 1024> buffer{};
+  const auto count = ::read(STDIN_FILENO, buffer.data(), buffer.size());
+  return count <= 0
+             ? std::nullopt
+             : std::optional{std::string{trim({buffer.data(), static_cast<std::size_t>(count)})}};
+}
+
 int terminal_columns() {
   winsize size{};
   const bool known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
@@ -58,6 +69,7 @@ Streams Streams::of_process() {
           .input_is_terminal = ::isatty(STDIN_FILENO) == 1,
           .output_is_terminal = ::isatty(STDOUT_FILENO) == 1,
           .errors_are_terminal = ::isatty(STDERR_FILENO) == 1,
+          .line = read_line,
           .columns = terminal_columns};
 }
 
@@ -79,8 +91,9 @@ void Console::done(std::string_view verb, std::string_view object) {
   if (options_.verbosity < 0) {
     return;
   }
-  write_lines(fmt::format("{}  {}\n", paint_.green(fmt::format("{:>10}", verb)),
-                          printable(shortened(object))));
+  const std::string text = printable(shortened(object));
+  write_folded(fmt::format("{}  {}\n", paint_.green(fmt::format("{:>10}", verb)),
+                           streams_.errors_are_terminal ? with_short_digests(text) : text));
 }
 
 void Console::warn(const Problem& problem) {
@@ -88,7 +101,7 @@ void Console::warn(const Problem& problem) {
     return;
   }
   const std::lock_guard lock{mutex_};
-  write_lines(warning_text(problem, paint_, options_.charset));
+  write_folded(warning_text(problem, paint_, options_.charset));
 }
 
 void Console::step(const StepEvent& event) {
@@ -97,13 +110,14 @@ void Console::step(const StepEvent& event) {
   const auto told = steps_.take(event, Clock::now(), shown && options_.verbosity > 0);
   if (told && (shown || told->verb == "Failed")) {
     told_log_ = told_log_ || told->verb == "Failed";
-    std::string text = told->log;
-    if (!told->verb.empty()) {
-      const std::string verb = fmt::format("{:>10}", told->verb);
-      text +=
-          fmt::format("{}  {}\n", told->verb == "Failed" ? paint_.red(verb) : verb, told->object);
+    if (!told->log.empty()) {
+      write_lines(told->log);
     }
-    write_lines(text);
+    if (told->verb) {
+      const std::string verb = fmt::format("{:>10}", *told->verb);
+      write_folded(
+          fmt::format("{}  {}\n", told->verb == "Failed" ? paint_.red(verb) : verb, told->object));
+    }
   }
   if (shown && !steps_.empty()) {
     start_watching();
@@ -131,14 +145,18 @@ void Console::result(std::string_view text) {
 }
 
 void Console::result_for_people(std::string_view text) {
-  result(in_locale(std::string{text}));
+  const std::string shown = in_locale(std::string{text});
+  result(streams_.output_is_terminal ? folded(shown, columns()) : shown);
 }
 
 void Console::error(const Error& error) {
   const std::lock_guard lock{mutex_};
   steps_.forget();
-  write_lines(error_text(error, paint_, options_.charset,
-                         told_log_ ? engine::last_output_cause : std::string_view{}));
+  if (error.kind() == ErrorKind::interrupted) {
+    leave_line();
+  }
+  write_folded(error_text(error, paint_, options_.charset,
+                          told_log_ ? std::optional{engine::last_output_cause} : std::nullopt));
 }
 
 void Console::program_output(std::string_view bytes) {
@@ -155,6 +173,27 @@ void Console::program_errors(std::string_view bytes) {
   const std::lock_guard lock{mutex_};
   erase_live();
   streams_.errors(bytes);
+  // Rows that wait for the next time they are drawn would hardly be seen beside busy programs.
+  if (bytes.ends_with('\n')) {
+    draw_live();
+  }
+}
+
+std::optional<std::string> Console::ask(std::string_view question) {
+  if (!streams_.input_is_terminal || !streams_.errors_are_terminal || !streams_.line) {
+    return std::nullopt;
+  }
+  {
+    const std::lock_guard lock{mutex_};
+    erase_live();
+    streams_.errors(in_locale(std::string{question}));
+  }
+  auto answer = streams_.line();
+  if (!answer) {
+    const std::lock_guard lock{mutex_};
+    streams_.errors("\n");
+  }
+  return answer;
 }
 
 std::string Console::in_locale(std::string text) const {
@@ -168,6 +207,26 @@ std::string Console::in_locale(std::string text) const {
         is_wide(c) ? fmt::format("\\x{:02x}", static_cast<unsigned char>(c)) : std::string(1, c);
   }
   return narrow;
+}
+
+void Console::interrupted() {
+  const std::lock_guard lock{mutex_};
+  leave_line();
+}
+
+void Console::leave_line() {
+  if (streams_.errors_are_terminal) {
+    erase_live();
+    streams_.errors("\n");
+  }
+}
+
+std::size_t Console::columns() const {
+  return static_cast<std::size_t>(std::max(streams_.columns ? streams_.columns() : 80, 20));
+}
+
+void Console::write_folded(const std::string& text) {
+  write_lines(streams_.errors_are_terminal ? folded(text, columns()) : text);
 }
 
 void Console::write_lines(const std::string& text) {

@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,7 +21,8 @@ struct Streams {
   bool input_is_terminal{false};
   bool output_is_terminal{false};
   bool errors_are_terminal{false};
-  std::function<int()> columns{};  ///< of the terminal; 80 when not known
+  std::function<std::optional<std::string>()> line{};  ///< the next of standard input, while any
+  std::function<int()> columns{};                      ///< of the terminal; 80 when not known
 
   /// Those of this process.
   static Streams of_process();
@@ -55,9 +57,14 @@ public:
 
   /// The result of the command, on standard output.
   void result(std::string_view text);
-  /// The same for a result that is text for people, which the locale may make narrow.
+  /// The same for a result that is text for people, which the locale may make narrow and a terminal
+  /// folds.
   void result_for_people(std::string_view text);
   void error(const Error& error);
+  /// Leaves the line of a terminal on which it shows the key that ended the command.
+  void interrupted();
+  /// What a person types as the answer to `question`; none when nobody is there to answer.
+  std::optional<std::string> ask(std::string_view question);
   /// Output of a program that autopack runs, byte for byte.
   void program_output(std::string_view bytes);
   void program_errors(std::string_view bytes);
@@ -78,7 +85,11 @@ public:
 
 private:
   std::string in_locale(std::string text) const;
+  std::size_t columns() const;
+  void leave_line();
   void write_lines(const std::string& text);
+  /// The same, folded where the lines are longer than the terminal is wide.
+  void write_folded(const std::string& text);
   void erase_live();
   void draw_live();
   void watch();

@@ -25,15 +25,16 @@ public:
   }
 
   int run(Session& session) override {
-    check_build_options(build_);
-    if (!build_.dockerfile.empty()) {
+    check_build_options(build_, session.flags);
+    if (build_.dockerfile) {
       throw Error(ErrorKind::usage, "`--dockerfile` names a file that is there already");
     }
     if (!output_.empty() && !check_.empty()) {
       throw Error(ErrorKind::usage, "`--output` and `--check` exclude each other");
     }
     require_executor(packaging_, build_);
-    const auto request = package_request(packaging_, build_, session.services.environment);
+    const auto request =
+        package_request(packaging_, build_, session.flags, session.services.environment);
     const auto recorded = check_.empty() ? std::nullopt : std::optional{committed(request)};
     const auto ignored =
         check_.empty() ? std::nullopt : pipeline::read_from_source(request, ignore_file(check_));

@@ -7,10 +7,12 @@
 #include "cli/submission_request.hpp"
 #include "google/project.hpp"
 #include "pipeline/image_name.hpp"
+#include "pipeline/planning.hpp"
 #include "preflight/surroundings.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <ctime>
 
 namespace autopack::cli {
@@ -18,25 +20,14 @@ namespace autopack::cli {
 namespace {
 
 using preflight::Check;
-using preflight::Findings;
-
-void append(Findings& findings, Findings more) {
-  std::move(more.begin(), more.end(), std::back_inserter(findings));
-}
 
 /// The findings of reading and checking a job, which submit would end with.
-Findings findings_of(const Error& error) {
-  if (error.problems().empty()) {
-    return {preflight::failing("job", error.message(), join(error.causes(), "; "), error.hints())};
+Problems findings_of(const Error& error) {
+  auto problems = error.as_problems();
+  for (auto& problem : problems) {
+    problem.check = "job";
   }
-  Findings findings;
-  for (const auto& problem : error.problems()) {
-    const auto tell =
-        problem.severity == Problem::Severity::error ? preflight::failing : preflight::warning;
-    findings.push_back(tell("job", problem.message,
-                            problem.origin.empty() ? "" : "from " + problem.origin, problem.hints));
-  }
-  return findings;
+  return problems;
 }
 
 class DoctorCommand : public Command {
@@ -49,7 +40,7 @@ public:
   }
 
   int run(Session& session) override {
-    check_build_options(build_);
+    check_build_options(build_, session.flags);
     const auto location = find_location(session);
     auto findings = look_at_settings(session, location);
     auto planned = look_at_job(session, location, findings);
@@ -62,15 +53,16 @@ public:
       }
     }
     append(findings, preflight::run_checks(checks, sources.stop(), *session.services.cancellation));
-    return print(session, preflight::without_repeats(std::move(findings)));
+    return print(session, preflight::without_repeats(findings));
   }
 
 private:
-  static Findings look_at_settings(const Session& session, const job::Location& location) {
-    const auto setting = [](const std::string& value, const std::optional<job::Origin>& origin) {
+  static Problems look_at_settings(const Session& session, const job::Location& location) {
+    const auto setting = [](const std::optional<std::string>& value,
+                            const std::optional<job::Origin>& origin) {
       return google::Setting{.value = value, .origin = origin ? to_string(*origin) : ""};
     };
-    Findings findings = preflight::judge_sudo(session.services.environment);
+    Problems findings = preflight::judge_sudo(session.services.environment);
     findings.push_back(preflight::judge_setting("project-setting", "project",
                                                 setting(location.project, location.project_origin),
                                                 {"gcloud config set project ID"}));
@@ -80,15 +72,21 @@ private:
     return findings;
   }
 
-  bool names_job() const { return !job_.pools.empty() || !job_.config.empty(); }
+  static bool names_job(const FlagSet& flags) {
+    const auto keys = job::described_pool_keys();
+    return flags.origin("--worker-pool-spec") || flags.origin("--config") ||
+           std::any_of(keys.begin(), keys.end(), [&](const job::PoolKey& key) {
+             return flags.origin("--" + std::string{key.name}).has_value();
+           });
+  }
 
   /// The job that the flags ask for; without any, what every packaged job needs.
   preflight::PlannedJob look_at_job(const Session& session,
                                     const job::Location& location,
-                                    Findings& findings) const {
+                                    Problems& findings) const {
     preflight::PlannedJob planned{.location = location};
-    if (!names_job()) {
-      const auto name = pipeline::name_image("", "doctor", location);
+    if (!names_job(session.flags)) {
+      const auto name = pipeline::name_image(std::nullopt, "doctor", location);
       if (name.has_registry) {
         planned.packaged =
             preflight::PlannedImage{.target = name.reference, .is_default_name = true};
@@ -98,9 +96,10 @@ private:
     try {
       const auto request = read_submission_request(session, job_, build_, skip_checks_);
       const auto checked = pipeline::check(request, nullptr);
+      pipeline::tell_inferred(session.console, checked.inferred);
       for (const auto& problem : checked.warnings) {
         findings.push_back(
-            preflight::warning("job", problem.message, problem.origin, problem.hints));
+            preflight::warning("job", problem.message, problem.origin.value_or(""), problem.hints));
       }
       planned = planned_job(request, checked);
       append(findings, offline_findings(planned, checked, !skip_checks_));
@@ -120,40 +119,40 @@ private:
       checks.push_back(
           {"registry-source", fmt::format("the login for `{}`", host), [&sources, host] {
              return preflight::or_error("registry-source", [&] {
-               return Findings{preflight::judge_login(sources.logins()(host), host)};
+               return Problems{preflight::judge_login(sources.logins()(host), host)};
              });
            }});
     }
     checks.push_back({"credentials", "whether the Google credentials are good", [&sources] {
                         return preflight::or_error("credentials", [&] {
                           auto& source = sources.apis().credentials();
-                          return Findings{preflight::judge_credentials(source, source.token(),
+                          return Problems{preflight::judge_credentials(source, source.token(),
                                                                        std::time(nullptr))};
                         });
                       }});
   }
 
-  static Findings look_at_engine(Session& session, PreflightSources& sources) {
+  static Problems look_at_engine(Session& session, PreflightSources& sources) {
     return preflight::or_error("engine", [&] {
       const auto& environment = session.services.environment;
       const engine::DockerOptions options{.endpoint = engine::find_endpoint(environment),
                                           .reporter = &session.console,
                                           .cancellation = &sources.stop(),
                                           .client = &sources.client()};
-      Findings findings{
+      Problems findings{
           preflight::judge_engine(engine::make_docker(options)->info(), options.endpoint)};
       append(findings, preflight::judge_settings(engine::read_settings(options), environment));
       return findings;
     });
   }
 
-  static int print(Session& session, const Findings& findings) {
+  static int print(Session& session, const Problems& findings) {
     auto streams = session.console.streams();
     streams.errors_are_terminal = streams.output_is_terminal;
     const Paint paint{console_options(session.global, session.services.environment, streams).color};
     tell_result(session, findings_json(findings),
                 findings_text(findings, paint, session.console.charset()));
-    return preflight::has_errors(findings) ? 1 : 0;
+    return has_errors(findings) ? 1 : 0;
   }
 
   JobOptions job_;

@@ -39,9 +39,9 @@ std::string problem_text(const Problem& problem,
                          const std::string& label,
                          const Paint& paint,
                          Charset charset) {
-  std::string text = label + " " + lines(problem.message, "  ") + "\n";
-  if (!problem.origin.empty()) {
-    text += "  from: " + lines(problem.origin, "    ") + "\n";
+  std::string text = label + " " + lines(problem.text(), "  ") + "\n";
+  if (problem.origin) {
+    text += "  from: " + lines(*problem.origin, "    ") + "\n";
   }
   for (const auto& hint : problem.hints) {
     text += "  " + paint.cyan("hint:") + " " + lines(hint_text(hint, charset), "    ") + "\n";
@@ -49,7 +49,7 @@ std::string problem_text(const Problem& problem,
   return text;
 }
 
-std::string findings_text(const Problems& problems, const Paint& paint, Charset charset) {
+std::string problems_text(const Problems& problems, const Paint& paint, Charset charset) {
   std::string text;
   int errors = 0;
   for (const auto& problem : problems) {
@@ -85,15 +85,15 @@ std::string Paint::one_of_many(std::size_t number, std::string_view text) const 
 std::string error_text(const Error& error,
                        const Paint& paint,
                        Charset charset,
-                       std::string_view told) {
+                       std::optional<std::string_view> told) {
   if (!error.problems().empty()) {
-    return findings_text(error.problems(), paint, charset);
+    return problems_text(error.problems(), paint, charset);
   }
   const bool internal = error.kind() == ErrorKind::internal;
   std::string text = fmt::format("{} {}{}\n", paint.red("error:"), internal ? "internal: " : "",
                                  lines(error.message(), "  "));
   for (const auto& cause : error.causes()) {
-    if (!told.empty() && cause.starts_with(told)) {
+    if (told && cause.starts_with(*told)) {
       continue;
     }
     text += "  caused by: " + lines(cause, "    ") + "\n";

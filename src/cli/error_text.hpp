@@ -6,6 +6,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include <exception>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -44,7 +45,7 @@ Error as_error(const std::exception& error);
 std::string error_text(const Error& error,
                        const Paint& paint,
                        Charset charset = Charset::utf8,
-                       std::string_view told = {});
+                       std::optional<std::string_view> told = {});
 
 /// The same for a warning.
 std::string warning_text(const Problem& problem,

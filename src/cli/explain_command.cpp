@@ -1,14 +1,16 @@
+#include "base/file.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
+#include "cli/explanation_page.hpp"
 #include "cli/packaging_options.hpp"
 #include "executor/executor_image.hpp"
 #include "pipeline/advice.hpp"
 #include "pipeline/explanation.hpp"
 #include "pipeline/package.hpp"
+#include "pipeline/planning.hpp"
 #include "pipeline/scan.hpp"
 #include "pipeline/secrets.hpp"
-#include "source/remembering_tree.hpp"
 
 namespace autopack::cli {
 
@@ -19,22 +21,51 @@ public:
   void add_flags(FlagSet& flags) override {
     flags.section("What to tell");
     flags.toggle("--check", check_, "only what is wrong, without an engine");
+    flags.text("--html", "FILE", page_, "also write a page that shows it as a picture to FILE");
     add_packaging_flags(flags, packaging_);
     add_build_flags(flags, build_);
   }
 
   int run(Session& session) override {
+    if (check_ && !page_.empty()) {
+      throw Error(ErrorKind::usage, "`--check` plans nothing that `--html` could show")
+          .hint("leave one of them out");
+    }
+    const auto platforms = platforms_of(session.flags, build_);
+    if (platforms.size() > 1 && !page_.empty()) {
+      throw Error(ErrorKind::usage, "`--html` shows the image of one platform")
+          .hint("name one `--platform` for each page");
+    }
     check_build_options(build_);
+    auto objects = nlohmann::json::object();
+    for (const auto& platform : platforms) {
+      build_.platform = platform;
+      objects[platform] = explain(session, platform == platforms.front());
+    }
+    if (!check_ && session.format.kind != OutputFormat::Kind::text) {
+      session.console.result(render(
+          session, platforms.size() > 1 ? nlohmann::json{{"platforms", objects}} : objects.front(),
+          ""));
+    }
+    return 0;
+  }
+
+private:
+  /// Tells people of the image for the platform of the options; what there is to tell programs.
+  nlohmann::json explain(Session& session, bool is_first) const {
     require_executor(packaging_, build_);
     auto& services = session.services;
-    const auto wanted =
-        pipeline::scan_wanted(package_request(packaging_, build_, services.environment));
+    const auto wanted = pipeline::scan_wanted(
+        package_request(packaging_, build_, session.flags, services.environment),
+        pipeline::Walks::several);
+    if (is_first) {
+      pipeline::tell_inferred(session.console, wanted->inferred);
+    }
     if (check_) {
       pipeline::check_offline(services, wanted);
-      return 0;
+      return {};
     }
     wanted->name = image_name(packaging_, wanted->request, find_location(session));
-    wanted->scanned.tree = source::remembering(wanted->scanned.tree);
     const auto work = pipeline::plan_packaging(
         services, wanted, executor::facts_or_assumed(services, wanted->request));
     pipeline::tell_plan(services, work);
@@ -49,25 +80,18 @@ public:
     if (wanted->request.strict) {
       pipeline::refuse_warnings(work, {.warnings = explanation.advice});
     }
-    if (session.format.kind == OutputFormat::Kind::text) {
+    const bool is_for_people = session.format.kind == OutputFormat::Kind::text;
+    auto object = is_for_people && page_.empty() ? nlohmann::json{}
+                                                 : explanation_object(explanation, work.plan());
+    if (!page_.empty()) {
+      write_file(page_, explanation_page(object));
+      session.console.done("Wrote", page_);
+    }
+    if (is_for_people) {
       const auto detail =
           session.console.is_verbose() ? pipeline::Detail::whole : pipeline::Detail::brief;
-      session.console.result_for_people(pipeline::to_text(explanation, work.plan(), detail));
-    } else {
-      session.console.result(render(session.format, whole(explanation, work.plan()), ""));
-    }
-    return 0;
-  }
-
-private:
-  /// The Plan, with what was found out about it.
-  static nlohmann::json whole(const pipeline::Explanation& explanation, const plan::Plan& plan) {
-    auto object = parse_json(plan::to_json(plan));
-    object.update(pipeline::to_json(explanation));
-    for (const auto& warning : explanation.advice) {
-      object["warnings"].push_back({{"message", printable(warning.message)},
-                                    {"origin", printable(warning.origin)},
-                                    {"hints", hint_texts(warning.hints)}});
+      session.console.result_for_people((is_first ? "" : "\n") +
+                                        pipeline::to_text(explanation, work.plan(), detail));
     }
     return object;
   }
@@ -75,6 +99,7 @@ private:
   PackagingOptions packaging_;
   BuildOptions build_;
   bool check_{false};
+  std::string page_{};
 };
 
 }  // namespace

@@ -12,12 +12,10 @@ namespace autopack::cli {
 
 namespace {
 
-using preflight::Finding;
-using preflight::Findings;
-using preflight::Result;
+using Severity = Problem::Severity;
 
-constexpr std::size_t columns = 80;
-constexpr std::size_t indentation = 9;
+constexpr std::size_t report_columns = 80;
+constexpr std::size_t finding_column = 9;
 
 /// `text` in lines of at most `width`, broken at spaces; a longer word stays whole.
 std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
@@ -38,19 +36,19 @@ bool is_command(const std::string& remedy) {
                      [&](const char* program) { return remedy.starts_with(program); });
 }
 
-std::string painted(Result outcome, const std::string& word, const Paint& paint) {
-  switch (outcome) {
-    case Result::ok: return paint.green(word);
-    case Result::warning: return paint.yellow(word);
-    case Result::error: return paint.red(word);
-    case Result::unknown: break;
+std::string painted(Severity severity, const std::string& word, const Paint& paint) {
+  switch (severity) {
+    case Severity::ok: return paint.green(word);
+    case Severity::warning: return paint.yellow(word);
+    case Severity::error: return paint.red(word);
+    case Severity::unknown: break;
   }
   return paint.dim(word);
 }
 
 /// `text` after a margin that is already written; all but the last line end in `continued`.
 std::string block(const std::string& text, std::size_t margin, const std::string& continued = {}) {
-  const auto lines = wrapped(text, columns - margin - continued.size());
+  const auto lines = wrapped(text, report_columns - margin - continued.size());
   return join(lines, continued + "\n" + std::string(margin, ' ')) + "\n";
 }
 
@@ -63,42 +61,50 @@ std::string remedy_text(const std::string& remedy, std::size_t margin) {
   return is_plain ? block(remedy, margin, " \\") : remedy + "\n";
 }
 
-std::string finding_text(const Finding& finding, const Paint& paint, Charset charset) {
+/// Why it is so, else where it stands.
+std::string because(const Problem& finding) {
+  return !finding.reason && finding.origin ? "from " + *finding.origin
+                                           : finding.reason.value_or("");
+}
+
+std::string finding_text(const Problem& finding, const Paint& paint, Charset charset) {
   static constexpr std::string_view mend = "mend: ";
-  const std::string margin(indentation, ' ');
-  const auto word = fmt::format("{:<{}}", to_string(finding.outcome), indentation);
-  auto text = painted(finding.outcome, word, paint) + block(printable(finding.what), indentation);
-  if (!finding.why.empty()) {
-    text += margin + block(printable(finding.why), indentation);
+  const std::string margin(finding_column, ' ');
+  const auto word = fmt::format("{:<{}}", to_string(finding.severity), finding_column);
+  auto text =
+      painted(finding.severity, word, paint) + block(printable(finding.message), finding_column);
+  const auto reason = because(finding);
+  if (!reason.empty()) {
+    text += margin + block(printable(reason), finding_column);
   }
-  for (const auto& remedy : finding.remedies) {
+  for (const auto& remedy : finding.hints) {
     text += margin + paint.cyan(mend) +
-            remedy_text(hint_text(remedy, charset), indentation + mend.size());
+            remedy_text(hint_text(remedy, charset), finding_column + mend.size());
   }
   return text;
 }
 
 /// What could not be known for one reason is told as one.
-Findings gathered(const Findings& findings) {
-  Findings result;
+Problems gathered(const Problems& findings) {
+  Problems result;
   for (const auto& finding : findings) {
-    const auto same = std::find_if(result.begin(), result.end(), [&](const Finding& other) {
-      return finding.outcome == Result::unknown && other.outcome == Result::unknown &&
-             other.why == finding.why;
+    const auto same = std::find_if(result.begin(), result.end(), [&](const Problem& other) {
+      return finding.severity == Severity::unknown && other.severity == Severity::unknown &&
+             other.reason == finding.reason;
     });
     if (same == result.end()) {
       result.push_back(finding);
     } else {
-      same->what += "; " + finding.what;
+      same->message += "; " + finding.message;
     }
   }
   return result;
 }
 
-std::size_t count(const Findings& findings, Result outcome) {
+std::size_t count(const Problems& findings, Severity severity) {
   return static_cast<std::size_t>(
       std::count_if(findings.begin(), findings.end(),
-                    [&](const Finding& finding) { return finding.outcome == outcome; }));
+                    [&](const Problem& finding) { return finding.severity == severity; }));
 }
 
 std::string counted(std::size_t number, const char* thing) {
@@ -107,30 +113,30 @@ std::string counted(std::size_t number, const char* thing) {
 
 }  // namespace
 
-std::string findings_text(const Findings& findings, const Paint& paint, Charset charset) {
+std::string findings_text(const Problems& findings, const Paint& paint, Charset charset) {
   std::string text;
   for (const auto& finding : gathered(findings)) {
     text += finding_text(finding, paint, charset);
   }
   return text + fmt::format("\n{}, {}, {} not known\n",
-                            counted(count(findings, Result::error), "error"),
-                            counted(count(findings, Result::warning), "warning"),
-                            count(findings, Result::unknown));
+                            counted(count(findings, Severity::error), "error"),
+                            counted(count(findings, Severity::warning), "warning"),
+                            count(findings, Severity::unknown));
 }
 
-nlohmann::json findings_json(const Findings& findings) {
+nlohmann::json findings_json(const Problems& findings) {
   auto list = nlohmann::json::array();
   for (const auto& finding : findings) {
-    list.push_back({{"check", finding.check},
-                    {"outcome", to_string(finding.outcome)},
-                    {"what", finding.what},
-                    {"why", finding.why},
-                    {"remedies", hint_texts(finding.remedies)}});
+    list.push_back({{"check", finding.check.value_or("")},
+                    {"outcome", to_string(finding.severity)},
+                    {"what", finding.message},
+                    {"why", because(finding)},
+                    {"remedies", hint_texts(finding.hints)}});
   }
   return {{"findings", list},
-          {"errors", count(findings, Result::error)},
-          {"warnings", count(findings, Result::warning)},
-          {"unknown", count(findings, Result::unknown)}};
+          {"errors", count(findings, Severity::error)},
+          {"warnings", count(findings, Severity::warning)},
+          {"unknown", count(findings, Severity::unknown)}};
 }
 
 }  // namespace autopack::cli

@@ -59,12 +59,22 @@ void check_word(const std::string& value,
   throw error.hint(fmt::format("the values are `{}`", join(words, "`, `")));
 }
 
+Problem value_problem(const char* flag,
+                      const std::string& value,
+                      const char* what,
+                      const char* hint) {
+  return {.message = fmt::format("`{}` of `{}` {}", printable(value), flag, what), .hints = {hint}};
+}
+
 std::optional<std::string> known_elsewhere(const std::string& name) {
   static const std::map<std::string, std::string> names{
       {"--base-image", "--executor-image-uri"},
       {"--image", "--executor-image-uri"},
       {"--work-dir", "--local-package-path"},
       {"--context", "--local-package-path"},
+      {"--machine", "--machine-type"},
+      {"--accelerator", "--accelerator-type"},
+      {"--replicas", "--replica-count"},
       {"--module", "--python-module"},
       {"--module-name", "--python-module"},
       {"--tag", "--output-image-uri"},

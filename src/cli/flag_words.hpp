@@ -1,5 +1,7 @@
 #pragma once
 
+#include "base/error.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -18,6 +20,12 @@ std::vector<std::string> words_of(const std::string& label);
 void check_word(const std::string& value,
                 const std::vector<std::string>& words,
                 const std::string& origin);
+
+/// "`VALUE` of `FLAG` WHAT", an error of a flag.
+Problem value_problem(const char* flag,
+                      const std::string& value,
+                      const char* what,
+                      const char* hint);
 
 /// The flag of autopack for a spelling of another tool; none when it is no such spelling.
 std::optional<std::string> known_elsewhere(const std::string& name);

@@ -2,8 +2,8 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "cli/all_flags.hpp"
 #include "cli/flag_words.hpp"
-#include "job/pool_flags.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -28,11 +28,6 @@ job::FlagValues as_typed(const std::vector<std::string>& texts) {
   return {texts.begin(), texts.end()};
 }
 
-bool is_pool_key(std::string_view name) {
-  const auto keys = job::pool_keys();
-  return std::find(keys.begin(), keys.end(), name) != keys.end();
-}
-
 }  // namespace
 
 std::string variable_of(const std::string& flag) {
@@ -53,11 +48,14 @@ void FlagSet::section(std::string title, bool brief) {
   brief_ = brief;
 }
 
-void FlagSet::add(const std::string& names, const std::string& label, std::string help, Flag flag) {
+void FlagSet::add(const std::string& names,
+                  const std::optional<std::string>& label,
+                  std::string help,
+                  Flag flag) {
   flag.name = first_long_name(names);
   flag.names = split(names, ',');
-  flag.values = words_of(label);
-  flag.open = flag.values.empty() || label.ends_with("|...");
+  flag.values = label ? words_of(*label) : std::vector<std::string>{};
+  flag.open = flag.values.empty() || label->ends_with("|...");
   // The values are read raw (Option::results), so that CLI11 neither converts nor counts them.
   flag.option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   const std::string shown =
@@ -83,6 +81,17 @@ void FlagSet::text(const std::string& names,
   add(names, label, std::move(help),
       {.option = option,
        .assign = [&into](const auto& values, const auto&) { into = values.back().text(); }});
+}
+
+void FlagSet::text(const std::string& names,
+                   const std::string& label,
+                   std::optional<std::string>& into,
+                   std::string help) {
+  auto* option = app_->add_option(names)->expected(1)->allow_extra_args(false);
+  add(names, label, std::move(help),
+      {.option = option, .assign = [&into](const auto& values, const auto&) {
+         into = non_empty(values.back().text());
+       }});
 }
 
 void FlagSet::number(const std::string& names,
@@ -125,7 +134,7 @@ void FlagSet::list(const std::string& names,
 }
 
 void FlagSet::toggle(const std::string& names, bool& into, std::string help) {
-  add(names, "", std::move(help),
+  add(names, std::nullopt, std::move(help),
       {.option = app_->add_flag(names),
        .assign = [&into](const auto& values,
                          const auto& origin) { into = to_bool(values.back().text(), origin); },
@@ -134,7 +143,7 @@ void FlagSet::toggle(const std::string& names, bool& into, std::string help) {
 
 void FlagSet::choice(const std::string& names, std::optional<bool>& into, std::string help) {
   const std::string name = first_long_name(names);
-  add(names, "", std::move(help),
+  add(names, std::nullopt, std::move(help),
       {.option = app_->add_flag(names + ",!--no-" + name.substr(2)),
        .assign = [&into](const auto& values,
                          const auto& origin) { into = to_bool(values.back().text(), origin); },
@@ -142,7 +151,7 @@ void FlagSet::choice(const std::string& names, std::optional<bool>& into, std::s
 }
 
 void FlagSet::count(const std::string& names, int& into, std::string help) {
-  add(names, "", std::move(help),
+  add(names, std::nullopt, std::move(help),
       {.option = app_->add_flag(names),
        .assign =
            [&into](const auto& values, const auto& origin) {
@@ -157,10 +166,11 @@ void FlagSet::count(const std::string& names, int& into, std::string help) {
 std::vector<std::string> FlagSet::parse(const std::vector<std::string>& tokens,
                                         const Environment& environment,
                                         const std::vector<FlagSetting>& settings) {
+  refuse_flags_as_values(tokens);
   try {
     app_->parse(std::vector<std::string>{tokens.rbegin(), tokens.rend()});
   } catch (const CLI::ArgumentMismatch&) {
-    // Only the last token can lack its value: anything that follows a flag is taken as one.
+    // Only the last token can lack its value: what else follows a flag is taken as one.
     throw Error(ErrorKind::usage, fmt::format("`{}` needs a value", printable(tokens.back())));
   } catch (const CLI::ParseError& error) {
     throw Error(ErrorKind::usage, fmt::format("cannot read the command line: {}", error.what()));
@@ -193,13 +203,33 @@ std::size_t FlagSet::leading_flags(const std::vector<std::string>& tokens) {
   return std::min(at, tokens.size());
 }
 
-bool FlagSet::takes_value(const std::string& name) const {
+std::optional<FlagKind> FlagSet::kind_of(const std::string& name) const {
   const auto* option = app_->get_option_no_throw(name);
   const auto found = std::find_if(flags_.begin(), flags_.end(),
                                   [&](const Flag& flag) { return flag.option == option; });
-  return option != nullptr && found != flags_.end() &&
-         (found->kind == FlagKind::text || found->kind == FlagKind::number ||
-          found->kind == FlagKind::list);
+  return option == nullptr || found == flags_.end() ? std::nullopt : std::optional{found->kind};
+}
+
+bool FlagSet::takes_value(const std::string& name) const {
+  const auto kind = kind_of(name);
+  return kind == FlagKind::text || kind == FlagKind::number || kind == FlagKind::list;
+}
+
+void FlagSet::refuse_flags_as_values(const std::vector<std::string>& tokens) const {
+  for (std::size_t i = 0; i + 1 < tokens.size() && tokens[i] != "--"; ++i) {
+    if (!takes_value(tokens[i])) {
+      continue;
+    }
+    const auto& value = tokens[++i];
+    const auto name = value.substr(0, value.find('='));
+    const bool is_list = kind_of(tokens[i - 1]) == FlagKind::list;  // may be a program's arguments
+    if (!is_list && name.starts_with("--") && kind_of(name)) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("`{}` needs a value, and `{}` follows it", tokens[i - 1], name))
+          .hint(fmt::format("a value that begins with `--` is joined by `=`: `{}=VALUE`",
+                            tokens[i - 1]));
+    }
+  }
 }
 
 void FlagSet::settle(const Flag& flag,
@@ -264,15 +294,15 @@ void FlagSet::refuse_unknown(const std::string& token) const {
     return std::find(names.begin(), names.end(), flag) != names.end();
   };
   auto near = known_elsewhere(name);
-  const std::string meant = near.value_or(name);
   if (!near || !has(*near)) {
     near = name.starts_with("--") ? nearest(name, names) : std::nullopt;
   }
-  if (meant.starts_with("--") && has("--worker-pool-spec") && is_pool_key(meant.substr(2))) {
-    error.hint(fmt::format("a pool has it: `--worker-pool-spec={}=...`", meant.substr(2)));
-  } else if (near) {
+  const auto owner = near ? std::nullopt : command_with(name);
+  if (near) {
     error.hint(fmt::format("did you mean `{}`?", *near));
-  } else if (command_ == "run") {
+  } else if (owner) {
+    error.hint(fmt::format("`autopack {}` has it", *owner));
+  } else if (command_ == "run" || command_ == "submit" || command_ == "tune") {
     error.hint(fmt::format("`-- {}` gives it to the program", printable(shell_quote(token))));
   }
   error.hint(

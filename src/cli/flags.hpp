@@ -24,8 +24,8 @@ enum class FlagKind { text, number, list, toggle, choice, count };
 
 /// What help, completions, manual page and schema say of one flag.
 struct FlagHelp {
-  std::string name{};   ///< `--region`, with its short form when it has one: `-o, --output`
-  std::string label{};  ///< `REGION`, `auto|docker`; empty for a switch
+  std::string name{};  ///< `--region`, with its short form when it has one: `-o, --output`
+  std::optional<std::string> label{};  ///< `REGION`, `auto|docker`; none for a switch
   std::string text{};
   std::string section{};
   bool brief{true};  ///< false: named, not described, in the short help
@@ -61,6 +61,11 @@ public:
   void text(const std::string& names,
             const std::string& label,
             std::string& into,
+            std::string help);
+  /// The same; an empty value counts as none.
+  void text(const std::string& names,
+            const std::string& label,
+            std::optional<std::string>& into,
             std::string help);
   void number(const std::string& names,
               const std::string& label,
@@ -116,8 +121,15 @@ private:
     bool open{true};
   };
 
-  void add(const std::string& names, const std::string& label, std::string help, Flag flag);
+  void add(const std::string& names,
+           const std::optional<std::string>& label,
+           std::string help,
+           Flag flag);
   [[noreturn]] void refuse_unknown(const std::string& token) const;
+  /// None when there is no such flag.
+  std::optional<FlagKind> kind_of(const std::string& name) const;
+  /// Throws Error(usage) for a flag where another's value belongs: it was forgotten.
+  void refuse_flags_as_values(const std::vector<std::string>& tokens) const;
   void settle(const Flag& flag,
               const Environment& environment,
               const std::vector<FlagSetting>& settings);

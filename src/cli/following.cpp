@@ -3,6 +3,7 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "cli/log_text.hpp"
+#include "cli/steps.hpp"
 #include "submit/job_state.hpp"
 
 #include <fmt/format.h>
@@ -24,7 +25,7 @@ std::string capitalised(std::string word) {
 }  // namespace
 
 void add_follow_flags(FlagSet& flags, FollowFlags& into) {
-  flags.toggle("--wait", into.wait, "stay until the job ends; status 0 only if it succeeded");
+  flags.toggle("--wait", into.wait, "stay till its end; status 0 only if it succeeded");
   flags.toggle("--stream-logs", into.stream_logs, "the same, with the job's log");
 }
 
@@ -49,13 +50,20 @@ void throw_unless_succeeded(const google::Job& job) {
 }
 
 std::function<void(const google::Job& job)> tell_states(Console& console) {
-  return [&console](const google::Job& job) {
+  const auto begun = Clock::now();
+  return [&console, begun, has_waited = false](const google::Job& job) mutable {
     const auto state = submit::state_of(*job);
     const auto name = job->value("name", "");
-    console.done(capitalised(state.word), name);
     if (console.is_live() && !state.ended) {
+      has_waited = true;
+      // One line for all states: it tells the time since the first.
       const auto id = name.substr(name.rfind('/') + 1);
       console.step({.id = "job", .name = fmt::format("job {} is {}", id, state.word)});
+    } else if (console.is_live() && has_waited) {
+      console.done(capitalised(state.word),
+                   fmt::format("{} after {}", name, elapsed_text(Clock::now() - begun)));
+    } else {
+      console.done(capitalised(state.word), name);
     }
   };
 }

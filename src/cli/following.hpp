@@ -37,7 +37,8 @@ google::Job follow(Session& session,
 /// Throws what submit::failure_of says of an ended job.
 void throw_unless_succeeded(const google::Job& job);
 
-/// A job's states as they are told to people; give it to submit::WatchOptions::changed.
+/// A job's states as they are told to people, on a terminal that is drawn over as one line with the
+/// time since now; give it to submit::WatchOptions::changed.
 std::function<void(const google::Job& job)> tell_states(Console& console);
 
 }  // namespace autopack::cli

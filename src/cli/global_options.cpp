@@ -18,7 +18,7 @@ int verbosity_of(const GlobalOptions& options) {
   }
   static const std::map<std::string, int> levels{
       {"debug", 2}, {"info", 1}, {"error", -1}, {"critical", -1}, {"none", -1}};
-  const auto level = levels.find(options.verbosity);
+  const auto level = options.verbosity ? levels.find(*options.verbosity) : levels.end();
   return level == levels.end() ? 0 : level->second;
 }
 
@@ -57,7 +57,7 @@ void add_global_flags(FlagSet& flags, GlobalOptions& options) {
   flags.text("--progress", "auto|tty|plain|none", options.progress, "how running steps are told");
   flags.toggle("-h,--help", options.help, "the flags that are used most");
   flags.toggle("--help-all", options.help_all, "every flag");
-  flags.toggle("--version", options.version, "the version");
+  flags.toggle("-V,--version", options.version, "the version");
   flags.toggle("--man", options.manual, "the manual page, as roff");
   flags.toggle("--schema", options.schema, "the JSON schema of `autopack.yaml`");
 }

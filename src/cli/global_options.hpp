@@ -3,33 +3,34 @@
 #include "cli/console.hpp"
 #include "cli/flags.hpp"
 
+#include <optional>
 #include <string>
 
 namespace autopack::cli {
 
 /// The flags that every command has.
 struct GlobalOptions {
-  std::string directory{};  ///< `-C`
+  std::optional<std::string> directory{};  ///< `-C`
   bool quiet{false};
   int verbose{0};
-  std::string verbosity{};  ///< gcloud's `--verbosity`
+  std::optional<std::string> verbosity{};  ///< gcloud's `--verbosity`
   std::string color{"auto"};
   std::string progress{"auto"};
-  std::string format{};
-  std::string flags_file{};
+  std::optional<std::string> format{};
+  std::optional<std::string> flags_file{};
   bool help{false};
   bool help_all{false};
   bool manual{false};
   bool schema{false};
   bool version{false};
   // gcloud's, which not every command can act on.
-  std::string project{};
-  std::string region{};
-  std::string account{};
-  std::string configuration{};
-  std::string impersonate{};
-  std::string access_token_file{};
-  std::string billing_project{};
+  std::optional<std::string> project{};
+  std::optional<std::string> region{};
+  std::optional<std::string> account{};
+  std::optional<std::string> configuration{};
+  std::optional<std::string> impersonate{};
+  std::optional<std::string> access_token_file{};
+  std::optional<std::string> billing_project{};
 };
 
 void add_global_flags(FlagSet& flags, GlobalOptions& options);

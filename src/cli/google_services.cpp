@@ -1,5 +1,6 @@
 #include "cli/google_services.hpp"
 
+#include "base/text.hpp"
 #include "base/url.hpp"
 #include "google/project.hpp"
 
@@ -7,7 +8,7 @@ namespace autopack::cli {
 
 namespace {
 
-std::string override_of(const Session& session, const char* api) {
+std::optional<std::string> override_of(const Session& session, const char* api) {
   const auto& environment = session.services.environment;
   return google::find_endpoint(
              api, environment,
@@ -24,8 +25,8 @@ GoogleServices::GoogleServices(Session& session)
       aiplatform_{override_of(session, "aiplatform")},
       logging_{override_of(session, "logging")} {
   // What stands in for the one stands in for the other: a stand-in's token is not sent to Google.
-  const auto jobs = Url::parse(aiplatform_);
-  if (logging_.empty() && jobs && jobs->is_loopback()) {
+  const auto jobs = aiplatform_ ? Url::parse(*aiplatform_) : std::nullopt;
+  if (!logging_ && jobs && jobs->is_loopback()) {
     logging_ = aiplatform_;
   }
 }

@@ -1,8 +1,10 @@
 #pragma once
 
+#include "base/text.hpp"
 #include "cli/command.hpp"
 #include "google/jobs.hpp"
 
+#include <optional>
 #include <string>
 
 namespace autopack::cli {
@@ -22,16 +24,16 @@ public:
 
   google::Jobs jobs() { return {service_, aiplatform_}; }
 
-  /// `CLOUDSDK_API_ENDPOINT_OVERRIDES_...`, or gcloud's property; empty = the API's own address.
+  /// `CLOUDSDK_API_ENDPOINT_OVERRIDES_...`, or gcloud's property; none: the API's own address.
   /// Where jobs go to this machine, logs are asked for there too.
-  const std::string& aiplatform_override() const { return aiplatform_; }
+  const std::optional<std::string>& aiplatform_override() const { return aiplatform_; }
 
-  const std::string& logging_override() const { return logging_; }
+  const std::optional<std::string>& logging_override() const { return logging_; }
 
 private:
   google::Service service_;
-  std::string aiplatform_;
-  std::string logging_;
+  std::optional<std::string> aiplatform_;
+  std::optional<std::string> logging_;
 };
 
 }  // namespace autopack::cli

@@ -8,15 +8,15 @@ namespace autopack::cli {
 
 namespace {
 
-constexpr std::size_t columns = 80;
+constexpr std::size_t help_columns = 80;
 constexpr std::size_t text_column = 32;
 
 /// `text` from `column` on, its further lines below its first.
-std::string wrapped(const std::string& text, std::size_t column) {
+std::string wrapped_from(const std::string& text, std::size_t column) {
   std::string result;
   std::size_t at = column;
   for (const auto& word : split(text, ' ')) {
-    if (at > column && at + word.size() + 1 > columns) {
+    if (at > column && at + word.size() + 1 > help_columns) {
       result += "\n" + std::string(column, ' ');
       at = column;
     }
@@ -27,11 +27,11 @@ std::string wrapped(const std::string& text, std::size_t column) {
 }
 
 std::string flag_line(const FlagHelp& flag) {
-  const std::string name = flag.name + (flag.label.empty() ? "" : " " + flag.label);
+  const std::string name = flag.name + (flag.label ? " " + *flag.label : "");
   const std::string gap = name.size() + 3 > text_column
                               ? fmt::format("\n{:{}}", "", text_column)
                               : std::string(text_column - name.size() - 2, ' ');
-  return fmt::format("  {}{}{}\n", name, gap, wrapped(flag.text, text_column));
+  return fmt::format("  {}{}{}\n", name, gap, wrapped_from(flag.text, text_column));
 }
 
 }  // namespace
@@ -42,7 +42,8 @@ std::string overview_text() {
       "Vertex AI.\n\n"
       "usage: autopack COMMAND [FLAGS]\n\n";
   for (const auto& command : commands()) {
-    text += fmt::format("  {:<11} {}\n", command.name, wrapped(std::string{command.summary}, 14));
+    text +=
+        fmt::format("  {:<11} {}\n", command.name, wrapped_from(std::string{command.summary}, 14));
   }
   text +=
       "\nexample:\n"
@@ -54,10 +55,10 @@ std::string overview_text() {
 }
 
 std::string command_help_text(const CommandEntry& command, const FlagSet& flags, bool all) {
-  std::string text =
-      fmt::format("{}\n\nusage: autopack {} {}\n",
-                  wrapped(fmt::format("autopack {}: {}", command.name, command.summary), 0),
-                  command.name, wrapped(std::string{command.usage}, 16 + command.name.size() + 1));
+  std::string text = fmt::format(
+      "{}\n\nusage: autopack {} {}\n",
+      wrapped_from(fmt::format("autopack {}: {}", command.name, command.summary), 0), command.name,
+      wrapped_from(std::string{command.usage}, 16 + command.name.size() + 1));
   std::vector<std::string> further;
   std::string section;
   for (const auto& flag : flags.help()) {
@@ -77,9 +78,9 @@ std::string command_help_text(const CommandEntry& command, const FlagSet& flags,
   text += fmt::format("\nexample:\n{}", command.example);
   if (!all) {
     text += "\n" +
-            wrapped(fmt::format("`autopack {} --help-all` describes every flag, also of: {}.",
-                                command.name, join(further, ", ")),
-                    0) +
+            wrapped_from(fmt::format("`autopack {} --help-all` describes every flag, also of: {}.",
+                                     command.name, join(further, ", ")),
+                         0) +
             "\n";
   }
   return text;

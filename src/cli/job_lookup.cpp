@@ -2,10 +2,12 @@
 
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "cli/job_text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 namespace autopack::cli {
 
@@ -13,6 +15,10 @@ namespace {
 
 using google::JobKind;
 using google::JobName;
+
+/// Jobs of one name that are looked at.
+constexpr std::size_t most_listed{1000};
+constexpr std::size_t most_jobs_told{10};
 
 bool is_number(const std::string& text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
@@ -22,16 +28,18 @@ bool is_number(const std::string& text) {
 /// of gcloud only stand in for what a name lacks.
 void check_part(const Session& session,
                 const char* flag,
-                const std::string& typed,
+                const std::optional<std::string>& typed,
                 const std::string& of_name,
                 const JobName& name) {
+  if (!typed || !session.flags.is_typed(flag) || typed == of_name) {
+    return;
+  }
   // A project's number and its id cannot be compared.
-  const bool comparable = is_number(typed) == is_number(of_name);
-  if (!session.flags.is_typed(flag) || typed == of_name || !comparable) {
+  if (is_number(*typed) != is_number(of_name)) {
     return;
   }
   throw Error(ErrorKind::usage, fmt::format("`{}={}` differs from `{}` in the job's name `{}`",
-                                            flag, printable(typed), of_name, name.text()))
+                                            flag, printable(*typed), of_name, name.text()))
       .hint(fmt::format("leave `{}` out: the name says it", flag));
 }
 
@@ -55,37 +63,110 @@ FoundJob find_by_name(const Session& session,
                         name.project, name.region));
 }
 
-FoundJob find_by_id(const google::Jobs& jobs,
-                    const std::string& id,
-                    const job::Location& location,
-                    std::optional<JobKind> kind) {
+std::optional<FoundJob> find_by_id(const google::Jobs& jobs,
+                                   const JobChoice& choice,
+                                   const std::string& id,
+                                   const job::Location& location) {
   for (const auto each : google::job_kinds) {
-    if (kind && *kind != each) {
+    if (choice.kind.value_or(each) != each) {
       continue;
     }
     const JobName name{
-        .project = location.project, .region = location.region, .kind = each, .id = id};
+        .project = *location.project, .region = *location.region, .kind = each, .id = id};
     if (auto job = jobs.get(name)) {
-      return {.name = name, .job = std::move(job)};
+      return FoundJob{.name = name, .job = std::move(job)};
     }
   }
-  throw Error(ErrorKind::remote, fmt::format("there is no {} `{}` in region `{}` of project `{}`",
-                                             kind ? google::words_of(*kind) : "job", id,
-                                             location.region, location.project))
+  return std::nullopt;
+}
+
+/// The jobs called `choice.typed`, or without that all; the newest first.
+std::vector<nlohmann::json> list_named(const google::Jobs& jobs,
+                                       const JobChoice& choice,
+                                       const job::Location& location) {
+  std::vector<nlohmann::json> found;
+  for (const auto each : google::job_kinds) {
+    if (choice.kind.value_or(each) != each) {
+      continue;
+    }
+    jobs.list(
+        {.project = *location.project,
+         .region = *location.region,
+         .kind = each,
+         .filter = choice.typed ? std::optional{"display_name=" + double_quoted(*choice.typed)}
+                                : std::nullopt},
+        [&](const google::Job& job) {
+          found.push_back(*job);
+          return found.size() < most_listed;
+        });
+  }
+  std::stable_sort(found.begin(), found.end(), [](const auto& one, const auto& other) {
+    return text_at(one, "createTime") > text_at(other, "createTime");
+  });
+  return found;
+}
+
+/// What is meant, in words: `custom job`.
+std::string words_of(const JobChoice& choice) {
+  return std::string{choice.kind ? google::words_of(*choice.kind) : "job"};
+}
+
+Error no_such_job(const JobChoice& choice, const job::Location& location) {
+  const auto name = choice.typed ? fmt::format(" `{}`", printable(*choice.typed)) : std::string{};
+  return Error(ErrorKind::remote,
+               fmt::format("there is no {}{} in region `{}` of project `{}`", words_of(choice),
+                           name, *location.region, *location.project))
       .hint(fmt::format("see which there are: autopack jobs list --project={} --region={}",
-                        location.project, location.region));
+                        *location.project, *location.region));
+}
+
+Error several_jobs(const JobChoice& choice, const std::vector<nlohmann::json>& found) {
+  Error error(ErrorKind::usage,
+              fmt::format("{}{} {}s are called `{}`", found.size(),
+                          found.size() < most_listed ? "" : " or more", words_of(choice),
+                          printable(choice.typed.value_or(""))));
+  error.hint("`--latest` takes the newest of them, an ID any other:");
+  const auto shown = std::min(found.size(), most_jobs_told);
+  const std::vector<nlohmann::json> first(found.begin(),
+                                          found.begin() + static_cast<std::ptrdiff_t>(shown));
+  for (const auto& line : split(trim(job_table(first)), '\n')) {
+    error.hint(line);
+  }
+  if (shown < found.size()) {
+    error.hint(fmt::format("and {} older ones", found.size() - shown));
+  }
+  return error;
+}
+
+FoundJob find_listed(const google::Jobs& jobs,
+                     const JobChoice& choice,
+                     const job::Location& location) {
+  const auto found = list_named(jobs, choice, location);
+  if (found.empty()) {
+    throw no_such_job(choice, location);
+  }
+  if (found.size() > 1 && !choice.latest) {
+    throw several_jobs(choice, found);
+  }
+  const auto text = text_at(found.front(), "name");
+  const auto name = JobName::parse(text);
+  if (!name) {
+    throw Error(ErrorKind::remote,
+                fmt::format("the service named a job `{}`, which is no name", printable(text)));
+  }
+  return {.name = *name, .job = std::make_shared<const nlohmann::json>(found.front())};
 }
 
 void check_location_part(const char* what, const std::string& value) {
-  if (!value.empty() && !google::is_name_part(value)) {
+  if (!google::is_name_part(value)) {
     throw Error(ErrorKind::usage, fmt::format("`{}` is no {}", printable(value), what));
   }
 }
 
 }  // namespace
 
-std::optional<JobKind> read_kind(const std::string& kind) {
-  if (kind.empty()) {
+std::optional<JobKind> read_kind(const std::optional<std::string>& kind) {
+  if (!kind) {
     return std::nullopt;
   }
   if (kind == "custom") {
@@ -94,32 +175,40 @@ std::optional<JobKind> read_kind(const std::string& kind) {
   return kind == "tuning" ? JobKind::tuning : JobKind::pipeline;
 }
 
-job::Location require_job_location(const Session& session) {
+job::Location require_job_location(const Session& session, bool infers) {
   auto location = find_location(session);
+  if (infers && !location.region) {
+    location = find_location(session, true);
+    if (location.region_origin) {
+      session.console.done("Inferred", fmt::format("region `{}`: {} (`--region` names another)",
+                                                   printable(location.region.value()),
+                                                   to_string(*location.region_origin)));
+    }
+  }
   throw_if_errors(job::missing_parts(location), ErrorKind::usage);
-  check_location_part("project", location.project);
-  check_location_part("region", location.region);
+  check_location_part("project", *location.project);
+  check_location_part("region", *location.region);
   return location;
 }
 
-FoundJob find_job(Session& session,
-                  const google::Jobs& jobs,
-                  const std::string& typed,
-                  std::optional<JobKind> kind) {
-  if (const auto name = JobName::parse(typed)) {
-    return find_by_name(session, jobs, *name, kind);
+FoundJob find_job(Session& session, const google::Jobs& jobs, const JobChoice& choice) {
+  if (const auto name = choice.full_name()) {
+    return find_by_name(session, jobs, *name, choice.kind);
   }
-  if (typed.starts_with("local/")) {
-    throw Error(ErrorKind::usage,
-                fmt::format("`{}` ran on this machine, which keeps no jobs", printable(typed)));
-  }
-  if (!google::is_name_part(typed)) {
-    throw Error(ErrorKind::usage, fmt::format("`{}` is no name of a job", printable(typed)))
+  const auto& typed = choice.typed;
+  if (typed && (typed->find('/') != std::string::npos || printable(*typed) != *typed)) {
+    throw Error(ErrorKind::usage, fmt::format("`{}` is no name of a job", printable(*typed)))
         .hint(
             "a name is projects/PROJECT/locations/REGION/customJobs/ID, with customJobs, "
-            "hyperparameterTuningJobs or trainingPipelines; or the ID alone");
+            "hyperparameterTuningJobs or trainingPipelines; the ID alone; or the display name");
   }
-  return find_by_id(jobs, typed, require_job_location(session), kind);
+  const auto location = require_job_location(session, choice.infers);
+  if (typed && is_number(*typed)) {
+    if (auto found = find_by_id(jobs, choice, *typed, location)) {
+      return *found;
+    }
+  }
+  return find_listed(jobs, choice, location);
 }
 
 }  // namespace autopack::cli

@@ -4,7 +4,6 @@
 #include "base/text.hpp"
 #include "cli/named_files.hpp"
 #include "cli/settings.hpp"
-#include "job/pool_flags.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -15,24 +14,6 @@
 namespace autopack::cli {
 
 namespace {
-
-/// The pools of every place that names some; the first place wins, key by key.
-std::vector<job::PoolFlags> pools_of(const std::vector<FlagSetting>& places, Problems& problems) {
-  std::vector<job::PoolFlags> pools;
-  for (auto place = places.rbegin(); place != places.rend(); ++place) {
-    for (std::size_t i = 0; i < place->values.size(); ++i) {
-      auto origin = place->origin;
-      origin.number = place->values.size() == 1 ? 0 : i + 1;
-      auto pool = job::parse_pool(place->values[i], origin, problems);
-      if (i < pools.size()) {
-        pools[i] = job::overlaid(std::move(pools[i]), pool);
-      } else {
-        pools.push_back(std::move(pool));
-      }
-    }
-  }
-  return pools;
-}
 
 /// What a flag was given; none when that is as good as nothing.
 class GivenValue {
@@ -58,7 +39,7 @@ public:
   }
 
 private:
-  Value text() const { return option_.text.empty() ? Value{} : option_.text; }
+  Value text() const { return option_.text ? Value{*option_.text} : Value{}; }
 
   const FieldOption& option_;
   Problems& problems_;
@@ -92,7 +73,7 @@ private:
 
   std::string name() const { return std::string{option_.flag->flag}; }
 
-  std::string label() const { return std::string{option_.flag->label}; }
+  std::string label() const { return std::string{option_.flag->label.value()}; }
 
   std::string help() const { return std::string{option_.flag->help}; }
 
@@ -135,16 +116,20 @@ void add_field_flags(FlagSet& flags, JobOptions& options, job::FlagGroup group) 
 void add_job_flags(FlagSet& flags, JobOptions& options) {
   using Group = job::FlagGroup;
   auto& job = options.flags;
+  flags.section("The only pool, or with --worker-pool-spec a KEY of one");
+  add_pool_flags(flags, options.only_pool, true);
   flags.section("Job");
-  flags.text("--display-name", "NAME", options.display_name, "job name; default: the directory's");
   flags.list("--worker-pool-spec", "KEY=VALUE,...", options.pools,
-             "one pool each time; empty: an unused pool");
+             "a pool by its KEYs, which are the flags above");
+  flags.text("--display-name", "NAME", options.display_name, "job name; default: the directory's");
   flags.text("--config", "FILE", options.config, "a job as the API has it; - is stdin");
-  flags.list("--args", "ARG,...", options.args, "arguments of the program");
+  flags.list("--args", "ARG,...", options.args, "arguments of the program; or -- ARGS at the end");
   flags.list("--env", "NAME=VALUE,...", options.env, "environment variables");
-  flags.list("--labels", "KEY=VALUE,...", options.labels, "labels of the job");
-  add_field_flags(flags, options, Group::basics);
+  flags.section("More of the only pool, or of a KEY", false);
+  add_pool_flags(flags, options.only_pool, false);
+  add_field_flags(flags, options, Group::machines);
   flags.section("More of the job", false);
+  flags.list("--labels", "KEY=VALUE,...", options.labels, "labels of the job");
   flags.list("--command", "WORD,...", options.command, "replaces the image's entry point");
   flags.list("--python-package-uris", "URI,...", options.python_package_uris,
              "packages in Cloud Storage, with an executor image");
@@ -154,7 +139,6 @@ void add_job_flags(FlagSet& flags, JobOptions& options) {
   flags.text("--kms-location", "REGION", job.kms.location, "location of the key");
   flags.text("--kms-project", "ID", job.kms.project, "project of the key");
   add_field_flags(flags, options, Group::limits);
-  add_field_flags(flags, options, Group::machines);
   flags.list("--nfs-mount", "KEY=VALUE,...", job.nfs_mounts,
              "server=HOST,path=PATH,mount-point=NAME; one each time");
   flags.list("--lustre-mount", "KEY=VALUE,...", job.lustre_mounts,
@@ -174,14 +158,14 @@ job::JobFlags job_flags(const JobOptions& options, const FlagSet& typed, Problem
       flags.origins.emplace(flag.long_name, *origin);
     }
   }
-  if (!options.display_name.empty()) {
+  if (options.display_name) {
     flags.display_name = options.display_name;
   } else if (const auto named = typed.origin("--display-name")) {
     problems.push_back({.message = to_string(*named) + " is empty",
                         .hints = {"leave it out to use the directory's name"}});
   }
   flags.fields = given_fields(options, typed, problems);
-  flags.pools = pools_of(typed.given("--worker-pool-spec"), problems);
+  flags.pools = read_pools(typed, problems);
   if (typed.origin("--args")) {
     flags.args = job::all_elements(options.args, "--args", problems);
   }

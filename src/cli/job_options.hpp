@@ -2,10 +2,12 @@
 
 #include "cli/flags.hpp"
 #include "cli/packaging_options.hpp"
+#include "cli/pool_options.hpp"
 #include "job/make_job.hpp"
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace autopack::cli {
@@ -13,7 +15,7 @@ namespace autopack::cli {
 /// Where FlagSet puts the value of a flag that sets one field.
 struct FieldOption {
   const job::FieldFlag* flag{nullptr};
-  std::string text{};
+  std::optional<std::string> text{};
   std::optional<bool> choice{};
   std::optional<std::int64_t> number{};
   job::FlagValues list{};
@@ -26,7 +28,8 @@ std::vector<FieldOption> field_options();
 struct JobOptions {
   job::JobFlags flags{};  ///< those that need no splitting
   std::vector<FieldOption> fields{field_options()};
-  std::string display_name{};
+  std::vector<PoolOption> only_pool{pool_options()};
+  std::optional<std::string> display_name{};
   job::FlagValues pools{};
   job::FlagValues args{};
   job::FlagValues command{};
@@ -36,7 +39,9 @@ struct JobOptions {
   job::FlagValues model_ports{};
   job::FlagValues model_env{};
   job::FlagValues model_labels{};
-  std::string config{};
+  std::optional<std::string> config{};
+  /// A study that goes on: what `--config` would name, and its name. None for a new job.
+  std::optional<std::pair<std::string, std::string>> resumed{};
   bool tunes{false};  ///< of the command `tune`
   bool with_hypertune{false};
 };

@@ -2,7 +2,7 @@
 
 #include "base/json.hpp"
 #include "base/text.hpp"
-#include "google/fields.hpp"
+#include "cli/text_table.hpp"
 #include "google/job_name.hpp"
 #include "google/timestamp.hpp"
 #include "submit/job_state.hpp"
@@ -18,14 +18,15 @@ using nlohmann::json;
 namespace {
 
 std::string shown(const json& job, const char* key) {
-  return printable(google::text_at(job, key));
+  return printable(text_at(job, key));
 }
 
 std::vector<std::string> row(const json& job) {
   const auto name = shown(job, "name");
   const auto parsed = google::JobName::parse(name);
   const auto created = google::Timestamp::parse(shown(job, "createTime"));
-  return {parsed ? parsed->id : name, parsed ? std::string{google::words_of(parsed->kind)} : "",
+  const auto* const other = name.starts_with("local/") ? "local job" : "";
+  return {parsed ? parsed->id : name, parsed ? std::string{google::words_of(parsed->kind)} : other,
           submit::state_of(job).word, created ? created->readable().substr(0, 19) : "",
           shown(job, "displayName")};
 }
@@ -76,21 +77,7 @@ std::string job_table(const std::vector<json>& jobs) {
   }
   std::vector<std::vector<std::string>> rows{{"ID", "KIND", "STATE", "CREATED", "NAME"}};
   std::transform(jobs.begin(), jobs.end(), std::back_inserter(rows), row);
-  std::vector<std::size_t> widths(rows.front().size(), 0);
-  for (const auto& cells : rows) {
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      widths[i] = std::max(widths[i], cells[i].size());
-    }
-  }
-  std::string text;
-  for (const auto& cells : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      line += i + 1 == cells.size() ? cells[i] : fmt::format("{:<{}}  ", cells[i], widths[i]);
-    }
-    text += line + "\n";
-  }
-  return text;
+  return text_table(rows);
 }
 
 std::string job_details(const json& job) {

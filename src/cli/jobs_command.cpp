@@ -1,11 +1,12 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "cli/browser.hpp"
 #include "cli/command.hpp"
 #include "cli/following.hpp"
 #include "cli/job_lookup.hpp"
 #include "cli/job_text.hpp"
+#include "cli/local_jobs.hpp"
 #include "cli/log_text.hpp"
-#include "google/fields.hpp"
 #include "submit/job_state.hpp"
 
 #include <fmt/format.h>
@@ -24,14 +25,18 @@ class JobsCommand : public Command {
 public:
   void add_flags(FlagSet& flags) override {
     flags.section("Which jobs");
-    flags.text("--kind", "custom|tuning|pipeline", kind_, "only these; default: all three kinds");
+    flags.text("--kind", "custom|tuning|pipeline|local", kind_,
+               "only these; default: the service's");
+    flags.toggle("--latest", latest_, "the newest, or the newest of that display name");
+    flags.toggle("--no-infer", no_infer_, "take no region from gcloud's `compute/region`");
     flags.section("list");
     flags.text("--filter", "EXPRESSION", filter_,
                "the service's own: state=, display_name:\"a*\", labels.k=v");
     flags.text("--state", "STATE", state_, "running, failed, ...: of every kind");
     flags.number("--limit", "NUMBER", limit_, "so many jobs at most");
     flags.number("--page-size", "NUMBER", page_size_, "jobs per request; default: 100");
-    flags.section("stream-logs");
+    flags.section("logs, stream-logs");
+    flags.toggle("-f,--follow", follow_, "of logs: until the job ends, as stream-logs does");
     flags.text("--task-name", "REPLICA", task_, "only this replica's: workerpool0-0");
     flags.number("--polling-interval", "SECONDS", polling_interval_,
                  "longest time between two looks; default: 10");
@@ -41,39 +46,64 @@ public:
   int run(Session& session) override {
     if (session.arguments.empty()) {
       throw Error(ErrorKind::usage, "`autopack jobs` needs to know what to do")
-          .hint("it has `list`, `describe NAME`, `cancel NAME` and `stream-logs NAME`");
+          .hint("it has `list`, `describe NAME`, `cancel NAME`, `logs NAME` and `open NAME`");
     }
     const auto& action = session.arguments.front();
     check_flags(session, action);
-    GoogleServices google{session};
     if (action == "list") {
-      return list(session, google);
+      return kind_ == "local" ? list_local(session) : list(session);
     }
-    if (session.arguments.size() < 2 || session.arguments[1].empty()) {
+    const JobChoice choice{.typed = name_of(session),
+                           .kind = read_kind(kind_),
+                           .latest = latest_,
+                           .infers = !no_infer_};
+    if (!choice.typed && !latest_) {
       throw Error(ErrorKind::usage, fmt::format("`autopack jobs {}` needs the job's name", action))
-          .hint("see the jobs: autopack jobs list");
+          .hint("`--latest` takes the newest; see the jobs: autopack jobs list");
     }
     const auto wait = longest_wait(polling_interval_);
+    if (choice.typed && is_local_job(*choice.typed)) {
+      return act_on_local(session, action, find_local_job(session, *choice.typed));
+    }
+    GoogleServices google{session};
     const auto jobs = google.jobs();
-    const auto found = find_job(session, jobs, session.arguments[1], read_kind(kind_));
+    if (const auto name = choice.full_name(); name && action == "open") {
+      return open(session, *name);
+    }
+    const auto found = find_job(session, jobs, choice);
     if (action == "describe") {
       return describe(session, *found.job);
     }
-    return action == "cancel" ? cancel(session, jobs, found) : stream(session, google, found, wait);
+    if (action == "open") {
+      return open(session, found.name);
+    }
+    return action == "cancel" ? cancel(session, jobs, found)
+                              : stream(session, google, found, wait, action);
   }
 
 private:
+  /// The job that the command line names.
+  static std::optional<std::string> name_of(const Session& session) {
+    return session.arguments.size() < 2 ? std::nullopt : non_empty(session.arguments[1]);
+  }
+
   static void check_flags(const Session& session, const std::string& action) {
     static const std::vector<std::pair<std::string, std::vector<std::string>>> own{
         {"list", {"--filter", "--state", "--limit", "--page-size"}},
+        {"logs", {"--follow"}},
         {"stream-logs", {"--task-name", "--polling-interval", "--allow-multiline-logs"}}};
     for (const auto& [owner, flags] : own) {
+      const bool shares = owner == "stream-logs" && action == "logs";
       for (const auto& flag : flags) {
-        if (owner != action && session.flags.is_typed(flag)) {
+        if (owner != action && !shares && session.flags.is_typed(flag)) {
           throw Error(ErrorKind::usage, fmt::format("`{}` is for `autopack jobs {}`, not for `{}`",
                                                     flag, owner, action));
         }
       }
+    }
+    if (action == "list" && session.flags.is_typed("--latest")) {
+      throw Error(ErrorKind::usage, "`--latest` chooses one job, and `list` shows all")
+          .hint("`autopack jobs list --limit=1` lists the newest");
     }
     if (action == "list" && session.arguments.size() > 1) {
       throw Error(ErrorKind::usage,
@@ -103,15 +133,23 @@ private:
       throw Error(ErrorKind::usage, fmt::format("`--page-size` is {}, but must be 1 to {}",
                                                 *page_size_, largest_page));
     }
-    const auto is_word = [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-    };
-    if (!std::all_of(state_.begin(), state_.end(), is_word)) {
-      throw Error(ErrorKind::usage, fmt::format("`{}` of `--state` is no state", printable(state_)))
-          .hint(
-              "states are queued, pending, running, succeeded, failed, cancelling, cancelled, "
-              "paused, expired");
+    check_state();
+  }
+
+  /// Error(usage) for a word that is no state of any kind of job: the service finds none then.
+  void check_state() const {
+    static const std::vector<std::string> states{
+        "queued", "pending", "running",  "succeeded",          "failed", "cancelling", "cancelled",
+        "paused", "expired", "updating", "partially_succeeded"};
+    const auto state = to_lower(state_);
+    if (state.empty() || std::find(states.begin(), states.end(), state) != states.end()) {
+      return;
     }
+    Error error(ErrorKind::usage, fmt::format("`{}` of `--state` is no state", printable(state_)));
+    if (const auto near = nearest(state, states)) {
+      error.hint(fmt::format("did you mean `{}`?", *near));
+    }
+    throw error.hint(fmt::format("the states are `{}`", join(states, "`, `")));
   }
 
   std::vector<json> read_list(const job::Location& location, const google::Jobs& service) const {
@@ -122,10 +160,10 @@ private:
         continue;
       }
       std::size_t count = 0;
-      service.list({.project = location.project,
-                    .region = location.region,
+      service.list({.project = location.project.value(),
+                    .region = location.region.value(),
                     .kind = kind,
-                    .filter = filter_for(kind),
+                    .filter = non_empty(filter_for(kind)),
                     .page_size = static_cast<int>(page_size_.value_or(100))},
                    [&](const google::Job& job) {
                      jobs.push_back(*job);
@@ -133,7 +171,7 @@ private:
                    });
     }
     std::stable_sort(jobs.begin(), jobs.end(), [](const json& a, const json& b) {
-      return google::text_at(a, "createTime") > google::text_at(b, "createTime");
+      return text_at(a, "createTime") > text_at(b, "createTime");
     });
     if (limit != 0 && jobs.size() > limit) {
       jobs.resize(limit);
@@ -141,21 +179,45 @@ private:
     return jobs;
   }
 
-  int list(Session& session, GoogleServices& google) const {
+  int list(Session& session) const {
     check_list_values();
-    const auto location = require_job_location(session);
+    GoogleServices google{session};
+    const auto location = require_job_location(session, !no_infer_);
     const auto jobs = read_list(location, google.jobs());
+    if (jobs.empty() && session.format.kind != OutputFormat::Kind::value) {
+      session.console.done("Found", fmt::format("no job in region `{}` of project `{}`",
+                                                *location.region, *location.project));
+    }
+    return tell_list(session, jobs);
+  }
+
+  int list_local(Session& session) const {
+    check_list_values();
+    if (!filter_.empty()) {
+      throw Error(ErrorKind::usage, "`--filter` is the service's own: it chooses no local jobs")
+          .hint("`--state` and `--limit` do");
+    }
+    auto jobs = local_jobs(session);
+    std::erase_if(jobs, [&](const json& job) {
+      return !state_.empty() && submit::state_of(job).word != to_lower(state_);
+    });
+    if (limit_ && jobs.size() > static_cast<std::size_t>(*limit_)) {
+      jobs.resize(static_cast<std::size_t>(*limit_));
+    }
+    if (jobs.empty() && session.format.kind != OutputFormat::Kind::value) {
+      session.console.done("Found", "no job of this machine");
+    }
+    return tell_list(session, jobs);
+  }
+
+  static int tell_list(Session& session, const std::vector<json>& jobs) {
     if (session.format.kind == OutputFormat::Kind::value) {
       std::string text;
       for (const auto& job : jobs) {
-        text += render(session.format, job, {});
+        text += &job == &jobs.front() ? render(session, job, {}) : render(session.format, job, {});
       }
       session.console.result(text);
       return 0;
-    }
-    if (jobs.empty()) {
-      session.console.done("Found", fmt::format("no job in region `{}` of project `{}`",
-                                                location.region, location.project));
     }
     tell_result(session, json(jobs), job_table(jobs));
     return 0;
@@ -180,20 +242,56 @@ private:
       const auto now = jobs.get(found.name);
       job = now ? now : job;
     }
-    const auto name = found.name.text();
-    const auto word = submit::state_of(*job).word;
+    return tell_cancelled(session, *job, found.name.text(), had_ended);
+  }
+
+  static int tell_cancelled(Session& session,
+                            const json& job,
+                            const std::string& name,
+                            bool had_ended) {
+    const auto word = submit::state_of(job).word;
     session.console.done(had_ended ? "Ended" : "Cancelling",
                          had_ended ? fmt::format("{} before: it is {}", name, word)
                                    : fmt::format("{}: it is {}", name, word));
-    session.console.result(render(session.format, *job, name));
+    session.console.result(render(session, job, name));
+    return 0;
+  }
+
+  int act_on_local(Session& session,
+                   const std::string& action,
+                   const local::JobRecord& record) const {
+    if (action == "describe") {
+      return describe(session, job_of(record));
+    }
+    if (action == "cancel") {
+      const bool had_ended = submit::state_of(job_of(record)).ended;
+      const auto job = cancel_local_job(record, session.services.cancellation);
+      return tell_cancelled(session, job, record.name(), had_ended);
+    }
+    const auto ended = stream_local_logs(session, record, {.task = task_, .together = together_});
+    if (const auto failure = submit::failure_of(ended)) {
+      throw *failure;
+    }
+    return 0;
+  }
+
+  static int open(const Session& session, const google::JobName& name) {
+    const auto address = name.console_address();
+    const bool is_shown = open_browser(address, session.services.environment);
+    session.console.result(render(session, json{{"address", address}}, address));
+    if (is_shown) {
+      session.console.done("Opened", "in the browser");
+    }
     return 0;
   }
 
   int stream(Session& session,
              GoogleServices& google,
              const FoundJob& found,
-             std::chrono::milliseconds wait) const {
+             std::chrono::milliseconds wait,
+             const std::string& action) const {
     const auto jobs = google.jobs();
+    const bool follows = follow_ || action == "stream-logs";
     LogText text{session.format, session.console.output_paint(), together_};
     const auto ended =
         submit::watch({.jobs = &jobs,
@@ -202,21 +300,27 @@ private:
                                                   .task = task_,
                                                   .required = true},
                        .longest_wait = wait,
+                       .follows = follows,
                        .reporter = &session.console,
                        .changed = tell_states(session.console),
                        .logged = [&](const google::LogEntry& entry) {
                          session.console.program_output(text.render(entry));
                        }});
-    throw_unless_succeeded(ended);
+    if (follows) {
+      throw_unless_succeeded(ended);
+    }
     return 0;
   }
 
-  std::string kind_;
+  std::optional<std::string> kind_;
+  bool latest_{false};
+  bool no_infer_{false};
+  bool follow_{false};
   std::string filter_;
   std::string state_;
   std::optional<std::int64_t> limit_;
   std::optional<std::int64_t> page_size_;
-  std::string task_;
+  std::optional<std::string> task_;
   std::optional<std::int64_t> polling_interval_;
   bool together_{false};
 };

@@ -43,7 +43,7 @@ std::string flag_entry(const FlagHelp& flag) {
   for (const auto& name : flag.spelled) {
     names += (names.empty() ? "\\fB" : ", \\fB") + roff(name) + "\\fR";
   }
-  const std::string label = flag.label.empty() ? "" : " \\fI" + roff(flag.label) + "\\fR";
+  const std::string label = flag.label ? " \\fI" + roff(*flag.label) + "\\fR" : "";
   return fmt::format(".TP\n{}{}\n{}\n", names, label, roff(flag.text));
 }
 

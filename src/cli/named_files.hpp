@@ -3,6 +3,7 @@
 #include "base/environment.hpp"
 #include "base/error.hpp"
 
+#include <optional>
 #include <string>
 
 namespace autopack::cli {
@@ -14,7 +15,8 @@ std::string read_named_file(const std::string& flag, const std::string& file);
 struct NamedFile {
   std::string name{};  ///< `job.yaml`, or as git names it: `HEAD:job.yaml`
   std::string text{};
-  std::string printed_by{};  ///< the command that prints it; empty when it is on the disk
+  /// The command that prints it; none when it is on the disk.
+  std::optional<std::string> printed_by{};
 };
 
 /// The same as `source` has it, when the file lies in the repository of this directory. One that

@@ -6,6 +6,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 namespace autopack::cli {
 
 namespace {
@@ -21,8 +24,23 @@ const nlohmann::json* look_up(const nlohmann::json& object, const std::string& k
   return at;
 }
 
+constexpr std::array prefixes{"", "job.", "image."};
+
+/// Fields of a job that are not there from its start, or not in every job.
+constexpr std::array<std::string_view, 11> fields_to_come{"error",
+                                                          "startTime",
+                                                          "endTime",
+                                                          "updateTime",
+                                                          "labels",
+                                                          "webAccessUris",
+                                                          "trials",
+                                                          "encryptionSpec",
+                                                          "modelToUpload",
+                                                          "modelId",
+                                                          "trainingTaskMetadata"};
+
 std::string value_text(const nlohmann::json& result, const std::string& key) {
-  for (const auto* prefix : {"", "job.", "image."}) {
+  for (const auto* prefix : prefixes) {
     const auto* found = look_up(result, prefix + key);
     if (found != nullptr && !found->is_null()) {
       return found->is_string() ? found->get<std::string>() : found->dump();
@@ -31,12 +49,34 @@ std::string value_text(const nlohmann::json& result, const std::string& key) {
   return {};
 }
 
+bool has_key(const nlohmann::json& result, const std::string& key) {
+  const auto first = key.substr(0, key.find('.'));
+  return std::find(fields_to_come.begin(), fields_to_come.end(), first) != fields_to_come.end() ||
+         std::any_of(prefixes.begin(), prefixes.end(),
+                     [&](const char* prefix) { return look_up(result, prefix + key) != nullptr; });
+}
+
+/// The keys of `result`, and those of its job and image.
+std::vector<std::string> keys_of(const nlohmann::json& result) {
+  std::vector<std::string> keys;
+  for (const auto* part : {"", "job", "image"}) {
+    const auto* object = *part == '\0' ? &result : look_up(result, part);
+    if (object != nullptr && object->is_object()) {
+      for (const auto& [key, value] : object->items()) {
+        keys.push_back(key);
+      }
+    }
+  }
+  return keys;
+}
+
 }  // namespace
 
-OutputFormat OutputFormat::parse(const std::string& text) {
-  if (text.empty() || text == "text") {
+OutputFormat OutputFormat::parse(const std::optional<std::string>& typed) {
+  if (!typed || *typed == "text") {
     return {};
   }
+  const auto& text = *typed;
   if (text == "json") {
     return {.kind = Kind::json};
   }
@@ -49,6 +89,26 @@ OutputFormat OutputFormat::parse(const std::string& text) {
   }
   throw Error(ErrorKind::usage, fmt::format("`{}` is no value of `--format`", printable(text)))
       .hint("the values are `json` and `value(KEY)`, for example `--format='value(name)'`");
+}
+
+Problems absent_keys(const OutputFormat& format, const nlohmann::json& result) {
+  Problems problems;
+  for (const auto& key : format.keys) {
+    if (has_key(result, key)) {
+      continue;
+    }
+    const auto keys = keys_of(result);
+    Problem problem{.severity = Problem::Severity::warning,
+                    .message = fmt::format("the result has no `{}`", printable(key)),
+                    .origin = "`--format`"};
+    if (const auto near = nearest(key, keys)) {
+      problem.hints.push_back(fmt::format("did you mean `{}`?", *near));
+    } else {
+      problem.hints.push_back(fmt::format("it has `{}`", join(keys, "`, `")));
+    }
+    problems.push_back(std::move(problem));
+  }
+  return problems;
 }
 
 std::string render(const OutputFormat& format,

@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
+#include "cli/platform_name.hpp"
 #include "job/flag_value.hpp"
 #include "job/flag_values.hpp"
 #include "pipeline/image_name.hpp"
@@ -10,7 +11,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <filesystem>
 #include <map>
+#include <string_view>
+#include <utility>
 
 namespace autopack::cli {
 
@@ -34,8 +40,36 @@ std::vector<std::string> joined_values(const std::vector<std::string>& pairs) {
 }
 
 std::optional<std::chrono::seconds> age_of(const BuildOptions& options) {
-  const auto age = job::api_duration(options.max_dependency_age);
+  const auto& typed = options.max_dependency_age;
+  const auto age = typed ? job::api_duration(*typed) : std::nullopt;
   return age ? std::optional{std::chrono::seconds{job::duration_seconds(*age)}} : std::nullopt;
+}
+
+/// `path` as a pattern of `--exclude` that nothing else fits.
+std::string literal_pattern(const std::string& path) {
+  std::string pattern{"/"};
+  for (const char sign : path) {
+    pattern += std::string_view{R"(*?[\ )"}.find(sign) == std::string_view::npos ? "" : R"(\)";
+    pattern += sign;
+  }
+  return pattern;
+}
+
+/// Leaves out what the build itself writes into the project: the image of the next platform, and of
+/// the next build, would hold it.
+void leave_out_outputs(packaging::Request& request) {
+  namespace fs = std::filesystem;
+  const auto directory = fs::absolute(request.project.directory).lexically_normal();
+  for (const auto& output : request.outputs) {
+    if (output.kind == packaging::Output::Kind::docker || request.project.dockerfile) {
+      continue;
+    }
+    const auto path = fs::absolute(output.path / "").lexically_normal().parent_path();
+    const auto below = path.lexically_relative(directory).string();
+    if (!below.empty() && below != "." && !below.starts_with("..")) {
+      request.project.exclude.push_back(literal_pattern(below));
+    }
+  }
 }
 
 packaging::Request base_request(const std::string& directory,
@@ -43,7 +77,9 @@ packaging::Request base_request(const std::string& directory,
                                 const Environment& environment) {
   packaging::Request request{
       .project = {.directory = expand_home(directory, environment), .dockerfile = build.dockerfile},
-      .options = {.platform = build.platform, .templates = build.templates},
+      .options = {.platform = build.platform,
+                  .compile_bytecode = build.compile_bytecode,
+                  .templates = build.templates},
       .build_network = build.build_network,
       .no_cache = build.no_cache,
       .strict = build.strict,
@@ -56,6 +92,27 @@ packaging::Request base_request(const std::string& directory,
     request.outputs.push_back(packaging::Output::parse(output));
   }
   return request;
+}
+
+/// Settings of a pool that a finding of the scan may come from.
+constexpr std::array settings_of_scan{
+    "script",         "python-module", "command", "launcher", "requirements", "requirements-file",
+    "extra-packages", "extra-dirs",    "include", "exclude",  "lock",         "extra",
+    "group"};
+
+/// Throws Error(usage) for each platform that no image can have. The default is none of them.
+void check_platforms(const std::vector<std::string>& platforms, const FlagSet& flags) {
+  const auto& given = flags.given("--platform");
+  if (given.empty()) {
+    return;
+  }
+  Problems problems;
+  for (const auto& platform : platforms) {
+    if (auto problem = platform_problem(platform, to_string(given.front().origin))) {
+      problems.push_back(*std::move(problem));
+    }
+  }
+  throw_if_errors(problems, ErrorKind::usage);
 }
 
 }  // namespace
@@ -74,11 +131,15 @@ void add_build_flags(FlagSet& flags, BuildOptions& options) {
   flags.toggle("--label-git", options.label_git, "revision, remote, dirtiness into labels");
   flags.text("--dockerfile", "FILE", options.dockerfile, "build your own Dockerfile instead");
   flags.text("--templates", "DIR", options.templates, "templates that replace the built-in ones");
-  flags.text("--platform", "OS/ARCH", options.platform, "default: linux/amd64");
+  flags.text("--platform", "OS/ARCH", options.platform,
+             "default: linux/amd64; `build` and `explain` take several");
   flags.text("--build-network", "MODE", options.build_network,
              "network of build steps: host, none");
+  flags.toggle("--no-infer", options.no_infer, "take nothing that the flags leave open by itself");
   flags.toggle("--strict", options.strict, "refuse what is only warned of");
   flags.toggle("--no-cache", options.no_cache, "build every step anew");
+  flags.toggle("--compile-bytecode", options.compile_bytecode,
+               "packages bring their byte code: slower to make, quicker to start");
   flags.text("--max-dependency-age", "DURATION", options.max_dependency_age,
              "install unpinned packages anew when older: 1d, 12h");
 }
@@ -111,8 +172,11 @@ void add_packaging_flags(FlagSet& flags, PackagingOptions& options) {
   flags.list("--command", "WORD,...", options.command, "entry point: a command and its arguments");
   flags.list("--requirements-file", "FILE,...", options.requirement_files,
              "instead of the requirements files that are found");
+  flags.text("--lock", "FILE", options.lock,
+             "lock to install instead of the one that is found; none: no lock");
   flags.list("--extra", "NAME,...", options.package_extras, "extras of the project's own package");
-  flags.list("--group", "NAME,...", options.groups, "dependency groups of pyproject.toml");
+  flags.list("--group", "NAME,...", options.groups,
+             "dependency groups of pyproject.toml or the lock");
   flags.list("--build-env", "NAME=VALUE,...", options.build_environment,
              "environment variables while packages are installed");
 }
@@ -122,20 +186,46 @@ void check_build_options(const BuildOptions& options) {
     throw Error(ErrorKind::usage, "`--source` is empty")
         .hint("the values are `worktree`, `index`, and what names a commit to git");
   }
-  if (!options.max_dependency_age.empty() && !age_of(options)) {
+  if (options.max_dependency_age && !age_of(options)) {
     throw Error(ErrorKind::usage, fmt::format("`{}` of `--max-dependency-age` is no duration",
-                                              printable(options.max_dependency_age)))
+                                              printable(*options.max_dependency_age)))
         .hint("`--max-dependency-age=1d` takes dependencies that are at most a day old");
-  }
-  const auto parts = split(options.platform, '/');
-  if (parts.size() < 2 || parts.size() > 3 || parts[0].empty() || parts[1].empty()) {
-    throw Error(ErrorKind::usage, fmt::format("`{}` is no platform", printable(options.platform)))
-        .hint("`--platform linux/amd64` is what Vertex AI runs");
   }
 }
 
+std::vector<std::string> platforms_of(const FlagSet& flags, const BuildOptions& options) {
+  const auto& given = flags.given("--platform");
+  if (given.empty()) {
+    return {options.platform};
+  }
+  std::vector<std::string> platforms;
+  for (const auto& value : given.front().values) {
+    for (auto& platform : split(value.text(), ',')) {
+      if (std::find(platforms.begin(), platforms.end(), platform) == platforms.end()) {
+        platforms.push_back(std::move(platform));
+      }
+    }
+  }
+  check_platforms(platforms, flags);
+  return platforms;
+}
+
+void check_build_options(const BuildOptions& options, const FlagSet& flags) {
+  const auto& given = flags.given("--platform");
+  if (!given.empty() &&
+      (given.front().values.size() > 1 || options.platform.find(',') != std::string::npos)) {
+    throw Error(
+        ErrorKind::usage,
+        Problems{{.message = "several platforms are named, and this command makes one image",
+                  .origin = to_string(given.front().origin),
+                  .hints = {"`autopack build` makes an index of the images of several"}}});
+  }
+  check_platforms({options.platform}, flags);
+  check_build_options(options);
+}
+
 void require_executor(const PackagingOptions& packaging, const BuildOptions& build) {
-  if (packaging.executor_image.empty() && build.dockerfile.empty()) {
+  if (!packaging.executor_image && !build.dockerfile && build.no_infer) {
     throw Error(ErrorKind::usage, "`--executor-image-uri` is missing: the image to start from")
         .hint("`--executor-image-uri python:3.11` starts from Docker Hub's Python")
         .hint("`--dockerfile FILE` builds your own Dockerfile instead");
@@ -144,12 +234,20 @@ void require_executor(const PackagingOptions& packaging, const BuildOptions& bui
 
 packaging::Request package_request(const PackagingOptions& packaging,
                                    const BuildOptions& build,
+                                   const FlagSet& flags,
                                    const Environment& environment) {
   auto request = base_request(packaging.local_package_path, build, environment);
-  request.executor_image = packaging.executor_image;
+  request.infers = !build.no_infer;
+  request.executor_image = packaging.executor_image.value_or("");
   request.project.script = packaging.script;
   request.project.module = packaging.python_module;
+  for (const auto* const key : settings_of_scan) {
+    if (const auto origin = flags.origin(fmt::format("--{}", key))) {
+      request.project.given_at[key] = job::to_string(*origin);
+    }
+  }
   request.project.launcher = packaging.launcher;
+  request.project.lock = packaging.lock;
   Problems problems;
   request.project.command = job::all_elements(packaging.command, "--command", problems);
   request.project.requirement_files =
@@ -168,6 +266,7 @@ packaging::Request package_request(const PackagingOptions& packaging,
   request.options.system_packages =
       job::all_elements(packaging.system_packages, "--system-packages", problems);
   throw_if_errors(problems, ErrorKind::usage);
+  leave_out_outputs(request);
   return request;
 }
 
@@ -178,25 +277,31 @@ packaging::Request package_request(const job::PoolFlags& pool,
   using Strings = std::vector<std::string>;
   auto request = base_request(pool.local_package_path.value_or("."), build, environment);
   request.executor_image = pool.executor_image_uri.value_or("");
-  request.project.script = pool.script.value_or("");
-  request.project.module = pool.python_module.value_or("");
+  request.project.script = non_empty(pool.script.value_or(""));
+  request.project.module = non_empty(pool.python_module.value_or(""));
   request.project.requirements = pool.requirements.value_or(Strings{});
   request.project.extra_packages = pool.extra_packages.value_or(Strings{});
   request.project.extra_dirs = pool.extra_dirs.value_or(Strings{});
   request.project.include = pool.include.value_or(Strings{});
   request.project.exclude = pool.exclude.value_or(Strings{});
   request.options.system_packages = pool.system_packages.value_or(Strings{});
-  request.project.launcher = pool.launcher.value_or("");
+  request.project.launcher = non_empty(pool.launcher.value_or(""));
+  request.project.lock = non_empty(pool.lock.value_or(""));
   if (!pool.script && !pool.python_module) {
     request.project.command = command.value_or(Strings{});
   }
   request.project.requirement_files = pool.requirements_file.value_or(Strings{});
   request.project.package_extras = pool.extra.value_or(Strings{});
   request.project.groups = pool.group.value_or(Strings{});
+  for (const auto* const key : settings_of_scan) {
+    request.project.given_at[key] = job::to_string(pool.origin_of(key));
+  }
+  request.project.given_at["command"] = "`--command`";
   Problems problems;
   request.options.build_environment =
       project::read_build_environment(joined_values(pool.build_env.value_or(Strings{})), problems);
   throw_if_errors(problems, ErrorKind::usage);
+  leave_out_outputs(request);
   return request;
 }
 

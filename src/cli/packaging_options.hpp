@@ -6,6 +6,7 @@
 #include "packaging/image_name.hpp"
 #include "packaging/request.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,28 +16,31 @@ namespace autopack::cli {
 struct BuildOptions {
   std::string engine{"auto"};
   std::string source{"worktree"};
-  std::string dockerfile{};
-  std::string templates{};
+  std::optional<std::string> dockerfile{};
+  std::optional<std::string> templates{};
   std::string platform{"linux/amd64"};
-  std::string build_network{};
+  std::optional<std::string> build_network{};
   bool no_cache{false};
   bool strict{false};
-  std::string max_dependency_age{};
+  bool compile_bytecode{false};
+  std::optional<std::string> max_dependency_age{};
   std::vector<std::string> outputs{};
   bool label_git{false};
+  bool no_infer{false};
   bool pin{false};
 };
 
 /// The flags that say what goes in; `submit` takes the same as keys of `--worker-pool-spec`.
 struct PackagingOptions {
-  std::string executor_image{};
+  std::optional<std::string> executor_image{};
   std::string local_package_path{"."};
-  std::string script{};
-  std::string python_module{};
+  std::optional<std::string> script{};
+  std::optional<std::string> python_module{};
   job::FlagValues command{};
-  std::string launcher{};
+  std::optional<std::string> launcher{};
   job::FlagValues requirements{};
   job::FlagValues requirement_files{};
+  std::optional<std::string> lock{};
   job::FlagValues package_extras{};
   job::FlagValues groups{};
   job::FlagValues build_environment{};
@@ -45,10 +49,10 @@ struct PackagingOptions {
   job::FlagValues include{};
   job::FlagValues exclude{};
   job::FlagValues system_packages{};
-  std::string output_image{};
-  std::string display_name{};
+  std::optional<std::string> output_image{};
+  std::optional<std::string> display_name{};
 
-  bool has_entry() const { return !script.empty() || !python_module.empty() || !command.empty(); }
+  bool has_entry() const { return script || python_module || !command.empty(); }
 };
 
 void add_build_flags(FlagSet& flags, BuildOptions& options);
@@ -56,15 +60,25 @@ void add_build_flags(FlagSet& flags, BuildOptions& options);
 void add_output_flag(FlagSet& flags, BuildOptions& options);
 void add_packaging_flags(FlagSet& flags, PackagingOptions& options);
 
-/// Throws Error(usage) for values that autopack cannot act on.
+/// Throws Error(usage) for values that autopack cannot act on, but for those of `--platform`.
 void check_build_options(const BuildOptions& options);
 
-/// Throws Error(usage) when there is no image to start from, and no Dockerfile that names one.
+/// The platforms of `--platform`, which may be given more than once, or a list: each once, in the
+/// order given. Throws Error(usage) for what is the platform of no image.
+std::vector<std::string> platforms_of(const FlagSet& flags, const BuildOptions& options);
+
+/// As check_build_options, for a command that makes one image: throws Error(usage) for a second
+/// `--platform`, too, and for one that is the platform of no image.
+void check_build_options(const BuildOptions& options, const FlagSet& flags);
+
+/// Throws Error(usage) when there is no image to start from, no Dockerfile that names one, and
+/// nothing may be inferred.
 void require_executor(const PackagingOptions& packaging, const BuildOptions& build);
 
-/// What the flags ask to package; lists split at `,` (or `^D^`).
+/// What the flags ask to package; lists split at `,` (or `^D^`). `flags` tell where each was given.
 packaging::Request package_request(const PackagingOptions& packaging,
                                    const BuildOptions& build,
+                                   const FlagSet& flags,
                                    const Environment& environment);
 /// What a pool asks to package; `command` is its entry point when it names none.
 packaging::Request package_request(const job::PoolFlags& pool,

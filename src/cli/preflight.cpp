@@ -1,6 +1,7 @@
 #include "cli/preflight.hpp"
 
 #include "base/json.hpp"
+#include "base/text.hpp"
 #include "cli/services.hpp"
 #include "google/project.hpp"
 #include "services/repositories.hpp"
@@ -26,8 +27,8 @@ preflight::GoogleApisOptions api_options(const Session& session,
 }
 
 /// See preflight::uses_data_workers.
-preflight::Findings worker_findings(const packaging::ScannedProject& scanned) {
-  preflight::Findings findings;
+Problems worker_findings(const packaging::ScannedProject& scanned) {
+  Problems findings;
   source::SelectionWalk selected{scanned.project.ignore};
   const auto is_kept = [&](const source::Entry& entry) { return !selected.excludes(entry); };
   source::walk(*scanned.tree, "", is_kept, [&](const source::Entry& entry) {
@@ -75,21 +76,21 @@ preflight::PlannedJob planned_job(const pipeline::SubmissionRequest& request,
   auto job = preflight::read_job(checked.job, request.location);
   if (checked.wanted && checked.wanted->name.has_registry) {
     const auto& name = checked.wanted->name;
-    job.packaged = preflight::PlannedImage{.target = name.reference,
-                                           .is_default_name = name.is_default,
-                                           .executor = request.package->executor_image,
-                                           .platform = request.package->options.platform};
+    job.packaged =
+        preflight::PlannedImage{.target = name.reference,
+                                .is_default_name = name.is_default,
+                                .executor = non_empty(checked.wanted->request.executor_image),
+                                .platform = request.package->options.platform};
   }
   return job;
 }
 
-preflight::Findings offline_findings(const preflight::PlannedJob& job,
-                                     const pipeline::Checked& checked,
-                                     bool tables) {
+Problems offline_findings(const preflight::PlannedJob& job,
+                          const pipeline::Checked& checked,
+                          bool tables) {
   auto findings = preflight::check_offline(job, tables);
   if (checked.wanted) {
-    const auto more = worker_findings(checked.wanted->scanned);
-    findings.insert(findings.end(), more.begin(), more.end());
+    append(findings, worker_findings(checked.wanted->scanned));
   }
   return findings;
 }
@@ -101,26 +102,22 @@ void preflight_or_throw(Session& session,
   const bool tables = !request.checks.skip_tables;
   const auto job = planned_job(request, checked);
   auto findings = offline_findings(job, checked, tables);
-  const auto kind = preflight::has_errors(findings) ? ErrorKind::usage : ErrorKind::remote;
+  const auto kind = has_errors(findings) ? ErrorKind::usage : ErrorKind::remote;
   if (ask && tables) {
     PreflightSources asked{session, request.location};
-    const auto more = preflight::run_checks(preflight::online_checks(job, asked.sources()),
-                                            asked.stop(), *session.services.cancellation);
-    findings.insert(findings.end(), more.begin(), more.end());
+    append(findings, preflight::run_checks(preflight::online_checks(job, asked.sources()),
+                                           asked.stop(), *session.services.cancellation));
   }
-  findings = preflight::in_order(std::move(findings));
+  findings = preflight::in_order(findings);
   for (const auto& finding : findings) {
-    if (finding.outcome == preflight::Result::unknown) {
-      session.console.detail(fmt::format("not checked: {}: {}", finding.what, finding.why));
+    if (finding.severity == Problem::Severity::unknown) {
+      session.console.detail(
+          fmt::format("not checked: {}: {}", finding.message, finding.reason.value_or("")));
+    } else if (finding.severity == Problem::Severity::warning) {
+      session.console.warn(finding);
     }
   }
-  const auto problems = preflight::to_problems(findings);
-  for (const auto& problem : problems) {
-    if (problem.severity == Problem::Severity::warning) {
-      session.console.warn(problem);
-    }
-  }
-  throw_if_errors(problems, kind);
+  throw_if_errors(findings, kind);
 }
 
 }  // namespace autopack::cli

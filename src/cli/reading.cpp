@@ -4,6 +4,7 @@
 #include "cli/arguments.hpp"
 #include "cli/named_files.hpp"
 #include "cli/settings.hpp"
+#include "cli/unknown_variables.hpp"
 #include "job/flags_file.hpp"
 
 #include <fmt/format.h>
@@ -43,8 +44,9 @@ const CommandEntry& find_command(const std::string& name) {
 void check_positional(const Reading& reading,
                       const std::vector<std::string>& positional,
                       const Arguments& arguments) {
-  const auto words = split(reading.entry->first_argument, '|');
-  const bool is_word = words.front().empty() || positional.empty() ||
+  const auto& first = reading.entry->first_argument;
+  const auto words = first ? split(*first, '|') : std::vector<std::string>{};
+  const bool is_word = words.empty() || positional.empty() ||
                        std::find(words.begin(), words.end(), positional.front()) != words.end();
   if (!is_word) {
     Error error{ErrorKind::usage, fmt::format("`autopack {}` has no `{}`", reading.entry->name,
@@ -58,8 +60,16 @@ void check_positional(const Reading& reading,
     Error error{ErrorKind::usage,
                 fmt::format("unexpected argument `{}`",
                             printable(positional[reading.entry->most_arguments]))};
+    const auto& word = positional[reading.entry->most_arguments];
+    const bool is_program = word.ends_with(".py") || word.ends_with(".sh");
+    if (is_program && reading.flags->takes_value("--script")) {
+      error.hint(fmt::format("`--script={}` names the program", printable(shell_quote(word))));
+    }
     if (reading.entry->takes_program_arguments) {
       error.hint("arguments of the program stand after `--`");
+    }
+    if (error.hints().empty()) {
+      error.hint(fmt::format("`autopack {} --help` shows what it takes", reading.entry->name));
     }
     throw error;
   }
@@ -81,9 +91,7 @@ void add_flags(Reading& reading) {
 /// Makes `-C` the working directory.
 void enter(const std::string& directory) {
   std::error_code failure;
-  if (!directory.empty()) {
-    std::filesystem::current_path(directory, failure);
-  }
+  std::filesystem::current_path(directory, failure);
   if (failure) {
     throw Error(ErrorKind::usage, fmt::format("`-C` names `{}`, which is no directory to work in",
                                               printable(directory)))
@@ -91,13 +99,14 @@ void enter(const std::string& directory) {
   }
 }
 
-/// The `autopack.yaml` that `--config` names, taken out of `tokens`; empty when it names another
+/// The `autopack.yaml` that `--config` names, taken out of `tokens`; none when it names another
 /// file.
-std::string take_settings_file(std::vector<std::string>& tokens, const FlagSet& flags) {
+std::optional<std::string> take_settings_file(std::vector<std::string>& tokens,
+                                              const FlagSet& flags) {
   const auto& given = flags.given("--config");
   if (given.empty() ||
       std::filesystem::path{given.front().values.back().text()}.filename() != settings_file_name) {
-    return {};
+    return std::nullopt;
   }
   std::string file = given.front().values.back().text();
   for (std::size_t i = 0; i < tokens.size(); ++i) {
@@ -111,7 +120,7 @@ std::string take_settings_file(std::vector<std::string>& tokens, const FlagSet& 
       return file;
     }
   }
-  return {};
+  return std::nullopt;
 }
 
 /// What is typed is the disk's, a file of flags too; where the source has another, that is told.
@@ -138,11 +147,21 @@ void read_command_line(Reading& reading,
   const auto at = global_flags.leading_flags(arguments.tokens);
   const auto first = arguments.tokens.begin();
   global_flags.parse({first, first + static_cast<std::ptrdiff_t>(at)}, environment);
-  if (at == arguments.tokens.size()) {
+  auto tokens = arguments.tokens;
+  if (at < tokens.size() && tokens[at] == "version") {
+    reading.global.version = true;
     return;
   }
-  reading.entry = &find_command(arguments.tokens[at]);
-  auto tokens = arguments.tokens;
+  if (at < tokens.size() && tokens[at] == "help") {
+    reading.global.help = true;
+    tokens.erase(tokens.begin() + static_cast<std::ptrdiff_t>(at));
+  }
+  if (at == tokens.size()) {
+    // Nothing at all asks what there is.
+    reading.global.help = reading.global.help || typed.empty();
+    return;
+  }
+  reading.entry = &find_command(tokens[at]);
   tokens.erase(tokens.begin() + static_cast<std::ptrdiff_t>(at));
   add_flags(reading);
   if (const auto file = environment.get(variable_of("--flags-file"))) {
@@ -154,16 +173,22 @@ void read_command_line(Reading& reading,
     return job::parse_flags_file(flags_files.back().text, file);
   });
   reading.arguments = reading.flags->parse(tokens, environment);
-  enter(reading.global.directory);
+  if (reading.global.directory) {
+    enter(*reading.global.directory);
+  }
   if (!only_tells(reading.global)) {
     const auto named = take_settings_file(tokens, *reading.flags);
     const auto& source = reading.flags->given("--source");
     auto settings = find_settings(
-        environment, {.named = named,
-                      .packages = reading.flags->takes_value("--source"),
-                      .source = source.empty() ? "" : source.front().values.back().text()});
+        environment,
+        {.named = named,
+         .packages = reading.flags->takes_value("--source"),
+         .source = source.empty() ? std::nullopt : non_empty(source.front().values.back().text())});
     reading.warnings = std::move(settings.warnings);
-    if (!settings.values.empty() || !named.empty()) {
+    for (auto& problem : unknown_variables(*reading.flags, environment)) {
+      reading.warnings.push_back(std::move(problem));
+    }
+    if (!settings.values.empty() || named) {
       add_flags(reading);
       reading.arguments = reading.flags->parse(tokens, environment, settings.values);
     }

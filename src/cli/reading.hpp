@@ -18,7 +18,7 @@ struct Reading {
   std::unique_ptr<FlagSet> flags{};
   std::vector<std::string> program_arguments{};
   std::vector<std::string> arguments{};
-  Problems warnings{};  ///< of the files of settings
+  Problems warnings{};  ///< of settings and variables
 };
 
 /// Fills `reading` from the words `typed` (without the program's name), the environment and files

@@ -1,9 +1,13 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
+#include "cli/container_options.hpp"
 #include "cli/packaging_options.hpp"
+#include "cli/watched_run.hpp"
 #include "pipeline/package.hpp"
+#include "pipeline/planning.hpp"
 #include "pipeline/scan.hpp"
+#include "source/git.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -20,6 +24,7 @@ public:
     add_packaging_flags(flags, packaging_);
     flags.section("Running");
     flags.toggle("--gpu", gpu_, "give the program all GPUs");
+    add_container_flags(flags, container_);
     flags.text("--gpus", "all", gpus_, "the same, as docker spells it");
     flags.text("--service-account-key-file", "FILE", key_file_,
                "credentials for the program; default: yours, when there are any");
@@ -28,14 +33,20 @@ public:
   }
 
   int run(Session& session) override {
-    check_build_options(build_);
+    check_build_options(build_, session.flags);
+    image_is_typed_ = session.flags.is_typed("--executor-image-uri");
     check_own_flags();
     require_executor(packaging_, build_);
     engine::ContainerSpec container;
+    apply(container_, session.program_arguments, session.services.environment, container);
     mount_credentials(session.services.environment, container);
-    container.image = image(session);
-    container.arguments = session.program_arguments;
     container.gpus = gpu_ || gpus_ == "all";
+    if (container_.watch) {
+      check_watched();
+      return run_watched(
+          session, [&] { return wanted(session); }, std::move(container));
+    }
+    container.image = image(session);
     const auto& streams = session.console.streams();
     container.tty = streams.input_is_terminal && streams.output_is_terminal;
     container.interactive = true;
@@ -62,8 +73,8 @@ private:
         !packaging_.extra_dirs.empty() || !packaging_.system_packages.empty() ||
         !packaging_.requirement_files.empty() || !packaging_.package_extras.empty() ||
         !packaging_.groups.empty() || !packaging_.build_environment.empty() ||
-        !packaging_.launcher.empty() || !packaging_.include.empty() ||
-        !packaging_.exclude.empty() || !packaging_.output_image.empty();
+        packaging_.launcher || !packaging_.include.empty() || !packaging_.exclude.empty() ||
+        packaging_.output_image;
     if (!packaged() && asks_for_image) {
       throw Error(ErrorKind::usage,
                   "nothing to package: neither `--script`, `--python-module` nor `--command`")
@@ -72,50 +83,92 @@ private:
     }
   }
 
-  bool packaged() const { return packaging_.has_entry() || !build_.dockerfile.empty(); }
+  /// False for an executor image alone on the command line, which gcloud runs as it is.
+  bool packaged() const { return packaging_.has_entry() || build_.dockerfile || !image_is_typed_; }
 
   /// What is run: the packaged image, or the executor image as it is.
   std::string image(Session& session) const {
     auto& services = session.services;
     if (!packaged()) {
-      const auto reference = image::Reference::parse(packaging_.executor_image);
+      const auto name = packaging_.executor_image.value_or("");  // no name, which is told
+      session.console.done("Runs",
+                           fmt::format("{} as it is: no entry point was named", printable(name)));
+      const auto reference = image::Reference::parse(name);
       if (!services.docker().inspect(reference.text)) {
         services.docker().pull(reference, build_.platform);
       }
+      tell_program_that_does_not_run(session, reference.text);
       return reference.text;
     }
-    const auto wanted =
-        pipeline::scan_wanted(package_request(packaging_, build_, services.environment));
+    return pipeline::package_for_running(services, wanted(session)).image_id.value();
+  }
+
+  /// Told when `image` has no program of its own and gets none to run.
+  void tell_program_that_does_not_run(Session& session, const std::string& image) const {
+    const auto held = session.services.docker().inspect(image);
+    if (!session.program_arguments.empty() || (held && !held->entrypoint.empty())) {
+      return;
+    }
+    const auto program = pipeline::find_program(
+        package_request(packaging_, build_, session.flags, session.services.environment));
+    if (program) {
+      session.console.warn(
+          {.severity = Problem::Severity::warning,
+           .message = fmt::format("`{}` does not run: it is not in the executor image",
+                                  printable(program->value)),
+           .hints = {fmt::format("`{}={}` packages it and runs it", program->flag,
+                                 printable(program->value))}});
+    }
+  }
+
+  /// The image that is packaged, by the files as they are now.
+  std::shared_ptr<packaging::Wanted> wanted(Session& session) const {
+    auto wanted = pipeline::scan_wanted(
+        package_request(packaging_, build_, session.flags, session.services.environment));
+    pipeline::tell_inferred(session.console, wanted->inferred);
     wanted->name = image_name(packaging_, wanted->request, {});
     wanted->may_push = false;
-    return pipeline::package_for_running(services, wanted).image_id;
+    return wanted;
+  }
+
+  void check_watched() const {
+    if (!packaged()) {
+      throw Error(ErrorKind::usage, "`--watch` has no files to watch: no entry point was named")
+          .hint("`--script FILE` or `--python-module MODULE` names it");
+    }
+    if (build_.source != source::worktree_source) {
+      throw Error(
+          ErrorKind::usage,
+          fmt::format("`--watch` looks at the files of the disk, which `--source={}` does not take",
+                      printable(build_.source)));
+    }
   }
 
   /// The key file, else the user's own credentials when they exist: mounting a path that does not
   /// would make a directory there.
   void mount_credentials(const Environment& environment, engine::ContainerSpec& container) const {
-    std::filesystem::path file = expand_home(key_file_, environment);
-    if (key_file_.empty()) {
-      file = environment.get("GOOGLE_APPLICATION_CREDENTIALS")
-                 .value_or((environment.gcloud_directory() / "application_default_credentials.json")
-                               .string());
-    }
-    std::error_code failure;
-    if (!std::filesystem::is_regular_file(file, failure)) {
-      if (!key_file_.empty()) {
+    auto file = own_credentials(environment);
+    if (!key_file_.empty()) {
+      std::error_code failure;
+      const std::filesystem::path key = expand_home(key_file_, environment);
+      if (!std::filesystem::is_regular_file(key, failure)) {
         throw Error(ErrorKind::usage, fmt::format("`--service-account-key-file` `{}` is no file",
                                                   printable(key_file_)));
       }
+      file = std::filesystem::canonical(key).string();
+    }
+    if (!file) {
       return;
     }
-    container.mounts.push_back({.host_path = std::filesystem::canonical(file).string(),
-                                .container_path = credentials_in_container,
-                                .read_only = true});
+    container.mounts.push_back(
+        {.host_path = *file, .container_path = credentials_in_container, .read_only = true});
     container.environment["GOOGLE_APPLICATION_CREDENTIALS"] = credentials_in_container;
   }
 
   PackagingOptions packaging_;
   BuildOptions build_;
+  ContainerOptions container_;
+  bool image_is_typed_{false};
   bool gpu_{false};
   std::string gpus_;
   std::string key_file_;

@@ -105,6 +105,12 @@ json schema_of(const FlagHelp& flag) {
   if (flag.long_name == "--region") {
     return suggestions(words(job::tables::regions()));
   }
+  if (flag.long_name == "--machine-type") {
+    return suggestions(machine_types());
+  }
+  if (flag.long_name == "--accelerator-type") {
+    return suggestions(words(job::tables::accelerator_types()));
+  }
   switch (flag.kind) {
     case FlagKind::toggle:
     case FlagKind::choice: return truth_schema();

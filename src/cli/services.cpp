@@ -1,5 +1,6 @@
 #include "cli/services.hpp"
 
+#include "base/text.hpp"
 #include "google/project.hpp"
 #include "google/registry_login.hpp"
 #include "google/service.hpp"

@@ -49,25 +49,29 @@ bool is_list(const json& value) {
   return value.is_array() && std::all_of(value.begin(), value.end(), is_element);
 }
 
-/// What `flag` takes, in words; empty when it takes `value`.
-std::string_view wanted(const json& value, const FlagHelp& flag) {
+/// `words` for what a flag takes; none when its value `fits`.
+std::optional<std::string_view> unless(bool fits, std::string_view words) {
+  return fits ? std::nullopt : std::optional{words};
+}
+
+/// What `flag` takes, in words; none when it takes `value`.
+std::optional<std::string_view> wanted(const json& value, const FlagHelp& flag) {
   if (flag.long_name == "--config") {
-    return is_text(value) || value.is_object() ? "" : "a file's name or a job";
+    return unless(is_text(value) || value.is_object(), "a file's name or a job");
   }
   switch (flag.kind) {
     case FlagKind::toggle:
-    case FlagKind::choice: return value.is_string() || value.is_boolean() ? "" : "true or false";
+    case FlagKind::choice: return unless(value.is_string() || value.is_boolean(), "true or false");
     case FlagKind::count:
-    case FlagKind::number: return is_word(value) ? "" : "a number";
-    case FlagKind::list: {
-      const bool fits = is_text(value) || is_pairs(value) || is_list(value);
-      return fits ? "" : "text, a list, or pairs of a name and text";
-    }
+    case FlagKind::number: return unless(is_word(value), "a number");
+    case FlagKind::list:
+      return unless(is_text(value) || is_pairs(value) || is_list(value),
+                    "text, a list, or pairs of a name and text");
     case FlagKind::text: break;
   }
   const bool has_words =
       std::find(flag.values.begin(), flag.values.end(), "true") != flag.values.end();
-  return is_text(value) || (has_words && value.is_boolean()) ? "" : "one text";
+  return unless(is_text(value) || (has_words && value.is_boolean()), "one text");
 }
 
 }  // namespace
@@ -80,10 +84,10 @@ std::optional<Problem> shape_fault(const project::ToolSetting& setting, const Fl
     return Problem{.message = fmt::format("`{}` has no value", key), .origin = origin};
   }
   const auto fitting = wanted(value, flag);
-  if (fitting.empty()) {
+  if (!fitting) {
     return std::nullopt;
   }
-  Problem problem{.message = fmt::format("`{}` is {}, not {}", key, fitting, print_json(value)),
+  Problem problem{.message = fmt::format("`{}` is {}, not {}", key, *fitting, print_json(value)),
                   .origin = origin};
   if (value.is_boolean()) {
     problem.hints.push_back(fmt::format("where a text is meant: {}: \"{}\"", key, value.dump()));

@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "cli/all_flags.hpp"
 #include "cli/setting_shapes.hpp"
+#include "job/pool_flags.hpp"
 #include "project/tool_settings.hpp"
 #include "source/git.hpp"
 
@@ -105,17 +106,16 @@ SettingsText read_text(const std::string& file,
   return {fmt::format("{}:{}", source, file), source::read_git_file(file, source, environment)};
 }
 
-std::vector<ToolSetting> settings_of_project(const std::filesystem::path& named,
+std::vector<ToolSetting> settings_of_project(const std::optional<std::filesystem::path>& named,
                                              const std::string& source,
                                              const Environment& environment) {
-  const auto own = named.empty() ? read_text(settings_file_name, source, environment)
-                                 : read_text(named.string(), source, environment, FileSort::any);
-  if (!named.empty() && !own.text) {
+  const auto own = named ? read_text(named->string(), source, environment, FileSort::any)
+                         : read_text(settings_file_name, source, environment);
+  if (named && !own.text) {
     throw Error(ErrorKind::usage,
                 fmt::format("`--config` names `{}`, which does not exist", printable(own.name)));
   }
-  const auto toml =
-      named.empty() ? read_text("pyproject.toml", source, environment) : SettingsText{};
+  const auto toml = named ? SettingsText{} : read_text("pyproject.toml", source, environment);
   auto of_toml =
       toml.text ? project::read_tool_settings(*toml.text, toml.name) : std::vector<ToolSetting>{};
   if (own.text && !of_toml.empty()) {
@@ -127,11 +127,11 @@ std::vector<ToolSetting> settings_of_project(const std::filesystem::path& named,
   return own.text ? job::read_settings_file(*own.text, own.name) : of_toml;
 }
 
-/// The source that `settings` name; empty when they name none.
-std::string source_of(const std::vector<ToolSetting>& settings) {
+/// The source that `settings` name.
+std::optional<std::string> source_of(const std::vector<ToolSetting>& settings) {
   const auto found = std::find_if(settings.begin(), settings.end(),
                                   [](const auto& setting) { return setting.key == source_key; });
-  return found == settings.end() ? std::string{} : job::flag_values(*found).back().text();
+  return found == settings.end() ? std::nullopt : non_empty(job::flag_values(*found).back().text());
 }
 
 /// Git has the file only where there is a repository: settings beside one are the disk's.
@@ -139,7 +139,7 @@ std::vector<ToolSetting> settings_in_git(const SettingsPlace& place,
                                          const std::string& source,
                                          const Environment& environment,
                                          Problems& warnings) {
-  const auto parent = place.named.parent_path();
+  const auto parent = place.named ? place.named->parent_path() : std::filesystem::path{};
   if (!source::is_in_git(parent.empty() ? "." : parent, environment)) {
     return settings_of_project(place.named, std::string{source::worktree_source}, environment);
   }
@@ -163,17 +163,17 @@ std::vector<ToolSetting> settings_of_source(const SettingsPlace& place,
   if (!place.packages) {
     return settings_of_project(place.named, std::string{source::worktree_source}, environment);
   }
-  if (!place.source.empty()) {
-    return settings_in_git(place, place.source, environment, warnings);
+  if (place.source) {
+    return settings_in_git(place, *place.source, environment, warnings);
   }
   auto on_disk =
       settings_of_project(place.named, std::string{source::worktree_source}, environment);
-  const std::string own = source_of(on_disk);
-  const std::string source = own.empty() ? source_of(of_user) : own;
-  if (source.empty() || source == source::worktree_source) {
+  const auto own = source_of(on_disk);
+  const auto source = own ? own : source_of(of_user);
+  if (!source || *source == source::worktree_source) {
     return on_disk;
   }
-  auto settings = settings_in_git(place, source, environment, warnings);
+  auto settings = settings_in_git(place, *source, environment, warnings);
   const auto names_source = [](const auto& setting) { return setting.key == source_key; };
   std::erase_if(settings, names_source);
   std::copy_if(on_disk.begin(), on_disk.end(), std::back_inserter(settings), names_source);
@@ -205,6 +205,28 @@ nlohmann::json to_json(const FlagHelp& flag, const job::FlagValues& values) {
   }
   throw_if_errors(problems, ErrorKind::usage);
   return list;
+}
+
+/// Keys of a pool at the top of a file whose pools say them themselves would change nothing.
+void refuse_hidden_keys(const std::vector<std::pair<std::string, nlohmann::json>>& added,
+                        const std::vector<ToolSetting>& there) {
+  const auto pools = std::find_if(there.begin(), there.end(), [](const auto& setting) {
+    return setting.key == "worker-pool-spec";
+  });
+  if (pools == there.end()) {
+    return;
+  }
+  const auto keys = job::pool_keys();
+  for (const auto& [key, value] : added) {
+    const bool is_there = std::any_of(there.begin(), there.end(),
+                                      [&key = key](const auto& one) { return one.key == key; });
+    if (!is_there && std::find(keys.begin(), keys.end(), key) != keys.end()) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("`--save` adds no `{}` beside `worker-pool-spec` in line {} of `{}`",
+                              key, pools->line, settings_file_name))
+          .hint(fmt::format("write `{}` into that pool by hand", key));
+    }
+  }
 }
 
 }  // namespace
@@ -244,6 +266,7 @@ std::vector<std::string> save_settings(const FlagSet& flags) {
     }
   }
   const auto before = read_file_if_exists(settings_file_name).value_or("");
+  refuse_hidden_keys(added, job::read_settings_file(before, settings_file_name));
   const auto after = job::save_settings(before, settings_file_name, added);
   if (after != before) {
     write_file(settings_file_name, after);

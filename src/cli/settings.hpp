@@ -5,6 +5,7 @@
 #include "job/settings_file.hpp"
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,10 +22,10 @@ struct Settings {
 
 /// What decides where settings are looked for.
 struct SettingsPlace {
-  std::filesystem::path named{};  ///< the project's file that was typed; empty: none was
+  std::optional<std::filesystem::path> named{};  ///< the project's file that was typed
   /// True for a command that packages: the project's file is then the one of its `--source`.
   bool packages{false};
-  std::string source{};  ///< `--source` as typed; empty: a file may still say it
+  std::optional<std::string> source{};  ///< `--source` as typed; none: a file may still say it
 };
 
 /// The settings that apply in the working directory: of the named file, else of `autopack.yaml` or

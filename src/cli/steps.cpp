@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <array>
 
 namespace autopack::cli {
 
@@ -41,6 +41,27 @@ std::string cut(std::string text, std::size_t columns) {
   return text.substr(0, end) + "...";
 }
 
+/// How a step whose name begins with a verb is told when it has ended: `install numpy` is
+/// `Installed` and `numpy`.
+struct Finished {
+  std::string verb{};
+  std::string object{};
+};
+
+/// The verbs that names of steps begin with. Empty for another name.
+Finished finished(const std::string& name) {
+  using Form = std::pair<std::string_view, std::string_view>;
+  static constexpr std::array forms{Form{"install ", "Installed"}, Form{"copy ", "Copied"},
+                                    Form{"make ", "Made"}, Form{"look into ", "Read"},
+                                    Form{"save ", "Saved"}};
+  for (const auto& [verb, past] : forms) {
+    if (name.starts_with(verb)) {
+      return {std::string{past}, name.substr(verb.size())};
+    }
+  }
+  return {};
+}
+
 std::string amount(std::uint64_t current, std::uint64_t total, Clock::duration elapsed) {
   if (current == 0 && total == 0) {
     return {};
@@ -64,16 +85,6 @@ std::string amount(std::uint64_t current, std::uint64_t total, Clock::duration e
 }
 
 }  // namespace
-
-std::string elapsed_text(Clock::duration elapsed) {
-  const double seconds = std::chrono::duration<double>(elapsed).count();
-  if (seconds < 9.95) {
-    return fmt::format("{:.1f} s", seconds);
-  }
-  const auto whole = std::llround(seconds);
-  return whole < 120 ? fmt::format("{} s", whole)
-                     : fmt::format("{} min {} s", whole / 60, whole % 60);
-}
 
 std::string harmless_lines(std::string_view text) {
   std::string result;
@@ -138,14 +149,20 @@ std::optional<Steps::Told> Steps::take(const StepEvent& event,
   }
   const bool ended = failed || event.state == State::completed;
   if (failed || (ended && now - step.started >= std::chrono::seconds{1})) {
-    told.verb = failed ? "Failed" : "Step";
-    told.object =
-        fmt::format("{} ({})", cut(step.name, name_limit), elapsed_text(now - step.started));
+    const auto time = elapsed_text(now - step.started);
+    const auto [verb, object] = failed ? Finished{} : finished(step.name);
+    if (verb.empty()) {
+      told.verb = failed ? "Failed" : "Step";
+      told.object = fmt::format("{} ({})", cut(step.name, name_limit), time);
+    } else {
+      told.verb = verb;
+      told.object = fmt::format("{} in {}", cut(object, name_limit), time);
+    }
   }
   if (ended) {
     running_.erase(found);
   }
-  return told.verb.empty() && told.log.empty() ? std::nullopt : std::optional{told};
+  return !told.verb && told.log.empty() ? std::nullopt : std::optional{told};
 }
 
 std::vector<const Steps::Running*> Steps::in_order() const {

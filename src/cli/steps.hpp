@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/elapsed.hpp"
 #include "base/report.hpp"
 
 #include <chrono>
@@ -17,7 +18,7 @@ class Steps {
 public:
   /// What to print for good because of an event.
   struct Told {
-    std::string verb{};  ///< `Step` or `Failed`; empty when there is a log only
+    std::optional<std::string> verb{};  ///< `Step` or `Failed`; none when there is a log only
     std::string object{};
     std::string log{};  ///< what the step wrote and is not told yet, made harmless
   };
@@ -57,8 +58,5 @@ private:
 /// The lines of a program's output as they may be shown: no control characters, no credentials, of
 /// a line drawn over several times only the last state.
 std::string harmless_lines(std::string_view text);
-
-/// `0.4 s`, `12 s`, `3 min 5 s`.
-std::string elapsed_text(Clock::duration elapsed);
 
 }  // namespace autopack::cli

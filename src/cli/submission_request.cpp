@@ -1,5 +1,11 @@
 #include "cli/submission_request.hpp"
 
+#include "base/text.hpp"
+#include "cli/pool_options.hpp"
+#include "job/usual_machine.hpp"
+
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 
@@ -11,9 +17,10 @@ void add_hypertune(std::vector<job::PoolFlags>& pools,
                    std::vector<job::PoolFlags>::iterator packaged,
                    Problems& problems) {
   if (packaged == pools.end()) {
-    problems.push_back({.message = "nothing is packaged that cloudml-hypertune could be added to",
-                        .origin = "`--with-hypertune`",
-                        .hints = {"package a directory: local-package-path=. in the pool"}});
+    problems.push_back(
+        {.message = "nothing is packaged that cloudml-hypertune could be added to",
+         .origin = "`--with-hypertune`",
+         .hints = {"name the program, `--script=FILE`, or local-package-path=. in the pool"}});
     return;
   }
   if (!packaged->requirements) {
@@ -22,24 +29,136 @@ void add_hypertune(std::vector<job::PoolFlags>& pools,
   packaged->requirements->emplace_back("cloudml-hypertune");
 }
 
+/// Those after `--`, behind those of `--args`.
+void add_program_arguments(const Session& session, job::JobFlags& flags) {
+  const auto& typed = session.program_arguments;
+  if (typed.empty()) {
+    return;
+  }
+  if (!flags.args) {
+    flags.args.emplace();
+    flags.origins.emplace("--args", job::Origin::setting("the arguments after `--`"));
+  }
+  flags.args->insert(flags.args->end(), typed.begin(), typed.end());
+}
+
+/// Flags of an only pool that a file's job has more than one of.
+void refuse_only_pool(const pipeline::SubmissionRequest& request, Problems& problems) {
+  const auto& pools = request.flags.pools;
+  const auto in_file = request.config ? request.config->job.spec.pools.size() : 0;
+  if (in_file < 2 || pools.size() != 1) {
+    return;
+  }
+  for (const auto& [key, origin] : pools.front().origins) {
+    problems.push_back(
+        {.message = fmt::format("`--{}` is for the only pool, and `{}` has {}: it would be for the "
+                                "first",
+                                key, printable(request.config->name), in_file),
+         .origin = to_string(origin),
+         .hints = {fmt::format("`--worker-pool-spec={}=...` is for the first of them", key)}});
+  }
+}
+
+/// A study that goes on runs the program that it began with, whatever `autopack.yaml` says now.
+void resume(const Session& session, const JobOptions& job, pipeline::SubmissionRequest& request) {
+  const auto& [text, name] = *job.resumed;
+  request.config = job::parse_config(text, name, request.earlier);
+  auto typed = std::vector<std::string>{"--config", "--worker-pool-spec", "--with-hypertune"};
+  for (const auto& pool : request.flags.pools) {
+    for (const auto& [key, origin] : pool.origins) {
+      typed.push_back("--" + key);
+    }
+  }
+  for (const auto& flag : typed) {
+    if (session.flags.is_typed(flag)) {
+      request.earlier.push_back(
+          {.message = fmt::format("`{}` is for a new study", flag),
+           .origin = "`--resume`",
+           .hints = {"leave it out: the study goes on with the program that it began with"}});
+    }
+  }
+  request.flags.pools.clear();
+}
+
+/// A project in the first pool, where nothing says that the pool runs something else.
+void add_project(std::vector<job::PoolFlags>& pools, const pipeline::SubmissionRequest& request) {
+  if (pools.empty()) {
+    pools.emplace_back();
+  }
+  auto& pool = pools.front();
+  const bool is_other = pool.container_image_uri || !request.flags.python_package_uris.empty();
+  if (!is_other && !pool.local_package_path) {
+    pool.local_package_path = ".";
+  }
+}
+
+/// A value that came from gcloud's configuration or variables.
+void add_setting(const char* what,
+                 const std::optional<std::string>& value,
+                 const std::optional<job::Origin>& origin,
+                 std::vector<project::Inferred>& inferred) {
+  if (value && origin && origin->kind == job::Origin::Kind::setting) {
+    inferred.push_back(
+        {.what = what, .value = *value, .reason = origin->name, .flag = "--" + std::string{what}});
+  }
+}
+
+/// Chooses what the flags of a job leave open and no project says.
+void infer(pipeline::SubmissionRequest& request) {
+  auto& pool = request.flags.pools.front();
+  auto& inferred = request.inferred;
+  const bool has_accelerator = pool.accelerator_type.has_value();
+  if (!pool.machine_type) {
+    pool.machine_type = job::usual_machine(pool);
+    inferred.push_back({.what = "machine",
+                        .value = *pool.machine_type,
+                        .reason = has_accelerator ? "the smallest that takes the accelerators"
+                                                  : "4 CPUs, 15 GB, no GPU",
+                        .flag = "--machine-type"});
+  }
+  if (!request.flags.display_name) {
+    inferred.push_back({.what = "display name",
+                        .value = *request.flags.default_display_name,
+                        .reason = "the directory's",
+                        .flag = "--display-name"});
+  }
+  add_setting("region", request.location.region, request.location.region_origin, inferred);
+  add_setting("project", request.location.project, request.location.project_origin, inferred);
+}
+
 }  // namespace
 
 pipeline::SubmissionRequest read_submission_request(const Session& session,
                                                     const JobOptions& job,
                                                     const BuildOptions& build,
                                                     bool skip_checks) {
-  pipeline::SubmissionRequest request{.location = find_location(session),
-                                      .checks = {.skip_tables = skip_checks, .today = today()}};
+  pipeline::SubmissionRequest request{.checks = {.skip_tables = skip_checks, .today = today()}};
   request.flags = job_flags(job, session.flags, request.earlier);
   request.flags.tune = job.tunes;
-  request.flags.own_dockerfile = !build.dockerfile.empty();
-  request.config = read_config(session.flags.given("--config"), build.source,
-                               session.services.environment, request.earlier);
+  request.flags.own_dockerfile = build.dockerfile.has_value();
+  add_program_arguments(session, request.flags);
+  if (job.resumed) {
+    resume(session, job, request);
+  } else {
+    request.config = read_config(session.flags.given("--config"), build.source,
+                                 session.services.environment, request.earlier);
+  }
   auto& pools = request.flags.pools;
+  const bool is_open = !names_pools(session.flags);
+  const bool infers = is_open && !build.no_infer && !request.config;
+  const bool says_project = is_open && !pools.empty() && pools.front().names_project();
+  request.location = find_location(session, infers);
+  request.flags.infers = infers || (says_project && !build.no_infer);
+  if (!session.flags.origin("--worker-pool-spec")) {
+    refuse_only_pool(request, request.earlier);
+  }
+  if (infers || says_project) {
+    add_project(pools, request);
+  }
   const auto packaged = std::find_if(pools.begin(), pools.end(), [](const job::PoolFlags& pool) {
     return pool.local_package_path.has_value();
   });
-  if (job.with_hypertune) {
+  if (job.with_hypertune && !job.resumed) {
     add_hypertune(pools, packaged, request.earlier);
   }
   std::filesystem::path directory = ".";
@@ -47,10 +166,14 @@ pipeline::SubmissionRequest read_submission_request(const Session& session,
     request.package =
         package_request(*packaged, request.flags.command, build, session.services.environment);
     request.package->tells_git = session.format.kind != OutputFormat::Kind::text;
-    request.output_image = packaged->output_image_uri.value_or("");
+    request.package->infers = request.flags.infers;
+    request.output_image = non_empty(packaged->output_image_uri.value_or(""));
     directory = request.package->project.directory;
   }
   request.flags.default_display_name = directory_name(directory);
+  if (infers) {
+    infer(request);
+  }
   return request;
 }
 

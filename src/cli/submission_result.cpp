@@ -3,17 +3,24 @@
 #include "base/json.hpp"
 #include "cli/error_text.hpp"
 #include "cli/signals.hpp"
+#include "google/job_name.hpp"
 
 namespace autopack::cli {
 
 using nlohmann::json;
 
 void SubmissionResult::created(const char* verb, const submit::SubmittedJob& job) {
-  name_ = job.name;
+  name_ = job.name.value_or("");
   job_ = job.answer ? job.answer : std::make_shared<const json>(json{{"name", name_}});
   session_.console.done(verb, name_);
+  if (const auto name = google::JobName::parse(name_)) {
+    session_.console.done("Console", name->console_address());
+    if (!followed_) {
+      session_.console.done("Follow", "autopack jobs logs -f " + name_);
+    }
+  }
   if (session_.format.kind != OutputFormat::Kind::json) {
-    session_.console.result(render(session_.format, object(), name_));
+    session_.console.result(render(session_, object(), name_));
   }
 }
 
@@ -28,7 +35,7 @@ json SubmissionResult::object() const {
 
 void SubmissionResult::print() const {
   if (!has_job() || session_.format.kind == OutputFormat::Kind::json) {
-    session_.console.result(render(session_.format, object(), image_uri_));
+    session_.console.result(render(session_, object(), image_uri_));
   }
 }
 

@@ -14,9 +14,11 @@ namespace autopack::cli {
 /// job, or with `--format=json` one object at the end, whatever happens in between.
 class SubmissionResult {
 public:
-  explicit SubmissionResult(Session& session) : session_{session} {}
+  /// With `followed` the command itself follows the job.
+  SubmissionResult(Session& session, bool followed) : session_{session}, followed_{followed} {}
 
-  /// There is a job: tells its name with `verb` (`Submitted`).
+  /// There is a job: tells its name with `verb` (`Submitted`), where the console shows it and what
+  /// follows it.
   void created(const char* verb, const submit::SubmittedJob& job);
   /// What the JSON object says of the image; `uri` stands for the result when there is no job.
   void image(std::shared_ptr<const nlohmann::json> image, std::string uri);
@@ -37,6 +39,7 @@ private:
   nlohmann::json object() const;
 
   Session& session_;
+  bool followed_;
   std::string name_{};
   std::string image_uri_{};
   std::shared_ptr<const nlohmann::json> job_{};

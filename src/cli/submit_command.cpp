@@ -3,21 +3,31 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
+#include "cli/detached.hpp"
+#include "cli/explanation_page.hpp"
 #include "cli/following.hpp"
+#include "cli/job_object.hpp"
 #include "cli/job_options.hpp"
 #include "cli/kind_options.hpp"
+#include "cli/local_flags.hpp"
+#include "cli/local_jobs.hpp"
+#include "cli/local_screen.hpp"
 #include "cli/packaging_options.hpp"
 #include "cli/preflight.hpp"
 #include "cli/settings.hpp"
 #include "cli/submission_request.hpp"
 #include "cli/submission_result.hpp"
+#include "cli/trial_text.hpp"
 #include "google/project.hpp"
+#include "pipeline/explanation.hpp"
+#include "pipeline/planning.hpp"
 #include "pipeline/submission.hpp"
+#include "submit/job_state.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
+#include <utility>
 
 namespace autopack::cli {
 
@@ -32,21 +42,43 @@ public:
       add_study_flags(flags, job_);
     }
     add_job_flags(flags, job_);
-    add_polling_flag(flags, follow_);
     add_pipeline_flags(flags, job_);
     flags.section("Submitting");
     flags.text("--submitter", "vertex|local|none", submitter_,
                "where it runs; none: stop at the push");
     flags.toggle("--dry-run", dry_run_, "print the request; nothing is built or sent");
+    add_follow_flags(flags, follow_);
+    flags.section("More of submitting", false);
     flags.toggle("--skip-checks", skip_checks_, "ask no service and no table of what it offers");
     flags.toggle("--save", save_, "write these flags into `autopack.yaml`");
-    add_follow_flags(flags, follow_);
+    flags.text("--html", "FILE", page_,
+               "with --dry-run: also write a page that shows job and image as a picture to FILE");
+    add_polling_flag(flags, follow_);
+    add_local_flags(flags, local_, job_.tunes);
     add_build_flags(flags, build_);
     add_output_flag(flags, build_);
   }
 
   int run(Session& session) override {
-    check_build_options(build_);
+    if (!page_.empty() && !dry_run_) {
+      throw Error(ErrorKind::usage, "`--html` shows what would be sent, and this sends it")
+          .hint("add `--dry-run`, or leave it out");
+    }
+    check_build_options(build_, session.flags);
+    if (local_.resumed && !session.flags.is_typed("--submitter")) {
+      submitter_ = "local";  // where else it could have been broken off
+    }
+    if (submitter_ != "local") {
+      refuse_local_flags(session.flags);
+    } else if (local_.detach && !dry_run_) {
+      if (const auto status = detached_.leave_to_another(session.services)) {
+        return *status;
+      }
+    }
+    if (local_.resumed) {
+      const auto record = find_local_job(session, *local_.resumed);
+      job_.resumed = {print_json(study_of(record)), record.name()};
+    }
     auto request = read_submission_request(session, job_, build_, skip_checks_);
     if (submitter_ == "vertex") {
       const auto missing = job::missing_parts(request.location);
@@ -60,9 +92,10 @@ public:
     }
     static_cast<void>(longest_wait(follow_.polling_interval));
     GoogleServices google{session};
-    SubmissionResult result{session};
+    SubmissionResult result{session, follow_.any()};
     const auto submitter = make_submitter(session, request.location, google, result);
     const auto checked = pipeline::check(request, submitter.get());
+    pipeline::tell_inferred(session.console, checked.inferred);
     for (const auto& warning : checked.warnings) {
       session.console.warn(warning);
     }
@@ -74,22 +107,23 @@ public:
       session.console.done("Saved", keys.empty() ? std::string{"autopack.yaml: nothing new"}
                                                  : "autopack.yaml: " + join(keys, ", "));
     }
-    return dry_run_ ? print_request(session, checked, *submitter)
+    return dry_run_ ? print_request(session, request.location, checked, *submitter)
                     : submit(session, checked, submitter.get(), google, result);
   }
 
 private:
-  /// An image that goes elsewhere is pushed when a registry was named, or the job needs it there.
+  /// An image that goes elsewhere, or runs here, is pushed when a registry was named.
   void settle_outputs(pipeline::SubmissionRequest& request) const {
     const auto& outputs = request.package->outputs;
-    if (outputs.empty() || submitter_ == "vertex" || !request.output_image.empty()) {
+    const bool stays_here = submitter_ == "local" || (submitter_ == "none" && !outputs.empty());
+    if (!stays_here || request.output_image) {
       return;
     }
     request.may_push = false;
     const bool in_daemon = std::any_of(outputs.begin(), outputs.end(), [](const auto& output) {
       return output.kind == packaging::Output::Kind::docker;
     });
-    if (submitter_ == "local" && !in_daemon) {
+    if (submitter_ == "local" && !outputs.empty() && !in_daemon) {
       request.earlier.push_back(
           {.message = "a local job runs an image of the daemon or of a registry, and `--output` "
                       "names neither",
@@ -100,7 +134,7 @@ private:
   std::unique_ptr<submit::Submitter> make_submitter(Session& session,
                                                     const job::Location& location,
                                                     GoogleServices& google,
-                                                    SubmissionResult& result) const {
+                                                    SubmissionResult& result) {
     if (submitter_ == "vertex") {
       return submit::make_vertex_submitter(
           {.location = location,
@@ -112,7 +146,7 @@ private:
            .records = session.services.environment.cache_directory() / "submissions"});
     }
     if (submitter_ == "local") {
-      return local(session, result);
+      return local(session, location, result);
     }
     if (dry_run_) {
       throw Error(ErrorKind::usage, "`--dry-run` with `--submitter=none` has no request to show");
@@ -120,22 +154,39 @@ private:
     return nullptr;
   }
 
-  static std::unique_ptr<submit::Submitter> local(Session& session, SubmissionResult& result) {
-    return submit::make_local_submitter(
-        {.docker = session.services.docker.function(),
-         .reporter = session.services.reporter,
-         .has_gpu = std::filesystem::exists("/dev/nvidiactl"),
-         .log = [&](std::string_view bytes) { session.console.program_errors(bytes); },
-         .started = [&](const std::string& name) { result.created("Started", {.name = name}); }});
+  std::unique_ptr<submit::Submitter> local(Session& session,
+                                           const job::Location& location,
+                                           SubmissionResult& result) {
+    auto options = local_options(local_, session.services.environment);
+    if (local_.resumed) {
+      options.resumed = find_local_job(session, *local_.resumed);
+    }
+    options.docker = session.services.docker.function();
+    options.reporter = session.services.reporter;
+    options.cancellation = session.services.cancellation;
+    options.desk.project = location.project;
+    options.screen = local_screen(session);
+    options.started = [this, &result](const std::string& name) {
+      result.created("Started", {.name = name});
+      if (local_.detach) {
+        result.print();
+        detached_.let_go();
+      }
+    };
+    return local::make_local_submitter(std::move(options));
   }
 
-  static int print_request(Session& session,
-                           const pipeline::Checked& checked,
-                           const submit::Submitter& submitter) {
+  int print_request(Session& session,
+                    const job::Location& location,
+                    const pipeline::Checked& checked,
+                    const submit::Submitter& submitter) const {
     const auto dry = pipeline::dry_run(session.services, checked, submitter);
+    if (!page_.empty()) {
+      write_page(session, location, checked, dry);
+    }
     nlohmann::json image;
-    if (!dry.image.empty()) {
-      image = {{"uri", dry.image}};
+    if (dry.image) {
+      image = {{"uri", *dry.image}};
     }
     const nlohmann::json result{
         {"image", image},
@@ -145,6 +196,19 @@ private:
     session.console.result(render(
         session.format.kind == OutputFormat::Kind::text ? json : session.format, result, ""));
     return 0;
+  }
+
+  void write_page(Session& session,
+                  const job::Location& location,
+                  const pipeline::Checked& checked,
+                  const pipeline::DryRun& dry) const {
+    auto shown = nlohmann::json::object();
+    if (dry.work) {
+      shown = explanation_object(pipeline::explain(session.services, *dry.work), dry.work->plan());
+    }
+    shown["job"] = job_object(checked.job, dry.image, location);
+    write_file(page_, explanation_page(shown));
+    session.console.done("Wrote", page_);
   }
 
   int submit(Session& session,
@@ -162,11 +226,14 @@ private:
         result.job(done.job.answer);
       }
       if (follow_.any() && submitter_ == "vertex") {
-        result.job(follow(session, google, done.job.name, follow_));
+        result.job(follow(session, google, done.job.name.value_or(""), follow_));
         throw_unless_succeeded(result.job());
       }
+      if (submitter_ == "local") {
+        return tell_local_end(session, result, done.job);
+      }
       result.print();
-      return done.job.status;
+      return 0;
     } catch (const Error& error) {
       if (!result.has_job()) {
         throw;
@@ -175,10 +242,29 @@ private:
     }
   }
 
+  /// The exit status is that of the replica that decided it.
+  static int tell_local_end(Session& session,
+                            const SubmissionResult& result,
+                            const submit::SubmittedJob& job) {
+    result.print();
+    if (session.format.kind == OutputFormat::Kind::text) {
+      session.console.program_errors(trial_table(*job.answer));
+    }
+    if (const auto failure = submit::failure_of(*job.answer)) {
+      session.console.error(*failure);
+      return job.status == 0 ? 1 : job.status;
+    }
+    session.console.done("Succeeded", job.name.value_or(""));
+    return 0;
+  }
+
   JobOptions job_;
   BuildOptions build_;
+  LocalFlags local_{};
+  Detached detached_{};
   FollowFlags follow_{};
   std::string submitter_{"vertex"};
+  std::string page_{};
   bool dry_run_{false};
   bool save_{false};
   bool skip_checks_{false};

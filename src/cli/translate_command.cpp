@@ -70,7 +70,7 @@ private:
     auto flags = job_;
     Problems problems;
     if (!session.arguments.empty()) {
-      flags.job_id = session.arguments.front();
+      flags.job_id = non_empty(session.arguments.front());
     }
     flags.region = session.global.region;
     flags.packages = job::all_elements(packages_, "--packages", problems);
@@ -94,12 +94,12 @@ private:
 
   static std::string next_command(const job::Translation& translation) {
     std::string command = "autopack translate ... | autopack submit";
-    if (!translation.region.empty()) {
-      command += " --region=" + shell_quote(translation.region);
+    if (translation.region) {
+      command += " --region=" + shell_quote(*translation.region);
     }
     command += " --config=-";
-    if (!translation.pool_flag.empty()) {
-      command += " " + shell_quote(translation.pool_flag);
+    if (translation.pool_flag) {
+      command += " " + shell_quote(*translation.pool_flag);
     }
     return command;
   }

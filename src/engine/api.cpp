@@ -51,7 +51,7 @@ void require_ok(const http::Request& request, const http::Response& response) {
 
 std::string refusal_of(const http::Response& response) {
   const auto body = parse_json(response.body);
-  std::string text = complaint_of(body);
+  std::string text = complaint_of(body).value_or("");
   if (text.empty()) {
     text = trim(std::string_view{response.body}.substr(0, 400));
   }
@@ -277,14 +277,9 @@ void Api::rethrow_explained() const {
       case Reason::connect:
       case Reason::resolve:
         throw with_causes(failure).hint("check DOCKER_HOST, and that the engine listens there");
+      case Reason::socket: throw with_causes(failure).hint("sudo systemctl start docker");
     }
     throw;
-  } catch (const Error& failure) {
-    // What a request's own callbacks throw goes through as it is.
-    if (!failure.message().starts_with("cannot connect to `")) {
-      throw;
-    }
-    throw with_causes(failure).hint("sudo systemctl start docker");
   }
 }
 

@@ -1,11 +1,13 @@
 #include "engine/build.hpp"
 
+#include "base/byte_pipe.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
 #include "engine/build_context.hpp"
 #include "engine/build_failure.hpp"
 #include "engine/build_progress.hpp"
+#include "engine/step_names.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -26,9 +28,9 @@ std::string query_of(const BuildRequest& request, const std::string& build_id) {
   std::string query =
       fmt::format("?version={}&dockerfile={}&rm=1&forcerm=1", request.buildkit ? 2 : 1,
                   percent_encode(dockerfile_path(request)));
-  const auto add = [&](std::string_view name, const std::string& value) {
-    if (!value.empty()) {
-      query += fmt::format("&{}={}", name, percent_encode(value));
+  const auto add = [&](std::string_view name, const std::optional<std::string>& value) {
+    if (value) {
+      query += fmt::format("&{}={}", name, percent_encode(*value));
     }
   };
   for (const auto& tag : request.tags) {
@@ -39,9 +41,9 @@ std::string query_of(const BuildRequest& request, const std::string& build_id) {
   }
   add("target", request.target);
   add("networkmode", request.network_mode);
-  add("platform", request.platform);
-  add("nocache", request.no_cache ? "1" : "");
-  add("buildid", request.buildkit ? build_id : "");
+  add("platform", non_empty(request.platform));
+  add("nocache", request.no_cache ? std::optional{"1"} : std::nullopt);
+  add("buildid", request.buildkit ? std::optional{build_id} : std::nullopt);
   return query;
 }
 
@@ -55,7 +57,8 @@ http::Request post_build(Api& api, const BuildRequest& request, const std::strin
 
 BuildResult build_image(Api& api, const BuildRequest& request) {
   const std::string build_id = new_build_id();
-  BuildProgress progress{api.reporter()};
+  BuildProgress progress{api.reporter(),
+                         [&](std::string_view step) { return step_for_people(request, step); }};
   BytePipe pipe{[&](const auto& out) { write_context(request, out); }};
   http::Request post = post_build(api, request, build_id);
   post.read_body = [&](char* buffer, std::size_t size) { return pipe.read(buffer, size); };
@@ -76,10 +79,10 @@ BuildResult build_image(Api& api, const BuildRequest& request) {
   if (progress.failure()) {
     throw build_error(*progress.failure(), request);
   }
-  if (progress.image_id().empty()) {
+  if (!progress.image_id()) {
     throw Error(ErrorKind::remote, "the engine ended the build without an image");
   }
-  return {.image_id = progress.image_id(),
+  return {.image_id = *progress.image_id(),
           .context_bytes = pipe.count(),
           .steps = progress.steps(),
           .cached_steps = progress.cached_steps()};

@@ -1,32 +1,33 @@
 #include "engine/build_context.hpp"
 
-#include "base/thread.hpp"
+#include "base/file.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 
 namespace autopack::engine {
 
 namespace {
 
-constexpr std::size_t pipe_size = std::size_t{1} << 20U;
 constexpr std::string_view own_dockerfile{".autopack/Dockerfile"};
-
-/// What the writer's thread is ended with when nobody reads on.
-struct Abandoned {};
 
 /// Everything of the context by path, so that directories can be added and the order is fixed.
 struct Item {
   const plan::ContextEntry* entry{nullptr};
   const std::string* text{nullptr};  ///< of a file that is in no tree
+  const std::filesystem::path* file{nullptr};
 };
 
 using Items = std::map<std::string, Item>;
 
+std::vector<const plan::ContextEntry*> entries_of(const BuildRequest& request) {
+  return request.plan == nullptr ? std::vector<const plan::ContextEntry*>{}
+                                 : plan::context(*request.plan);
+}
+
 Items items_of(const BuildRequest& request) {
   Items items;
-  for (const plan::ContextEntry* entry : plan::context(*request.plan)) {
+  for (const plan::ContextEntry* entry : entries_of(request)) {
     const bool left_out =
         entry->tree == 0 &&
         std::binary_search(request.left_out.begin(), request.left_out.end(), entry->path);
@@ -36,6 +37,9 @@ Items items_of(const BuildRequest& request) {
   }
   for (const auto& file : request.files) {
     items[file.path] = {.text = &file.text.reveal()};
+  }
+  for (const auto& copy : request.copies) {
+    items[copy.path] = {.file = &copy.file};
   }
   items.try_emplace(dockerfile_path(request), Item{.text = &request.dockerfile});
   return items;
@@ -73,7 +77,7 @@ void add(image::TarWriter& tar,
 /// Where no file of the context stands, nor anything that a directory is needed for.
 std::string free_dockerfile_path(const BuildRequest& request) {
   std::string path{own_dockerfile};
-  const auto context = plan::context(*request.plan);
+  const auto context = entries_of(request);
   const auto is_taken = [&] {
     return std::any_of(context.begin(), context.end(), [&](const plan::ContextEntry* entry) {
       const std::string there = plan::context_path(*entry, request.root);
@@ -88,10 +92,10 @@ std::string free_dockerfile_path(const BuildRequest& request) {
 }
 
 bool holds_own_dockerfile(const BuildRequest& request) {
-  const plan::ReadablePlan& plan = *request.plan;
-  if (plan.user_dockerfile.empty()) {
+  if (request.plan == nullptr || !request.plan->user_dockerfile) {
     return false;
   }
+  const plan::ReadablePlan& plan = *request.plan;
   const auto context = plan::context(plan);
   return std::any_of(context.begin(), context.end(), [&](const plan::ContextEntry* entry) {
     return plan::context_path(*entry, request.root) == plan.user_dockerfile &&
@@ -102,7 +106,7 @@ bool holds_own_dockerfile(const BuildRequest& request) {
 }  // namespace
 
 std::string dockerfile_path(const BuildRequest& request) {
-  return holds_own_dockerfile(request) ? request.plan->user_dockerfile
+  return holds_own_dockerfile(request) ? *request.plan->user_dockerfile
                                        : free_dockerfile_path(request);
 }
 
@@ -115,73 +119,15 @@ void write_context(const BuildRequest& request, const std::function<void(std::st
       add(tar, path, *item.entry, request.plan->trees.at(item.entry->tree));
     } else if (item.text != nullptr) {
       tar.add_file(path, image::file_mode(false), *item.text);
+    } else if (item.file != nullptr) {
+      tar.add_file(
+          path, image::file_mode(false), std::filesystem::file_size(*item.file),
+          [&file = *item.file](const image::TarWriter::Take& take) { read_in_pieces(file, take); });
     } else {
       tar.add_directory(path);
     }
   }
   tar.finish();
-}
-
-BytePipe::BytePipe(Write write) {
-  buffer_.reserve(pipe_size);
-  thread_ = start_thread<std::thread>([this, write = std::move(write)] {
-    std::exception_ptr failure;
-    try {
-      write([this](std::string_view bytes) { put(bytes); });
-    } catch (const Abandoned&) {
-      return;
-    } catch (...) {
-      failure = std::current_exception();
-    }
-    const std::scoped_lock lock{mutex_};
-    failure_ = failure;
-    ended_ = true;
-    changed_.notify_all();
-  });
-}
-
-BytePipe::~BytePipe() {
-  {
-    const std::scoped_lock lock{mutex_};
-    abandoned_ = true;
-    changed_.notify_all();
-  }
-  thread_.join();
-}
-
-std::size_t BytePipe::read(char* buffer, std::size_t size) {
-  std::unique_lock lock{mutex_};
-  changed_.wait(lock, [&] { return taken_ < buffer_.size() || ended_; });
-  if (taken_ == buffer_.size()) {
-    if (failure_) {
-      std::rethrow_exception(failure_);
-    }
-    return 0;
-  }
-  const std::size_t count = std::min(size, buffer_.size() - taken_);
-  std::memcpy(buffer, buffer_.data() + taken_, count);
-  taken_ += count;
-  count_ += count;
-  if (taken_ == buffer_.size()) {
-    buffer_.clear();
-    taken_ = 0;
-    changed_.notify_all();
-  }
-  return count;
-}
-
-void BytePipe::put(std::string_view bytes) {
-  std::unique_lock lock{mutex_};
-  while (!bytes.empty()) {
-    changed_.wait(lock, [&] { return buffer_.size() < pipe_size || abandoned_; });
-    if (abandoned_) {
-      throw Abandoned{};
-    }
-    const std::size_t count = std::min(bytes.size(), pipe_size - buffer_.size());
-    buffer_ += bytes.substr(0, count);
-    bytes.remove_prefix(count);
-    changed_.notify_all();
-  }
 }
 
 }  // namespace autopack::engine

@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "base/url.hpp"
 #include "engine/dockerfile_steps.hpp"
+#include "engine/step_names.hpp"
 
 #include <fmt/format.h>
 
@@ -19,7 +20,8 @@ constexpr std::size_t shown_lines = 20;
 constexpr std::size_t shown_line_length = 400;
 
 /// A failure that many meet: what stands in the engine's message or the step's output, who can mend
-/// it, and how.
+/// it, and how. Engines and programs give words and no codes; nothing but what is told depends on
+/// them.
 struct Known {
   std::string_view sign{};
   ErrorKind kind{ErrorKind::remote};
@@ -67,12 +69,14 @@ constexpr std::array base_signs{
 };
 
 std::string dockerfile_name(const BuildRequest& request) {
-  const bool own = request.plan != nullptr && !request.plan->user_dockerfile.empty();
-  return own ? fmt::format("`{}`", request.plan->user_dockerfile) : "the generated Dockerfile";
+  const bool own = request.plan != nullptr && request.plan->user_dockerfile;
+  return own ? fmt::format("`{}`", *request.plan->user_dockerfile) : "the generated Dockerfile";
 }
 
 std::string last_lines(std::string_view log) {
   auto lines = split(trim(log), '\n');
+  std::erase_if(
+      lines, [](const auto& line) { return trim(line).starts_with("WARNING: Retrying (Retry("); });
   if (lines.size() > shown_lines) {
     lines.erase(lines.begin(), lines.end() - shown_lines);
   }
@@ -111,6 +115,17 @@ std::string missing_requirement(std::string_view log) {
   return "";
 }
 
+/// The rest of the line behind the first `sign`, up to a comma or a bracket; empty when it is not
+/// there.
+std::string word_behind(std::string_view log, std::string_view sign) {
+  const auto at = log.find(sign);
+  if (at == std::string_view::npos) {
+    return "";
+  }
+  const auto rest = log.substr(at + sign.size());
+  return std::string{trim(rest.substr(0, rest.find_first_of("\n,(")))};
+}
+
 /// The distribution's name of a requirement, as PEP 503 compares names.
 std::string distribution(std::string_view requirement) {
   const auto end = requirement.find_first_of("<>=!~;[@( \t#");
@@ -144,6 +159,42 @@ std::string asked_in(const std::string& requirement, const plan::ReadablePlan& p
   return "";
 }
 
+/// The project's place for `requirement` as it ends a sentence.
+std::string place_text(const std::string& requirement, const plan::ReadablePlan* plan) {
+  const std::string place = plan == nullptr ? "" : asked_in(requirement, *plan);
+  return place.empty() ? "" : fmt::format(", asked for in {}", place);
+}
+
+/// What pip could not do, with the requirement first; empty when the log does not tell.
+std::string pip_complaint(std::string_view log, const plan::ReadablePlan* plan) {
+  const std::string missing = missing_requirement(log);
+  if (!missing.empty()) {
+    return fmt::format("pip finds no version of `{}`{}", printable(missing),
+                       place_text(missing, plan));
+  }
+  for (const std::string_view sign :
+       {"ERROR: Failed building wheel for ", "ERROR: Could not build wheels for "}) {
+    const auto name = word_behind(log, sign);
+    if (!name.empty()) {
+      return fmt::format("pip cannot build `{}`{}", printable(name), place_text(name, plan));
+    }
+  }
+  const auto invalid = word_behind(log, "ERROR: Invalid requirement: ");
+  return invalid.empty() ? ""
+                         : fmt::format("pip cannot read the requirement {}", printable(invalid));
+}
+
+/// The last line of what a build backend wrote, which pip quotes: `ValueError: Unknown classifier`;
+/// empty when the log quotes none.
+std::string backend_complaint(std::string_view log) {
+  const auto written = trim(log.substr(0, log.find("[end of output]")));
+  if (written.size() == trim(log).size()) {
+    return "";
+  }
+  const auto line = trim(written.substr(written.rfind('\n') + 1));
+  return printable(redact_credentials(std::string{line.substr(0, shown_line_length)}));
+}
+
 Error parse_error(const BuildFailure& failure, const BuildRequest& request) {
   const int line = line_in(failure.message);
   const auto at = failure.message.find("parse error");
@@ -155,7 +206,7 @@ Error parse_error(const BuildFailure& failure, const BuildRequest& request) {
 }
 
 bool is_base_failure(const BuildFailure& failure, const std::optional<Instruction>& instruction) {
-  if (failure.step.find("load metadata for") != std::string::npos) {
+  if (failure.step && failure.step->find("load metadata for") != std::string::npos) {
     return true;
   }
   const bool at_from = !instruction || instruction->keyword == "FROM";
@@ -177,6 +228,10 @@ std::string reason_of(const BuildFailure& failure) {
   return printable(redact_credentials(failure.message));
 }
 
+std::string shown_step(const BuildRequest& request, const std::string& step) {
+  return printable(single_spaced(redact_credentials(step_for_people(request, step))));
+}
+
 void add_known(Error& error, const BuildFailure& failure, ErrorKind& kind) {
   for (const auto& known : known_failures) {
     if (failure.message.find(known.sign) != std::string::npos ||
@@ -195,7 +250,8 @@ Error build_error(const BuildFailure& failure, const BuildRequest& request) {
       failure.message.find("nknown instruction") != std::string::npos) {
     return parse_error(failure, request);
   }
-  const auto instruction = instruction_of_step(request.dockerfile, failure.step);
+  const auto instruction =
+      failure.step ? instruction_of_step(request.dockerfile, *failure.step) : std::nullopt;
   if (is_base_failure(failure, instruction)) {
     const std::string base = request.plan == nullptr ? "" : request.plan->base.reference;
     return Error(ErrorKind::remote, base.empty()
@@ -206,24 +262,19 @@ Error build_error(const BuildFailure& failure, const BuildRequest& request) {
   }
   ErrorKind kind = ErrorKind::project;
   Error details{kind, ""};
-  const std::string missing = missing_requirement(failure.last_log);
-  if (!missing.empty()) {
-    const std::string place = request.plan == nullptr ? "" : asked_in(missing, *request.plan);
-    details.cause(fmt::format("pip finds no version of `{}`{}", printable(missing),
-                              place.empty() ? "" : fmt::format(", asked for in {}", place)));
-  }
   add_known(details, failure, kind);
-  Error error{kind, failure.step.empty()
-                        ? "the image build failed"
-                        : fmt::format("the image build failed at `{}`",
-                                      printable(single_spaced(redact_credentials(failure.step))))};
+  const auto complaint = pip_complaint(failure.last_log, request.plan);
+  Error error{kind, !complaint.empty() ? complaint
+                    : failure.step     ? fmt::format("the image build failed at `{}`",
+                                                     shown_step(request, *failure.step))
+                                       : std::string{"the image build failed"}};
   if (instruction) {
     error.cause(fmt::format("line {} of {}", instruction->line, dockerfile_name(request)));
   }
-  error.cause(reason_of(failure));
-  for (const auto& cause : details.causes()) {
-    error.cause(cause);
+  if (auto words = backend_complaint(failure.last_log); !words.empty()) {
+    error.cause(std::move(words));
   }
+  error.cause(reason_of(failure));
   if (!trim(failure.last_log).empty()) {
     error.cause(std::string{last_output_cause} + "\n" + last_lines(failure.last_log));
   }

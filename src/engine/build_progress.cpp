@@ -2,7 +2,9 @@
 
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "base/line.hpp"
 #include "base/text.hpp"
+#include "base/url.hpp"
 #include "engine/build_trace.hpp"
 
 #include <fmt/format.h>
@@ -40,6 +42,27 @@ std::string without_paint(std::string_view text) {
   return replace_all(replace_all(std::string{text}, "\x1b[91m", ""), "\x1b[0m", "");
 }
 
+/// What a program wrote without pip's lines on trying again, which are details: the last try fails
+/// with words of its own.
+std::string without_retries(std::string_view text, Reporter& reporter) {
+  constexpr std::string_view sign{"WARNING: Retrying (Retry("};
+  if (text.find(sign) == std::string_view::npos) {
+    return std::string{text};
+  }
+  std::string rest;
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size() - 1) + 1;
+    const auto line = text.substr(0, end);
+    if (line.starts_with(sign)) {
+      reporter.detail(printable(redact_credentials(std::string{trim(line)})));
+    } else {
+      rest += line;
+    }
+    text.remove_prefix(end);
+  }
+  return rest;
+}
+
 /// True for a step that a Dockerfile's line asked for: `[2/3] RUN ...`, `[deps 2/3] COPY ...`.
 bool is_instruction(std::string_view name) {
   const auto end = name.find("] ");
@@ -49,8 +72,10 @@ bool is_instruction(std::string_view name) {
 
 }  // namespace
 
-BuildProgress::BuildProgress(Reporter* reporter)
-    : reporter_{reporter}, lines_{[this](const nlohmann::json& message) { take(message); }} {}
+BuildProgress::BuildProgress(Reporter* reporter, Naming naming)
+    : reporter_{reporter},
+      naming_{std::move(naming)},
+      lines_{[this](const nlohmann::json& message) { take(message); }} {}
 
 void BuildProgress::feed(std::string_view bytes) {
   lines_.feed(bytes);
@@ -76,12 +101,19 @@ int BuildProgress::cached_steps() const {
   }));
 }
 
+void BuildProgress::set_name(Step& step, std::string_view name) const {
+  if (step.name != name) {
+    step.name = name;
+    step.told = naming_ ? naming_(name) : step.name;
+  }
+}
+
 void BuildProgress::take(const nlohmann::json& message) {
   if (reporter_ != nullptr && text_at(message, "id") != "moby.buildkit.trace") {
     reporter_->trace(print_json(message));
   }
-  if (const std::string complaint = complaint_of(message); !complaint.empty()) {
-    fail(complaint);
+  if (const auto complaint = complaint_of(message)) {
+    fail(*complaint);
     return;
   }
   if (const auto aux = message.find("aux"); aux != message.end()) {
@@ -104,7 +136,7 @@ void BuildProgress::take_trace(std::string_view encoded) {
   }
   for (const auto& vertex : trace->vertices) {
     Step& step = steps_[vertex.digest];
-    step.name = vertex.name;
+    set_name(step, vertex.name);
     if (vertex.started && !vertex.cached) {
       move(vertex.digest, State::started);
     }
@@ -120,7 +152,7 @@ void BuildProgress::take_trace(std::string_view encoded) {
   for (const auto& status : trace->statuses) {
     if (reporter_ != nullptr) {
       reporter_->step({.id = status.vertex,
-                       .name = steps_[status.vertex].name,
+                       .name = steps_[status.vertex].told,
                        .state = State::progress,
                        .current = status.current,
                        .total = status.total,
@@ -143,33 +175,33 @@ void BuildProgress::take_text(std::string_view text) {
              line.starts_with("Successfully built") || line.starts_with("Successfully tagged") ||
              line.empty()) {
     // The builder's own remarks, not the step's output.
-  } else if (!classic_step_.empty()) {
-    log(classic_step_, without_paint(text));
+  } else if (classic_step_) {
+    log(*classic_step_, without_paint(text));
   }
 }
 
 void BuildProgress::begin_classic_step(std::string_view title) {
   end_classic_step(State::completed);
   classic_step_ = fmt::format("step {:04}", ++classic_count_);
-  steps_[classic_step_].name = title;
-  move(classic_step_, State::started);
+  set_name(steps_[*classic_step_], title);
+  move(*classic_step_, State::started);
 }
 
 void BuildProgress::end_classic_step(State state) {
-  if (!classic_step_.empty()) {
-    move(classic_step_, state);
+  if (classic_step_) {
+    move(*classic_step_, state);
   }
 }
 
 void BuildProgress::fail(const std::string& message) {
   failure_ = BuildFailure{.message = message};
-  if (!classic_step_.empty()) {
-    steps_[classic_step_].error = message;
-    move(classic_step_, State::failed, message);
+  if (classic_step_) {
+    steps_[*classic_step_].error = message;
+    move(*classic_step_, State::failed, message);
   }
-  // Steps that ran beside the failing one end as `context canceled`.
+  // Steps that ran beside the failing one end as `context canceled`; BuildKit has no code for it.
   for (const auto& [id, step] : steps_) {
-    const bool better = failure_->step.empty() || is_instruction(step.name);
+    const bool better = !failure_->step || is_instruction(step.name);
     if (!step.error.empty() && better && step.error.find("context canceled") == std::string::npos) {
       failure_->step = step.name;
       failure_->last_log = step.last_log;
@@ -184,7 +216,10 @@ void BuildProgress::log(const std::string& id, std::string_view text) {
     step.last_log.erase(0, step.last_log.size() - kept_log);
   }
   if (reporter_ != nullptr) {
-    reporter_->step({.id = id, .name = step.name, .state = State::log, .text = std::string{text}});
+    reporter_->step({.id = id,
+                     .name = step.told,
+                     .state = State::log,
+                     .text = without_retries(text, *reporter_)});
   }
 }
 
@@ -196,7 +231,11 @@ void BuildProgress::move(const std::string& id, State state, const std::string& 
   }
   step.state = state;
   if (reporter_ != nullptr) {
-    reporter_->step({.id = id, .name = step.name, .state = state, .text = reason});
+    if (state == State::started && step.told != step.name) {
+      reporter_->detail(
+          fmt::format("{}: {}", step.told, single_spaced(redact_credentials(step.name))));
+    }
+    reporter_->step({.id = id, .name = step.told, .state = state, .text = reason});
   }
 }
 

@@ -3,6 +3,7 @@
 #include "base/report.hpp"
 #include "engine/json_lines.hpp"
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -12,23 +13,27 @@ namespace autopack::engine {
 
 /// Where a build stopped.
 struct BuildFailure {
-  std::string message{};   ///< the engine's words
-  std::string step{};      ///< `[deps 2/3] RUN ...`; empty when no step ran
-  std::string last_log{};  ///< the end of the step's output
+  std::string message{};              ///< the engine's words
+  std::optional<std::string> step{};  ///< `[deps 2/3] RUN ...`; none when no step ran
+  std::string last_log{};             ///< the end of the step's output
 };
 
 /// What an engine tells while it builds, in either dialect: told on to a Reporter, and summed up.
 class BuildProgress {
 public:
-  explicit BuildProgress(Reporter* reporter);
+  /// What a person calls a step, by the engine's name of it.
+  using Naming = std::function<std::string(std::string_view step)>;
+
+  /// Steps are told under their own names when there is no `naming`.
+  explicit BuildProgress(Reporter* reporter, Naming naming = {});
 
   /// Bytes of the answer to `POST /build`.
   void feed(std::string_view bytes);
   /// After the last byte.
   void finish();
 
-  /// `sha256:...` of the image; empty when none was made.
-  const std::string& image_id() const { return image_id_; }
+  /// `sha256:...` of the image; none when none was made.
+  const std::optional<std::string>& image_id() const { return image_id_; }
 
   /// Instructions that were steps of their own, and those of them found in the cache.
   int steps() const;
@@ -39,7 +44,8 @@ public:
 
 private:
   struct Step {
-    std::string name{};
+    std::string name{};                                  ///< the engine's
+    std::string told{};                                  ///< for people
     StepEvent::State state{StepEvent::State::progress};  ///< progress: nothing told yet
     std::string last_log{};
     std::string error{};
@@ -54,12 +60,15 @@ private:
   void log(const std::string& id, std::string_view text);
   void move(const std::string& id, StepEvent::State state, const std::string& reason = {});
 
+  void set_name(Step& step, std::string_view name) const;
+
   Reporter* reporter_;
+  Naming naming_;
   JsonLines lines_;
   std::map<std::string, Step> steps_;
-  std::string classic_step_;  ///< id of the classic builder's step that runs; empty for none
+  std::optional<std::string> classic_step_;  ///< id of the classic builder's step that runs
   int classic_count_{0};
-  std::string image_id_;
+  std::optional<std::string> image_id_;
   std::optional<BuildFailure> failure_;
 };
 

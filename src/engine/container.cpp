@@ -12,7 +12,10 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
+#include <csignal>
 #include <filesystem>
+#include <optional>
 
 namespace autopack::engine {
 
@@ -23,6 +26,7 @@ using nlohmann::json;
 /// A write of that many bytes does not block when poll says that there is room.
 constexpr std::size_t input_piece = 4096;
 constexpr int state_milliseconds = 200;
+constexpr std::chrono::seconds grace{1};
 /// As docker's own client: who insists ends it.
 constexpr int patience = 3;
 
@@ -132,21 +136,25 @@ public:
       if (const auto status = container_.ended()) {
         return *status;
       }
-      pollfd entry{signals_.descriptor(), POLLIN, 0};
-      ::poll(&entry, 1, state_milliseconds);
+      std::array<pollfd, 2> entries{pollfd{signals_.descriptor(), POLLIN, 0},
+                                    pollfd{watched(), POLLIN, 0}};
+      ::poll(entries.data(), entries.size(), state_milliseconds);
       forward_signals();
+      look_at_watched(entries[1].revents);
+      end_late();
     }
   }
 
 private:
   bool step() {
     const bool has_room_for_input = pending_.empty();
-    std::array<pollfd, 3> entries{
+    std::array<pollfd, 4> entries{
         pollfd{stream_.descriptor(),
                static_cast<short>(POLLIN | (has_room_for_input ? 0 : POLLOUT)), 0},
         pollfd{signals_.descriptor(), POLLIN, 0},
-        pollfd{input_open_ && has_room_for_input ? streams_.input : -1, POLLIN, 0}};
-    if (::poll(entries.data(), entries.size(), -1) < 0) {
+        pollfd{input_open_ && has_room_for_input ? streams_.input : -1, POLLIN, 0},
+        pollfd{watched(), POLLIN, 0}};
+    if (::poll(entries.data(), entries.size(), end_at_ ? state_milliseconds : -1) < 0) {
       if (errno == EINTR) {
         return true;
       }
@@ -158,10 +166,30 @@ private:
     if (entries[2].revents != 0) {
       read_input();
     }
+    look_at_watched(entries[3].revents);
+    end_late();
     if ((entries[0].revents & POLLOUT) != 0 && !pending_.empty()) {
       write_input();
     }
     return (entries[0].revents & (POLLIN | POLLHUP | POLLERR)) == 0 || read_output();
+  }
+
+  /// -1 once the container is to stop: there is nothing more to be told.
+  int watched() const { return end_at_ ? -1 : streams_.watched; }
+
+  void look_at_watched(short events) {
+    if (events != 0 && streams_.stops && streams_.stops()) {
+      container_.signal(SIGTERM);
+      end_at_ = std::chrono::steady_clock::now() + grace;
+    }
+  }
+
+  /// A program that does not listen to SIGTERM, as most do not where they are the first process.
+  void end_late() {
+    if (end_at_ && std::chrono::steady_clock::now() >= *end_at_) {
+      container_.signal(SIGKILL);
+      end_at_ = std::chrono::steady_clock::now() + grace;
+    }
   }
 
   bool read_output() {
@@ -200,6 +228,9 @@ private:
         follow_size();
       } else {
         ++asked_;
+        if (streams_.forwarded) {
+          streams_.forwarded(*signal);
+        }
         container_.signal(asked_ >= patience ? SIGKILL : *signal);
       }
     }
@@ -214,6 +245,7 @@ private:
   bool input_open_;
   std::string pending_;
   int asked_{0};
+  std::optional<std::chrono::steady_clock::time_point> end_at_{};  ///< once it was asked to end
 };
 
 /// Podman would make a directory there.
@@ -224,6 +256,20 @@ void check_mounts(const Api& api, const ContainerSpec& spec) {
       throw Error(ErrorKind::usage, fmt::format("`{}` does not exist", mount.host_path))
           .cause(fmt::format("the container was to see it at `{}`", mount.container_path));
     }
+  }
+}
+
+void add_limits(const ContainerSpec& spec, json& host) {
+  constexpr double nano = 1e9;
+  if (spec.shared_memory > 0) {
+    host["ShmSize"] = spec.shared_memory;
+  }
+  if (spec.memory > 0) {
+    host["Memory"] = spec.memory;
+    host["MemorySwap"] = spec.memory;  // no swap beside it
+  }
+  if (spec.processors > 0) {
+    host["NanoCpus"] = static_cast<std::int64_t>(spec.processors * nano);
   }
 }
 
@@ -250,14 +296,30 @@ std::string container_body(const ContainerSpec& spec, bool has_input) {
                               {"Target", mount.container_path},
                               {"ReadOnly", mount.read_only}});
   }
+  for (const auto& port : spec.ports) {
+    body["ExposedPorts"][port.container_port] = json::object();
+    host["PortBindings"][port.container_port].push_back(
+        {{"HostIp", port.host_address.value_or("")}, {"HostPort", port.host_port.value_or("")}});
+  }
   if (spec.host_ipc) {
     host["IpcMode"] = "host";
   }
-  if (!spec.network_mode.empty()) {
-    host["NetworkMode"] = spec.network_mode;
+  if (spec.network_mode) {
+    host["NetworkMode"] = *spec.network_mode;
   }
-  if (spec.gpus) {
+  if (!spec.gpu_ids.empty()) {
+    host["DeviceRequests"] = {{{"DeviceIDs", spec.gpu_ids}, {"Capabilities", {{"gpu"}}}}};
+  } else if (spec.gpus) {
     host["DeviceRequests"] = {{{"Count", -1}, {"Capabilities", {{"gpu"}}}}};
+  }
+  add_limits(spec, host);
+  if (spec.host_name) {
+    body["Hostname"] = *spec.host_name;
+    body["NetworkingConfig"]["EndpointsConfig"][spec.network_mode.value_or("")]["Aliases"] = {
+        *spec.host_name};
+  }
+  if (!spec.labels.empty()) {
+    body["Labels"] = spec.labels;
   }
   return write_json(body);
 }

@@ -72,25 +72,33 @@ bool has_ended(std::string_view owner) {
   return !began.empty() && began != rest[1];
 }
 
+std::vector<std::string> left_containers(Api& api) {
+  const nlohmann::json filters{{"label", nlohmann::json::array({std::string{owner_label}})},
+                               {"status", {"created", "exited", "dead"}}};
+  const auto response = api.send_ok(
+      api.short_request("list containers", "GET",
+                        "/containers/json?all=1&filters=" + percent_encode(write_json(filters))));
+  std::vector<std::string> left;
+  for (const auto& one : parse_json(response.body)) {
+    const auto names = one.is_object() ? one.find("Names") : one.end();
+    const auto labels = one.is_object() ? one.find("Labels") : one.end();
+    if (names == one.end() || !names->is_array() || names->empty() || labels == one.end()) {
+      continue;
+    }
+    const auto name = names->front().is_string() ? names->front().get<std::string>() : "";
+    if (name.starts_with("/autopack-") &&
+        name.find_first_not_of("0123456789abcdef", 10) == std::string::npos &&
+        has_ended(text_at(*labels, owner_label.data()))) {
+      left.push_back(name.substr(1));
+    }
+  }
+  return left;
+}
+
 void remove_left_containers(Api& api) noexcept {
   try {
-    const nlohmann::json filters{{"label", nlohmann::json::array({std::string{owner_label}})},
-                                 {"status", {"created", "exited", "dead"}}};
-    const auto response = api.send(
-        api.short_request("list containers", "GET",
-                          "/containers/json?all=1&filters=" + percent_encode(write_json(filters))));
-    for (const auto& one : parse_json(response.ok() ? response.body : "[]")) {
-      const auto names = one.is_object() ? one.find("Names") : one.end();
-      const auto labels = one.is_object() ? one.find("Labels") : one.end();
-      if (names == one.end() || !names->is_array() || names->empty() || labels == one.end()) {
-        continue;
-      }
-      const auto name = names->front().is_string() ? names->front().get<std::string>() : "";
-      if (name.starts_with("/autopack-") &&
-          name.find_first_not_of("0123456789abcdef", 10) == std::string::npos &&
-          has_ended(text_at(*labels, owner_label.data()))) {
-        api.send(api.short_request("remove a container", "DELETE", "/containers" + name + "?v=1"));
-      }
+    for (const auto& name : left_containers(api)) {
+      api.send(api.short_request("remove a container", "DELETE", "/containers/" + name + "?v=1"));
     }
   } catch (const std::exception& error) {
     if (api.reporter() != nullptr) {

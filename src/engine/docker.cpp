@@ -3,7 +3,10 @@
 #include "engine/api.hpp"
 #include "engine/build.hpp"
 #include "engine/container.hpp"
+#include "engine/container_owner.hpp"
+#include "engine/containers.hpp"
 #include "engine/held_image.hpp"
+#include "engine/image_list.hpp"
 #include "engine/images.hpp"
 
 namespace autopack::engine {
@@ -13,7 +16,7 @@ namespace {
 class DockerEngine final : public Docker {
 public:
   explicit DockerEngine(const DockerOptions& options)
-      : api_{options}, cancellation_{options.cancellation} {}
+      : options_{options}, api_{options}, cancellation_{options.cancellation} {}
 
   const EngineInfo& info() override { return api_.info(); }
 
@@ -41,6 +44,14 @@ public:
     engine::remove_image(api_, reference);
   }
 
+  std::vector<ListedImage> list_images(const std::string& label) override {
+    return engine::list_images(api_, label);
+  }
+
+  std::vector<std::string> left_containers() override { return engine::left_containers(api_); }
+
+  void remove_container(const std::string& name) override { api_.send(api_.removal_of(name)); }
+
   void save(const std::string& name, const std::function<void(std::string_view)>& sink) override {
     save_image(api_, name, sink);
   }
@@ -57,9 +68,10 @@ public:
     return image_run_times(api_, image);
   }
 
-  std::map<std::string, std::string> probe(const std::string& image,
-                                           const std::string& platform,
-                                           const std::vector<std::string>& paths) override {
+  std::map<std::string, std::optional<std::string>> probe(
+      const std::string& image,
+      const std::string& platform,
+      const std::vector<std::string>& paths) override {
     return probe_image(api_, image, platform, paths);
   }
 
@@ -69,13 +81,28 @@ public:
     return read_image_file(api_, image, path, limit);
   }
 
+  void with_files(const std::string& image,
+                  const std::string& platform,
+                  const std::function<void(ImageFiles& files)>& use) override {
+    with_image_files(api_, image, platform, use);
+  }
+
+  Containers& containers() override {
+    if (!containers_) {
+      containers_ = make_containers(options_);
+    }
+    return *containers_;
+  }
+
   int run(const ContainerSpec& spec, const ContainerStreams& streams) override {
     return run_container(api_, spec, streams, cancellation_);
   }
 
 private:
+  DockerOptions options_;
   Api api_;
   const Cancellation* cancellation_;
+  std::unique_ptr<Containers> containers_{};
 };
 
 }  // namespace

@@ -61,17 +61,25 @@ struct ContextFile {
   Secret text{};
 };
 
+/// The same from this machine's disk.
+struct ContextCopy {
+  std::string path{};
+  std::filesystem::path file{};
+};
+
 struct BuildRequest {
-  const plan::ReadablePlan* plan{nullptr};  ///< files of the context
+  const plan::ReadablePlan* plan{nullptr};  ///< files of the context; null: none
   /// Context directory of the working directory's files: plan::Dialect::root. Empty: the context's
   /// root.
   std::string root{};
   std::string dockerfile{};  ///< text that is built
   std::vector<ContextFile> files{};
+  std::vector<ContextCopy> copies{};
   std::vector<std::string> tags{};
   std::map<std::string, std::string> labels{};
-  std::string target{};        ///< stage; empty = the last
-  std::string network_mode{};  ///< of the build steps: `host`; empty = the daemon's default
+  std::optional<std::string> target{};  ///< stage; none: the last
+  /// Of the build steps: `host`; none: the daemon's default.
+  std::optional<std::string> network_mode{};
   std::string platform{};
   bool no_cache{false};
   bool buildkit{true};
@@ -88,7 +96,7 @@ struct BuildResult {
 };
 
 struct PushResult {
-  Digest digest{sha256("")};
+  Digest digest;
   std::uint64_t bytes_uploaded{0};  ///< before compression: what the engine tells
 
   struct PushedLayer {
@@ -98,6 +106,15 @@ struct PushResult {
   };
 
   std::vector<PushedLayer> layers{};  ///< none from Podman, which does not tell
+};
+
+/// A line of an engine's list of images.
+struct ListedImage {
+  std::string id{};                  ///< `sha256:...` of the configuration
+  std::vector<std::string> names{};  ///< `repository:tag`; none when it lost them all
+  std::map<std::string, std::string> labels{};
+  std::uint64_t size{0};   ///< of its layers, unpacked, also of those that other images share
+  std::int64_t tagged{0};  ///< when it got its last name here, in seconds since 1970; 0: not known
 };
 
 struct ContainerSpec {
@@ -113,9 +130,24 @@ struct ContainerSpec {
   };
 
   std::vector<Mount> mounts{};
-  bool gpus{false};  ///< all, by device request
+
+  /// A port of the container that is reached at one of this machine.
+  struct Port {
+    std::optional<std::string> host_address{};  ///< none: all addresses
+    std::optional<std::string> host_port{};     ///< none: the engine picks one
+    std::string container_port{};               ///< with its protocol: `6006/tcp`
+  };
+
+  std::vector<Port> ports{};
+  bool gpus{false};                    ///< all, by device request
+  std::vector<std::string> gpu_ids{};  ///< these only, instead of all
   bool host_ipc{true};
-  std::string network_mode{};
+  std::optional<std::string> network_mode{};  ///< none: the engine's default
+  std::optional<std::string> host_name{};     ///< its name on a network of its own, too
+  std::uint64_t shared_memory{0};             ///< bytes of /dev/shm; 0 = the engine's default
+  std::uint64_t memory{0};                    ///< bytes at most; 0 = no limit
+  double processors{0};                       ///< at most; 0 = no limit
+  std::map<std::string, std::string> labels{};
   bool tty{false};
   bool interactive{false};  ///< standard input is passed on
 };
@@ -125,6 +157,25 @@ struct ContainerStreams {
   int input{-1};  ///< descriptor; -1 = closed
   std::function<void(std::string_view)> output{};
   std::function<void(std::string_view)> errors{};
+  int watched{-1};  ///< descriptor; -1 = none
+  /// Asked whenever `watched` is readable; true stops the container: it is asked to end, and ended
+  /// a second later.
+  std::function<bool()> stops{};
+  std::function<void(int signal)> forwarded{};  ///< told of each signal that is passed on
+};
+
+class Containers;
+
+/// The files of an image that an engine has.
+class ImageFiles {
+public:
+  virtual ~ImageFiles() = default;
+  /// Those of `paths` that exist, each with the path behind its links when it is a symbolic link.
+  virtual std::map<std::string, std::optional<std::string>> probe(
+      const std::vector<std::string>& paths) = 0;
+  /// The file `path`, or the directory with all below it, as a tar whose names begin with the last
+  /// part of `path`; a link at its end is not followed. Throws Error(remote) when it is not there.
+  virtual image::Reader archive(const std::string& path) = 0;
 };
 
 /// One Docker Engine (or Podman's compatible socket). Methods throw Error(environment) when the
@@ -145,6 +196,12 @@ public:
   virtual PushResult push(const image::Reference& name) = 0;
   /// Removes a name (or an image); no error when it is gone already.
   virtual void remove_image(const std::string& reference) = 0;
+  /// The images that have `label`, whatever its value.
+  virtual std::vector<ListedImage> list_images(const std::string& label) = 0;
+  /// Names of the containers that autopack's ended runs left.
+  virtual std::vector<std::string> left_containers() = 0;
+  /// Removes one of them; no error when it is gone already.
+  virtual void remove_container(const std::string& name) = 0;
   /// Hands over the image `name` as the tar of `docker save`.
   virtual void save(const std::string& name, const std::function<void(std::string_view)>& sink) = 0;
   /// Takes in the images of a tar as `docker load` does: `read` fills a buffer, 0 at the end.
@@ -157,14 +214,21 @@ public:
   virtual std::vector<std::int64_t> run_times(const std::string& image) = 0;
   /// What stands at `paths` in the image, by making a container that is never started: the paths
   /// that exist, with the target for symbolic links.
-  virtual std::map<std::string, std::string> probe(const std::string& image,
-                                                   const std::string& platform,
-                                                   const std::vector<std::string>& paths) = 0;
+  virtual std::map<std::string, std::optional<std::string>> probe(
+      const std::string& image,
+      const std::string& platform,
+      const std::vector<std::string>& paths) = 0;
   /// The file `path` of the image, by way of such a container; none when it is not there or larger
   /// than `limit` bytes.
   virtual std::optional<std::string> read_file(const std::string& image,
                                                const std::string& path,
                                                std::size_t limit) = 0;
+  /// Calls `use` with the files of the image, by way of one such container.
+  virtual void with_files(const std::string& image,
+                          const std::string& platform,
+                          const std::function<void(ImageFiles& files)>& use) = 0;
+  /// Containers that run side by side. Made when first asked for; lives as long as the engine.
+  virtual Containers& containers() = 0;
   /// Runs to the end, forwards signals and the terminal's size, removes the container. The exit
   /// status.
   virtual int run(const ContainerSpec& spec, const ContainerStreams& streams) = 0;

@@ -99,21 +99,26 @@ std::optional<image::Source> held_image(Api& api, const std::string& name) {
   if (!image.is_object() || !has_graph_driver(image)) {
     return std::nullopt;
   }
-  image::Source source{.name = name};
-  source.configuration = write_json(configuration_of(image, answer_of(api, name, "/history")));
-  source.digest = sha256(source.configuration);
-  source.manifest.media_type = image::media_type::oci_manifest;
-  const auto ids =
-      image::Configuration::parse(source.configuration, "image `" + name + "`").diff_ids();
-  for (const auto& id : ids) {
-    source.manifest.layers.push_back(
+  auto configuration = write_json(configuration_of(image, answer_of(api, name, "/history")));
+  const auto digest = sha256(configuration);
+  image::Manifest manifest{.media_type = std::string{image::media_type::oci_manifest},
+                           .config = {.media_type = std::string{image::media_type::oci_config},
+                                      .digest = digest,
+                                      .size = configuration.size()}};
+  for (const auto& id :
+       image::Configuration::parse(configuration, "image `" + name + "`").diff_ids()) {
+    manifest.layers.push_back(
         {.media_type = std::string{image::media_type::oci_layer}, .digest = id});
   }
-  source.open = [name](const image::Descriptor& layer) -> image::Reader {
-    throw Error(ErrorKind::remote, fmt::format("the engine keeps layer `{}` of `{}` to itself",
-                                               layer.digest.str(), name));
-  };
-  return source;
+  return image::Source{.name = name,
+                       .digest = digest,
+                       .manifest = std::move(manifest),
+                       .configuration = std::move(configuration),
+                       .open = [name](const image::Descriptor& layer) -> image::Reader {
+                         throw Error(ErrorKind::remote,
+                                     fmt::format("the engine keeps layer `{}` of `{}` to itself",
+                                                 layer.digest.str(), name));
+                       }};
 }
 
 }  // namespace autopack::engine

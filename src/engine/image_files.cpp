@@ -1,6 +1,8 @@
+#include "base/byte_pipe.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
+#include "engine/image_file.hpp"
 #include "engine/images.hpp"
 #include "engine/json_lines.hpp"
 #include "image/archive_reader.hpp"
@@ -15,6 +17,8 @@ namespace autopack::engine {
 namespace {
 
 using nlohmann::json;
+
+constexpr std::chrono::seconds stall_timeout{120};
 
 /// Calls `look` with the path of the files of a container of `image` that is never started.
 void look_into(Api& api,
@@ -43,42 +47,95 @@ void check_look(const http::Response& response, const std::string& image, const 
   }
 }
 
-}  // namespace
+/// What stands at `path` of a container, whose archive's address is `archive`.
+class ContainerFiles final : public ImageFiles {
+public:
+  ContainerFiles(Api& api, std::string image, std::string archive)
+      : api_{api}, image_{std::move(image)}, archive_{std::move(archive)} {}
 
-std::map<std::string, std::string> probe_image(Api& api,
-                                               const std::string& image,
-                                               const std::string& platform,
-                                               const std::vector<std::string>& paths) {
-  std::map<std::string, std::string> found;
-  look_into(api, image, platform, [&](const std::string& archive) {
+  std::map<std::string, std::optional<std::string>> probe(
+      const std::vector<std::string>& paths) override {
+    std::map<std::string, std::optional<std::string>> found;
     for (const auto& path : paths) {
       const auto response =
-          api.send(api.short_request(fmt::format("look for `{}` in `{}`", path, image), "HEAD",
-                                     archive + percent_encode(path)));
-      check_look(response, image, path);
+          api_.send(api_.short_request(fmt::format("look for `{}` in `{}`", path, image_), "HEAD",
+                                       archive_ + percent_encode(path)));
+      if (response.status == 500 && leads_through_file(path)) {
+        continue;
+      }
+      check_look(response, image_, path);
       if (response.ok()) {
         const auto stat =
             base64_decode(response.header("X-Docker-Container-Path-Stat").value_or(""));
         const json document = parse_json(stat.value_or(""));
         const std::string target = text_at(document, "linkTarget");
         // Podman gives every file a target: itself.
-        found[path] = target == path ? "" : target;
+        found[path] = target == path ? std::nullopt : non_empty(target);
       }
     }
+    return found;
+  }
+
+  image::Reader archive(const std::string& path) override {
+    auto request = api_.request(fmt::format("read `{}` in `{}`", path, image_), "GET",
+                                archive_ + percent_encode(path));
+    // A directory of libraries has gigabytes; an engine that sends nothing is not waited for.
+    request.timeout = std::chrono::milliseconds{0};
+    request.stall_timeout = stall_timeout;
+    return pulled([this, request = std::move(request)](const Take& take) mutable {
+      request.on_data = take;
+      api_.send_ok(request);
+    });
+  }
+
+private:
+  /// The engine takes a file among the directories of a path for a fault of its own. It says so to
+  /// a GET only: an answer to HEAD has no text.
+  bool leads_through_file(const std::string& path) {
+    const auto response =
+        api_.send(api_.short_request(fmt::format("look for `{}` in `{}`", path, image_), "GET",
+                                     archive_ + percent_encode(path)));
+    return response.status == 500 &&
+           refusal_of(response).find("not a directory") != std::string::npos;
+  }
+
+  Api& api_;
+  std::string image_;
+  std::string archive_;
+};
+
+}  // namespace
+
+std::map<std::string, std::optional<std::string>> probe_image(
+    Api& api,
+    const std::string& image,
+    const std::string& platform,
+    const std::vector<std::string>& paths) {
+  std::map<std::string, std::optional<std::string>> found;
+  look_into(api, image, platform, [&](const std::string& archive) {
+    found = ContainerFiles{api, image, archive}.probe(paths);
   });
   return found;
 }
 
-std::optional<std::string> read_image_file(Api& api,
-                                           const std::string& image,
-                                           const std::string& path,
-                                           std::size_t limit) {
-  http::Response response;
-  look_into(api, image, "", [&](const std::string& archive) {
-    response = api.send(api.short_request(fmt::format("read `{}` in `{}`", path, image), "GET",
-                                          archive + percent_encode(path)));
-    check_look(response, image, path);
+void with_image_files(Api& api,
+                      const std::string& image,
+                      const std::string& platform,
+                      const std::function<void(ImageFiles& files)>& use) {
+  look_into(api, image, platform, [&](const std::string& archive) {
+    ContainerFiles files{api, image, archive};
+    use(files);
   });
+}
+
+std::optional<std::string> read_container_file(Api& api,
+                                               const std::string& archive,
+                                               const std::string& owner,
+                                               const std::string& path,
+                                               std::size_t limit) {
+  const auto response = api.send(api.short_request(fmt::format("read `{}` in `{}`", path, owner),
+                                                   "GET", archive + percent_encode(path)));
+  check_look(response, owner, path);
   if (!response.ok()) {
     return std::nullopt;
   }
@@ -88,8 +145,19 @@ std::optional<std::string> read_image_file(Api& api,
     at += count;
     return count;
   };
-  return image::read_member(reader, fmt::format("`{}` of image `{}`", path, image),
+  return image::read_member(reader, fmt::format("`{}` of image `{}`", path, owner),
                             path.substr(path.rfind('/') + 1), limit);
+}
+
+std::optional<std::string> read_image_file(Api& api,
+                                           const std::string& image,
+                                           const std::string& path,
+                                           std::size_t limit) {
+  std::optional<std::string> text;
+  look_into(api, image, "", [&](const std::string& archive) {
+    text = read_container_file(api, archive, image, path, limit);
+  });
+  return text;
 }
 
 }  // namespace autopack::engine

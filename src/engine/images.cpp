@@ -66,9 +66,9 @@ LocalImage image_of(const json& document) {
   return image;
 }
 
-std::string login_origin(const Api& api, const std::string& host) {
+std::optional<std::string> login_origin(const Api& api, const std::string& host) {
   const auto login = api.login(host);
-  return login ? login->origin : "";
+  return login ? std::optional{login->origin} : std::nullopt;
 }
 
 std::string tls_query(const image::Reference& reference) {
@@ -77,9 +77,7 @@ std::string tls_query(const image::Reference& reference) {
 
 /// `tag` or digest of the name, as pull and tag want them: apart from the repository.
 std::string tag_of(const image::Reference& reference) {
-  return reference.digest        ? reference.digest->str()
-         : reference.tag.empty() ? "latest"
-                                 : reference.tag;
+  return reference.digest ? reference.digest->str() : reference.tag.value_or("latest");
 }
 
 std::string full_name(const image::Reference& reference) {
@@ -100,8 +98,8 @@ Transfer transfer(Api& api,
                          login_origin(api, reference.repository()));
   }
   transfer.finish();
-  if (!transfer.complaint().empty()) {
-    throw transfer_error(verb, reference, transfer.complaint(),
+  if (transfer.complaint()) {
+    throw transfer_error(verb, reference, *transfer.complaint(),
                          login_origin(api, reference.repository()));
   }
   return transfer;
@@ -212,11 +210,11 @@ void tag_image(Api& api, const std::string& image, const image::Reference& name)
   api.send_ok(api.short_request(
       fmt::format("name image `{}` `{}`", image, name.tagged()), "POST",
       fmt::format("/images/{}/tag?repo={}&tag={}", image, percent_encode(name.repository()),
-                  percent_encode(name.tag.empty() ? "latest" : name.tag))));
+                  percent_encode(name.tag.value_or("latest")))));
 }
 
 PushResult push_image(Api& api, const image::Reference& name) {
-  const std::string tag = name.tag.empty() ? "latest" : name.tag;
+  const std::string tag = name.tag.value_or("latest");
   const std::string query =
       "?tag=" + percent_encode(tag) + (api.info().podman ? tls_query(name) : "");
   const Transfer done = transfer(api,
@@ -245,9 +243,9 @@ void save_image(Api& api,
 }
 
 void load_images(Api& api, const std::function<std::size_t(char*, std::size_t)>& read) {
-  std::string complaint;
+  std::optional<std::string> complaint;
   JsonLines lines{[&](const json& message) {
-    if (complaint.empty()) {
+    if (!complaint) {
       complaint = complaint_of(message);
     }
   }};
@@ -258,8 +256,8 @@ void load_images(Api& api, const std::function<std::size_t(char*, std::size_t)>&
   request.on_data = [&](std::string_view bytes) { lines.feed(bytes); };
   api.send_ok(request);
   lines.finish();
-  if (!complaint.empty()) {
-    throw Error(ErrorKind::remote, "the engine does not take the image").cause(complaint);
+  if (complaint) {
+    throw Error(ErrorKind::remote, "the engine does not take the image").cause(*complaint);
   }
 }
 
@@ -268,12 +266,12 @@ void remove_image(Api& api, const std::string& reference) {
   if (response.ok() || response.status == 404) {
     return;
   }
-  const std::string refusal = refusal_of(response);
-  // Podman's way to say that a digest is no name it could take away.
-  if (refusal.find("tag not known") == std::string::npos) {
-    throw Error(ErrorKind::remote, fmt::format("could not remove image `{}`", reference))
-        .cause(refusal);
+  // To Podman a digest is no name that it could take away.
+  if (reference.find('@') != std::string::npos && api.info().podman) {
+    return;
   }
+  throw Error(ErrorKind::remote, fmt::format("could not remove image `{}`", reference))
+      .cause(refusal_of(response));
 }
 
 }  // namespace autopack::engine

@@ -53,14 +53,6 @@ void JsonLines::take_line(std::string_view line) {
   take_(message);
 }
 
-std::string text_at(const nlohmann::json& object, const char* key) {
-  if (!object.is_object()) {
-    return "";
-  }
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
 std::uint64_t number_at(const nlohmann::json& object, const char* key) {
   if (!object.is_object()) {
     return 0;
@@ -72,7 +64,7 @@ std::uint64_t number_at(const nlohmann::json& object, const char* key) {
   return found->get<std::uint64_t>();
 }
 
-std::string complaint_of(const nlohmann::json& message) {
+std::optional<std::string> complaint_of(const nlohmann::json& message) {
   std::string text;
   if (message.is_object() && message.contains("errorDetail")) {
     text = text_at(message["errorDetail"], "message");
@@ -83,7 +75,7 @@ std::string complaint_of(const nlohmann::json& message) {
   if (text.empty()) {
     text = text_at(message, "message");
   }
-  return std::string{trim(text)};
+  return non_empty(std::string{trim(text)});
 }
 
 }  // namespace autopack::engine

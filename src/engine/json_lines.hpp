@@ -3,6 +3,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -27,11 +28,9 @@ private:
   std::string rest_;
 };
 
-/// The text at `key`; empty when it is absent or no text.
-std::string text_at(const nlohmann::json& object, const char* key);
 /// The number at `key`; 0 when it is absent, no number or negative.
 std::uint64_t number_at(const nlohmann::json& object, const char* key);
-/// What an engine says in `errorDetail`, `error` or `message`; empty when it complains of nothing.
-std::string complaint_of(const nlohmann::json& message);
+/// What an engine says in `errorDetail`, `error` or `message`; none when it complains of nothing.
+std::optional<std::string> complaint_of(const nlohmann::json& message);
 
 }  // namespace autopack::engine

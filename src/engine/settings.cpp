@@ -1,27 +1,19 @@
 #include "engine/settings.hpp"
 
 #include "base/json.hpp"
+#include "base/text.hpp"
 #include "engine/api.hpp"
 
 #include <filesystem>
 
 namespace autopack::engine {
 
-namespace {
-
-std::string text_at(const nlohmann::json& object, const char* key) {
-  const auto found = object.is_object() ? object.find(key) : object.end();
-  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
-}  // namespace
-
 EngineSettings read_settings(const DockerOptions& options) {
   Api api{options};
   const auto info =
       parse_json(api.send_ok(api.request("ask the engine for its settings", "GET", "/info")).body);
   EngineSettings settings{.root_directory = text_at(info, "DockerRootDir"),
-                          .https_proxy = text_at(info, "HttpsProxy")};
+                          .https_proxy = non_empty(text_at(info, "HttpsProxy"))};
   if (api.is_local() && !settings.root_directory.empty()) {
     std::error_code failure;
     const auto space = std::filesystem::space(settings.root_directory, failure);

@@ -34,8 +34,8 @@ std::vector<PushResult::PushedLayer> Transfer::layers() const {
 }
 
 void Transfer::take(const nlohmann::json& message) {
-  if (const std::string complaint = complaint_of(message); !complaint.empty()) {
-    complaint_ = complaint;
+  if (auto complaint = complaint_of(message)) {
+    complaint_ = std::move(complaint);
     return;
   }
   if (const auto aux = message.find("aux"); aux != message.end()) {
@@ -116,7 +116,8 @@ void Transfer::tell(const StepEvent& event) {
 Error transfer_error(const std::string& verb,
                      const image::Reference& reference,
                      const std::string& complaint,
-                     const std::string& login_origin) {
+                     const std::optional<std::string>& login_origin) {
+  // The engine passes on words and no codes; nothing but the hint depends on them.
   const auto has = [&](std::string_view sign) { return complaint.find(sign) != std::string::npos; };
   const std::string name = reference.text.empty() ? reference.tagged() : reference.text;
   Error error{ErrorKind::remote, fmt::format("could not {} `{}`", verb, name)};
@@ -136,10 +137,9 @@ Error transfer_error(const std::string& verb,
   } else if (has("ame unknown") && has("Repository")) {
     error.hint("the repository does not exist in this registry: make it first");
   } else if (denied) {
-    error.hint(login_origin.empty()
-                   ? fmt::format("no login is known: docker login {}", reference.host)
-                   : fmt::format("the login came from {}; `docker login {}` renews it",
-                                 login_origin, reference.host));
+    error.hint(login_origin ? fmt::format("the login came from {}; `docker login {}` renews it",
+                                          *login_origin, reference.host)
+                            : fmt::format("no login is known: docker login {}", reference.host));
   } else if (has("manifest unknown") || has("not found")) {
     error.hint("check the name and the tag");
   } else if (has("no such host") || has("connection refused") || has("i/o timeout") ||

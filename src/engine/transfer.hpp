@@ -23,8 +23,8 @@ public:
   /// After the last byte.
   void finish() { lines_.finish(); }
 
-  /// The engine's words when it failed; empty when it did not.
-  const std::string& complaint() const { return complaint_; }
+  /// The engine's words when it failed; none when it did not.
+  const std::optional<std::string>& complaint() const { return complaint_; }
 
   /// Of the manifest that was pushed or pulled; none when the engine did not say.
   const std::optional<Digest>& digest() const { return digest_; }
@@ -50,7 +50,7 @@ private:
   std::vector<std::string> order_;
   std::map<std::string, LayerProgress> layers_;
   std::optional<Digest> digest_;
-  std::string complaint_;
+  std::optional<std::string> complaint_;
 };
 
 /// What a registry's refusal, told by an engine, means for a person: the kind and the remedy are
@@ -58,6 +58,6 @@ private:
 Error transfer_error(const std::string& verb,
                      const image::Reference& reference,
                      const std::string& complaint,
-                     const std::string& login_origin);
+                     const std::optional<std::string>& login_origin);
 
 }  // namespace autopack::engine

@@ -1,8 +1,8 @@
 #include "executor/contents.hpp"
 
+#include "executor/probe.hpp"
 #include "image/file_reference.hpp"
 #include "image/programs.hpp"
-#include "image/reference.hpp"
 #include "state/base_modules.hpp"
 
 #include <algorithm>
@@ -11,15 +11,6 @@
 namespace autopack::executor {
 
 namespace {
-
-/// The image in the engine; none when it is not there as the plan knows it.
-std::optional<engine::LocalImage> image_in_engine(engine::Docker& docker,
-                                                  const image::BaseFacts& base) {
-  const auto reference = image::Reference::parse(base.reference);
-  const auto found =
-      docker.inspect(base.digest ? reference.with_digest(*base.digest) : reference.tagged());
-  return found && found->id == base.image_id ? found : std::nullopt;
-}
 
 /// What `unknown` modules are, by looking into the image; empty when no engine has it.
 std::map<std::string, bool> look_for(Services& services,
@@ -48,7 +39,7 @@ std::map<std::string, bool> known_contents(Services& services,
                                            const std::vector<std::string>& names,
                                            LookInto look) {
   // Of the configuration: a manifest's digest may stand for several platforms.
-  const auto id = Digest::parse(base.image_id);
+  const auto id = Digest::parse(base.image_id.value_or(""));
   if (!id || image::names_files(base.reference)) {
     return {};
   }

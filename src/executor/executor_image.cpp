@@ -1,7 +1,10 @@
 #include "executor/executor_image.hpp"
 
 #include "base/text.hpp"
+#include "executor/layers.hpp"
 #include "executor/probe.hpp"
+#include "executor/python_facts.hpp"
+#include "executor/told_facts.hpp"
 #include "image/file_image.hpp"
 #include "image/programs.hpp"
 #include "services/registry_image.hpp"
@@ -31,29 +34,49 @@ image::BaseFacts probe(Services& services,
   return facts;
 }
 
+/// What `find` finds in the cache of this machine, else in what the target told it.
+template <class Find>
+std::optional<image::BaseFacts> known_facts(const Services& services, Find find) {
+  if (auto facts = find(services.base_cache)) {
+    return facts;
+  }
+  const auto told = told_bases(services);
+  return told ? find(*told) : std::nullopt;
+}
+
 std::optional<image::BaseFacts> cached(const Services& services,
                                        const image::Reference& reference,
                                        const std::string& platform) {
-  auto facts = reference.digest ? services.base_cache.by_digest(*reference.digest, platform)
-                                : services.base_cache.by_reference(reference.text, platform);
+  auto facts = known_facts(services, [&](const state::BaseCache& cache) {
+    return reference.digest ? cache.by_digest(*reference.digest, platform)
+                            : cache.by_reference(reference.text, platform);
+  });
   return facts ? std::optional{under_name(std::move(*facts), reference.text)} : std::nullopt;
 }
 
-/// The facts of `digest`, which `text` stands for now: that is kept, so that the next run can begin
-/// with it though the image was first seen under another name, or the tag moved.
-std::optional<image::BaseFacts> known_as(const Services& services,
+/// The facts of `digest`, which `reference` stands for now: that is kept, so that the next run can
+/// begin with it though the image was first seen under another name, or the tag moved. What nobody
+/// here knows, the repository that the image goes to may tell.
+std::optional<image::BaseFacts> known_as(Services& services,
                                          const Digest& digest,
-                                         const std::string& text,
+                                         image::Reference reference,
                                          const std::string& platform) {
-  auto facts = services.base_cache.by_digest(digest, platform);
-  if (!facts) {
-    return std::nullopt;
+  auto known = known_facts(services, [&](const state::BaseCache& cache) {
+    auto facts = cache.by_digest(digest, platform);
+    if (facts) {
+      *facts = under_name(std::move(*facts), reference.text);
+      if (cache.by_reference(reference.text, platform) != facts) {
+        cache.store(*facts);
+      }
+    }
+    return facts;
+  });
+  if (known) {
+    return known;
   }
-  *facts = under_name(std::move(*facts), text);
-  if (services.base_cache.by_reference(text, platform) != facts) {
-    services.base_cache.store(*facts);
-  }
-  return facts;
+  reference.digest = digest;
+  auto told = told_base(services, reference, platform);
+  return told ? std::optional{under_name(std::move(*told), reference.text)} : std::nullopt;
 }
 
 /// The digest the registry has now; none when no registry answers for the name, so that an image of
@@ -92,31 +115,10 @@ std::optional<Digest> digest_without_daemon(registry::Repository& repository,
   }
 }
 
-/// The source, with what is read of it told: a large base takes a while.
-image::Source with_progress(Services& services, image::Source source) {
-  std::uint64_t total = 0;
-  for (const auto& layer : source.manifest.layers) {
-    total += layer.size;
-  }
-  source.open = [&services, open = std::move(source.open), total, name = source.name,
-                 read = std::make_shared<std::uint64_t>(0)](const image::Descriptor& layer) {
-    return [&services, total, name, read, reader = open(layer)](char* buffer, std::size_t size) {
-      services.cancellation->throw_if_requested();
-      const std::size_t count = reader(buffer, size);
-      *read += count;
-      services.reporter->step({.id = name,
-                               .name = "look into " + name,
-                               .state = StepEvent::State::progress,
-                               .current = std::min(*read, total),
-                               .total = total});
-      return count;
-    };
-  };
-  return source;
-}
-
 /// The facts in the cache, else those that its layers tell, all of which are read for it.
-image::BaseFacts look_into(Services& services, image::Source source, const std::string& platform) {
+image::BaseFacts look_into(Services& services,
+                           const image::Source& source,
+                           const std::string& platform) {
   if (auto facts = services.base_cache.by_digest(source.digest, platform)) {
     return under_name(std::move(*facts), source.name);
   }
@@ -125,10 +127,10 @@ image::BaseFacts look_into(Services& services, image::Source source, const std::
       image::Configuration::parse(source.configuration, "the configuration of `" + name + "`")
           .platform(),
       name, platform);
-  auto facts = image::read_facts(with_progress(services, std::move(source)));
-  services.reporter->step(
-      {.id = name, .name = "look into " + name, .state = StepEvent::State::completed});
+  const auto tree = read_layers(services, source);
+  auto facts = image::facts_of(source, tree);
   services.base_cache.store(facts);
+  remember_python(services, facts, tree, source.manifest.layers.size());
   return facts;
 }
 
@@ -139,13 +141,13 @@ image::BaseFacts facts_in_registry(Services& services,
   const std::shared_ptr<registry::Repository> repository =
       open_repository(services, reference, registry::Access::pull);
   if (!reference.digest) {
-    const auto found = repository->head_manifest(reference.tag.empty() ? "latest" : reference.tag);
+    const auto found = repository->head_manifest(reference.tag.value_or("latest"));
     if (!found) {
       throw Error(ErrorKind::remote, fmt::format("the registry has no image `{}`", reference.text));
     }
     reference.digest = found->digest;
   }
-  if (auto facts = known_as(services, *reference.digest, reference.text, platform)) {
+  if (auto facts = known_as(services, *reference.digest, reference, platform)) {
     return *facts;
   }
   return look_into(services, registry_image(services, repository, reference, platform), platform);
@@ -212,10 +214,10 @@ void ExecutorImage::ask() {
   // waiting.
   const std::shared_ptr<registry::Repository> repository =
       open_repository(services_, reference, registry::Access::pull, {.attempts = 1});
-  digest_ = in_background([repository, reporter = services_.reporter,
-                           tag = reference.tag.empty() ? "latest" : reference.tag] {
-    return digest_without_daemon(*repository, *reporter, tag);
-  });
+  digest_ = in_background(
+      [repository, reporter = services_.reporter, tag = reference.tag.value_or("latest")] {
+        return digest_without_daemon(*repository, *reporter, tag);
+      });
 }
 
 image::BaseFacts ExecutorImage::confirmed() {
@@ -235,7 +237,7 @@ image::BaseFacts ExecutorImage::confirmed() {
   const auto with_daemon = [&] {
     const auto digest = known ? known : digest_now(services_.docker(), reference);
     if (digest) {
-      if (auto facts = known_as(services_, *digest, text_, platform_)) {
+      if (auto facts = known_as(services_, *digest, reference, platform_)) {
         services_.reporter->detail(fmt::format("`{}` is {}, known", text_, digest->str()));
         return *facts;
       }
@@ -314,7 +316,7 @@ image::BaseFacts facts_or_assumed(Services& services, const packaging::Request& 
        .message =
            fmt::format("the executor image `{}` is not known on this machine: `{}` with pip is "
                        "assumed in it, so the image's tag may become another",
-                       printable(text), facts.python)});
+                       printable(text), *facts.python)});
   return facts;
 }
 

@@ -87,7 +87,7 @@ image::BaseFacts probe_image_facts(Docker& docker,
                                    const std::string& local,
                                    const LocalImage& image,
                                    const std::string& platform) {
-  image::BaseFacts facts{.image_id = image.id,
+  image::BaseFacts facts{.image_id = non_empty(image.id),
                          .platform = image.platform,
                          .user = image.user,
                          .entrypoint = image.entrypoint,
@@ -115,6 +115,13 @@ image::BaseFacts probe_base(Docker& docker,
   return facts;
 }
 
+std::optional<LocalImage> image_in_engine(Docker& docker, const image::BaseFacts& base) {
+  const auto reference = image::Reference::parse(base.reference);
+  const auto found =
+      docker.inspect(base.digest ? reference.with_digest(*base.digest) : reference.tagged());
+  return found && found->id == base.image_id ? found : std::nullopt;
+}
+
 BuildBase::BuildBase(Docker& docker, const image::BaseFacts& facts) : docker_{docker} {
   if (image::names_files(facts.reference)) {
     from_ = image::build_name(facts);
@@ -132,8 +139,9 @@ BuildBase::BuildBase(Docker& docker, const image::BaseFacts& facts) : docker_{do
     return;
   }
   // The tag moved on after the facts were found, and FROM takes no image id.
-  from_ = "autopack/base:" + facts.image_id.substr(facts.image_id.find(':') + 1).substr(0, 16);
-  docker.tag(facts.image_id, image::Reference::parse(from_));
+  const std::string id = facts.image_id.value_or("");
+  from_ = "autopack/base:" + id.substr(id.find(':') + 1).substr(0, 16);
+  docker.tag(id, image::Reference::parse(from_));
   temporary_ = true;
 }
 

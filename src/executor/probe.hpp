@@ -3,6 +3,7 @@
 #include "engine/docker.hpp"
 #include "image/facts.hpp"
 
+#include <optional>
 #include <string>
 
 namespace autopack::executor {
@@ -18,6 +19,10 @@ image::BaseFacts probe_image_facts(engine::Docker& docker,
                                    const std::string& local,
                                    const engine::LocalImage& image,
                                    const std::string& platform);
+
+/// The image of `base` in the engine; none when it is not there as the facts know it.
+std::optional<engine::LocalImage> image_in_engine(engine::Docker& docker,
+                                                  const image::BaseFacts& base);
 
 /// What stands after FROM so that exactly the image of some base facts is built on. An image in
 /// files must have been loaded under image::build_name before.

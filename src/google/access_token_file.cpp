@@ -23,10 +23,10 @@ protected:
   AccessToken fetch() override { return read(); }
 
 private:
-  std::string path() const { return options().access_token_file.string(); }
+  std::string path() const { return options().access_token_file.value().string(); }
 
   AccessToken read() const {
-    const auto text = read_file_if_exists(options().access_token_file, FileSort::any);
+    const auto text = read_file_if_exists(options().access_token_file.value(), FileSort::any);
     if (!text) {
       throw Error(ErrorKind::usage, describe() + ", does not exist")
           .hint(fmt::format("make it: gcloud auth print-access-token >{}", shell_quote(path())));

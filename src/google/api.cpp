@@ -16,8 +16,8 @@ http::Response send(const ApiCaller& caller, http::Request request) {
   if (!request.body.empty()) {
     request.headers.push_back({"Content-Type", "application/json"});
   }
-  if (const auto payer = caller.credentials->quota_project(); !payer.empty()) {
-    request.headers.push_back({"x-goog-user-project", payer});
+  if (const auto payer = caller.credentials->quota_project()) {
+    request.headers.push_back({"x-goog-user-project", *payer});
   }
   auto response = send_once(caller, request);
   if (response.status == 401) {

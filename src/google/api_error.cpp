@@ -18,14 +18,6 @@ namespace {
 
 constexpr std::size_t longest_text = 2000;
 
-std::string text_at(const json& object, const char* key) {
-  if (!object.is_object()) {
-    return {};
-  }
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
 /// Tabs separate findings, so they are kept until the message is split.
 std::string readable(std::string_view text) {
   std::string result;
@@ -64,11 +56,11 @@ std::vector<std::string> split_findings(const std::string& message) {
 
 void read_details(const json& details, ApiError& error) {
   for (const auto& detail : details) {
-    if (error.reason.empty()) {
-      error.reason = printable(text_at(detail, "reason"));
+    if (!error.reason) {
+      error.reason = non_empty(printable(text_at(detail, "reason")));
     }
-    if (detail.is_object() && detail.contains("metadata") && error.link.empty()) {
-      error.link = printable(text_at(detail["metadata"], "activationUrl"));
+    if (detail.is_object() && detail.contains("metadata") && !error.link) {
+      error.link = non_empty(printable(text_at(detail["metadata"], "activationUrl")));
     }
   }
 }
@@ -86,7 +78,7 @@ ApiError read_api_error(const http::Response& response) {
   }
   const auto& status = body["error"];
   const auto message = text_at(status, "message");
-  error.status = printable(text_at(status, "status"));
+  error.status = non_empty(printable(text_at(status, "status")));
   error.message = readable(message);
   error.findings = split_findings(message);
   if (status.contains("details") && status["details"].is_array()) {
@@ -97,7 +89,7 @@ ApiError read_api_error(const http::Response& response) {
 
 std::string describe(const ApiError& error, const std::string& method, const std::string& url) {
   return fmt::format("{} {}: {}{}", method, redact_url(url.substr(0, url.find('?'))),
-                     error.http_status, error.status.empty() ? "" : " " + error.status);
+                     error.http_status, error.status ? " " + *error.status : "");
 }
 
 }  // namespace autopack::google

@@ -2,6 +2,7 @@
 
 #include "http/client.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,11 +11,12 @@ namespace autopack::google {
 /// What a Google API said when it refused (google.rpc.Status as JSON); safe to print.
 struct ApiError {
   int http_status{0};
-  std::string status{};   ///< `INVALID_ARGUMENT`; empty when the answer is no such JSON
+  std::optional<std::string>
+      status{};           ///< `INVALID_ARGUMENT`; none when the answer is no such JSON
   std::string message{};  ///< its own words, or the start of the answer's text
   std::vector<std::string> findings{};  ///< the message's numbered findings, else the message
-  std::string reason{};  ///< `SERVICE_DISABLED` and the like; empty when none is given
-  std::string link{};    ///< a page of the Google Cloud console that mends it; may be empty
+  std::optional<std::string> reason{};  ///< `SERVICE_DISABLED` and the like
+  std::optional<std::string> link{};    ///< a page of the Google Cloud console that mends it
 };
 
 /// Reads the body of an answer that is not 2xx.

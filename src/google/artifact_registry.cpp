@@ -4,7 +4,6 @@
 #include "base/text.hpp"
 #include "base/url.hpp"
 #include "google/api_error.hpp"
-#include "google/fields.hpp"
 #include "http/retry.hpp"
 
 #include <fmt/format.h>
@@ -34,11 +33,12 @@ class Maker {
 public:
   Maker(const ArtifactRegistryOptions& options, const RepositoryName& name)
       : options_{options}, name_{name} {
-    std::string_view base = options.endpoint_override;
+    std::string base =
+        options.endpoint_override.value_or("https://artifactregistry.googleapis.com");
     while (base.ends_with('/')) {
-      base.remove_suffix(1);
+      base.pop_back();
     }
-    api_ = (base.empty() ? "https://artifactregistry.googleapis.com" : std::string{base}) + "/v1/";
+    api_ = base + "/v1/";
   }
 
   Ensured ensure() {

@@ -29,8 +29,8 @@ std::string create_command(const RepositoryName& name);
 
 struct ArtifactRegistryOptions {
   ApiCaller caller{};
-  /// CLOUDSDK_API_ENDPOINT_OVERRIDES_ARTIFACTREGISTRY; Google's own when empty.
-  std::string endpoint_override{};
+  /// CLOUDSDK_API_ENDPOINT_OVERRIDES_ARTIFACTREGISTRY; none: Google's own.
+  std::optional<std::string> endpoint_override{};
   const Cancellation* cancellation{nullptr};
   /// Waits between looks at an operation; really sleeps when empty.
   std::function<void(std::chrono::milliseconds)> sleep{};

@@ -58,8 +58,8 @@ std::vector<http::Header> sign_aws_request(const std::string& url,
   const auto time = compact_time(now);
   const auto port = parts.port ? fmt::format(":{}", *parts.port) : "";
   std::vector<http::Header> headers{{"host", parts.host + port}, {"x-amz-date", time}};
-  if (!keys.session.empty()) {
-    headers.push_back({"x-amz-security-token", keys.session.reveal()});
+  if (keys.session) {
+    headers.push_back({"x-amz-security-token", keys.session->reveal()});
   }
   headers.push_back({"x-goog-cloud-target-resource", target});
 

@@ -4,15 +4,16 @@
 #include "http/client.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace autopack::google {
 
-/// What AWS knows a caller by; `session` is empty for a user's own keys.
+/// What AWS knows a caller by; there is no `session` for a user's own keys.
 struct AwsKeys {
   std::string id{};
   Secret key{};
-  Secret session{};
+  std::optional<Secret> session{};
 };
 
 /// The headers of a POST of nothing to `url` (https, no user information) that AWS takes as the

@@ -2,7 +2,6 @@
 #include "base/text.hpp"
 #include "base/url.hpp"
 #include "google/aws_request.hpp"
-#include "google/fields.hpp"
 #include "google/token_source.hpp"
 
 #include <fmt/format.h>
@@ -55,6 +54,10 @@ public:
   }
 
 private:
+  static std::optional<Secret> session_of(std::string token) {
+    return token.empty() ? std::nullopt : std::optional<Secret>{std::move(token)};
+  }
+
   std::string variable(const char* name) const {
     return options_.environment->get(name).value_or("");
   }
@@ -77,7 +80,7 @@ private:
   AwsKeys keys() {
     AwsKeys keys{.id = variable("AWS_ACCESS_KEY_ID"),
                  .key = Secret{variable("AWS_SECRET_ACCESS_KEY")},
-                 .session = Secret{variable("AWS_SESSION_TOKEN")}};
+                 .session = session_of(variable("AWS_SESSION_TOKEN"))};
     if (!keys.id.empty() && !keys.key.empty()) {
       return keys;
     }
@@ -89,7 +92,7 @@ private:
     const auto answer = parse_json(ask(url));
     keys = {.id = text_at(answer, "AccessKeyId"),
             .key = Secret{text_at(answer, "SecretAccessKey")},
-            .session = Secret{text_at(answer, "Token")}};
+            .session = session_of(text_at(answer, "Token"))};
     if (keys.id.empty() || keys.key.empty()) {
       throw Error(ErrorKind::environment,
                   fmt::format("the answer of {} holds no keys", redact_url(url)));

@@ -1,7 +1,6 @@
 #include "base/file.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
-#include "google/fields.hpp"
 #include "google/token_source.hpp"
 
 #include <fmt/format.h>

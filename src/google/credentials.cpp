@@ -52,11 +52,11 @@ CredentialOptions with_defaults(CredentialOptions options) {
 }
 
 std::unique_ptr<CachingTokenSource> find_source(const CredentialOptions& options) {
-  if (!options.access_token_file.empty()) {
+  if (options.access_token_file) {
     return make_access_token_file(options);
   }
-  if (!options.account.value.empty()) {
-    return make_gcloud_account(options, options.account.value,
+  if (options.account.value) {
+    return make_gcloud_account(options, *options.account.value,
                                "named by " + options.account.origin);
   }
   if (const auto named = options.environment->get("GOOGLE_APPLICATION_CREDENTIALS")) {
@@ -116,10 +116,13 @@ AccessToken CachingTokenSource::token() {
     return *token_;
   }
   const TokenCache cache{options_.token_directory};
-  token_ = cache.read(identity());
+  const auto own = identity();
+  token_ = own ? cache.read(*own) : std::nullopt;
   if (!token_ || !lasts(*token_)) {
     token_ = fetch();
-    cache.write(identity(), *token_);
+    if (own) {
+      cache.write(*own, *token_);
+    }
   }
   return *token_;
 }
@@ -127,19 +130,20 @@ AccessToken CachingTokenSource::token() {
 void CachingTokenSource::expire() {
   const std::lock_guard lock{mutex_};
   token_.reset();
-  TokenCache{options_.token_directory}.erase(identity());
+  if (const auto own = identity()) {
+    TokenCache{options_.token_directory}.erase(*own);
+  }
 }
 
-std::string CachingTokenSource::quota_project() const {
-  return options_.billing_project.empty()
-             ? options_.environment->get("GOOGLE_CLOUD_QUOTA_PROJECT").value_or("")
-             : options_.billing_project;
+std::optional<std::string> CachingTokenSource::quota_project() const {
+  return options_.billing_project ? options_.billing_project
+                                  : options_.environment->get("GOOGLE_CLOUD_QUOTA_PROJECT");
 }
 
 std::unique_ptr<TokenSource> find_credentials(const CredentialOptions& given) {
   const auto options = with_defaults(given);
   std::optional<Impersonation> target;
-  if (!options.impersonate.value.empty()) {
+  if (options.impersonate.value) {
     target = parse_impersonation(options);
   }
   auto source = find_source(options);
@@ -147,10 +151,12 @@ std::unique_ptr<TokenSource> find_credentials(const CredentialOptions& given) {
     source = make_impersonated(options, std::move(*target), std::move(source));
   }
   const auto payer = source->quota_project();
-  check_quota_project(payer);
+  if (payer) {
+    check_quota_project(*payer);
+  }
   if (options.reporter != nullptr) {
     options.reporter->detail(fmt::format("credentials: {}{}", source->describe(),
-                                         payer.empty() ? "" : ", quota project " + payer));
+                                         payer ? ", quota project " + *payer : ""));
   }
   return source;
 }

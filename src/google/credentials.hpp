@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace autopack::google {
@@ -30,28 +31,30 @@ public:
   virtual void expire() = 0;
   /// Where it comes from: "service account key `/path`, named by `GOOGLE_APPLICATION_CREDENTIALS`".
   virtual std::string describe() const = 0;
-  /// Project of the credentials; empty when they name none.
-  virtual std::string project() const = 0;
-  /// x-goog-user-project; empty when none applies.
-  virtual std::string quota_project() const = 0;
+  /// Project of the credentials; none when they name none.
+  virtual std::optional<std::string> project() const = 0;
+  /// x-goog-user-project; none when none applies.
+  virtual std::optional<std::string> quota_project() const = 0;
 };
 
 struct CredentialOptions {
-  std::filesystem::path access_token_file{};  ///< see find_access_token_file
+  std::optional<std::filesystem::path> access_token_file{};  ///< see find_access_token_file
   const Environment* environment{nullptr};
   http::Client* client{nullptr};
   /// Seconds since the epoch; the system's clock when empty.
   std::function<std::int64_t()> now{};
   /// Waits between tries of a token endpoint; really sleeps when empty.
   std::function<void(std::chrono::milliseconds)> sleep{};
-  std::string billing_project{};  ///< `--billing-project`: x-goog-user-project whatever else is set
+  /// `--billing-project`: x-goog-user-project whatever else is set.
+  std::optional<std::string> billing_project{};
   std::string access_token_file_origin{};
-  Setting account{};      ///< see find_account; empty: Application Default Credentials come first
+  Setting
+      account{};  ///< see find_account; without a value Application Default Credentials come first
   Setting impersonate{};  ///< see find_impersonation: accounts with commas between, the last acts
   GcloudConfiguration configuration{};
-  /// Where tokens are kept from one run to the next, in files that only the user can read; empty:
+  /// Where tokens are kept from one run to the next, in files that only the user can read; none:
   /// nowhere.
-  std::filesystem::path token_directory{};
+  std::optional<std::filesystem::path> token_directory{};
   const Cancellation* cancellation{nullptr};  ///< ends programs that are asked; may be null
   Reporter* reporter{nullptr};  ///< told which source was taken and why, with -v; may be null
 };

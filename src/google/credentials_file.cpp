@@ -22,38 +22,39 @@ Error unknown_type(const CredentialsFile& file, const std::string& type) {
 }  // namespace
 
 std::string CredentialsFile::place() const {
-  return fmt::format("`{}`{}", path.string(), origin.empty() ? "" : ", " + origin);
+  return fmt::format("`{}`{}", path.string(), origin ? ", " + *origin : "");
 }
 
 Error CredentialsFile::fault(const std::string& what) const {
   return {ErrorKind::usage,
-          fmt::format("credentials file {}{} {}", place(), origin.empty() ? "" : ",", what)};
+          fmt::format("credentials file {}{} {}", place(), origin ? "," : "", what)};
 }
 
-std::string CredentialsFile::optional(const char* key) const {
+std::optional<std::string> CredentialsFile::optional(const char* key) const {
   const auto found = content->find(key);
-  return found != content->end() && found->is_string() ? found->get<std::string>() : "";
+  return found != content->end() && found->is_string() ? non_empty(found->get<std::string>())
+                                                       : std::nullopt;
 }
 
 std::string CredentialsFile::required(const char* key) const {
   auto value = optional(key);
-  if (value.empty()) {
+  if (!value) {
     throw fault(fmt::format("has no `{}`", key));
   }
-  return value;
+  return std::move(*value);
 }
 
 std::unique_ptr<CachingTokenSource> make_from_file(const CredentialOptions& options,
                                                    const CredentialsFile& file) {
   const auto type = file.optional("type");
-  if (type.empty()) {
+  if (!type) {
     throw file.fault("names no `type`, so it is none")
         .hint("log in: gcloud auth application-default login");
   }
   if (const auto universe = file.optional("universe_domain");
-      !universe.empty() && universe != own_universe) {
+      universe && *universe != own_universe) {
     throw file.fault(fmt::format("is for the universe `{}`, and autopack knows `{}` only",
-                                 printable(universe.substr(0, 100)), own_universe));
+                                 printable(universe->substr(0, 100)), own_universe));
   }
   if (type == "service_account") {
     return make_service_account(options, file);
@@ -70,7 +71,7 @@ std::unique_ptr<CachingTokenSource> make_from_file(const CredentialOptions& opti
   if (type == "impersonated_service_account") {
     return make_impersonated_file(options, file);
   }
-  throw unknown_type(file, type);
+  throw unknown_type(file, *type);
 }
 
 }  // namespace autopack::google

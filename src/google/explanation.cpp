@@ -161,14 +161,14 @@ std::vector<Filling> fillings(const std::string& text, const FieldPlace& place) 
       {"LOCATION", either(name_behind(text, "locations/", "-", "/repositories"),
                           registry ? parts[0].substr(0, parts[0].rfind("-docker")) : "")},
       {"REPOSITORY", either(repository_in(text), registry ? parts[2] : "")},
-      {"OWNER", either(owner_in(text), registry ? parts[1] : place.project)},
+      {"OWNER", either(owner_in(text), registry ? parts[1] : place.project.value_or(""))},
       {"AGENT", agent_in(text)},
       {"ACCOUNT", service_account_in(text)},
       {"BUCKET", either(name_behind(text, "gs://", ".-"), name_behind(text, "buckets/", ".-"))},
       {"HOST", host},
       {"IMAGE", image},
-      {"PROJECT", place.project},
-      {"REGION", place.region},
+      {"PROJECT", place.project.value_or("")},
+      {"REGION", place.region.value_or("")},
   };
 }
 

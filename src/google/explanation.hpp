@@ -19,10 +19,10 @@ struct KnownFailure {
 /// The known failures; the first whose fragments are in a text is its own.
 std::span<const KnownFailure> known_failures();
 
-/// Where a failure happened; parts may be empty.
+/// Where a failure happened, as far as that is known.
 struct FieldPlace {
-  std::string project{};
-  std::string region{};
+  std::optional<std::string> project{};
+  std::optional<std::string> region{};
 };
 
 /// A failure in words.

@@ -11,7 +11,7 @@ using nlohmann::json;
 
 namespace {
 
-constexpr auto grant = "urn:ietf:params:oauth:grant-type:token-exchange";
+constexpr auto token_exchange_grant = "urn:ietf:params:oauth:grant-type:token-exchange";
 constexpr auto access_token_type = "urn:ietf:params:oauth:token-type:access_token";
 /// All that is asked of a token which is only to get another account's.
 constexpr auto iam_scope = "https://www.googleapis.com/auth/iam";
@@ -33,13 +33,13 @@ public:
         token_url_{file.required("token_url")},
         scope_{impersonates(file) ? iam_scope : cloud_platform_scope},
         client_id_{file.optional("client_id")},
-        client_secret_{file.optional("client_secret")},
+        client_secret_{file.optional("client_secret").value_or("")},
         workforce_project_{file.optional("workforce_pool_user_project")},
         quota_project_{file.optional("quota_project_id")},
         subject_{make_subject_token(this->options(), file)} {
     require_google_endpoint(token_url_, fmt::format("`token_url` of {}", place_));
     constexpr auto workforce = "//iam.googleapis.com/locations/";
-    if (!workforce_project_.empty() && !audience_.starts_with(workforce)) {
+    if (workforce_project_ && !audience_.starts_with(workforce)) {
       throw file.fault(
           "has a `workforce_pool_user_project`, but its `audience` is no workforce pool");
     }
@@ -47,9 +47,9 @@ public:
 
   std::string describe() const override { return fmt::format("external account {}", place_); }
 
-  std::string quota_project() const override {
-    const auto set = CachingTokenSource::quota_project();
-    return set.empty() ? quota_project_ : set;
+  std::optional<std::string> quota_project() const override {
+    auto set = CachingTokenSource::quota_project();
+    return set ? set : quota_project_;
   }
 
 protected:
@@ -57,7 +57,7 @@ protected:
     const auto what = fmt::format("get an access token with {}", describe());
     TokenRequest request{.what = what,
                          .url = token_url_,
-                         .form = {{"grant_type", grant},
+                         .form = {{"grant_type", token_exchange_grant},
                                   {"audience", audience_},
                                   {"scope", scope_},
                                   {"requested_token_type", access_token_type},
@@ -65,14 +65,14 @@ protected:
                                                                  [&] { return subject_->get(); })},
                                   {"subject_token_type", subject_type_}},
                          .tls = subject_->tls()};
-    if (!client_id_.empty()) {
+    if (client_id_) {
       request.headers = {
-          {"Authorization", "Basic " + base64_encode(client_id_ + ":" + client_secret_.reveal())}};
-    } else if (!workforce_project_.empty()) {
+          {"Authorization", "Basic " + base64_encode(*client_id_ + ":" + client_secret_.reveal())}};
+    } else if (workforce_project_) {
       // quoted once here and once more as a part of the form, which is what the service undoes
       request.form.emplace_back("options",
                                 percent_encode(fmt::format("{{\"userProject\": {}}}",
-                                                           write_json(json(workforce_project_)))));
+                                                           write_json(json(*workforce_project_)))));
     }
     return request_token(options(), request);
   }
@@ -83,10 +83,10 @@ private:
   std::string subject_type_;
   std::string token_url_;
   std::string scope_;
-  std::string client_id_;
+  std::optional<std::string> client_id_;
   Secret client_secret_;
-  std::string workforce_project_;
-  std::string quota_project_;
+  std::optional<std::string> workforce_project_;
+  std::optional<std::string> quota_project_;
   std::unique_ptr<SubjectToken> subject_;
 };
 

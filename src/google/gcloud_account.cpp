@@ -1,7 +1,6 @@
 #include "base/json.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
-#include "google/fields.hpp"
 #include "google/timestamp.hpp"
 #include "google/token_source.hpp"
 
@@ -40,18 +39,20 @@ public:
     return fmt::format("gcloud's account `{}`, {}", account_, why_);
   }
 
-  std::string quota_project() const override {
+  std::optional<std::string> quota_project() const override {
     auto set = CachingTokenSource::quota_project();
-    if (!set.empty()) {
+    if (set) {
       return set;
     }
     const auto payer =
         find_property("billing/quota_project", *options().environment, options().configuration);
     // gcloud's words for the project at hand, which pays anyway
-    return payer.value == "LEGACY" || payer.value.starts_with("CURRENT_PROJECT") ? "" : payer.value;
+    const bool is_current =
+        payer.value && (*payer.value == "LEGACY" || payer.value->starts_with("CURRENT_PROJECT"));
+    return is_current ? std::nullopt : payer.value;
   }
 
-  std::string identity() const override {
+  std::optional<std::string> identity() const override {
     return fmt::format("gcloud\n{}\n{}", options().environment->gcloud_directory().string(),
                        account_);
   }

@@ -2,7 +2,6 @@
 #include "base/text.hpp"
 #include "base/url.hpp"
 #include "google/api_error.hpp"
-#include "google/fields.hpp"
 #include "google/timestamp.hpp"
 #include "google/token_source.hpp"
 
@@ -52,7 +51,7 @@ public:
   Impersonated(CredentialOptions options,
                Impersonation target,
                std::unique_ptr<CachingTokenSource> source,
-               std::string quota_project)
+               std::optional<std::string> quota_project)
       : CachingTokenSource{std::move(options)},
         target_{std::move(target)},
         source_{std::move(source)},
@@ -63,22 +62,23 @@ public:
                        target_.origin, source_->describe());
   }
 
-  std::string project() const override { return source_->project(); }
+  std::optional<std::string> project() const override { return source_->project(); }
 
-  std::string quota_project() const override {
+  std::optional<std::string> quota_project() const override {
     auto set = CachingTokenSource::quota_project();
-    if (!set.empty()) {
+    if (set) {
       return set;
     }
-    return quota_project_.empty() ? source_->quota_project() : quota_project_;
+    return quota_project_ ? quota_project_ : source_->quota_project();
   }
 
-  std::string identity() const override {
+  std::optional<std::string> identity() const override {
     const auto of_source = source_->identity();
-    return of_source.empty()
-               ? ""
-               : fmt::format("impersonated\n{}\n{}\n{}\n{}", target_.url,
-                             join(target_.delegates, ","), target_.lifetime, of_source);
+    if (!of_source) {
+      return std::nullopt;
+    }
+    return fmt::format("impersonated\n{}\n{}\n{}\n{}", target_.url, join(target_.delegates, ","),
+                       target_.lifetime, *of_source);
   }
 
 protected:
@@ -127,10 +127,10 @@ private:
 
   Impersonation target_;
   std::unique_ptr<CachingTokenSource> source_;
-  std::string quota_project_;
+  std::optional<std::string> quota_project_;
 };
 
-bool is_account(std::string_view text) {
+bool is_service_account(std::string_view text) {
   return text.find('@') != std::string_view::npos && text.size() < 300 &&
          is_alphanumeric(text, "-_.@:");
 }
@@ -142,11 +142,11 @@ bool is_number(std::string_view text) {
 
 std::string endpoint(const CredentialOptions& options) {
   const auto set = find_endpoint("iamcredentials", *options.environment, options.configuration);
-  if (set.value.empty()) {
+  if (!set.value) {
     return "https://iamcredentials.googleapis.com/";
   }
-  require_google_endpoint(set.value, set.origin);
-  return set.value.ends_with('/') ? set.value : set.value + "/";
+  require_google_endpoint(*set.value, set.origin);
+  return set.value->ends_with('/') ? *set.value : *set.value + "/";
 }
 
 std::vector<std::string> delegates_of(const CredentialsFile& file) {
@@ -193,14 +193,14 @@ std::unique_ptr<CachingTokenSource> make_impersonated(CredentialOptions options,
                                                       Impersonation target,
                                                       std::unique_ptr<CachingTokenSource> source) {
   return std::make_unique<Impersonated>(std::move(options), std::move(target), std::move(source),
-                                        std::string{});
+                                        std::nullopt);
 }
 
 Impersonation parse_impersonation(const CredentialOptions& options) {
   Impersonation target{.origin = options.impersonate.origin};
-  for (const auto& part : split(options.impersonate.value, ',')) {
+  for (const auto& part : split(options.impersonate.value.value(), ',')) {
     const std::string account{trim(part)};
-    if (!is_account(account) && !is_number(account)) {
+    if (!is_service_account(account) && !is_number(account)) {
       throw Error(ErrorKind::usage, fmt::format("`{}` in {} is no service account",
                                                 printable(account.substr(0, 200)), target.origin))
           .hint("an account is NAME@PROJECT.iam.gserviceaccount.com; several have commas between");
@@ -232,10 +232,9 @@ std::unique_ptr<CachingTokenSource> make_impersonated_file(CredentialOptions opt
   if (found == file.content->end() || !found->is_object()) {
     throw file.fault("has no `source_credentials`");
   }
-  CredentialsFile inner{
-      .path = file.path,
-      .origin = "`source_credentials`" + (file.origin.empty() ? "" : ", " + file.origin),
-      .content = std::make_shared<const json>(*found)};
+  CredentialsFile inner{.path = file.path,
+                        .origin = "`source_credentials`" + (file.origin ? ", " + *file.origin : ""),
+                        .content = std::make_shared<const json>(*found)};
   if (inner.optional("type") == "impersonated_service_account") {
     throw file.fault("impersonates with an impersonated account")
         .hint("name the accounts between in `delegates`");

@@ -60,4 +60,10 @@ std::string JobName::text() const {
   return fmt::format("{}/{}/{}", parent(), collection_of(kind), id);
 }
 
+std::string JobName::console_address() const {
+  return fmt::format(
+      "https://console.cloud.google.com/ai/platform/locations/{}/training/{}?project={}", region,
+      id, project);
+}
+
 }  // namespace autopack::google

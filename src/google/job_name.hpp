@@ -33,6 +33,8 @@ struct JobName {
   std::string parent() const;
   /// The whole resource name.
   std::string text() const;
+  /// Where people see the job in Google's console (as google-cloud-aiplatform has it).
+  std::string console_address() const;
 };
 
 /// True for what can stand as one part of a resource name: letters, digits, `-`, `_`, `.` and `:`,

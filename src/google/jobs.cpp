@@ -3,7 +3,6 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
-#include "google/fields.hpp"
 
 #include <fmt/format.h>
 
@@ -73,7 +72,7 @@ void Jobs::list(const JobQuery& query, const std::function<bool(const Job& job)>
   const auto first =
       url(query.region, fmt::format("projects/{}/locations/{}/{}?pageSize={}", query.project,
                                     query.region, collection, query.page_size)) +
-      (query.filter.empty() ? "" : "&filter=" + percent_encode(query.filter));
+      (query.filter ? "&filter=" + percent_encode(*query.filter) : "");
   Call call{.what = fmt::format("list the {}s of `{}`", words_of(query.kind), query.region),
             .url = first};
   for (int page = 0; page < most_pages; ++page) {

@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace autopack::google {
@@ -19,7 +20,7 @@ struct JobQuery {
   std::string project{};
   std::string region{};
   JobKind kind{JobKind::custom};
-  std::string filter{};  ///< in the API's own language; empty = all
+  std::optional<std::string> filter{};  ///< in the API's own language; none: all
   int page_size{100};
 };
 
@@ -27,7 +28,7 @@ struct JobQuery {
 class Jobs {
 public:
   /// `endpoint_override` is CLOUDSDK_API_ENDPOINT_OVERRIDES_AIPLATFORM, used as it is.
-  Jobs(Service& service, std::string endpoint_override)
+  Jobs(Service& service, std::optional<std::string> endpoint_override)
       : service_{&service}, override_{std::move(endpoint_override)} {}
 
   Call create_call(const JobQuery& where, std::string body) const;
@@ -49,7 +50,7 @@ private:
   std::string url(const std::string& region, const std::string& path) const;
 
   Service* service_;
-  std::string override_;
+  std::optional<std::string> override_;
 };
 
 /// The job in an answer that must hold one: Error(remote) unless it is an object with a name.

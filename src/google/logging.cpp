@@ -3,7 +3,6 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
-#include "google/fields.hpp"
 
 #include <fmt/format.h>
 
@@ -35,11 +34,6 @@ std::string message_of(const json& entry) {
   return {};
 }
 
-/// A string in the language's quotes.
-std::string quote(const std::string& text) {
-  return "\"" + replace_all(replace_all(text, "\\", "\\\\"), "\"", "\\\"") + "\"";
-}
-
 }  // namespace
 
 std::optional<LogEntry> read_log_entry(const json& value) {
@@ -69,20 +63,20 @@ std::optional<LogEntry> read_log_entry(const json& value) {
 std::string log_filter(const LogQuery& query) {
   return fmt::format(
       R"(resource.type="ml_job" AND resource.labels.job_id={}{} AND timestamp>="{}")",
-      quote(query.job_id),
-      query.task.empty() ? "" : " AND resource.labels.task_name=" + quote(query.task),
+      double_quoted(query.job_id),
+      query.task ? " AND resource.labels.task_name=" + double_quoted(*query.task) : "",
       query.since.text());
 }
 
 Call entries_call(const LogQuery& query,
-                  const std::string& page_token,
-                  const std::string& endpoint_override) {
+                  const std::optional<std::string>& page_token,
+                  const std::optional<std::string>& endpoint_override) {
   json body{{"filter", log_filter(query)},
             {"orderBy", "timestamp asc"},
             {"pageSize", page_size},
             {"resourceNames", json::array({"projects/" + query.project})}};
-  if (!page_token.empty()) {
-    body["pageToken"] = page_token;
+  if (page_token) {
+    body["pageToken"] = *page_token;
   }
   return {.what = fmt::format("read the logs of job `{}`", query.job_id),
           .method = "POST",
@@ -99,7 +93,7 @@ LogPage read_log_page(const Call& call, const http::Response& response) {
         .cause(fmt::format("{} {}: the answer is no list of log entries", call.method,
                            redact_url(call.url)));
   }
-  LogPage page{.next_page = text_at(answer, "nextPageToken")};
+  LogPage page{.next_page = non_empty(text_at(answer, "nextPageToken"))};
   if (answer.contains("entries")) {
     for (const auto& value : answer["entries"]) {
       if (auto entry = read_log_entry(value)) {

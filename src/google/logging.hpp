@@ -27,8 +27,8 @@ std::optional<LogEntry> read_log_entry(const nlohmann::json& value);
 struct LogQuery {
   std::string project{};  ///< of the job's own name, id or number
   std::string job_id{};
-  std::string task{};  ///< one replica's only; empty = all
-  Timestamp since{};   ///< entries of this time and later
+  std::optional<std::string> task{};  ///< one replica's only; none: all
+  Timestamp since{};                  ///< entries of this time and later
 };
 
 /// The query in Cloud Logging's language.
@@ -37,13 +37,13 @@ std::string log_filter(const LogQuery& query);
 /// The entries:list call for a page of it, oldest first. `endpoint_override` is
 /// CLOUDSDK_API_ENDPOINT_OVERRIDES_LOGGING.
 Call entries_call(const LogQuery& query,
-                  const std::string& page_token,
-                  const std::string& endpoint_override);
+                  const std::optional<std::string>& page_token,
+                  const std::optional<std::string>& endpoint_override);
 
 struct LogPage {
   std::vector<LogEntry> entries{};
-  std::string next_page{};    ///< empty on the last page
-  std::size_t unreadable{0};  ///< entries that are none
+  std::optional<std::string> next_page{};  ///< none on the last page
+  std::size_t unreadable{0};               ///< entries that are none
 };
 
 /// Error(remote) when the answer is no list of entries.

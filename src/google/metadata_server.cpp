@@ -58,9 +58,9 @@ public:
     return fmt::format("metadata server `{}`: there are no credentials files", host_);
   }
 
-  std::string project() const override {
+  std::optional<std::string> project() const override {
     const auto response = ask("the project", "project/project-id");
-    return response.ok() ? std::string{trim(response.body)} : "";
+    return response.ok() ? non_empty(std::string{trim(response.body)}) : std::nullopt;
   }
 
 protected:

@@ -51,14 +51,14 @@ Setting of_configuration(const GcloudConfiguration& configuration, std::string_v
                : Setting{};
 }
 
-Setting of_text(const std::string& value, const char* origin) {
-  return value.empty() ? Setting{} : Setting{.value = value, .origin = origin};
+Setting of_text(const std::optional<std::string>& value, const char* origin) {
+  return value ? Setting{.value = value, .origin = origin} : Setting{};
 }
 
 /// The first that sets something.
 Setting first_of(std::initializer_list<Setting> settings) {
   const auto* const found = std::find_if(settings.begin(), settings.end(),
-                                         [](const Setting& s) { return !s.value.empty(); });
+                                         [](const Setting& s) { return s.value.has_value(); });
   return found == settings.end() ? Setting{} : *found;
 }
 
@@ -71,12 +71,12 @@ std::optional<std::string> GcloudConfiguration::get(std::string_view property) c
 }
 
 GcloudConfiguration read_gcloud_configuration(const Environment& environment,
-                                              const std::string& name) {
+                                              const std::optional<std::string>& name) {
   const auto directory = environment.gcloud_directory();
   const auto wanted = first_of({of_text(name, "`--configuration`"),
                                 of_environment(environment, "CLOUDSDK_ACTIVE_CONFIG_NAME")});
-  GcloudConfiguration result{.name = wanted.value};
-  if (result.name.empty()) {
+  GcloudConfiguration result{.name = wanted.value.value_or("")};
+  if (!wanted.value) {
     const auto active = read_file_if_exists(directory / "active_config");
     result.name = active ? std::string{trim(*active)} : "";
     result.name = result.name.empty() ? "default" : result.name;
@@ -92,7 +92,7 @@ GcloudConfiguration read_gcloud_configuration(const Environment& environment,
   result.path = directory / "configurations" / ("config_" + result.name);
   if (const auto text = read_file_if_exists(result.path)) {
     result.properties = read_properties(*text);
-  } else if (!wanted.value.empty()) {
+  } else if (wanted.value) {
     throw Error(ErrorKind::usage, fmt::format("gcloud has no configuration `{}`, which {} names",
                                               result.name, wanted.origin))
         .hint("list them: gcloud config configurations list");
@@ -100,10 +100,10 @@ GcloudConfiguration read_gcloud_configuration(const Environment& environment,
   return result;
 }
 
-Setting find_project(const std::string& flag,
+Setting find_project(const std::optional<std::string>& flag,
                      const Environment& environment,
                      const GcloudConfiguration& configuration,
-                     const std::string& of_credentials) {
+                     const std::optional<std::string>& of_credentials) {
   return first_of({of_text(flag, "`--project`"),
                    of_environment(environment, "CLOUDSDK_CORE_PROJECT"),
                    of_environment(environment, "GOOGLE_CLOUD_PROJECT"),
@@ -112,7 +112,7 @@ Setting find_project(const std::string& flag,
                    of_text(of_credentials, "the credentials")});
 }
 
-Setting find_region(const std::string& flag,
+Setting find_region(const std::optional<std::string>& flag,
                     const Environment& environment,
                     const GcloudConfiguration& configuration) {
   return first_of({of_text(flag, "`--region`"), of_environment(environment, "CLOUDSDK_AI_REGION"),
@@ -127,12 +127,12 @@ Setting find_property(const std::string& property,
       {of_environment(environment, variable), of_configuration(configuration, property)});
 }
 
-Setting find_account(const std::string& flag, const Environment& environment) {
+Setting find_account(const std::optional<std::string>& flag, const Environment& environment) {
   return first_of(
       {of_text(flag, "`--account`"), of_environment(environment, "CLOUDSDK_CORE_ACCOUNT")});
 }
 
-Setting find_impersonation(const std::string& flag,
+Setting find_impersonation(const std::optional<std::string>& flag,
                            const Environment& environment,
                            const GcloudConfiguration& configuration) {
   return first_of({of_text(flag, "`--impersonate-service-account`"),
@@ -145,7 +145,7 @@ Setting find_endpoint(const std::string& api,
   return find_property("api_endpoint_overrides/" + api, environment, configuration);
 }
 
-Setting find_access_token_file(const std::string& flag,
+Setting find_access_token_file(const std::optional<std::string>& flag,
                                const Environment& environment,
                                const GcloudConfiguration& configuration) {
   return first_of({of_text(flag, "`--access-token-file`"),

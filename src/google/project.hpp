@@ -20,27 +20,27 @@ struct GcloudConfiguration {
   std::optional<std::string> get(std::string_view property) const;
 };
 
-/// Reads the configuration `name` (`--configuration`), or when that is empty the one of
+/// Reads the configuration `name` (`--configuration`), or without that the one of
 /// CLOUDSDK_ACTIVE_CONFIG_NAME, or the active one. A file that is not there gives no properties,
 /// but a configuration that was named must exist: Error(usage).
 GcloudConfiguration read_gcloud_configuration(const Environment& environment,
-                                              const std::string& name = {});
+                                              const std::optional<std::string>& name = {});
 
 /// A resolved setting and, in words, where it came from.
 struct Setting {
-  std::string value{};  ///< empty when nothing sets it
+  std::optional<std::string> value{};  ///< none when nothing sets it
   std::string origin{};
 };
 
 /// The project: `flag`, CLOUDSDK_CORE_PROJECT, GOOGLE_CLOUD_PROJECT, GCLOUD_PROJECT, gcloud's
 /// configuration, then `of_credentials` (the project a key file names).
-Setting find_project(const std::string& flag,
+Setting find_project(const std::optional<std::string>& flag,
                      const Environment& environment,
                      const GcloudConfiguration& configuration,
-                     const std::string& of_credentials);
+                     const std::optional<std::string>& of_credentials);
 
 /// The region: `flag`, CLOUDSDK_AI_REGION, gcloud's configuration (`ai/region`).
-Setting find_region(const std::string& flag,
+Setting find_region(const std::optional<std::string>& flag,
                     const Environment& environment,
                     const GcloudConfiguration& configuration);
 
@@ -51,10 +51,10 @@ Setting find_property(const std::string& property,
 
 /// The account that was asked for: `flag`, CLOUDSDK_CORE_ACCOUNT. That of gcloud's configuration
 /// is not among them: it is what gcloud happens to use.
-Setting find_account(const std::string& flag, const Environment& environment);
+Setting find_account(const std::optional<std::string>& flag, const Environment& environment);
 
 /// The service account to act as: `flag`, then as a property (`auth/impersonate_service_account`).
-Setting find_impersonation(const std::string& flag,
+Setting find_impersonation(const std::optional<std::string>& flag,
                            const Environment& environment,
                            const GcloudConfiguration& configuration);
 
@@ -66,7 +66,7 @@ Setting find_endpoint(const std::string& api,
 
 /// The access token file: `flag`, CLOUDSDK_AUTH_ACCESS_TOKEN_FILE, gcloud's configuration
 /// (`auth/access_token_file`).
-Setting find_access_token_file(const std::string& flag,
+Setting find_access_token_file(const std::optional<std::string>& flag,
                                const Environment& environment,
                                const GcloudConfiguration& configuration);
 

@@ -18,9 +18,9 @@ public:
         refresh_token_{file.required("refresh_token")},
         quota_project_{file.optional("quota_project_id")} {}
 
-  std::string quota_project() const override {
+  std::optional<std::string> quota_project() const override {
     auto set = CachingTokenSource::quota_project();
-    return set.empty() ? quota_project_ : set;
+    return set ? set : quota_project_;
   }
 
 protected:
@@ -54,7 +54,7 @@ private:
   std::string client_id_;
   Secret client_secret_;
   Secret refresh_token_;
-  std::string quota_project_;
+  std::optional<std::string> quota_project_;
 };
 
 /// A Google account.
@@ -70,7 +70,9 @@ public:
 
   std::string describe() const override { return fmt::format("user credentials {}", place()); }
 
-  std::string identity() const override { return identity_at("authorized_user", endpoint_); }
+  std::optional<std::string> identity() const override {
+    return identity_at("authorized_user", endpoint_);
+  }
 
 protected:
   AccessToken fetch() override {
@@ -100,7 +102,7 @@ public:
     return fmt::format("user credentials of a workforce pool {}", place());
   }
 
-  std::string identity() const override {
+  std::optional<std::string> identity() const override {
     return identity_at("external_account_authorized_user", token_url_);
   }
 

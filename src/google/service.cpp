@@ -35,7 +35,7 @@ FieldPlace place_of(const std::string& url) {
     const auto at = std::find(parts.begin(), parts.end(), word);
     return at == parts.end() || at + 1 == parts.end() ? std::string{} : *(at + 1);
   };
-  return {.project = after("projects"), .region = after("locations")};
+  return {.project = non_empty(after("projects")), .region = non_empty(after("locations"))};
 }
 
 }  // namespace
@@ -120,13 +120,14 @@ Error refusal(const std::string& message, const Call& call, const http::Response
     }
   }
   const auto place = place_of(call.url);
-  if (const auto found =
-          explain(answer.status + " " + answer.reason + " " + answer.message, place)) {
+  if (const auto found = explain(fmt::format("{} {} {}", answer.status.value_or(""),
+                                             answer.reason.value_or(""), answer.message),
+                                 place)) {
     error.cause(found->why);
     error.hint(found->command);
   }
-  if (!answer.link.empty()) {
-    error.hint(answer.link);
+  if (answer.link) {
+    error.hint(*answer.link);
   }
   return error;
 }
@@ -135,11 +136,11 @@ bool is_passing(int status) {
   return status == 408 || status == 429 || status >= 500;
 }
 
-std::string endpoint_of(const std::string& host, const std::string& override_url) {
-  if (override_url.empty()) {
+std::string endpoint_of(const std::string& host, const std::optional<std::string>& override_url) {
+  if (!override_url) {
     return "https://" + host;
   }
-  std::string_view base = override_url;
+  std::string_view base = *override_url;
   while (base.ends_with('/')) {
     base.remove_suffix(1);
   }

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace autopack::google {
@@ -68,6 +69,6 @@ Error refusal(const std::string& message, const Call& call, const http::Response
 bool is_passing(int status);
 
 /// `override_url` as it is, else `https://HOST`; without a slash at its end.
-std::string endpoint_of(const std::string& host, const std::string& override_url);
+std::string endpoint_of(const std::string& host, const std::optional<std::string>& override_url);
 
 }  // namespace autopack::google

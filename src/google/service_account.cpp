@@ -13,7 +13,7 @@ namespace {
 
 /// Whatever the token_uri, the assertion is made out to this name.
 constexpr auto audience = "https://oauth2.googleapis.com/token";
-constexpr auto grant = "urn:ietf:params:oauth:grant-type:jwt-bearer";
+constexpr auto jwt_grant = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 constexpr std::int64_t lifetime = 3600;  // seconds, the longest allowed
 
 class ServiceAccount final : public CachingTokenSource {
@@ -22,7 +22,7 @@ public:
       : CachingTokenSource{std::move(options)},
         place_{file.place()},
         email_{file.required("client_email")},
-        key_id_{file.optional("private_key_id")},
+        key_id_{file.optional("private_key_id").value_or("")},
         key_{file.required("private_key")},
         token_uri_{file.required("token_uri")},
         project_{file.optional("project_id")},
@@ -37,13 +37,14 @@ public:
                        self_signed_ ? ", which signs the tokens itself" : "");
   }
 
-  std::string project() const override { return project_; }
+  std::optional<std::string> project() const override { return project_; }
 
   /// A token that is signed here costs nothing to make again.
-  std::string identity() const override {
-    return self_signed_
-               ? ""
-               : fmt::format("service_account\n{}\n{}\n{}", token_uri_, email_, key_.reveal());
+  std::optional<std::string> identity() const override {
+    if (self_signed_) {
+      return std::nullopt;
+    }
+    return fmt::format("service_account\n{}\n{}\n{}", token_uri_, email_, key_.reveal());
   }
 
 protected:
@@ -57,10 +58,10 @@ protected:
     }
     claims["aud"] = audience;
     try {
-      return request_token(options(),
-                           {.what = fmt::format("get an access token with {}", describe()),
-                            .url = token_uri_,
-                            .form = {{"assertion", signed_token(claims)}, {"grant_type", grant}}});
+      return request_token(
+          options(), {.what = fmt::format("get an access token with {}", describe()),
+                      .url = token_uri_,
+                      .form = {{"assertion", signed_token(claims)}, {"grant_type", jwt_grant}}});
     } catch (const http::TransportError&) {
       throw;
     } catch (Error& error) {
@@ -75,7 +76,7 @@ private:
   static bool wants_self_signed(const CredentialOptions& options) {
     const auto set = find_property("auth/service_account_use_self_signed_jwt", *options.environment,
                                    options.configuration);
-    return to_lower(set.value) == "true" || set.value == "1";
+    return set.value && (to_lower(*set.value) == "true" || *set.value == "1");
   }
 
   std::string sign(std::string_view message) const {
@@ -98,7 +99,7 @@ private:
   std::string key_id_;
   Secret key_;
   std::string token_uri_;
-  std::string project_;
+  std::optional<std::string> project_;
   bool self_signed_;
 };
 

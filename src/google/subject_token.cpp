@@ -3,7 +3,6 @@
 #include "base/process.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
-#include "google/fields.hpp"
 #include "google/shell_words.hpp"
 #include "google/token_source.hpp"
 
@@ -125,7 +124,7 @@ public:
     if (!cache_.empty()) {
       variables_["GOOGLE_EXTERNAL_ACCOUNT_OUTPUT_FILE"] = cache_;
     }
-    if (!file.optional("service_account_impersonation_url").empty()) {
+    if (file.optional("service_account_impersonation_url")) {
       variables_["GOOGLE_EXTERNAL_ACCOUNT_IMPERSONATED_EMAIL"] = impersonation_of(file).account();
     }
   }

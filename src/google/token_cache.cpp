@@ -29,9 +29,10 @@ bool is_private(int descriptor, mode_t kind) {
 }
 
 /// Opened without following a link in its place; none unless it is the user's alone.
-Descriptor open_directory(const std::filesystem::path& path) {
-  Descriptor directory{::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
-  return directory && is_private(directory.get(), S_IFDIR) ? std::move(directory) : Descriptor{-1};
+FileDescriptor open_directory(const std::filesystem::path& path) {
+  FileDescriptor directory{::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
+  return directory && is_private(directory.get(), S_IFDIR) ? std::move(directory)
+                                                           : FileDescriptor{-1};
 }
 
 std::string read_all(int descriptor) {
@@ -63,19 +64,21 @@ bool write_all(int descriptor, std::string_view text) {
 
 }  // namespace
 
-std::filesystem::path TokenCache::file_of(const std::string& identity) const {
-  return directory_.empty() || identity.empty() ? std::filesystem::path{}
-                                                : directory_ / sha256(identity).hex();
+std::optional<std::filesystem::path> TokenCache::file_of(const std::string& identity) const {
+  return directory_ ? std::optional{*directory_ / sha256(identity).hex()} : std::nullopt;
 }
 
 std::optional<AccessToken> TokenCache::read(const std::string& identity) const {
   const auto path = file_of(identity);
-  const auto directory = open_directory(path.empty() ? path : directory_);
+  if (!path) {
+    return std::nullopt;
+  }
+  const auto directory = open_directory(path->parent_path());
   if (!directory) {
     return std::nullopt;
   }
-  const Descriptor file{::openat(directory.get(), path.filename().c_str(),
-                                 O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
+  const FileDescriptor file{::openat(directory.get(), path->filename().c_str(),
+                                     O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
   if (!file || !is_private(file.get(), S_IFREG)) {
     return std::nullopt;
   }
@@ -91,19 +94,20 @@ std::optional<AccessToken> TokenCache::read(const std::string& identity) const {
 
 void TokenCache::write(const std::string& identity, const AccessToken& token) const {
   const auto path = file_of(identity);
-  if (path.empty() || token.expires_at == 0) {
+  if (!path || token.expires_at == 0) {
     return;
   }
+  const auto place = path->parent_path();
   std::error_code ignored;
-  std::filesystem::create_directories(directory_.parent_path(), ignored);
-  ::mkdir(directory_.c_str(), 0700);
-  const auto directory = open_directory(directory_);
+  std::filesystem::create_directories(place.parent_path(), ignored);
+  ::mkdir(place.c_str(), 0700);
+  const auto directory = open_directory(place);
   if (!directory) {
     return;
   }
   const auto temporary = fmt::format(".{}.{:08x}", ::getpid(), std::random_device{}());
-  Descriptor file{::openat(directory.get(), temporary.c_str(),
-                           O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)};
+  FileDescriptor file{::openat(directory.get(), temporary.c_str(),
+                               O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)};
   if (!file) {
     return;
   }
@@ -113,14 +117,14 @@ void TokenCache::write(const std::string& identity, const AccessToken& token) co
                                                              {"expires_at", token.expires_at}})) &&
                        file.close() == 0;
   if (!written || ::renameat(directory.get(), temporary.c_str(), directory.get(),
-                             path.filename().c_str()) != 0) {
+                             path->filename().c_str()) != 0) {
     ::unlinkat(directory.get(), temporary.c_str(), 0);
   }
 }
 
 void TokenCache::erase(const std::string& identity) const {
-  if (const auto path = file_of(identity); !path.empty()) {
-    ::unlink(path.c_str());
+  if (const auto path = file_of(identity)) {
+    ::unlink(path->c_str());
   }
 }
 

@@ -12,8 +12,9 @@ namespace autopack::google {
 /// cache that cannot be read or written is as good as empty.
 class TokenCache {
 public:
-  /// An empty directory: nothing is kept.
-  explicit TokenCache(std::filesystem::path directory) : directory_{std::move(directory)} {}
+  /// Without a directory nothing is kept.
+  explicit TokenCache(std::optional<std::filesystem::path> directory)
+      : directory_{std::move(directory)} {}
 
   /// None for what is missing, damaged, or open to others.
   std::optional<AccessToken> read(const std::string& identity) const;
@@ -21,9 +22,10 @@ public:
   void erase(const std::string& identity) const;
 
 private:
-  std::filesystem::path file_of(const std::string& identity) const;
+  /// None where nothing is kept.
+  std::optional<std::filesystem::path> file_of(const std::string& identity) const;
 
-  std::filesystem::path directory_;
+  std::optional<std::filesystem::path> directory_;
 };
 
 }  // namespace autopack::google

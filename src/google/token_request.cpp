@@ -2,7 +2,6 @@
 #include "base/text.hpp"
 #include "base/url.hpp"
 #include "google/api_error.hpp"
-#include "google/fields.hpp"
 #include "google/token_source.hpp"
 #include "http/retry.hpp"
 
@@ -53,7 +52,7 @@ Error refusal(const TokenRequest& request, const http::Response& response) {
   auto words = text_at(body, "error_description");
   if (code.empty()) {
     const auto api = read_api_error(response);
-    code = api.status;
+    code = api.status.value_or("");
     words = body.is_object() ? api.message : "";
   }
   const auto subtype = text_at(body, "error_subtype");

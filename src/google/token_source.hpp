@@ -20,15 +20,15 @@ constexpr auto cloud_platform_scope = "https://www.googleapis.com/auth/cloud-pla
 /// A credentials file, or one that stands within another.
 struct CredentialsFile {
   std::filesystem::path path{};
-  std::string origin{};  ///< "named by `GOOGLE_APPLICATION_CREDENTIALS`"; may be empty
+  std::optional<std::string> origin{};              ///< "named by `GOOGLE_APPLICATION_CREDENTIALS`"
   std::shared_ptr<const nlohmann::json> content{};  ///< an object
 
   /// "`/path`, named by `GOOGLE_APPLICATION_CREDENTIALS`".
   std::string place() const;
   /// Text at `key`; Error(usage) naming key and file when it is missing.
   std::string required(const char* key) const;
-  /// Text at `key`; empty when it is missing.
-  std::string optional(const char* key) const;
+  /// Text at `key`; none when it is missing or empty.
+  std::optional<std::string> optional(const char* key) const;
   /// Error(usage) about this file.
   Error fault(const std::string& what) const;
 };
@@ -42,13 +42,13 @@ public:
   AccessToken token() final;
   void expire() final;
 
-  std::string project() const override { return {}; }
+  std::optional<std::string> project() const override { return {}; }
 
-  std::string quota_project() const override;
+  std::optional<std::string> quota_project() const override;
 
   /// What tells these credentials from all others, secrets included, for a key of stored tokens;
-  /// empty when a token must not outlive the run.
-  virtual std::string identity() const { return {}; }
+  /// none when a token must not outlive the run.
+  virtual std::optional<std::string> identity() const { return {}; }
 
 protected:
   virtual AccessToken fetch() = 0;

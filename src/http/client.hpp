@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/report.hpp"
+#include "base/secret.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -22,6 +23,7 @@ struct Header {
 /// Certificates other than the system's.
 struct Tls {
   std::filesystem::path ca_file{};
+  bool ca_for_redirects{false};  ///< `ca_file` stands for other hosts, too
   std::filesystem::path certificate_file{};
   std::filesystem::path key_file{};
   bool verify{true};
@@ -54,16 +56,22 @@ struct Request {
   /// Longest time without a byte in either direction; 0 = no limit.
   std::chrono::seconds stall_timeout{0};
   Tls tls{};
+  /// Instead of the environment's; its URL may hold a login.
+  Secret proxy{};
+  /// The server may compress the answer; callbacks and body see it unpacked.
+  bool compressed{false};
   /// For what must not happen twice: a request on a kept connection that the server has just closed
   /// is sent again.
   bool new_connection{false};
   /// Redirects followed by GET and HEAD; with 0 the 3xx answer is returned. `Authorization`,
-  /// `Cookie` and `tls` never follow to another host, and https never becomes http.
+  /// `Cookie` and `tls` (but see ca_for_redirects) never follow to another host, and https never
+  /// becomes http.
   int max_redirects{0};
 };
 
 struct Response {
   int status{0};
+  std::string url{};  ///< the one that answered, behind all redirects
   std::vector<Header> headers{};
   /// At most 16 MiB; more throws Error(remote).
   std::string body{};
@@ -80,6 +88,7 @@ public:
   enum class Reason {
     resolve,   ///< the host's name has no address
     connect,   ///< refused, unreachable, or no answer in time
+    socket,    ///< a socket of this machine takes no connection: ErrorKind::environment
     tls,       ///< certificate or handshake
     timeout,   ///< the request or a byte of it took too long
     reset,     ///< the connection broke while in use
@@ -87,7 +96,9 @@ public:
   };
 
   TransportError(Reason reason, std::string message)
-      : Error{ErrorKind::remote, std::move(message)}, reason_{reason} {}
+      : Error{reason == Reason::socket ? ErrorKind::environment : ErrorKind::remote,
+              std::move(message)},
+        reason_{reason} {}
 
   Reason reason() const { return reason_; }
 

@@ -82,6 +82,7 @@ public:
     const bool may_follow = request.max_redirects > 0 && request.unix_socket.empty() &&
                             (request.method == "GET" || request.method == "HEAD");
     Response response = send_once(request, request.url);
+    response.url = request.url;
     if (!may_follow || !is_redirect(response)) {
       return response;
     }
@@ -94,6 +95,7 @@ public:
     if (is_redirect(response)) {
       throw_transport(TransportError::Reason::protocol, request, url, "too many redirects");
     }
+    response.url = url;
     return response;
   }
 
@@ -121,7 +123,9 @@ private:
         const std::string name = to_lower(header.name);
         return name == "authorization" || name == "cookie" || name == "x-registry-auth";
       });
-      request.tls = {};
+      const bool keeps = request.tls.ca_for_redirects;
+      request.tls = {.ca_file = keeps ? request.tls.ca_file : std::filesystem::path{},
+                     .ca_for_redirects = keeps};
     }
     return next;
   }

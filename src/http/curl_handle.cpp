@@ -39,7 +39,7 @@ void set_tls(CURL* handle, const Tls& tls) {
 TransportError::Reason reason_of(CURLcode code, std::string_view text) {
   using Reason = TransportError::Reason;
   // With TLS 1.3 the server judges the client's certificate after the handshake: its no is read as
-  // data.
+  // data, and libcurl has no code for it.
   if (text.find("SSL routines") != std::string_view::npos &&
       text.find("alert") != std::string_view::npos) {
     return Reason::tls;
@@ -100,6 +100,8 @@ void set_connection(CURL* handle,
   }
   if (!request.unix_socket.empty() || (parsed && is_of_this_machine(*parsed))) {
     set_option(handle, CURLOPT_PROXY, "");
+  } else if (!request.proxy.empty()) {
+    set_option(handle, CURLOPT_PROXY, request.proxy.reveal().c_str());
   }
   set_option(handle, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(request.connect_timeout.count()));
   set_option(handle, CURLOPT_TIMEOUT_MS, static_cast<long>(request.timeout.count()));
@@ -133,9 +135,10 @@ void throw_failure(
   curl().easy_getinfo(handle, CURLINFO_OS_ERRNO, &number);
   if (!request.unix_socket.empty() && code == CURLE_COULDNT_CONNECT) {
     const auto reason = number != 0 ? std::strerror(static_cast<int>(number)) : text;
-    throw Error(ErrorKind::environment,
-                fmt::format("cannot connect to `{}`", request.unix_socket.string()))
-        .cause(reason);
+    TransportError error{TransportError::Reason::socket,
+                         fmt::format("cannot connect to `{}`", request.unix_socket.string())};
+    error.cause(reason);
+    throw error;
   }
   std::string reason = redact_credentials(*text != '\0' ? text : curl().easy_strerror(code));
   if (!reason.empty() && reason.front() >= 'A' && reason.front() <= 'Z' &&

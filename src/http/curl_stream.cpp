@@ -15,9 +15,8 @@ namespace autopack::http {
 
 namespace {
 
-constexpr int poll_milliseconds = 100;
-constexpr std::size_t head_limit = 65536;
-constexpr std::size_t refusal_limit = 65536;
+constexpr std::size_t stream_head_limit = 65536;
+constexpr std::size_t stream_refusal_limit = 65536;
 
 class CurlStream final : public Stream {
 public:
@@ -74,6 +73,7 @@ private:
 
   void wait(short events) const {
     pollfd entry{socket_, events, 0};
+    constexpr int poll_milliseconds = 100;
     while (::poll(&entry, 1, poll_milliseconds) == 0) {
       if (cancellation_ != nullptr) {
         cancellation_->throw_if_requested();
@@ -122,7 +122,7 @@ std::string read_head(Stream& stream, const Request& request) {
                       "the connection was closed without an answer");
     }
     head += byte;
-    if (head.size() > head_limit) {
+    if (head.size() > stream_head_limit) {
       throw_transport(TransportError::Reason::protocol, request, request.url,
                       "the answer's head does not end");
     }
@@ -148,7 +148,7 @@ std::string read_refusal(Stream& stream, const std::string& head) {
       std::from_chars(value.data(), value.data() + value.size(), size);
     }
   }
-  std::string body(std::min(size, refusal_limit), '\0');
+  std::string body(std::min(size, stream_refusal_limit), '\0');
   std::size_t count = 0;
   while (count < body.size()) {
     const std::size_t more = stream.read(body.data() + count, body.size() - count);

@@ -132,7 +132,9 @@ HeaderList headers_of(const Request& request) {
   }
   // Waiting for 100 Continue costs a round trip that these servers do not answer anyway.
   append(list, "Expect:");
-  append(list, "Accept-Encoding:");
+  if (!request.compressed) {
+    append(list, "Accept-Encoding:");
+  }
   return list;
 }
 
@@ -212,6 +214,9 @@ Response transfer(CURLM* multi,
   set_connection(easy, request, url, text.data());
   if (!options.user_agent.empty()) {
     set_option(easy, CURLOPT_USERAGENT, options.user_agent.c_str());
+  }
+  if (request.compressed) {
+    set_option(easy, CURLOPT_ACCEPT_ENCODING, "");
   }
   set_option(easy, CURLOPT_FRESH_CONNECT, request.new_connection ? 1L : 0L);
   HeaderList headers = headers_of(request);

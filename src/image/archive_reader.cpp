@@ -179,18 +179,23 @@ public:
     return true;
   }
 
-  /// What the file holds whose header was read last.
+  /// As a Reader, of the file whose header was read last.
+  std::size_t read(char* buffer, std::size_t size) {
+    const la_ssize_t count = libarchive().read_data(handle_.get(), buffer, size);
+    check(count < 0 ? static_cast<int>(count) : ARCHIVE_OK);
+    return static_cast<std::size_t>(std::max<la_ssize_t>(count, 0));
+  }
+
+  /// What that file holds.
   std::string read(std::size_t size) {
     std::string text(size, '\0');
     std::size_t count = 0;
     while (count < size) {
-      const la_ssize_t more =
-          libarchive().read_data(handle_.get(), text.data() + count, size - count);
-      check(more < 0 ? static_cast<int>(more) : ARCHIVE_OK);
-      if (more <= 0) {
+      const std::size_t more = read(text.data() + count, size - count);
+      if (more == 0) {
         break;
       }
-      count += static_cast<std::size_t>(more);
+      count += more;
     }
     text.resize(count);
     return text;
@@ -213,18 +218,34 @@ private:
   Handle handle_{new_handle()};
 };
 
+void take_each(TarReader& tar, const TakeContent& take) {
+  const Reader content = [&](char* buffer, std::size_t size) { return tar.read(buffer, size); };
+  for (ArchiveEntry entry; tar.next(entry);) {
+    take(entry, content);
+  }
+}
+
 }  // namespace
 
 Digest read_archive(const Reader& reader,
                     const std::string& what,
                     const std::function<void(const ArchiveEntry&)>& take) {
+  return read_contents(reader, what,
+                       [&](const ArchiveEntry& entry, const Reader& /*content*/) { take(entry); });
+}
+
+Digest read_contents(const Reader& reader, const std::string& what, const TakeContent& take) {
   Decompressor plain{reader, what};
   TarReader tar{[&](char* buffer, std::size_t size) { return plain.read(buffer, size); }, what};
-  for (ArchiveEntry entry; tar.next(entry);) {
-    take(entry);
-  }
+  take_each(tar, take);
   tar.pass_over_rest();
   return plain.finish();
+}
+
+void read_plain_contents(const Reader& reader, const std::string& what, const TakeContent& take) {
+  TarReader tar{reader, what};
+  take_each(tar, take);
+  tar.pass_over_rest();
 }
 
 std::optional<std::string> read_member(const Reader& reader,
@@ -275,6 +296,25 @@ void decompress(int descriptor,
     }
   }
   throw unreadable(handle, fmt::format("{} cannot be decompressed", what));
+}
+
+std::string decompressed(std::string_view bytes, std::size_t limit) {
+  const std::string what = "compressed bytes";
+  Decompressor plain{[&](char* buffer, std::size_t size) {
+                       const std::size_t count = bytes.copy(buffer, size);
+                       bytes.remove_prefix(count);
+                       return count;
+                     },
+                     what};
+  std::string text;
+  std::string buffer(piece_size, '\0');
+  while (const std::size_t count = plain.read(buffer.data(), buffer.size())) {
+    text.append(buffer, 0, count);
+    if (text.size() > limit) {
+      throw Error(ErrorKind::environment, fmt::format("{} hold too much", what));
+    }
+  }
+  return text;
 }
 
 std::string normal_path(std::string_view path) {

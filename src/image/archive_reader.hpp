@@ -29,6 +29,16 @@ Digest read_archive(const Reader& reader,
                     const std::string& what,
                     const std::function<void(const ArchiveEntry&)>& take);
 
+/// An entry, and what it holds when it is a file: to be read, if at all, before the function
+/// returns.
+using TakeContent = std::function<void(const ArchiveEntry& entry, const Reader& content)>;
+
+/// read_archive with the contents of files.
+Digest read_contents(const Reader& reader, const std::string& what, const TakeContent& take);
+
+/// The same for a tar that is not compressed and whose digest nobody asks for.
+void read_plain_contents(const Reader& reader, const std::string& what, const TakeContent& take);
+
 /// The file of such a tar whose path ends with `name`, and reads to the end. None when there is
 /// none or it is larger than `limit` bytes.
 std::optional<std::string> read_member(const Reader& reader,
@@ -47,6 +57,10 @@ void index_archive(int descriptor,
 void decompress(int descriptor,
                 const std::string& what,
                 const std::function<void(std::string_view)>& take);
+
+/// What `bytes` hold, compressed or not. Throws Error(environment) when they are damaged, or hold
+/// more than `limit` bytes.
+std::string decompressed(std::string_view bytes, std::size_t limit);
 
 /// `path` without leading `./` and `/`, and without a slash at its end; empty for the root.
 std::string normal_path(std::string_view path);

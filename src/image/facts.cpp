@@ -1,6 +1,7 @@
 #include "image/facts.hpp"
 
 #include "base/json.hpp"
+#include "base/text.hpp"
 #include "image/reference.hpp"
 
 #include <algorithm>
@@ -28,6 +29,11 @@ Value value_of(const Json& object, const char* key, bool& ok) {
   }
 }
 
+/// How a text that may be absent stands in the record.
+std::string written(const std::optional<std::string>& text) {
+  return text.value_or("");
+}
+
 }  // namespace
 
 bool is_vertex_prebuilt(std::string_view reference) {
@@ -45,17 +51,17 @@ bool is_vertex_prebuilt(std::string_view reference) {
 
 std::string to_json_line(const BaseFacts& facts) {
   Json json{{"reference", facts.reference},
-            {"image_id", facts.image_id},
+            {"image_id", written(facts.image_id)},
             {"platform", facts.platform},
-            {"python", facts.python},
+            {"python", written(facts.python)},
             {"pip", facts.pip},
             {"apt", facts.apt},
             {"user", facts.user},
             {"entrypoint", facts.entrypoint},
-            {"cuda_version", facts.cuda_version},
+            {"cuda_version", written(facts.cuda_version)},
             {"vertex_prebuilt", facts.vertex_prebuilt}};
-  if (!facts.python_version.empty()) {
-    json["python_version"] = facts.python_version;
+  if (facts.python_version) {
+    json["python_version"] = *facts.python_version;
   }
   if (facts.digest) {
     json["digest"] = facts.digest->str();
@@ -71,23 +77,23 @@ std::optional<BaseFacts> facts_from_json(std::string_view text) {
   bool ok = true;
   const auto string = [&](const char* key) { return value_of<std::string>(json, key, ok); };
   BaseFacts facts{.reference = string("reference"),
-                  .image_id = string("image_id"),
+                  .image_id = non_empty(string("image_id")),
                   .platform = string("platform"),
-                  .python = string("python"),
-                  .python_version = string("python_version"),
+                  .python = non_empty(string("python")),
+                  .python_version = non_empty(string("python_version")),
                   .pip = value_of<bool>(json, "pip", ok),
                   .apt = value_of<bool>(json, "apt", ok),
                   .user = string("user"),
                   .entrypoint = value_of<std::vector<std::string>>(json, "entrypoint", ok),
                   .environment = value_of<std::vector<std::string>>(json, "environment", ok),
-                  .cuda_version = string("cuda_version"),
+                  .cuda_version = non_empty(string("cuda_version")),
                   .vertex_prebuilt = value_of<bool>(json, "vertex_prebuilt", ok)};
   if (const std::string digest = string("digest"); !digest.empty()) {
     facts.digest = Digest::parse(digest);
     ok = ok && facts.digest.has_value();
   }
   // It becomes part of a command.
-  ok = ok && (facts.python.empty() || facts.python == "python3" || facts.python == "python");
+  ok = ok && (!facts.python || facts.python == "python3" || facts.python == "python");
   return ok ? std::optional{std::move(facts)} : std::nullopt;
 }
 

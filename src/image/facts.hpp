@@ -13,17 +13,19 @@ namespace autopack::image {
 struct BaseFacts {
   std::string reference{};         ///< as the user wrote it
   std::optional<Digest> digest{};  ///< of the manifest; none when only the daemon has the image
-  std::string image_id{};          ///< `sha256:...` of its configuration; empty when not known
-  std::string platform{};          ///< `linux/amd64`
-  std::string python{};  ///< `python3` or `python`, whichever is on PATH; empty when neither
-  std::string python_version{};  ///< of that interpreter: `3.11.2`, `3.11`; empty when not known
-  bool pip{false};               ///< the interpreter has pip
-  bool apt{false};               ///< Debian or Ubuntu: apt-get is there
-  std::string user{};            ///< of the configuration; empty = root
+  std::optional<std::string>
+      image_id{};                       ///< `sha256:...` of its configuration; none when not known
+  std::string platform{};               ///< `linux/amd64`
+  std::optional<std::string> python{};  ///< `python3` or `python`, whichever is on PATH
+  /// Of that interpreter: `3.11.2`, `3.11`; none when not known.
+  std::optional<std::string> python_version{};
+  bool pip{false};     ///< the interpreter has pip
+  bool apt{false};     ///< Debian or Ubuntu: apt-get is there
+  std::string user{};  ///< of the configuration; empty = root
   std::vector<std::string> entrypoint{};
-  std::vector<std::string> environment{};  ///< `NAME=value`
-  std::string cuda_version{};              ///< from CUDA_VERSION; empty when not known
-  bool vertex_prebuilt{false};             ///< a Vertex AI prebuilt training image, by name
+  std::vector<std::string> environment{};     ///< `NAME=value`
+  std::optional<std::string> cuda_version{};  ///< from CUDA_VERSION; none when not known
+  bool vertex_prebuilt{false};                ///< a Vertex AI prebuilt training image, by name
 
   bool operator==(const BaseFacts&) const = default;
 };

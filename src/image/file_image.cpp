@@ -54,16 +54,21 @@ const IndexEntry& entry_for(const std::vector<IndexEntry>& entries,
   std::vector<std::string> names;
   for (const auto& entry : entries) {
     if (reference.digest ? entry.manifest.digest == *reference.digest
-                         : !reference.tag.empty() && entry.name == reference.tag) {
+                         : reference.tag && entry.name == reference.tag) {
       return entry;
     }
-    names.push_back(entry.name.empty() ? entry.manifest.digest.str() : entry.name);
+    names.push_back(entry.name.value_or(entry.manifest.digest.str()));
   }
-  const bool chosen = reference.digest || !reference.tag.empty();
-  if (!chosen && entries.size() == 1) {
+  const bool chosen = reference.digest || reference.tag;
+  // One image may have several names.
+  const bool is_one =
+      !entries.empty() && std::all_of(entries.begin(), entries.end(), [&](const auto& entry) {
+        return entry.manifest.digest == entries.front().manifest.digest;
+      });
+  if (!chosen && is_one) {
     return entries.front();
   }
-  const auto has_platform = [](const IndexEntry& entry) { return !entry.platform.empty(); };
+  const auto has_platform = [](const IndexEntry& entry) { return entry.platform.has_value(); };
   if (!chosen && !entries.empty() && std::all_of(entries.begin(), entries.end(), has_platform) &&
       std::all_of(names.begin(), names.end(),
                   [](const auto& name) { return name.starts_with("sha256:"); })) {
@@ -82,18 +87,22 @@ Source open_layout(const Files& files,
   const std::string where = quote(reference);
   const auto entries = parse_index(text_of(*files, "index.json", where), "the index of " + where);
   Descriptor chosen = entry_for(entries, reference, platform).manifest;
-  Source source{.name = reference.text, .digest = chosen.digest};
+  const Digest digest = chosen.digest;
   std::string text = read_blob(*files, chosen, where);
   if (is_index(text)) {
     chosen = choose(parse_index(text, "an index of " + where), platform, where).manifest;
     text = read_blob(*files, chosen, where);
   }
-  source.manifest = parse_manifest(text, "the manifest of " + where);
-  source.configuration = read_blob(*files, source.manifest.config, where);
+  auto manifest = parse_manifest(text, "the manifest of " + where);
+  auto configuration = read_blob(*files, manifest.config, where);
+  Source source{.name = reference.text,
+                .digest = digest,
+                .manifest = std::move(manifest),
+                .configuration = std::move(configuration),
+                .open = [files, where](const Descriptor& layer) {
+                  return verified(files->open(blob_name(layer.digest)), layer, where);
+                }};
   check_layers(source);
-  source.open = [files, where](const Descriptor& layer) {
-    return verified(files->open(blob_name(layer.digest)), layer, where);
-  };
   return source;
 }
 
@@ -133,13 +142,14 @@ json saved_image(const Members& files, const std::string& where) {
 Source open_saved(const Files& files, const FileReference& reference) {
   const std::string where = quote(reference);
   const json image = saved_image(*files, where);
-  Source source{.name = reference.text};
+  std::string configuration;
+  std::vector<Descriptor> descriptors;
   std::map<Digest, std::string> names;
   try {
-    source.configuration = text_of(*files, image.at("Config").get<std::string>(), where);
+    configuration = text_of(*files, image.at("Config").get<std::string>(), where);
     const auto layers = image.at("Layers").get<std::vector<std::string>>();
     const auto diff_ids =
-        Configuration::parse(source.configuration, "the configuration of " + where).diff_ids();
+        Configuration::parse(configuration, "the configuration of " + where).diff_ids();
     if (layers.size() != diff_ids.size()) {
       throw Error(ErrorKind::environment,
                   fmt::format("{} has {} layers, and its configuration names {}", where,
@@ -148,20 +158,22 @@ Source open_saved(const Files& files, const FileReference& reference) {
     for (std::size_t i = 0; i < layers.size(); ++i) {
       const auto layer = describe(*files, layers[i], diff_ids[i]);
       names[layer.digest] = layers[i];
-      source.manifest.layers.push_back(layer);
+      descriptors.push_back(layer);
     }
   } catch (const json::exception& error) {
     throw Error(ErrorKind::environment, fmt::format("{} cannot be read", where))
         .cause(error.what());
   }
-  source.manifest.config = {.digest = sha256(source.configuration),
-                            .size = source.configuration.size()};
-  source.manifest = as_oci(std::move(source.manifest));
-  source.digest = sha256(to_json(source.manifest));
-  source.open = [files, where, names = std::move(names)](const Descriptor& layer) {
-    return verified(files->open(names.at(layer.digest)), layer, where);
-  };
-  return source;
+  auto manifest = as_oci({.config = {.digest = sha256(configuration), .size = configuration.size()},
+                          .layers = std::move(descriptors)});
+  const auto digest = sha256(to_json(manifest));
+  return {.name = reference.text,
+          .digest = digest,
+          .manifest = std::move(manifest),
+          .configuration = std::move(configuration),
+          .open = [files, where, names = std::move(names)](const Descriptor& layer) {
+            return verified(files->open(names.at(layer.digest)), layer, where);
+          }};
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 #include <sys/file.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <set>
 
@@ -29,13 +30,9 @@ constexpr std::string_view blob_directory{"blobs/sha256"};
 constexpr auto* tag_annotation = "org.opencontainers.image.ref.name";
 constexpr auto* name_annotation = "io.containerd.image.name";
 
-fs::path blob_path(const fs::path& directory, const Digest& digest) {
-  return directory / blob_directory / digest.hex();
-}
-
 /// The manifest as a layout holds it, and its place in an index.
 struct Stored {
-  Manifest manifest{};
+  Manifest manifest;
   std::string text{};
   Json entry{};
 };
@@ -43,24 +40,13 @@ struct Stored {
 Stored stored(const Source& image) {
   Stored result{.manifest = as_oci(image.manifest)};
   result.text = to_json(result.manifest);
-  const std::string platform =
-      Configuration::parse(image.configuration, "the configuration of the image").platform();
-  const auto parts = split(platform, '/');
-  Json description{{"os", parts.at(0)}, {"architecture", parts.at(1)}};
-  if (parts.size() > 2) {
-    description["variant"] = parts[2];
-  }
-  result.entry = {{"mediaType", media_type::oci_manifest},
-                  {"digest", sha256(result.text).str()},
-                  {"size", result.text.size()},
-                  {"platform", std::move(description)}};
+  result.entry = index_entry(
+      {.manifest = {.media_type = std::string{media_type::oci_manifest},
+                    .digest = sha256(result.text),
+                    .size = result.text.size()},
+       .platform =
+           Configuration::parse(image.configuration, "the configuration of the image").platform()});
   return result;
-}
-
-Json index_of(Json entries) {
-  return {{"schemaVersion", 2},
-          {"mediaType", media_type::oci_index},
-          {"manifests", std::move(entries)}};
 }
 
 /// Blobs on their way into a layout: taken back when the image does not get there.
@@ -108,6 +94,10 @@ private:
   std::vector<fs::path> written_;
 };
 
+std::string tag_of_entry(const Json& entry) {
+  return entry.value("annotations", Json::object()).value(tag_annotation, std::string{});
+}
+
 /// The index of the layout at `directory` with `entry` in place of the one with the same tag, whose
 /// digest is added to `dropped`.
 Json merged_index(const fs::path& directory, const Json& entry, std::vector<Digest>& dropped) {
@@ -122,11 +112,8 @@ Json merged_index(const fs::path& directory, const Json& entry, std::vector<Dige
       throw unreadable;
     }
     try {
-      const auto tag = [](const Json& item) {
-        return item.value("annotations", Json::object()).value(tag_annotation, std::string{});
-      };
       for (const auto& old : index.at("manifests")) {
-        if (tag(old) != tag(entry)) {
+        if (tag_of_entry(old) != tag_of_entry(entry)) {
           entries.push_back(old);
         } else if (const auto digest = Digest::parse(old.value("digest", std::string{}))) {
           dropped.push_back(*digest);
@@ -150,11 +137,13 @@ public:
   }
 
 private:
-  autopack::Descriptor file_;
+  FileDescriptor file_;
 };
 
-/// What writers of blobs that were killed left.
-void sweep_blobs(const fs::path& directory) {
+/// Removes what killed writers left in the layout at `directory`.
+void sweep_writers(const fs::path& directory) {
+  sweep_leftovers(directory / "index.json");
+  sweep_leftovers(directory / "oci-layout");
   std::error_code code;
   for (fs::directory_iterator entry{directory / blob_directory, code};
        !code && entry != fs::directory_iterator{}; entry.increment(code)) {
@@ -166,14 +155,21 @@ void sweep_blobs(const fs::path& directory) {
   }
 }
 
-/// With the layout's lock held.
-void fill_layout(const Source& image, const fs::path& directory, const std::string& tag) {
-  Stored result = stored(image);
-  if (!tag.empty()) {
-    result.entry["annotations"] = {{tag_annotation, tag}};
+/// `entry` of an index under `tag`.
+Json tagged(Json entry, const std::optional<std::string>& tag) {
+  if (tag) {
+    entry["annotations"] = {{tag_annotation, *tag}};
   }
+  return entry;
+}
+
+/// With the layout's lock held.
+void fill_layout(const Source& image,
+                 const fs::path& directory,
+                 const std::optional<std::string>& tag) {
+  const Stored result = stored(image);
   std::vector<Digest> dropped;
-  const Json index = merged_index(directory, result.entry, dropped);
+  const Json index = merged_index(directory, tagged(result.entry, tag), dropped);
   NewBlobs blobs{directory};
   for (const Descriptor& layer : result.manifest.layers) {
     blobs.add(image, layer);
@@ -187,15 +183,28 @@ void fill_layout(const Source& image, const fs::path& directory, const std::stri
 }
 
 /// Adds the image to the layout at `path`; false when there is none.
-bool add_to_layout(const Source& image, const fs::path& path, const std::string& tag) {
+bool add_to_layout(const Source& image,
+                   const fs::path& path,
+                   const std::optional<std::string>& tag) {
   std::error_code failure;
   if (!fs::exists(path / "oci-layout", failure)) {
     return false;
   }
   const Lock lock{path};
-  sweep_blobs(path);
+  sweep_writers(path);
   fill_layout(image, path, tag);
   return true;
+}
+
+/// Takes what has one of `tags` out of an index.
+void drop_tags(Json& index, const std::vector<std::string>& tags) {
+  auto& listed = index["manifests"];
+  listed.erase(std::remove_if(listed.begin(), listed.end(),
+                              [&](const Json& entry) {
+                                return std::find(tags.begin(), tags.end(), tag_of_entry(entry)) !=
+                                       tags.end();
+                              }),
+               listed.end());
 }
 
 std::string tag_of(const std::string& name) {
@@ -205,7 +214,9 @@ std::string tag_of(const std::string& name) {
 
 }  // namespace
 
-void write_layout(const Source& image, const fs::path& directory, const std::string& tag) {
+void write_layout(const Source& image,
+                  const fs::path& directory,
+                  const std::optional<std::string>& tag) {
   std::error_code failure;
   const fs::path path = fs::absolute(directory / "").parent_path();
   sweep_leftovers(path);
@@ -225,6 +236,61 @@ void write_layout(const Source& image, const fs::path& directory, const std::str
   if (!add_to_layout(image, path, tag)) {
     throw Error(ErrorKind::usage, fmt::format("`{}` is there already, and is no OCI layout",
                                               printable(directory.string())));
+  }
+}
+
+Digest join_layout(const fs::path& directory,
+                   const std::vector<std::string>& parts,
+                   const std::optional<std::string>& tag) {
+  const Lock lock{directory};
+  const std::string what = fmt::format("the index of `{}`", printable(directory.string()));
+  const auto there = parse_index(read_file(directory / "index.json"), what);
+  Json entries = Json::array();
+  for (const auto& part : parts) {
+    const auto found = std::find_if(there.begin(), there.end(), [&](const IndexEntry& entry) {
+      return entry.name == part && entry.platform;
+    });
+    if (found == there.end()) {
+      throw Error(ErrorKind::environment, fmt::format("{} lost `{}`", what, part))
+          .hint("nothing else may write there meanwhile");
+    }
+    entries.push_back(index_entry(*found));
+  }
+  const std::string text = write_json(index_of(std::move(entries)));
+  Digest digest = sha256(text);
+  std::vector<Digest> dropped;
+  Json index = merged_index(
+      directory,
+      tagged(
+          {{"mediaType", media_type::oci_index}, {"digest", digest.str()}, {"size", text.size()}},
+          tag),
+      dropped);
+  drop_tags(index, parts);
+  NewBlobs blobs{directory};
+  blobs.add(digest, text);
+  write_file(directory / "index.json", write_json(index));
+  blobs.keep();
+  sweep_layout(directory, dropped);
+  return digest;
+}
+
+void discard_parts(const fs::path& directory, const std::vector<std::string>& parts) {
+  try {
+    const Lock lock{directory};
+    const auto text = read_file(directory / "index.json");
+    std::vector<Digest> dropped;
+    for (const auto& entry : parse_index(text, "the layout")) {
+      if (std::find(parts.begin(), parts.end(), entry.name) != parts.end()) {
+        dropped.push_back(entry.manifest.digest);
+      }
+    }
+    if (!dropped.empty()) {
+      Json index = parse_json(text);
+      drop_tags(index, parts);
+      write_file(directory / "index.json", write_json(index));
+      sweep_layout(directory, dropped);
+    }
+  } catch (const Error&) {  // another error is on its way, and is the one to tell
   }
 }
 

@@ -28,7 +28,7 @@ void split_layout(std::string_view path, FileReference& reference) {
   const auto colon = path.rfind(':');
   const auto slash = path.rfind('/');
   if (colon != std::string_view::npos && (slash == std::string_view::npos || colon > slash)) {
-    reference.tag = path.substr(colon + 1);
+    reference.tag = non_empty(std::string{path.substr(colon + 1)});
     path = path.substr(0, colon);
   }
   reference.path = path;
@@ -75,8 +75,8 @@ std::string build_name(const BaseFacts& base) {
   if (!names_files(base.reference)) {
     return base.reference;
   }
-  const auto colon = base.image_id.find(':');
-  return "autopack/base:" + base.image_id.substr(colon + 1).substr(0, 16);
+  const std::string id = base.image_id.value_or("");
+  return "autopack/base:" + id.substr(id.find(':') + 1).substr(0, 16);
 }
 
 }  // namespace autopack::image

@@ -17,7 +17,7 @@ struct FileReference {
 
   Kind kind{Kind::layout};
   std::filesystem::path path{};
-  std::string tag{};
+  std::optional<std::string> tag{};
   std::optional<Digest> digest{};
   std::string text{};  ///< as the user wrote it
 

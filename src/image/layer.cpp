@@ -2,6 +2,7 @@
 
 #include "base/background.hpp"
 #include "base/error.hpp"
+#include "image/inflate.hpp"
 
 #include <libdeflate.h>
 
@@ -21,6 +22,17 @@ constexpr std::size_t member_size = 1U << 18U;
 
 /// The fastest level: on a code edit the time to compress counts, not the last per cent of size.
 constexpr int compression_level = 1;
+
+/// Before a deflate stream in a gzip member (RFC 1952 section 2.3): no time, no name, any system.
+constexpr std::string_view member_header{"\x1f\x8b\x08\0\0\0\0\0\0\xff", 10};
+
+std::string little_endian(std::uint32_t value) {
+  std::string bytes;
+  for (unsigned shift = 0; shift < 32; shift += 8) {
+    bytes += static_cast<char>(value >> shift & 0xffU);
+  }
+  return bytes;
+}
 
 std::string compress(std::string_view bytes) {
   const std::unique_ptr<libdeflate_compressor, decltype(&libdeflate_free_compressor)> compressor{
@@ -46,16 +58,29 @@ std::size_t most_running() {
 
 struct LayerWriter::State {
   Take out;
+  std::optional<LayerFacts> known{};
   Sha256 tar_hash{};
   Sha256 hash{};
-  LayerFacts facts{};
+  std::uint64_t size{0};      ///< bytes given out
+  std::uint64_t tar_size{0};  ///< bytes of the tar
   std::string pending{};
   std::deque<Background<std::string>> running{};
 
-  void emit(const std::string& member) {
-    hash.update(member);
-    facts.size += member.size();
-    out(member);
+  void emit(std::string_view bytes) {
+    hash.update(bytes);
+    size += bytes.size();
+    out(bytes);
+  }
+
+  void hash_tar(std::string_view bytes) {
+    if (!known) {
+      tar_hash.update(bytes);
+    }
+  }
+
+  void compress_pending() {
+    running.push_back(
+        in_background([piece = std::exchange(pending, {})] { return compress(piece); }));
   }
 
   /// Lets at most `limit` members be under way.
@@ -68,37 +93,68 @@ struct LayerWriter::State {
   }
 };
 
-LayerWriter::LayerWriter(Take out)
-    : state_{std::make_unique<State>(State{.out = std::move(out)})} {}
+LayerWriter::LayerWriter(Take out, std::optional<LayerFacts> known)
+    : state_{std::make_unique<State>(State{.out = std::move(out), .known = std::move(known)})} {}
 
 LayerWriter::~LayerWriter() = default;
 
 void LayerWriter::write(std::string_view tar_bytes) {
-  state_->tar_hash.update(tar_bytes);
-  state_->facts.tar_size += tar_bytes.size();
+  state_->hash_tar(tar_bytes);
+  state_->tar_size += tar_bytes.size();
   while (!tar_bytes.empty()) {
     state_->pending.reserve(member_size);
     const std::size_t room = member_size - state_->pending.size();
     state_->pending += tar_bytes.substr(0, room);
     tar_bytes.remove_prefix(std::min(room, tar_bytes.size()));
     if (state_->pending.size() == member_size) {
-      state_->running.push_back(
-          in_background([piece = std::exchange(state_->pending, {})] { return compress(piece); }));
+      state_->compress_pending();
       state_->drain(most_running());
     }
   }
 }
 
+void LayerWriter::write_deflated(const Deflated& part) {
+  if (!state_->pending.empty()) {
+    state_->compress_pending();
+  }
+  if (!state_->known) {
+    std::uint64_t size = 0;
+    std::uint32_t crc = 0;
+    part.bytes([&](std::string_view bytes) {
+      state_->tar_hash.update(bytes);
+      crc = crc32(crc, bytes);
+      size += bytes.size();
+    });
+    if (size != part.size || crc != part.crc) {
+      throw Error(ErrorKind::internal, "a deflate stream does not stand for what it should");
+    }
+  }
+  state_->tar_size += part.size;
+  state_->drain(0);
+  state_->emit(member_header);
+  part.stream([&](std::string_view bytes) { state_->emit(bytes); });
+  state_->emit(little_endian(part.crc) + little_endian(static_cast<std::uint32_t>(part.size)));
+}
+
 LayerFacts LayerWriter::finish() {
-  const bool has_last = !state_->pending.empty() || state_->facts.tar_size == 0;
+  const bool has_last = !state_->pending.empty() || state_->tar_size == 0;
   const std::string last = has_last ? compress(state_->pending) : std::string{};
   state_->drain(0);
   if (has_last) {
     state_->emit(last);
   }
-  state_->facts.digest = state_->hash.finish();
-  state_->facts.diff_id = state_->tar_hash.finish();
-  return state_->facts;
+  return {.digest = state_->hash.finish(),
+          .diff_id = state_->known ? state_->known->diff_id : state_->tar_hash.finish(),
+          .size = state_->size,
+          .tar_size = state_->tar_size};
+}
+
+std::string compressed(std::string_view text) {
+  std::string bytes;
+  LayerWriter writer{[&](std::string_view piece) { bytes += piece; }};
+  writer.write(text);
+  writer.finish();
+  return bytes;
 }
 
 }  // namespace autopack::image

@@ -23,9 +23,19 @@ constexpr std::size_t most_steps{4096};
 /// All names of programs and links of the largest images are a tenth of it.
 constexpr std::size_t most_remembered{std::size_t{64} << 20U};
 
-using Nodes = std::map<std::string, std::string>;
+/// What notes may read of all files of a layer: a file's size is a number in a header, and its
+/// holes cost nothing to write.
+constexpr std::uint64_t most_read{std::uint64_t{4} << 30U};
 
-void erase_below(Nodes& nodes, const std::string& path) {
+bool tells_of_programs(const ArchiveEntry& entry, const std::string& path) {
+  return entry.type == ArchiveEntry::Type::symlink || (entry.mode & 0111U) != 0 ||
+         path.ends_with("/pip/__init__.py") || path.ends_with("/pyvenv.cfg") ||
+         path == "pyvenv.cfg";
+}
+
+}  // namespace
+
+void LayerTree::erase_below(Nodes& nodes, const std::string& path) {
   const std::string prefix = path.empty() ? "" : path + "/";
   auto first = nodes.lower_bound(prefix);
   auto last = first;
@@ -36,34 +46,27 @@ void erase_below(Nodes& nodes, const std::string& path) {
 }
 
 /// Makes sure that `path` and what is above it can be directories.
-void erase_above(Nodes& nodes, const std::string& path) {
+void LayerTree::erase_above(Nodes& nodes, const std::string& path) {
   for (auto slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1)) {
     const std::string directory = path.substr(0, slash);
     const auto first = nodes.lower_bound(directory);
     if (first == nodes.end() || !first->first.starts_with(directory)) {
       return;  // then nothing is known below it either
     }
-    if (first->first == directory) {
+    if (first->first == directory && !first->second.is_directory) {
       nodes.erase(first);
     }
   }
 }
 
-bool tells_of_programs(const ArchiveEntry& entry, const std::string& path) {
-  return entry.type == ArchiveEntry::Type::symlink || (entry.mode & 0111U) != 0 ||
-         path.ends_with("/pip/__init__.py") || path.ends_with("/pyvenv.cfg") ||
-         path == "pyvenv.cfg";
-}
-
-}  // namespace
-
 /// One layer's changes: deletions come before additions, wherever they stand in the tar.
 class LayerTree::Changes {
 public:
-  Changes(Nodes& lower, std::string what) : lower_{lower}, what_{std::move(what)} {}
+  Changes(Nodes& lower, const Notes& notes, std::string what)
+      : lower_{lower}, notes_{notes}, what_{std::move(what)} {}
 
-  void take(const ArchiveEntry& entry) {
-    const std::string path = normal_path(entry.path);
+  void take(const ArchiveEntry& entry, const std::string& directory, const Reader& content) {
+    const std::string path = directory + normal_path(entry.path);
     if (path.empty()) {
       return;
     }
@@ -80,27 +83,84 @@ public:
       replace(parent.empty() ? name.substr(whiteout.size())
                              : parent + "/" + name.substr(whiteout.size()));
     } else if (entry.type == ArchiveEntry::Type::directory) {
-      lower_.erase(path);
+      take_directory(entry, path);
     } else {
       replace(path);
       added_.erase(path);
-      if (tells_of_programs(entry, path)) {
-        remember(path, entry.type == ArchiveEntry::Type::symlink ? entry.link : "");
-      }
+      take_file(entry, path, directory, content);
     }
   }
 
   void finish() { lower_.merge(added_); }
 
 private:
-  void remember(const std::string& path, const std::string& target) {
-    remembered_ += path.size() + target.size();
-    if (remembered_ > most_remembered) {
-      throw Error(ErrorKind::environment, fmt::format("{} cannot be looked through", what_))
-          .cause(fmt::format("its programs and links have names of more than {}",
-                             human_size(most_remembered)));
+  void take_directory(const ArchiveEntry& entry, const std::string& path) {
+    const auto there = lower_.find(path);
+    if (there != lower_.end() && there->second.is_directory) {
+      return;
     }
-    added_[path] = target;
+    lower_.erase(path);
+    if (auto noted = note(entry, path, {})) {
+      remember(path, {.note = std::move(noted), .is_directory = true});
+    }
+  }
+
+  void take_file(const ArchiveEntry& entry,
+                 const std::string& path,
+                 const std::string& directory,
+                 const Reader& content) {
+    if (entry.type == ArchiveEntry::Type::symlink) {
+      remember(path, {.target = non_empty(entry.link)});
+      return;
+    }
+    auto noted = entry.type == ArchiveEntry::Type::hard_link
+                     ? note_of(directory + normal_path(entry.link))
+                     : note(entry, path, content);
+    if (noted || tells_of_programs(entry, path)) {
+      remember(path, {.note = std::move(noted)});
+    }
+  }
+
+  std::optional<std::string> note(ArchiveEntry entry,
+                                  const std::string& path,
+                                  const Reader& content) {
+    if (!notes_) {
+      return std::nullopt;
+    }
+    entry.path = path;
+    return notes_(entry, [&](char* buffer, std::size_t size) {
+      const std::size_t count = content ? content(buffer, size) : 0;
+      read_ += count;
+      if (read_ > most_read) {
+        throw too_much(
+            fmt::format("more than {} of it would have to be read", human_size(most_read)));
+      }
+      return count;
+    });
+  }
+
+  /// Of the file that a hard link stands for.
+  std::optional<std::string> note_of(const std::string& path) const {
+    if (const auto found = added_.find(path); found != added_.end()) {
+      return found->second.note;
+    }
+    const auto found = lower_.find(path);
+    return found == lower_.end() ? std::nullopt : found->second.note;
+  }
+
+  void remember(const std::string& path, Node node) {
+    remembered_ += path.size() + node.target.value_or("").size() + node.note.value_or("").size();
+    if (remembered_ > most_remembered) {
+      throw too_much(fmt::format("what is to be remembered of it has more than {}",
+                                 human_size(most_remembered)));
+    }
+    added_[path] = std::move(node);
+  }
+
+  Error too_much(const std::string& why) const {
+    return std::move(
+        Error(ErrorKind::environment, fmt::format("{} cannot be looked through", what_))
+            .cause(why));
   }
 
   void replace(const std::string& path) {
@@ -109,17 +169,30 @@ private:
   }
 
   Nodes& lower_;
+  const Notes& notes_;
   std::string what_;
   std::size_t remembered_{0};
+  std::uint64_t read_{0};
   Nodes added_;
   std::string last_parent_;
 };
 
 Digest LayerTree::add(const Reader& layer, const std::string& what) {
-  Changes changes{nodes_, what};
-  Digest plain = read_archive(layer, what, [&](const ArchiveEntry& entry) { changes.take(entry); });
+  Changes changes{nodes_, notes_, what};
+  Digest plain = read_contents(layer, what, [&](const ArchiveEntry& entry, const Reader& content) {
+    changes.take(entry, "", content);
+  });
   changes.finish();
   return plain;
+}
+
+void LayerTree::add_into(const std::string& directory, const Reader& tar, const std::string& what) {
+  Changes changes{nodes_, notes_, what};
+  const std::string inside = normal_path(directory);
+  read_plain_contents(tar, what, [&](const ArchiveEntry& entry, const Reader& content) {
+    changes.take(entry, inside.empty() ? "" : inside + "/", content);
+  });
+  changes.finish();
 }
 
 /// `path` with the links on its way followed, the link at its end only with `last`; a path that
@@ -144,35 +217,60 @@ std::string LayerTree::resolve(const std::string& path, bool last) const {
     }
     const std::string next = done.empty() ? name : done + "/" + name;
     const auto node = nodes_.find(next);
-    const bool follow = node != nodes_.end() && !node->second.empty() && (last || !rest.empty());
+    const bool follow = node != nodes_.end() && node->second.target && (last || !rest.empty());
     if (!follow || ++links > most_links) {
       done = next;
       continue;
     }
-    if (node->second.starts_with('/')) {
+    const std::string& to = *node->second.target;
+    if (to.starts_with('/')) {
       done.clear();
     }
-    const auto target = split(node->second, '/');
+    const auto target = split(to, '/');
     rest.insert(rest.end(), target.rbegin(), target.rend());
   }
   return done;
 }
 
-std::map<std::string, std::string> LayerTree::look(const std::vector<std::string>& paths) const {
-  std::map<std::string, std::string> found;
+std::map<std::string, std::optional<std::string>> LayerTree::look(
+    const std::vector<std::string>& paths) const {
+  std::map<std::string, std::optional<std::string>> found;
   for (const auto& path : paths) {
     const auto node = nodes_.find(resolve(path, false));
     if (node != nodes_.end()) {
-      found[path] = node->second.empty() ? "" : "/" + resolve(path, true);
+      found[path] = node->second.target ? std::optional{"/" + resolve(path, true)} : std::nullopt;
     }
   }
   return found;
 }
 
-LayerTree read_layers(const Source& source) {
+std::optional<std::string> LayerTree::note(const std::string& path) const {
+  const auto node = nodes_.find(resolve(path, true));
+  return node == nodes_.end() ? std::nullopt : node->second.note;
+}
+
+bool LayerTree::holds_below(const std::string& directory) const {
+  const std::string prefix = resolve(directory, true) + "/";
+  const auto node = nodes_.lower_bound(prefix);
+  return node != nodes_.end() && node->first.starts_with(prefix);
+}
+
+std::vector<std::string> LayerTree::noted_below(const std::string& directory) const {
+  const std::string prefix = resolve(directory, true) + "/";
+  std::vector<std::string> paths;
+  for (auto node = nodes_.lower_bound(prefix);
+       node != nodes_.end() && node->first.starts_with(prefix); ++node) {
+    if (node->second.note) {
+      paths.push_back("/" + node->first);
+    }
+  }
+  return paths;
+}
+
+LayerTree read_layers(const Source& source, Notes notes) {
   const auto diff_ids = check_layers(source);
   const auto& layers = source.manifest.layers;
-  LayerTree tree;
+  LayerTree tree{std::move(notes)};
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const bool repeated = i > 0 && layers[i - 1].digest == layers[i].digest;
     if (repeated && diff_ids[i - 1] == diff_ids[i]) {

@@ -15,10 +15,6 @@ namespace fs = std::filesystem;
 
 constexpr int most_nested{4};
 
-fs::path blob_path(const fs::path& directory, const Digest& digest) {
-  return directory / "blobs" / "sha256" / digest.hex();
-}
-
 /// Adds what an index or a manifest names, through all levels. Throws Error when one is not there
 /// or cannot be read.
 void add_named(const fs::path& directory,
@@ -44,6 +40,10 @@ void add_named(const fs::path& directory,
 }
 
 }  // namespace
+
+fs::path blob_path(const fs::path& directory, const Digest& digest) {
+  return directory / "blobs" / "sha256" / digest.hex();
+}
 
 void sweep_layout(const fs::path& directory, const std::vector<Digest>& dropped) {
   std::set<Digest> needed;

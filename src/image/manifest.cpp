@@ -37,10 +37,12 @@ Descriptor descriptor_of(const json& value, const std::string& what) {
   if (!digest) {
     throw Error(ErrorKind::remote, fmt::format("{} names a blob without a sha256 digest", what));
   }
-  return Descriptor{.media_type = value.value("mediaType", ""),
-                    .digest = *digest,
-                    .size = value.at("size").get<std::uint64_t>(),
-                    .urls = value.value("urls", std::vector<std::string>{})};
+  return Descriptor{
+      .media_type = value.value("mediaType", ""),
+      .digest = *digest,
+      .size = value.at("size").get<std::uint64_t>(),
+      .urls = value.value("urls", std::vector<std::string>{}),
+      .annotations = value.value("annotations", std::map<std::string, std::string>{})};
 }
 
 nlohmann::ordered_json to_ordered_json(const Descriptor& descriptor) {
@@ -50,22 +52,28 @@ nlohmann::ordered_json to_ordered_json(const Descriptor& descriptor) {
   if (!descriptor.urls.empty()) {
     value["urls"] = descriptor.urls;
   }
+  if (!descriptor.annotations.empty()) {
+    value["annotations"] = descriptor.annotations;
+  }
   return value;
 }
 
-std::string platform_of(const json& value) {
+std::optional<std::string> platform_of(const json& value) {
   std::string platform = value.value("os", "") + "/" + value.value("architecture", "");
   if (const auto variant = value.value("variant", ""); !variant.empty()) {
     platform += "/" + variant;
   }
-  return platform == "/" ? "" : platform;
+  return platform == "/" ? std::nullopt : std::optional{std::move(platform)};
 }
 
 /// `linux/amd64` fits every variant of it; `linux/arm64/v8` fits itself and an index that names
 /// none.
-bool fits(const std::string& offered, const std::string& wanted) {
-  return offered == wanted || offered.starts_with(wanted + "/") ||
-         (!offered.empty() && wanted.starts_with(offered + "/"));
+bool fits(const std::optional<std::string>& offered, const std::string& wanted) {
+  if (!offered) {
+    return wanted.empty();
+  }
+  return *offered == wanted || offered->starts_with(wanted + "/") ||
+         wanted.starts_with(*offered + "/");
 }
 
 }  // namespace
@@ -82,8 +90,7 @@ Manifest parse_manifest(std::string_view text, const std::string& what) {
                   fmt::format("{} is not an image manifest of schema version 2", what))
           .hint("push the image again with a current docker, or name another one");
     }
-    Manifest manifest;
-    manifest.config = descriptor_of(document.at("config"), what);
+    Manifest manifest{.config = descriptor_of(document.at("config"), what)};
     if (document.at("layers").size() > most_layers) {
       throw Error(ErrorKind::remote,
                   fmt::format("{} names {} layers", what, document.at("layers").size()))
@@ -108,8 +115,10 @@ std::vector<IndexEntry> parse_index(std::string_view text, const std::string& wh
     for (const auto& value : document.at("manifests")) {
       entries.push_back(
           {.manifest = descriptor_of(value, what),
-           .platform = value.contains("platform") ? platform_of(value.at("platform")) : "",
-           .name = value.value("annotations", json::object()).value(reference_annotation, "")});
+           .platform =
+               value.contains("platform") ? platform_of(value.at("platform")) : std::nullopt,
+           .name = non_empty(
+               value.value("annotations", json::object()).value(reference_annotation, ""))});
     }
     return entries;
   });
@@ -123,8 +132,8 @@ const IndexEntry& choose(const std::vector<IndexEntry>& entries,
     if (fits(entry.platform, platform)) {
       return entry;
     }
-    if (!entry.platform.empty() && !entry.platform.starts_with("unknown")) {
-      offered.push_back("`" + entry.platform + "`");
+    if (entry.platform && !entry.platform->starts_with("unknown")) {
+      offered.push_back("`" + *entry.platform + "`");
     }
   }
   throw Error(ErrorKind::project, fmt::format("{} has no image for `{}`", what, platform))
@@ -145,6 +154,26 @@ std::string to_json(const Manifest& manifest) {
     document["annotations"] = manifest.annotations;
   }
   return write_json(document);
+}
+
+nlohmann::json index_entry(const IndexEntry& entry) {
+  nlohmann::json written{{"mediaType", entry.manifest.media_type},
+                         {"digest", entry.manifest.digest.str()},
+                         {"size", entry.manifest.size}};
+  if (entry.platform) {
+    const auto parts = split(*entry.platform, '/');
+    written["platform"] = {{"os", parts.at(0)}, {"architecture", parts.at(1)}};
+    if (parts.size() > 2) {
+      written["platform"]["variant"] = parts[2];
+    }
+  }
+  return written;
+}
+
+nlohmann::json index_of(nlohmann::json entries) {
+  return {{"schemaVersion", 2},
+          {"mediaType", media_type::oci_index},
+          {"manifests", std::move(entries)}};
 }
 
 }  // namespace autopack::image

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,9 +34,10 @@ inline constexpr std::string_view docker_layer =
 /// Names a blob: what a manifest says of its configuration and its layers.
 struct Descriptor {
   std::string media_type{};
-  Digest digest{sha256("")};
+  Digest digest;
   std::uint64_t size{0};
   std::vector<std::string> urls{};  ///< foreign layers; kept as they are
+  std::map<std::string, std::string> annotations{};
 
   bool operator==(const Descriptor&) const = default;
 };
@@ -43,7 +45,7 @@ struct Descriptor {
 /// An image manifest, OCI or Docker schema 2.
 struct Manifest {
   std::string media_type{};
-  Descriptor config{};
+  Descriptor config;
   std::vector<Descriptor> layers{};
   std::map<std::string, std::string> annotations{};
 
@@ -52,9 +54,9 @@ struct Manifest {
 
 /// One image of an index.
 struct IndexEntry {
-  Descriptor manifest{};
-  std::string platform{};  ///< `linux/arm64/v8`; empty when the index does not say
-  std::string name{};      ///< annotation `org.opencontainers.image.ref.name`; empty without one
+  Descriptor manifest;
+  std::optional<std::string> platform{};  ///< `linux/arm64/v8`; none when the index does not say
+  std::optional<std::string> name{};      ///< annotation `org.opencontainers.image.ref.name`
 };
 
 /// True when `text` is an index (OCI) or a manifest list (Docker).
@@ -69,6 +71,10 @@ const IndexEntry& choose(const std::vector<IndexEntry>& entries,
                          const std::string& what);
 /// Compact JSON with a fixed order of keys.
 std::string to_json(const Manifest& manifest);
+/// What an OCI index says of an image; its name is left out.
+nlohmann::json index_entry(const IndexEntry& entry);
+/// An OCI index of such entries.
+nlohmann::json index_of(nlohmann::json entries);
 
 /// True when a history's `created_by` is a RUN step, as BuildKit or the classic builder writes it.
 bool is_run_step(std::string_view created_by);

@@ -20,12 +20,12 @@ namespace autopack::image {
 namespace {
 
 namespace fs = std::filesystem;
-using File = autopack::Descriptor;
+using File = FileDescriptor;
 
 constexpr std::uint64_t largest_text{8U << 20U};
 
 /// As many links as Linux follows.
-constexpr int most_links{40};
+constexpr int most_links_followed{40};
 
 Error cannot_read(const fs::path& path, int code) {
   return Error(ErrorKind::usage, fmt::format("cannot read `{}`", printable(path.string())))
@@ -164,7 +164,7 @@ private:
 
   const Member* find(std::string name) const {
     name = normal_path(name);
-    for (int links = 0; links < most_links; ++links) {
+    for (int links = 0; links < most_links_followed; ++links) {
       const auto found = members_.find(name);
       if (found == members_.end()) {
         return nullptr;

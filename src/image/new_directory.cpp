@@ -23,12 +23,12 @@ NewDirectory::NewDirectory(const fs::path& path) : path_{path} {
     if (::mkdir(temporary_.c_str(), 0755) != 0) {
       throw cannot_make(std::strerror(errno));
     }
-    file_ = autopack::Descriptor{::open(temporary_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+    file_ = FileDescriptor{::open(temporary_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
     if (!file_ && errno != ENOENT) {
       throw cannot_make(std::strerror(errno));
     }
     if (file_ && !hold(file_.get())) {
-      file_ = autopack::Descriptor{-1};
+      file_ = FileDescriptor{-1};
     }
   }
 }

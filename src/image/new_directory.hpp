@@ -28,7 +28,7 @@ private:
 
   std::filesystem::path path_;
   std::filesystem::path temporary_{};
-  autopack::Descriptor file_{-1};
+  FileDescriptor file_{-1};
 };
 
 }  // namespace autopack::image

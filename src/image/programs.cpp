@@ -2,7 +2,6 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "image/layer_tree.hpp"
 
 #include <fmt/format.h>
 
@@ -18,32 +17,17 @@ namespace {
 /// What a container's PATH is when its image sets none.
 constexpr std::string_view default_path{
     "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"};
-constexpr std::size_t most_directories{200};
+constexpr std::size_t most_path_directories{200};
 constexpr int oldest_minor = 5;
 constexpr int newest_minor = 20;
 
-using Found = std::map<std::string, std::string>;
-
-std::string variable(const std::vector<std::string>& environment, std::string_view name) {
-  std::string value;
-  for (const auto& entry : environment) {
-    if (entry.starts_with(name) && entry.size() > name.size() && entry[name.size()] == '=') {
-      value = entry.substr(name.size() + 1);
-    }
-  }
-  return value;
-}
+using Found = std::map<std::string, std::optional<std::string>>;
 
 std::string parent(const std::string& path) {
   return path.substr(0, path.rfind('/'));
 }
 
-/// An interpreter on PATH: where it was found, and the file behind the links.
-struct Interpreter {
-  std::string name{};  ///< `python3` or `python`
-  std::string path{};
-  std::string file{};
-};
+using Interpreter = PythonProgram;
 
 /// The first of PATH's directories that holds `name`, links followed to a file that exists.
 std::optional<Interpreter> find_interpreter(const std::string& name,
@@ -56,25 +40,27 @@ std::optional<Interpreter> find_interpreter(const std::string& name,
     if (at == found.end()) {
       continue;
     }
-    const std::string file = at->second.empty() ? path : at->second;
-    if (at->second.empty() || targets.contains(file)) {
+    const std::string file = at->second.value_or(path);
+    if (!at->second || targets.contains(file)) {
       return Interpreter{.name = name, .path = path, .file = file};
     }
   }
   return std::nullopt;
 }
 
-/// `3.11` of `python3.11`, a file or a directory of libraries; empty when the name says no more
+/// `3.11` of `python3.11`, a file or a directory of libraries; none when the name says no more
 /// than `python3`.
-std::string version_in_name(std::string_view path) {
+std::optional<std::string> version_in_name(std::string_view path) {
   constexpr std::string_view start{"python3."};
   const auto name = path.substr(path.rfind('/') + 1);
   if (!name.starts_with(start)) {
-    return {};
+    return std::nullopt;
   }
   const auto end = std::min(name.find_first_not_of("0123456789", start.size()), name.size());
-  return end == start.size() ? ""
-                             : "3." + std::string{name.substr(start.size(), end - start.size())};
+  if (end == start.size()) {
+    return std::nullopt;
+  }
+  return "3." + std::string{name.substr(start.size(), end - start.size())};
 }
 
 /// Where the packages of an interpreter lie, whatever its layout.
@@ -85,7 +71,7 @@ std::vector<std::string> package_directories(const Interpreter& interpreter, boo
   }
   std::vector<std::string> versions;
   const std::string base = interpreter.file.substr(interpreter.file.rfind('/') + 1);
-  if (!version_in_name(base).empty()) {
+  if (version_in_name(base)) {
     versions.push_back(base);
   } else {
     for (int minor = oldest_minor; minor <= newest_minor; ++minor) {
@@ -106,13 +92,13 @@ std::vector<std::string> package_directories(const Interpreter& interpreter, boo
 }
 
 std::vector<std::string> path_directories(const std::vector<std::string>& environment) {
-  const std::string path = variable(environment, "PATH");
+  const auto path = variable(environment, "PATH");
   std::vector<std::string> directories;
-  for (auto directory : split(path.empty() ? default_path : std::string_view{path}, ':')) {
+  for (auto directory : split(path ? std::string_view{*path} : default_path, ':')) {
     while (directory.size() > 1 && directory.ends_with('/')) {
       directory.pop_back();
     }
-    if (directory.starts_with('/') && directories.size() < most_directories) {
+    if (directory.starts_with('/') && directories.size() < most_path_directories) {
       directories.push_back(std::move(directory));
     }
   }
@@ -130,7 +116,7 @@ std::vector<std::string> library_directories(const std::vector<std::string>& env
                                        "/lib",
                                        "/usr/local/lib",
                                        "/opt/conda/lib"};
-  for (const auto& directory : split(variable(environment, "LD_LIBRARY_PATH"), ':')) {
+  for (const auto& directory : split(variable(environment, "LD_LIBRARY_PATH").value_or(""), ':')) {
     if (directory.starts_with('/')) {
       directories.push_back(directory);
     }
@@ -142,8 +128,8 @@ std::vector<std::string> library_directories(const std::vector<std::string>& env
 Found follow(const Look& look, const Found& found) {
   std::vector<std::string> links;
   for (const auto& [path, target] : found) {
-    if (!target.empty()) {
-      links.push_back(target);
+    if (target) {
+      links.push_back(*target);
     }
   }
   return links.empty() ? Found{} : look(links);
@@ -162,28 +148,28 @@ bool has_pip(const Look& look, const Interpreter& interpreter) {
   return !look(paths).empty();
 }
 
-/// The version of a `python3` whose file has no other name: of the library beside it. Empty when
+/// The version of a `python3` whose file has no other name: of the library beside it. None when
 /// there is none, or more than one.
-std::string version_beside(const Look& look, const Interpreter& interpreter) {
+std::optional<std::string> version_beside(const Look& look, const Interpreter& interpreter) {
   std::vector<std::string> paths;
   for (int minor = oldest_minor; minor <= newest_minor; ++minor) {
     paths.push_back(fmt::format("{}/lib/python3.{}", parent(parent(interpreter.file)), minor));
   }
   const Found found = look(paths);
-  return found.size() == 1 ? version_in_name(found.begin()->first) : "";
+  return found.size() == 1 ? version_in_name(found.begin()->first) : std::nullopt;
 }
 
 /// Official images tell the whole version in a variable, which counts when it is that of this
 /// interpreter.
-std::string version_of(const Look& look,
-                       const Interpreter& interpreter,
-                       const std::vector<std::string>& environment) {
-  std::string version = version_in_name(interpreter.file);
-  if (version.empty()) {
+std::optional<std::string> version_of(const Look& look,
+                                      const Interpreter& interpreter,
+                                      const std::vector<std::string>& environment) {
+  auto version = version_in_name(interpreter.file);
+  if (!version) {
     version = version_beside(look, interpreter);
   }
-  const std::string told = variable(environment, "PYTHON_VERSION");
-  return !version.empty() && told.starts_with(version + ".") ? told : version;
+  const auto told = variable(environment, "PYTHON_VERSION");
+  return told && version && told->starts_with(*version + ".") ? told : version;
 }
 
 /// What PATH's directories hold of interpreters and apt-get.
@@ -209,6 +195,22 @@ OnPath look_on_path(const std::vector<std::string>& environment, const Look& loo
 }
 
 }  // namespace
+
+std::optional<std::string> variable(const std::vector<std::string>& environment,
+                                    std::string_view name) {
+  std::optional<std::string> value;
+  for (const auto& entry : environment) {
+    if (entry.starts_with(name) && entry.size() > name.size() && entry[name.size()] == '=') {
+      value = non_empty(entry.substr(name.size() + 1));
+    }
+  }
+  return value;
+}
+
+std::optional<PythonProgram> find_python(const std::vector<std::string>& environment,
+                                         const Look& look) {
+  return look_on_path(environment, look).interpreter;
+}
 
 bool platform_fits(const std::string& have, const std::string& wanted) {
   return wanted.empty() || have == wanted || have.starts_with(wanted + "/") ||
@@ -298,6 +300,10 @@ std::vector<std::string> find_contents(const std::vector<std::string>& environme
 }
 
 BaseFacts read_facts(const Source& source) {
+  return facts_of(source, read_layers(source));
+}
+
+BaseFacts configured_facts(const Source& source) {
   const std::string what = fmt::format("`{}`", printable(source.name));
   const auto configuration =
       Configuration::parse(source.configuration, "the configuration of " + what);
@@ -309,7 +315,12 @@ BaseFacts read_facts(const Source& source) {
                   .entrypoint = configuration.entrypoint(),
                   .environment = configuration.environment(),
                   .vertex_prebuilt = is_vertex_prebuilt(source.name)};
-  const LayerTree tree = read_layers(source);
+  facts.cuda_version = variable(facts.environment, "CUDA_VERSION");
+  return facts;
+}
+
+BaseFacts facts_of(const Source& source, const LayerTree& tree) {
+  auto facts = configured_facts(source);
   find_programs(facts, [&](const std::vector<std::string>& paths) { return tree.look(paths); });
   return facts;
 }

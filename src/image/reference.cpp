@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view default_host = "docker.io";
 constexpr std::string_view legacy_default_host = "index.docker.io";
 constexpr std::string_view official = "library/";
-constexpr std::size_t longest_path = 255;
+constexpr std::size_t longest_repository_path = 255;
 constexpr std::size_t longest_tag = 128;
 
 constexpr std::string_view digits = "0123456789";
@@ -31,7 +31,7 @@ struct Fault {
   std::string hint{};
 };
 
-using Found = std::optional<Fault>;
+using MaybeFault = std::optional<Fault>;
 
 bool is_of(std::string_view text, std::string_view characters) {
   return !text.empty() && text.find_first_not_of(characters) == std::string_view::npos;
@@ -53,7 +53,7 @@ std::pair<std::string_view, std::string_view> split_host(std::string_view text) 
   return is_host ? std::pair{first, text.substr(slash + 1)} : std::pair{std::string_view{}, text};
 }
 
-Found fault_of_host(std::string_view host) {
+MaybeFault fault_of_host(std::string_view host) {
   auto name = host;
   std::string_view port;
   const auto bracket = host.rfind(']');
@@ -68,7 +68,8 @@ Found fault_of_host(std::string_view host) {
   if (name.starts_with('[')) {
     const bool valid = name.ends_with(']') && name.size() > 2 &&
                        is_of(name.substr(1, name.size() - 2), "0123456789abcdefABCDEF:");
-    return valid ? Found{} : Fault{fmt::format("`{}` is not an IPv6 address in brackets", name)};
+    return valid ? MaybeFault{}
+                 : Fault{fmt::format("`{}` is not an IPv6 address in brackets", name)};
   }
   for (const auto& label : split(name, '.')) {
     if (label.empty() || label.starts_with('-') || label.ends_with('-') ||
@@ -100,7 +101,7 @@ bool is_component(std::string_view component) {
   return false;
 }
 
-Found fault_of_path(std::string_view path) {
+MaybeFault fault_of_path(std::string_view path) {
   if (path.empty()) {
     return Fault{"it has no path"};
   }
@@ -119,7 +120,7 @@ Found fault_of_path(std::string_view path) {
   return std::nullopt;
 }
 
-Found fault_of_tag(std::string_view tag) {
+MaybeFault fault_of_tag(std::string_view tag) {
   if (tag.empty()) {
     return Fault{"the tag after `:` is empty"};
   }
@@ -136,7 +137,7 @@ Found fault_of_tag(std::string_view tag) {
 }
 
 /// What people write in place of a name, found before its parts are.
-Found fault_of_whole(std::string_view text) {
+MaybeFault fault_of_whole(std::string_view text) {
   if (text.empty()) {
     return Fault{"it is empty"};
   }
@@ -166,7 +167,7 @@ Found fault_of_whole(std::string_view text) {
 }
 
 /// Takes the parts of `text` into `reference` until one is wrong.
-Found read(std::string_view text, Reference& reference) {
+MaybeFault read(std::string_view text, Reference& reference) {
   if (auto fault = fault_of_whole(text)) {
     return fault;
   }
@@ -193,8 +194,8 @@ Found read(std::string_view text, Reference& reference) {
   const bool is_official =
       reference.host == default_host && path.find('/') == std::string_view::npos;
   reference.path = std::string{is_official ? official : ""} + std::string{path};
-  if (reference.path.size() > longest_path) {
-    return Fault{fmt::format("the path is longer than {} characters", longest_path)};
+  if (reference.path.size() > longest_repository_path) {
+    return Fault{fmt::format("the path is longer than {} characters", longest_repository_path)};
   }
   if (colon != std::string_view::npos) {
     if (auto fault = fault_of_tag(name.substr(colon + 1))) {
@@ -248,10 +249,10 @@ std::string Reference::repository() const {
 }
 
 std::string Reference::tagged() const {
-  if (tag.empty()) {
-    return digest ? with_digest(*digest) : with_tag("latest");
+  if (tag) {
+    return with_tag(*tag);
   }
-  return with_tag(tag);
+  return digest ? with_digest(*digest) : with_tag("latest");
 }
 
 std::string Reference::with_digest(const Digest& content) const {

@@ -12,7 +12,7 @@ namespace autopack::image {
 struct Reference {
   std::string host{};  ///< `docker.io` when the text names none
   std::string path{};  ///< `library/python`, `project/repository/image`
-  std::string tag{};   ///< empty when the text has none
+  std::optional<std::string> tag{};
   std::optional<Digest> digest{};
   std::string text{};  ///< as the user wrote it
 

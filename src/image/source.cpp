@@ -13,8 +13,6 @@ namespace autopack::image {
 
 namespace {
 
-constexpr std::size_t piece_size{65536};
-
 constexpr std::array<std::pair<std::string_view, std::string_view>, 6> oci_types{{
     {media_type::docker_manifest, media_type::oci_manifest},
     {media_type::docker_config, media_type::oci_config},
@@ -89,6 +87,7 @@ std::vector<Digest> check_layers(const Source& source) {
 }
 
 void read_all(const Reader& reader, const std::function<void(std::string_view)>& take) {
+  constexpr std::size_t piece_size{65536};
   std::string buffer(piece_size, '\0');
   while (const std::size_t count = reader(buffer.data(), buffer.size())) {
     take({buffer.data(), count});

@@ -17,9 +17,9 @@ using Reader = std::function<std::size_t(char* buffer, std::size_t size)>;
 
 /// An image that can be read, wherever it stands.
 struct Source {
-  std::string name{};         ///< for messages
-  Digest digest{sha256("")};  ///< of what the name stands for: an index or a manifest
-  Manifest manifest{};
+  std::string name{};  ///< for messages
+  Digest digest;       ///< of what the name stands for: an index or a manifest
+  Manifest manifest;
   std::string configuration{};  ///< JSON
   /// A layer from its start. Reading throws at the end when the bytes are not those of `layer`.
   std::function<Reader(const Descriptor& layer)> open{};

@@ -112,6 +112,16 @@ void TarWriter::add_file(std::string_view path, unsigned mode, std::string_view 
   add_file(path, mode, text.size(), [&](const Take& take) { take(text); });
 }
 
+void TarWriter::add_file_around(std::string_view path,
+                                unsigned mode,
+                                std::uint64_t size,
+                                const std::function<void()>& write) {
+  add_header(Header{.path = std::string{path}, .mode = mode, .size = size});
+  write();
+  size_ += size;
+  pad();
+}
+
 void TarWriter::add_symlink(std::string_view path, std::string_view target) {
   add_header(
       Header{.path = std::string{path}, .type = '2', .mode = 0777, .link = std::string{target}});

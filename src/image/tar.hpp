@@ -31,6 +31,12 @@ public:
   /// Throws Error(project) when `contents` gives more or fewer bytes than `size`.
   void add_file(std::string_view path, unsigned mode, std::uint64_t size, const Contents& contents);
   void add_file(std::string_view path, unsigned mode, std::string_view text);
+  /// A file whose bytes do not come this way: `write` hands exactly `size` of them to whatever
+  /// `out` hands the rest to.
+  void add_file_around(std::string_view path,
+                       unsigned mode,
+                       std::uint64_t size,
+                       const std::function<void()>& write);
   /// `target` is written as it is.
   void add_symlink(std::string_view path, std::string_view target);
   /// The end marker; nothing can be added after it.

@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 #include "job/job.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -11,8 +12,9 @@ namespace autopack::job {
 /// What a `--config` file says.
 struct Config {
   Job job{};
-  std::string name{};        ///< the file's, for messages
-  std::string printed_by{};  ///< the command whose output it is; empty for a file on the disk
+  std::string name{};  ///< the file's, for messages
+  /// The command whose output it is; none for a file on the disk.
+  std::optional<std::string> printed_by{};
 };
 
 /// Reads a `--config` file's text, YAML or JSON: a CustomJobSpec, CustomJob,
@@ -22,6 +24,6 @@ struct Config {
 Config parse_config(std::string_view text,
                     const std::string& name,
                     Problems& problems,
-                    const std::string& printed_by = {});
+                    const std::optional<std::string>& printed_by = {});
 
 }  // namespace autopack::job

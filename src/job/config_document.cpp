@@ -113,9 +113,9 @@ bool DocumentReader::is_mapping(const YAML::Node& node) {
   const bool is_legacy =
       find_key(node, "trainingInput").IsDefined() || find_key(node, "predictionInput").IsDefined();
   if (is_legacy) {
-    const std::string translate = config_.printed_by.empty()
-                                      ? "autopack translate --config=" + shell_quote(config_.name)
-                                      : config_.printed_by + " | autopack translate --config=-";
+    const std::string translate = config_.printed_by
+                                      ? *config_.printed_by + " | autopack translate --config=-"
+                                      : "autopack translate --config=" + shell_quote(config_.name);
     reader_.fault(
         node, fmt::format("`{}` is a job of the legacy AI Platform, which has ended", config_.name),
         {translate + " | autopack submit --config=-"});
@@ -139,8 +139,8 @@ void DocumentReader::check_definition(const YAML::Node& node, const YAML::Node& 
   }
   reader_.fault(definition, fmt::format("`{}` is no task that autopack submits", printable(text)),
                 {fmt::format("leave `trainingTaskDefinition` out, or name `{}` or `{}`",
-                             task_definition(JobKind::training_pipeline),
-                             task_definition(JobKind::tuning_pipeline))});
+                             *task_definition(JobKind::training_pipeline),
+                             *task_definition(JobKind::tuning_pipeline))});
 }
 
 void DocumentReader::task_inputs(const YAML::Node& inputs, json& body) {

@@ -75,10 +75,10 @@ YAML::Node load_document(const std::string& text, const std::string& name) {
 Config parse_config(std::string_view text,
                     const std::string& name,
                     Problems& problems,
-                    const std::string& printed_by) {
+                    const std::optional<std::string>& printed_by) {
   const bool is_input = name == "-";
   Config config{.name = is_input ? "standard input" : name,
-                .printed_by = is_input ? "..." : printed_by};
+                .printed_by = is_input ? std::optional<std::string>{"..."} : printed_by};
   const auto origin = to_string(Origin::file(config.name));
   try {
     read_document(load_document(std::string{text}, config.name), config, problems);

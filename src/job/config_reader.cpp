@@ -38,7 +38,7 @@ std::string camel_case(std::string_view name) {
 }
 
 Origin ConfigReader::origin_of(const YAML::Node& node) const {
-  return Origin::file(name_, node.Mark().is_null() ? 0 : node.Mark().line + 1);
+  return node.Mark().is_null() ? Origin::file(name_) : Origin::file(name_, node.Mark().line + 1);
 }
 
 void ConfigReader::fault(const YAML::Node& node, std::string text, std::vector<std::string> hints) {

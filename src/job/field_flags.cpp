@@ -15,26 +15,26 @@ namespace {
 using Group = FlagGroup;
 
 Scheduling& scheduling(Job& job) {
-  return made(job.spec.scheduling);
+  return ensure(job.spec.scheduling);
 }
 
 Machine& machine(Pool& pool) {
-  return made(pool.machine);
+  return ensure(pool.machine);
 }
 
 Model& model(Job& job) {
-  return made(job.model);
+  return ensure(job.model);
 }
 
 ServingContainer& serving(Job& job) {
-  return made(model(job).container);
+  return ensure(model(job).container);
 }
 
 const std::array table{
-    FieldFlag{Group::basics, "--service-account", "EMAIL", "account the job runs as",
+    FieldFlag{Group::places, "--service-account", "EMAIL", "account the job runs as",
               "jobSpec.serviceAccount",
               TextField{[](Job& job) -> Text& { return job.spec.service_account; }}},
-    FieldFlag{Group::basics, "--timeout", "TIME", "longest run: 3600s, 90m, 2h, 7d",
+    FieldFlag{Group::places, "--timeout", "TIME", "longest run: 3600s, 90m, 2h, 7d",
               "jobSpec.scheduling.timeout",
               DurationField{[](Job& job) -> Text& { return scheduling(job).timeout; }}},
     FieldFlag{Group::places, "--network", "NAME", "VPC network to peer with", "jobSpec.network",
@@ -42,10 +42,10 @@ const std::array table{
     FieldFlag{Group::places, "--persistent-resource-id", "ID", "machines kept ready",
               "jobSpec.persistentResourceId",
               TextField{[](Job& job) -> Text& { return job.spec.persistent_resource; }}},
-    FieldFlag{Group::places, "--enable-web-access", "", "shell in the running job",
+    FieldFlag{Group::places, "--enable-web-access", std::nullopt, "shell in the running job",
               "jobSpec.enableWebAccess",
               SwitchField{[](Job& job) -> Truth& { return job.spec.enable_web_access; }}},
-    FieldFlag{Group::places, "--enable-dashboard-access", "", "ports of the running job",
+    FieldFlag{Group::places, "--enable-dashboard-access", std::nullopt, "ports of the running job",
               "jobSpec.enableDashboardAccess",
               SwitchField{[](Job& job) -> Truth& { return job.spec.enable_dashboard_access; }}},
     FieldFlag{Group::limits, "--strategy", "NAME", "STANDARD, SPOT, FLEX_START",
@@ -54,25 +54,25 @@ const std::array table{
     FieldFlag{Group::limits, "--max-wait-duration", "TIME", "longest wait for machines",
               "jobSpec.scheduling.maxWaitDuration",
               DurationField{[](Job& job) -> Text& { return scheduling(job).max_wait; }}},
-    FieldFlag{Group::limits, "--restart-on-worker-restart", "", "restart all workers",
+    FieldFlag{Group::limits, "--restart-on-worker-restart", std::nullopt, "restart all workers",
               "jobSpec.scheduling.restartJobOnWorkerRestart", SwitchField{[](Job& job) -> Truth& {
                 return scheduling(job).restart_on_worker_restart;
               }}},
-    FieldFlag{Group::limits, "--disable-retries", "", "do not retry a failed job",
+    FieldFlag{Group::limits, "--disable-retries", std::nullopt, "do not retry a failed job",
               "jobSpec.scheduling.disableRetries",
               SwitchField{[](Job& job) -> Truth& { return scheduling(job).disable_retries; }}},
     FieldFlag{Group::limits, "--base-output-dir", "GS_URI", "AIP_MODEL_DIR and the like",
               "jobSpec.baseOutputDirectory.outputUriPrefix",
-              TextField{[](Job& job) -> Text& { return made(job.spec.output).uri; }}},
+              TextField{[](Job& job) -> Text& { return ensure(job.spec.output).uri; }}},
     FieldFlag{Group::limits, "--tensorboard", "NAME", "Tensorboard that is written to",
               "jobSpec.tensorboard",
               TextField{[](Job& job) -> Text& { return job.spec.tensorboard; }}},
     FieldFlag{Group::machines, "--boot-disk-type", "TYPE", "pd-ssd, pd-standard",
               "diskSpec.bootDiskType",
-              PoolTextField{[](Pool& pool) -> Text& { return made(pool.disk).type; }}},
+              PoolTextField{[](Pool& pool) -> Text& { return ensure(pool.disk).type; }}},
     FieldFlag{Group::machines, "--boot-disk-size", "GB", "size of the boot disk",
               "diskSpec.bootDiskSizeGb",
-              PoolNumberField{[](Pool& pool) -> Number& { return made(pool.disk).size; }}},
+              PoolNumberField{[](Pool& pool) -> Number& { return ensure(pool.disk).size; }}},
     FieldFlag{Group::machines, "--tpu-topology", "SHAPE", "2x2x1", "machineSpec.tpuTopology",
               PoolTextField{[](Pool& pool) -> Text& { return machine(pool).tpu_topology; }}},
     FieldFlag{Group::machines, "--gpu-partition-size", "SIZE", "part of a GPU: 1g.10gb",
@@ -81,7 +81,7 @@ const std::array table{
     FieldFlag{Group::network, "--network-attachment", "NAME",
               "Private Service Connect instead of --network",
               "jobSpec.pscInterfaceConfig.networkAttachment", TextField{[](Job& job) -> Text& {
-                return made(job.spec.psc_interface).network_attachment;
+                return ensure(job.spec.psc_interface).network_attachment;
               }}},
     FieldFlag{Group::records, "--reserved-ip-ranges", "NAME,...", "address ranges of the network",
               "jobSpec.reservedIpRanges",
@@ -158,7 +158,7 @@ const std::array table{
               "parentModel", TextField{[](Job& job) -> Text& { return job.parent_model; }}},
     FieldFlag{Group::data, "--model-version-aliases", "NAME,...", "names of the version",
               "modelToUpload.versionAliases",
-              ListField{[](Job & job) -> auto& {return made(model(job).version_aliases);
+              ListField{[](Job & job) -> auto& {return ensure(model(job).version_aliases);
 }
 }
 }
@@ -174,7 +174,7 @@ const std::array table{
               "ID",
               "dataset to train on; how it is split stands in a --config file",
               "inputDataConfig.datasetId",
-              TextField{[](Job& job) -> Text& { return made(job.data).dataset_id; }}},
+              TextField{[](Job& job) -> Text& { return ensure(job.data).dataset_id; }}},
 }
 ;
 

@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 #include "job/job.hpp"
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,7 +15,7 @@
 namespace autopack::job {
 
 /// What stands together in the help of a command.
-enum class FlagGroup { basics, places, limits, machines, network, records, model, version, data };
+enum class FlagGroup { places, limits, machines, network, records, model, version, data };
 
 /// Where the value of a flag goes; parts on the way are made.
 struct TextField {
@@ -47,8 +48,8 @@ using FieldPlace =
 
 struct FieldFlag {
   FlagGroup group;
-  std::string_view flag;   ///< `--network`
-  std::string_view label;  ///< `NAME`; empty for a switch
+  std::string_view flag;                  ///< `--network`
+  std::optional<std::string_view> label;  ///< `NAME`; none for a switch
   std::string_view help;
   std::string_view path;  ///< `jobSpec.network`; of a pool's field below the pool
   FieldPlace place;

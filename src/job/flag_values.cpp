@@ -49,7 +49,7 @@ std::vector<std::string> split_list(std::string_view value,
     if (end == 1) {
       problems.push_back(
           {.message = fmt::format("`{}` names no delimiter between `^` and `^`", flag),
-           .origin = flag,
+           .origin = fmt::format("`{}`", flag),
            .hints = {fmt::format("{}='^:^a:b' splits at `:`", flag)}});
       return {};
     }
@@ -111,7 +111,7 @@ std::vector<std::pair<std::string, std::string>> pairs_of(const std::vector<std:
     if (equals == std::string::npos || equals == 0) {
       problems.push_back(
           {.message = fmt::format("`{}` in `{}` is not KEY=VALUE", printable(part), flag),
-           .origin = flag,
+           .origin = fmt::format("`{}`", flag),
            .hints = {fmt::format("a value with `,` needs another delimiter: {}='^:^KEY=VALUE:...'",
                                  flag)}});
       continue;
@@ -122,7 +122,7 @@ std::vector<std::pair<std::string, std::string>> pairs_of(const std::vector<std:
     if (repeated) {
       problems.push_back(
           {.message = fmt::format("key `{}` is given twice in `{}`", printable(key), flag),
-           .origin = flag});
+           .origin = fmt::format("`{}`", flag)});
       continue;
     }
     pairs.emplace_back(key, part.substr(equals + 1));

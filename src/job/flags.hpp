@@ -36,15 +36,27 @@ struct PoolFlags {
   std::optional<std::vector<std::string>> system_packages{};
   Text launcher{};
   std::optional<std::vector<std::string>> requirements_file{};
+  Text lock{};
   std::optional<std::vector<std::string>> extra{};
   std::optional<std::vector<std::string>> group{};
   std::optional<std::vector<std::string>> build_env{};  ///< `NAME=VALUE`
   std::optional<std::vector<std::string>> include{};
   std::optional<std::vector<std::string>> exclude{};
   Origin origin{};
+  /// Of keys that came from elsewhere.
+  std::map<std::string, Origin, std::less<>> origins{};
 
   /// True when no key was typed, so that the file alone describes this pool, or nothing does.
   bool empty() const;
+
+  /// True when a key says what is packaged; `container-image-uri` is none.
+  bool names_project() const;
+
+  /// Where the value of `key` came from.
+  Origin origin_of(std::string_view key) const {
+    const auto found = origins.find(key);
+    return found == origins.end() ? origin : found->second;
+  }
 };
 
 /// What the user typed of a study and its trials.
@@ -54,17 +66,17 @@ struct StudyFlags {
   Number max_trial_count{};
   Number parallel_trial_count{};
   Number max_failed_trial_count{};
-  std::string algorithm{};              ///< `grid-search`, `random-search`
-  std::string measurement_selection{};  ///< `best`, `last`
-  std::string early_stopping{};         ///< `median`, `decay-curve`, `convex`
+  Text algorithm{};              ///< `grid-search`, `random-search`
+  Text measurement_selection{};  ///< `best`, `last`
+  Text early_stopping{};         ///< `median`, `decay-curve`, `convex`
 };
 
 /// An encryption key: its whole resource name, or its id with the other three.
 struct KeyFlags {
-  std::string key{};
-  std::string keyring{};
-  std::string location{};
-  std::string project{};
+  Text key{};
+  Text keyring{};
+  Text location{};
+  Text project{};
 };
 
 /// What the user typed of the container that serves a model.
@@ -78,7 +90,7 @@ struct ServingFlags {
 struct JobFlags {
   Text display_name{};
   /// Name of the job when neither flag nor file has one.
-  std::string default_display_name{};
+  Text default_display_name{};
   std::vector<PoolFlags> pools{};
   std::vector<GivenField> fields{};  ///< of the flags that set one field each
   std::optional<std::vector<std::string>> command{};
@@ -87,16 +99,17 @@ struct JobFlags {
   Pairs labels{};
   Pairs env{};
   KeyFlags kms{};
-  FlagValues nfs_mounts{};             ///< `server=...,path=...,mount-point=...`
-  FlagValues lustre_mounts{};          ///< `instance-ip=...,volume-handle=...,...`
-  std::string reservation_affinity{};  ///< `reservation-affinity-type=any`
-  FlagValues dns_peerings{};           ///< `domain=...,target-project=...,...`
-  bool tune{false};                    ///< the command is `tune`
-  std::string as{};  ///< `custom-job`, `training-pipeline`; empty: as the file says
+  FlagValues nfs_mounts{};      ///< `server=...,path=...,mount-point=...`
+  FlagValues lustre_mounts{};   ///< `instance-ip=...,volume-handle=...,...`
+  Text reservation_affinity{};  ///< `reservation-affinity-type=any`
+  FlagValues dns_peerings{};    ///< `domain=...,target-project=...,...`
+  bool tune{false};             ///< the command is `tune`
+  Text as{};                    ///< `custom-job`, `training-pipeline`; absent: as the file says
   StudyFlags study{};
   ServingFlags serving{};
   /// `--dockerfile` is given: the pool names no entry and no dependencies, an executor is optional.
   bool own_dockerfile{false};
+  bool infers{false};  ///< an entry and an executor that no pool names are taken from the project
   /// Of the flags whose value was not typed but came from elsewhere.
   std::map<std::string, Origin, std::less<>> origins{};
 

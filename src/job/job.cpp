@@ -54,7 +54,7 @@ std::string pool_path(std::size_t index) {
 Job with_image(Job job, const std::string& image) {
   for (auto& pool : job.spec.pools) {
     if (pool.is_packaged) {
-      made(pool.container).image = image;
+      ensure(pool.container).image = image;
       pool.is_packaged = false;
     }
   }
@@ -69,7 +69,7 @@ json resource(const Job& job) {
     case JobKind::training_pipeline:
     case JobKind::tuning_pipeline:
       body[inputs_key] = task_inputs(body, job.kind);
-      body[definition_key] = task_definition(job.kind);
+      body[definition_key] = *task_definition(job.kind);
       break;
   }
   return body;

@@ -24,7 +24,7 @@ std::string_view collection_of(JobKind kind) {
   return kind == JobKind::tuning_job ? "hyperparameterTuningJobs" : "customJobs";
 }
 
-std::string_view task_definition(JobKind kind) {
+std::optional<std::string_view> task_definition(JobKind kind) {
   switch (kind) {
     case JobKind::training_pipeline:
       return "gs://google-cloud-aiplatform/schema/trainingjob/definition/custom_task_1.0.0.yaml";
@@ -34,7 +34,7 @@ std::string_view task_definition(JobKind kind) {
     case JobKind::custom_job:
     case JobKind::tuning_job: break;
   }
-  return {};
+  return std::nullopt;
 }
 
 }  // namespace autopack::job

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 namespace autopack::job {
@@ -18,7 +19,7 @@ std::string_view resource_name(JobKind kind);
 /// `trainingPipelines`.
 std::string_view collection_of(JobKind kind);
 
-/// `trainingTaskDefinition` of a pipeline; empty for other kinds.
-std::string_view task_definition(JobKind kind);
+/// `trainingTaskDefinition` of a pipeline; none for other kinds.
+std::optional<std::string_view> task_definition(JobKind kind);
 
 }  // namespace autopack::job

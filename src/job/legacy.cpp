@@ -77,11 +77,11 @@ private:
 
   void came_from(const std::string& key, const std::string& flag);
   void fault(const std::string& flag, std::string message, std::vector<std::string> hints = {});
-  void text(Text& into, const char* key, const char* flag, const std::string& value);
+  void text(Text& into, const char* key, const char* flag, const Text& value);
   void texts();
   void scale_tier();
   void role(const LegacyRole& role, const std::string& flag, const LegacyRoleFlags& given);
-  void count(const LegacyRole& role, const std::string& flag, const std::string& text);
+  void count(const LegacyRole& role, const std::string& flag, const Text& text);
   LegacyAccelerator accelerator(const std::string& path,
                                 const std::string& flag,
                                 const std::string& value);
@@ -106,8 +106,8 @@ void FlagOverlay::fault(const std::string& flag,
                               .hints = std::move(hints)});
 }
 
-void FlagOverlay::text(Text& into, const char* key, const char* flag, const std::string& value) {
-  if (!value.empty()) {
+void FlagOverlay::text(Text& into, const char* key, const char* flag, const Text& value) {
+  if (value) {
     into = value;
     came_from(key, flag);
   }
@@ -122,22 +122,23 @@ void FlagOverlay::texts() {
   text(to.job_directory, "jobDir", "--job-dir", flags_.job_dir);
   text(to.service_account, "serviceAccount", "--service-account", flags_.service_account);
   text(to.network, "network", "--network", flags_.network);
-  if (!flags_.kms_key.empty()) {
-    text(made(to.encryption).key_name, "encryptionConfig.kmsKeyName", "--kms-key", flags_.kms_key);
+  if (flags_.kms_key) {
+    text(ensure(to.encryption).key_name, "encryptionConfig.kmsKeyName", "--kms-key",
+         flags_.kms_key);
   }
 }
 
 void FlagOverlay::scale_tier() {
   const auto& typed = flags_.scale_tier;
-  if (typed.empty()) {
+  if (!typed) {
     return;
   }
-  const auto name = upper_name(typed);
+  const auto name = upper_name(*typed);
   const auto values = tables::find_field(tables::message("TrainingInput"), "scaleTier")->values;
   text(input().scale_tier, "scaleTier", "--scale-tier", name);
   if (std::find(values.begin(), values.end(), name) == values.end()) {
     legacy_.error("trainingInput.scaleTier",
-                  fmt::format("`{}` is no value of `--scale-tier`{}", printable(typed),
+                  fmt::format("`{}` is no value of `--scale-tier`{}", printable(*typed),
                               tables::did_you_mean(name, values)));
   }
 }
@@ -169,13 +170,13 @@ LegacyAccelerator FlagOverlay::accelerator(const std::string& path,
   return {};
 }
 
-void FlagOverlay::count(const LegacyRole& role, const std::string& flag, const std::string& text) {
-  if (text.empty()) {
+void FlagOverlay::count(const LegacyRole& role, const std::string& flag, const Text& text) {
+  if (!text) {
     return;
   }
-  const auto number = number_of(text, 9);
+  const auto number = number_of(*text, 9);
   if (!number) {
-    fault(flag, fmt::format("`{}` is no number of replicas", printable(text)));
+    fault(flag, fmt::format("`{}` is no number of replicas", printable(*text)));
     return;
   }
   input().*role.count = number;
@@ -187,18 +188,18 @@ void FlagOverlay::role(const LegacyRole& role,
                        const LegacyRoleFlags& given) {
   const std::string key{role.name};
   auto& replica = input().*role.replica;
-  if (!given.machine_type.empty()) {
+  if (given.machine_type) {
     input().*role.type = given.machine_type;
     came_from(key + "Type", flag + "-machine-type");
   }
-  if (!given.image_uri.empty()) {
-    made(replica).image = given.image_uri;
+  if (given.image_uri) {
+    ensure(replica).image = given.image_uri;
     came_from(key + "Config.imageUri", flag + "-image-uri");
   }
-  if (!given.accelerator.empty()) {
+  if (given.accelerator) {
     const auto path = key + "Config.acceleratorConfig";
     came_from(path, flag + "-accelerator");
-    made(replica).accelerator = accelerator(path, flag + "-accelerator", given.accelerator);
+    ensure(replica).accelerator = accelerator(path, flag + "-accelerator", *given.accelerator);
   }
   count(role, flag + "-count", given.count);
 }
@@ -224,11 +225,11 @@ void FlagOverlay::booleans() {
     input().enable_web_access = true;
     came_from("enableWebAccess", "--enable-web-access");
   }
-  if (!flags_.use_chief.empty()) {
+  if (flags_.use_chief) {
     const std::string flag{"--use-chief-in-tf-config"};
-    const auto word = to_lower(flags_.use_chief);
+    const auto word = to_lower(*flags_.use_chief);
     if (word != "true" && word != "false") {
-      fault(flag, fmt::format("`{}` is neither `true` nor `false`", printable(flags_.use_chief)));
+      fault(flag, fmt::format("`{}` is neither `true` nor `false`", printable(*flags_.use_chief)));
     }
     input().use_chief = word == "true";
     came_from("useChiefInTfConfig", flag);
@@ -246,7 +247,7 @@ void FlagOverlay::labels() {
 }
 
 void FlagOverlay::run() {
-  if (!flags_.job_id.empty()) {
+  if (flags_.job_id) {
     legacy_.job.id = flags_.job_id;
   }
   texts();
@@ -269,9 +270,10 @@ void FlagOverlay::run() {
 
 void Legacy::error(const std::string& path, std::string message, std::vector<std::string> hints) {
   const auto origin = origins.find(path);
-  problems.push_back({.message = std::move(message),
-                      .origin = origin == origins.end() ? "" : to_string(origin->second),
-                      .hints = std::move(hints)});
+  problems.push_back(
+      {.message = std::move(message),
+       .origin = origin == origins.end() ? std::nullopt : non_empty(to_string(origin->second)),
+       .hints = std::move(hints)});
 }
 
 void Legacy::missing(const std::string& path, std::string message, std::vector<std::string> hints) {

@@ -6,6 +6,7 @@
 #include "job/translate.hpp"
 
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,12 +19,12 @@ struct Legacy {
   Origins origins{};
   Problems problems{};
   std::vector<std::string> local_packages{};
-  std::string package_path{};
+  Text package_path{};
 
   const LegacyInput& input() const { return job.input; }
 
   /// True when the program is on this machine, to be packaged.
-  bool is_local() const { return !package_path.empty() || !local_packages.empty(); }
+  bool is_local() const { return package_path || !local_packages.empty(); }
 
   /// Messages about the value at `path`, which begins `trainingInput.`
   void error(const std::string& path, std::string message, std::vector<std::string> hints = {});
@@ -61,7 +62,7 @@ std::vector<Pool> translate_pools(Legacy& legacy);
 /// Sets study and trial counts of `job` from the legacy job's hyperparameters.
 void translate_study(Legacy& legacy, const LegacyStudy& study, Job& job);
 
-/// The prebuilt image that comes nearest to a runtime version.
-std::string runtime_image(Legacy& legacy, std::string_view accelerator);
+/// The prebuilt image that comes nearest to the runtime version. None, and a problem, without one.
+Text runtime_image(Legacy& legacy, const Text& accelerator);
 
 }  // namespace autopack::job

@@ -8,14 +8,14 @@
 
 namespace autopack::job {
 
-/// Where a job goes. Empty for a submitter that needs none.
+/// Where a job goes. A submitter that runs it here needs neither.
 struct Location {
-  std::string project{};
-  std::string region{};
+  std::optional<std::string> project{};
+  std::optional<std::string> region{};
   std::optional<Origin> project_origin{};
   std::optional<Origin> region_origin{};
 
-  bool is_complete() const { return !project.empty() && !region.empty(); }
+  bool is_complete() const { return project && region; }
 };
 
 /// What a service of Google misses in `location`: a project, a region.

@@ -44,8 +44,7 @@ Job job_of(const JobFlags& flags,
 
 /// With an error its warnings: what looks misspelt is mended along with it.
 void throw_with_warnings(const Problems& problems, ErrorKind kind) {
-  if (std::any_of(problems.begin(), problems.end(),
-                  [](const Problem& p) { return p.severity == Problem::Severity::error; })) {
+  if (has_errors(problems)) {
     throw Error(kind, problems);
   }
 }
@@ -72,7 +71,7 @@ CheckedJob make_job(const JobFlags& flags,
 std::string display_name(const JobFlags& flags, const Config* config) {
   const auto of_file = config == nullptr ? std::nullopt : config->job.display_name;
   const auto name = (flags.display_name ? flags.display_name : of_file).value_or("");
-  return name.empty() ? flags.default_display_name : name;
+  return name.empty() ? flags.default_display_name.value_or("") : name;
 }
 
 }  // namespace autopack::job

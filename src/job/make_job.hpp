@@ -5,13 +5,15 @@
 #include "job/flags.hpp"
 #include "job/location.hpp"
 
+#include <optional>
 #include <string>
 
 namespace autopack::job {
 
 struct CheckOptions {
   bool skip_tables{false};  ///< `--skip-checks`: no tables of service facts
-  std::string today{};      ///< `2026-11-20`, for images past their end; empty = not checked
+  /// `2026-11-20`, for images past their end; none = not checked.
+  std::optional<std::string> today{};
 };
 
 /// A job that passed every rule that can be checked offline.

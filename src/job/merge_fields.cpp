@@ -28,7 +28,7 @@ private:
   void labels();
   void dns_peerings();
   void encryption(const Location& location);
-  bool key_is_complete(const std::string& project);
+  bool key_is_complete(const Text& project);
   void set_key(std::string name);
   void fault(std::string_view flag, std::string message);
 
@@ -45,8 +45,8 @@ void FieldMerge::display_name() {
   if (!flags_.display_name && job_.display_name) {
     return;
   }
-  const auto& name = flags_.display_name ? *flags_.display_name : flags_.default_display_name;
-  if (!name.empty()) {
+  const auto& name = flags_.display_name ? flags_.display_name : flags_.default_display_name;
+  if (name) {
     job_.display_name = name;
     job_.origins[display_name_path] = flags_.origin("--display-name");
   }
@@ -61,7 +61,7 @@ void FieldMerge::labels() {
     job_.labels.reset();
   }
   for (const auto& [key, value] : flags_.labels) {
-    made(job_.labels)[key] = value;
+    ensure(job_.labels)[key] = value;
     job_.origins["labels." + key] = flags_.origin("--labels");
   }
 }
@@ -70,7 +70,7 @@ void FieldMerge::dns_peerings() {
   if (flags_.dns_peerings.empty()) {
     return;
   }
-  auto& peerings = made(job_.spec.psc_interface).dns_peerings;
+  auto& peerings = ensure(job_.spec.psc_interface).dns_peerings;
   peerings.clear();
   for (const auto& peering : flags_.dns_peerings) {
     peerings.push_back(read_message<DnsPeering>(message_of_pairs(
@@ -79,15 +79,15 @@ void FieldMerge::dns_peerings() {
   job_.origins[dns_path] = flags_.origin("--dns-peering");
 }
 
-bool FieldMerge::key_is_complete(const std::string& project) {
-  const std::array<std::pair<std::string_view, const std::string*>, 3> parts{{
+bool FieldMerge::key_is_complete(const Text& project) {
+  const std::array<std::pair<std::string_view, const Text*>, 3> parts{{
       {"--kms-keyring", &flags_.kms.keyring},
       {"--kms-location", &flags_.kms.location},
       {"--kms-project", &project},
   }};
   bool complete = true;
   for (const auto& [flag, value] : parts) {
-    if (value->empty()) {
+    if (!*value) {
       fault("--kms-key",
             fmt::format("`--kms-key` is the id of a key, so `{}` is needed too", flag));
       complete = false;
@@ -97,26 +97,26 @@ bool FieldMerge::key_is_complete(const std::string& project) {
 }
 
 void FieldMerge::set_key(std::string name) {
-  made(job_.encryption).key_name = std::move(name);
+  ensure(job_.encryption).key_name = std::move(name);
   job_.origins[key_path] = flags_.origin("--kms-key");
 }
 
 void FieldMerge::encryption(const Location& location) {
   const auto& kms = flags_.kms;
-  if (kms.key.empty()) {
-    if (!(kms.keyring + kms.location + kms.project).empty()) {
+  if (!kms.key) {
+    if (kms.keyring || kms.location || kms.project) {
       fault("--kms-key", "parts of an encryption key are given without `--kms-key`");
     }
     return;
   }
-  if (kms.key.find('/') != std::string::npos) {
-    set_key(kms.key);
+  if (kms.key->find('/') != std::string::npos) {
+    set_key(*kms.key);
     return;
   }
-  const auto& project = kms.project.empty() ? location.project : kms.project;
+  const auto& project = kms.project ? kms.project : location.project;
   if (key_is_complete(project)) {
-    set_key(fmt::format("projects/{}/locations/{}/keyRings/{}/cryptoKeys/{}", project, kms.location,
-                        kms.keyring, kms.key));
+    set_key(fmt::format("projects/{}/locations/{}/keyRings/{}/cryptoKeys/{}", *project,
+                        *kms.location, *kms.keyring, *kms.key));
   }
 }
 

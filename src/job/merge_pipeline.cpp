@@ -20,7 +20,7 @@ public:
   void refuse();
 
 private:
-  ServingContainer& container() { return made(made(job_.model).container); }
+  ServingContainer& container() { return ensure(ensure(job_.model).container); }
 
   void ports();
   void env();
@@ -86,7 +86,7 @@ void PipelineMerge::env() {
 
 void PipelineMerge::labels() {
   for (const auto& [key, value] : flags_.serving.labels) {
-    made(made(job_.model).labels)[key] = value;
+    ensure(ensure(job_.model).labels)[key] = value;
     job_.origins["modelToUpload.labels." + key] = flags_.origin("--model-labels");
   }
 }

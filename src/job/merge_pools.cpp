@@ -14,15 +14,15 @@ namespace {
 /// Lays `flags` over what the file says of one pool.
 void merge_pool(Pool& pool, const PoolFlags& flags) {
   if (flags.machine_type) {
-    made(pool.machine).type = flags.machine_type;
+    ensure(pool.machine).type = flags.machine_type;
   }
   if (flags.accelerator_type) {
-    auto& machine = made(pool.machine);
+    auto& machine = ensure(pool.machine);
     machine.accelerator = flags.accelerator_type;
     machine.accelerators = machine.accelerators.value_or(1);
   }
   if (flags.accelerator_count) {
-    made(pool.machine).accelerators = flags.accelerator_count;
+    ensure(pool.machine).accelerators = flags.accelerator_count;
   }
   if (flags.replica_count || !pool.replicas) {
     pool.replicas = flags.replica_count.value_or(1);
@@ -32,13 +32,13 @@ void merge_pool(Pool& pool, const PoolFlags& flags) {
 /// What the pool runs, where it is not packaged.
 void merge_program(Pool& pool, const PoolFlags& flags) {
   if (flags.container_image_uri) {
-    made(pool.container).image = flags.container_image_uri;
+    ensure(pool.container).image = flags.container_image_uri;
   }
   if (flags.executor_image_uri) {
-    made(pool.package).executor_image = flags.executor_image_uri;
+    ensure(pool.package).executor_image = flags.executor_image_uri;
   }
   if (flags.python_module) {
-    made(pool.package).module = flags.python_module;
+    ensure(pool.package).module = flags.python_module;
   }
 }
 
@@ -97,19 +97,27 @@ void PoolMerge::run() {
 }
 
 void PoolMerge::origins(const std::string& path, const PoolFlags& flags) {
-  const std::array<std::pair<bool, const char*>, 8> typed{{
-      {true, ""},
-      {flags.machine_type.has_value(), ".machineSpec.machineType"},
-      {flags.accelerator_type.has_value(), ".machineSpec.acceleratorType"},
-      {flags.accelerator_count.has_value(), ".machineSpec.acceleratorCount"},
-      {flags.replica_count.has_value(), ".replicaCount"},
-      {flags.container_image_uri.has_value(), ".containerSpec.imageUri"},
-      {flags.executor_image_uri.has_value(), ".pythonPackageSpec.executorImageUri"},
-      {flags.python_module.has_value(), ".pythonPackageSpec.pythonModule"},
-  }};
-  for (const auto& [is_typed, key] : typed) {
-    if (is_typed) {
-      job_.origins[path + key] = flags.origin;
+  struct Row {
+    bool is_typed;
+    const char* key;
+    const char* path;
+  };
+
+  const std::array rows{
+      Row{true, "", ""},
+      Row{flags.machine_type.has_value(), "machine-type", ".machineSpec.machineType"},
+      Row{flags.accelerator_type.has_value(), "accelerator-type", ".machineSpec.acceleratorType"},
+      Row{flags.accelerator_count.has_value(), "accelerator-count",
+          ".machineSpec.acceleratorCount"},
+      Row{flags.replica_count.has_value(), "replica-count", ".replicaCount"},
+      Row{flags.container_image_uri.has_value(), "container-image-uri", ".containerSpec.imageUri"},
+      Row{flags.executor_image_uri.has_value(), "executor-image-uri",
+          ".pythonPackageSpec.executorImageUri"},
+      Row{flags.python_module.has_value(), "python-module", ".pythonPackageSpec.pythonModule"},
+  };
+  for (const auto& row : rows) {
+    if (row.is_typed) {
+      job_.origins[path + row.path] = flags.origin_of(row.key);
     }
   }
 }
@@ -130,7 +138,7 @@ void PoolMerge::pool(std::size_t index) {
     merge_pool(pool, flags);
   }
   if (packaged) {
-    made(pool.container).image.reset();
+    ensure(pool.container).image.reset();
     pool.is_packaged = true;
   } else {
     merge_program(pool, flags);
@@ -169,7 +177,7 @@ void PoolMerge::without_pool() {
   for (const auto& field : flags_.fields) {
     add(is_of_pool(*field.flag), field.flag->flag);
   }
-  add(!flags_.reservation_affinity.empty(), "--reservation-affinity");
+  add(flags_.reservation_affinity.has_value(), "--reservation-affinity");
   add(!flags_.nfs_mounts.empty(), "--nfs-mount");
   add(!flags_.lustre_mounts.empty(), "--lustre-mount");
   for (const auto flag : given) {
@@ -202,7 +210,7 @@ void PoolMerge::machine(Pool& pool, const std::string& path) {
     set_field(given, pool, path, job_.origins);
   }
   if (reservation_) {
-    made(pool.machine).reservation = reservation_;
+    ensure(pool.machine).reservation = reservation_;
     job_.origins[path + ".machineSpec.reservationAffinity"] =
         flags_.origin("--reservation-affinity");
   }
@@ -221,9 +229,9 @@ void PoolMerge::mounts(Pool& pool, const std::string& path) {
 
 /// What needs splitting, once for all pools.
 void PoolMerge::read_messages() {
-  if (!flags_.reservation_affinity.empty()) {
+  if (flags_.reservation_affinity) {
     reservation_ = read_message<ReservationAffinity>(
-        message_of_pairs(flags_.reservation_affinity, tables::message("ReservationAffinity"),
+        message_of_pairs(*flags_.reservation_affinity, tables::message("ReservationAffinity"),
                          "--reservation-affinity", problems_));
   }
   for (const auto& mount : flags_.nfs_mounts) {

@@ -42,11 +42,8 @@ private:
                std::optional<Entry> (*read)(const std::string& text, Problems& problems));
   void count(Number& into, const char* key, const char* flag, const Number& value);
   void least(Number& count, const char* key);
-  void enumeration(Text& into,
-                   const char* key,
-                   const char* flag,
-                   const std::string& value,
-                   std::string_view suffix);
+  void enumeration(
+      Text& into, const char* key, const char* flag, const Text& given, std::string_view suffix);
   void early_stopping();
   void fault(std::string_view flag, std::string message, std::vector<std::string> hints = {});
 
@@ -70,9 +67,9 @@ void StudyMerge::refuse() {
       {flags_.max_trial_count.has_value(), "--max-trial-count"},
       {flags_.parallel_trial_count.has_value(), "--parallel-trial-count"},
       {flags_.max_failed_trial_count.has_value(), "--max-failed-trial-count"},
-      {!flags_.algorithm.empty(), "--algorithm"},
-      {!flags_.measurement_selection.empty(), "--measurement-selection"},
-      {!flags_.early_stopping.empty(), "--early-stopping"},
+      {flags_.algorithm.has_value(), "--algorithm"},
+      {flags_.measurement_selection.has_value(), "--measurement-selection"},
+      {flags_.early_stopping.has_value(), "--early-stopping"},
   }};
   for (const auto& [is_given, flag] : given) {
     if (is_given) {
@@ -96,7 +93,7 @@ void StudyMerge::entries(std::optional<std::vector<Entry>>& list,
       job_.origins[fmt::format("studySpec.{}", key)] = all_.origin(flag);
       continue;
     }
-    auto& all = made(list);
+    auto& all = ensure(list);
     std::size_t place = 0;
     while (place < all.size() && (of_flags.contains(place) || all[place].id != entry->id)) {
       ++place;
@@ -129,15 +126,12 @@ void StudyMerge::least(Number& count, const char* key) {
 }
 
 /// `grid-search` as `GRID_SEARCH`, and `best` as `BEST` with `suffix`.
-void StudyMerge::enumeration(Text& into,
-                             const char* key,
-                             const char* flag,
-                             const std::string& value,
-                             std::string_view suffix) {
-  if (value.empty()) {
+void StudyMerge::enumeration(
+    Text& into, const char* key, const char* flag, const Text& given, std::string_view suffix) {
+  if (!given) {
     return;
   }
-  std::string name = to_upper(replace_all(value, "-", "_"));
+  std::string name = to_upper(replace_all(*given, "-", "_"));
   const auto values = tables::find_field(tables::message("StudySpec"), key)->values;
   const auto known = [&](const std::string& candidate) {
     return std::find(values.begin(), values.end(), candidate) != values.end();
@@ -154,15 +148,15 @@ void StudyMerge::enumeration(Text& into,
   for (const auto& candidate : values.subspan(1)) {
     words.push_back(to_lower(replace_all(std::string{candidate}, "_", "-")));
   }
-  const auto near = nearest(value, words);
+  const auto near = nearest(*given, words);
   fault(flag,
-        fmt::format("`{}` has no value `{}`{}", flag, printable(value),
+        fmt::format("`{}` has no value `{}`{}", flag, printable(*given),
                     near ? " (did you mean `" + *near + "`?)" : ""),
         {"the values are `" + join(words, "`, `") + "`"});
 }
 
 void StudyMerge::early_stopping() {
-  if (flags_.early_stopping.empty()) {
+  if (!flags_.early_stopping) {
     return;
   }
   const auto* const rule =
@@ -170,22 +164,22 @@ void StudyMerge::early_stopping() {
                    [&](const StoppingRule& r) { return r.word == flags_.early_stopping; });
   if (rule == stopping_rules.end()) {
     fault("--early-stopping",
-          fmt::format("`--early-stopping` has no value `{}`", printable(flags_.early_stopping)),
+          fmt::format("`--early-stopping` has no value `{}`", printable(*flags_.early_stopping)),
           {"the values are `median`, `decay-curve`, `convex`"});
     return;
   }
-  auto& study = made(job_.study);
+  auto& study = ensure(job_.study);
   for (const auto& other : stopping_rules) {
     if (other.key != rule->key) {
       (study.*other.member).reset();
     }
   }
-  made(study.*rule->member);
+  ensure(study.*rule->member);
   job_.origins[fmt::format("studySpec.{}", rule->key)] = all_.origin("--early-stopping");
 }
 
 void StudyMerge::run() {
-  auto& study = made(job_.study);
+  auto& study = ensure(job_.study);
   entries(study.metrics, "metrics", "--metric", flags_.metrics, metric_of_flag);
   entries(study.parameters, "parameters", "--parameter", flags_.parameters, parameter_of_flag);
   count(job_.max_trials, "maxTrialCount", "--max-trial-count", flags_.max_trial_count);

@@ -53,7 +53,7 @@ constexpr MessageField<Owner, Member> field(std::string_view name,
 
 /// `part`, which is made when it is absent.
 template <class T>
-T& made(std::optional<T>& part) {
+T& ensure(std::optional<T>& part) {
   return part ? *part : part.emplace();
 }
 

@@ -29,7 +29,7 @@ std::int64_t whole_number(const json& from) {
 }
 
 /// Reads one value; what it holds decides how.
-struct Reader {
+struct MessageReader {
   static void read(const json& from, std::string& into) { into = from.get<std::string>(); }
 
   static void read(const json& from, std::int64_t& into) { into = whole_number(from); }
@@ -165,7 +165,7 @@ bool operator==(const Bag& a, const Bag& b) {
 template <class T>
 T read_message(const json& object) {
   T message;
-  Reader::read(object, message);
+  MessageReader::read(object, message);
   return message;
 }
 
@@ -183,5 +183,6 @@ template ReservationAffinity read_message<ReservationAffinity>(const json& objec
 template LegacyJob read_message<LegacyJob>(const json& object);
 template json write_message<Job>(const Job& message);
 template json write_message<Spec>(const Spec& message);
+template json write_message<Scheduling>(const Scheduling& message);
 
 }  // namespace autopack::job

@@ -8,12 +8,12 @@ std::string to_string(const Origin& origin) {
   if (origin.kind == Origin::Kind::setting) {
     return origin.name;
   }
-  std::string text = fmt::format("`{}`", origin.name);
-  if (origin.line > 0) {
-    text += fmt::format(" line {}", origin.line);
+  std::string text = origin.kind == Origin::Kind::file ? origin.name : "`" + origin.name + "`";
+  if (origin.line) {
+    text += fmt::format(":{}", *origin.line);
   }
-  if (origin.number > 0) {
-    text += fmt::format(" number {}", origin.number);
+  if (origin.number) {
+    text += fmt::format(" number {}", *origin.number);
   }
   return text;
 }

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,9 +13,9 @@ struct Origin {
   enum class Kind { flag, variable, file, setting };
 
   Kind kind{Kind::setting};
-  std::string name{};     ///< `--region`, `AUTOPACK_REGION`, the file's, or a setting in words
-  int line{0};            ///< of the file, from 1; 0: the file as a whole
-  std::size_t number{0};  ///< of several values in that place, from 1; 0: the only one
+  std::string name{};         ///< `--region`, `AUTOPACK_REGION`, the file's, or a setting in words
+  std::optional<int> line{};  ///< of the file, from 1; none: the file as a whole
+  std::optional<std::size_t> number{};  ///< of several values in that place, from 1
 
   static Origin flag(std::string name) { return {.kind = Kind::flag, .name = std::move(name)}; }
 
@@ -22,7 +23,7 @@ struct Origin {
     return {.kind = Kind::variable, .name = std::move(name)};
   }
 
-  static Origin file(std::string name, int line = 0) {
+  static Origin file(std::string name, std::optional<int> line = {}) {
     return {.kind = Kind::file, .name = std::move(name), .line = line};
   }
 
@@ -37,7 +38,7 @@ struct Origin {
   friend bool operator==(const Origin&, const Origin&) = default;
 };
 
-/// For messages: "`--worker-pool-spec` number 2", "`job.yaml` line 12".
+/// For messages: "`--worker-pool-spec` number 2", "job.yaml:12".
 std::string to_string(const Origin& origin);
 
 /// Where each value of a job came from, also one that could not be read; keys are paths such as

@@ -20,39 +20,86 @@ using TextKey = Text PoolFlags::*;
 using NumberKey = Number PoolFlags::*;
 using ListKey = std::optional<std::vector<std::string>> PoolFlags::*;
 
-struct Key {
-  std::string_view name;
-  std::variant<TextKey, NumberKey, ListKey> member;
+using Member = std::variant<TextKey, NumberKey, ListKey>;
+
+constexpr PoolKey::Kind kind_of(const Member& member) {
+  return std::holds_alternative<ListKey>(member)     ? PoolKey::Kind::list
+         : std::holds_alternative<NumberKey>(member) ? PoolKey::Kind::number
+                                                     : PoolKey::Kind::text;
+}
+
+enum class Use { common, rare };
+
+struct Key : PoolKey {
+  constexpr Key(
+      Use use, std::string_view key, std::string_view value, std::string_view text, Member where)
+      : PoolKey{.name = key,
+                .label = value,
+                .help = text,
+                .kind = kind_of(where),
+                .brief = use == Use::common},
+        member{where} {}
+
+  Member member;
 };
 
 constexpr std::array keys{
-    Key{"accelerator-count", &PoolFlags::accelerator_count},
-    Key{"accelerator-type", &PoolFlags::accelerator_type},
-    Key{"build-env", &PoolFlags::build_env},
-    Key{"container-image-uri", &PoolFlags::container_image_uri},
-    Key{"exclude", &PoolFlags::exclude},
-    Key{"executor-image-uri", &PoolFlags::executor_image_uri},
-    Key{"extra", &PoolFlags::extra},
-    Key{"extra-dirs", &PoolFlags::extra_dirs},
-    Key{"extra-packages", &PoolFlags::extra_packages},
-    Key{"group", &PoolFlags::group},
-    Key{"include", &PoolFlags::include},
-    Key{"launcher", &PoolFlags::launcher},
-    Key{"local-package-path", &PoolFlags::local_package_path},
-    Key{"machine-type", &PoolFlags::machine_type},
-    Key{"output-image-uri", &PoolFlags::output_image_uri},
-    Key{"python-module", &PoolFlags::python_module},
-    Key{"replica-count", &PoolFlags::replica_count},
-    Key{"requirements", &PoolFlags::requirements},
-    Key{"requirements-file", &PoolFlags::requirements_file},
-    Key{"script", &PoolFlags::script},
-    Key{"system-packages", &PoolFlags::system_packages},
+    Key{Use::common, "machine-type", "TYPE", "machine; default: n1-standard-4",
+        &PoolFlags::machine_type},
+    Key{Use::common, "accelerator-type", "TYPE", "GPU of the machine: NVIDIA_TESLA_T4",
+        &PoolFlags::accelerator_type},
+    Key{Use::rare, "accelerator-count", "N", "GPUs of the machine; default: 1",
+        &PoolFlags::accelerator_count},
+    Key{Use::rare, "replica-count", "N", "machines of the pool; the first pool has 1",
+        &PoolFlags::replica_count},
+    Key{Use::common, "executor-image-uri", "IMAGE", "image to start from; default: Python's",
+        &PoolFlags::executor_image_uri},
+    Key{Use::common, "script", "FILE", "entry point: a .py file, or one that bash runs",
+        &PoolFlags::script},
+    Key{Use::common, "python-module", "MODULE", "entry point: python -m MODULE",
+        &PoolFlags::python_module},
+    Key{Use::rare, "requirements", "REQ,...", "further packages for pip", &PoolFlags::requirements},
+    Key{Use::rare, "container-image-uri", "IMAGE", "image to run as it is: nothing is packaged",
+        &PoolFlags::container_image_uri},
+    Key{Use::rare, "local-package-path", "DIR", "project directory; default: this one",
+        &PoolFlags::local_package_path},
+    Key{Use::rare, "output-image-uri", "IMAGE", "name of the image that is made",
+        &PoolFlags::output_image_uri},
+    Key{Use::rare, "extra-packages", "FILE,...", "local packages for pip",
+        &PoolFlags::extra_packages},
+    Key{Use::rare, "extra-dirs", "PATH,...", "further directories or files to copy",
+        &PoolFlags::extra_dirs},
+    Key{Use::rare, "include", "PATTERN,...", "take in what rules leave out", &PoolFlags::include},
+    Key{Use::rare, "exclude", "PATTERN,...", "leave out: data, '*.ckpt'", &PoolFlags::exclude},
+    Key{Use::rare, "system-packages", "NAME,...", "Debian packages for apt",
+        &PoolFlags::system_packages},
+    Key{Use::rare, "launcher", "COMMAND", "starts the entry point: torchrun, with arguments",
+        &PoolFlags::launcher},
+    Key{Use::rare, "requirements-file", "FILE,...", "instead of the requirements files found",
+        &PoolFlags::requirements_file},
+    Key{Use::rare, "lock", "FILE", "lock to install instead of the one found; none: no lock",
+        &PoolFlags::lock},
+    Key{Use::rare, "extra", "NAME,...", "extras of the project's own package", &PoolFlags::extra},
+    Key{Use::rare, "group", "NAME,...", "dependency groups of pyproject.toml or the lock",
+        &PoolFlags::group},
+    Key{Use::rare, "build-env", "NAME=VALUE,...", "variables while packages are installed",
+        &PoolFlags::build_env},
 };
+
+const auto described = [] {
+  std::array<PoolKey, keys.size()> all{};
+  std::copy(keys.begin(), keys.end(), all.begin());
+  return all;
+}();
 
 const Key* find_key(std::string_view name) {
   const auto* const found =
       std::find_if(keys.begin(), keys.end(), [&](const Key& key) { return key.name == name; });
   return found == keys.end() ? nullptr : found;
+}
+
+bool has(const PoolFlags& pool, const Key& key) {
+  return std::visit([&](const auto member) { return (pool.*member).has_value(); }, key.member);
 }
 
 std::string did_you_mean_key(std::string_view name) {
@@ -64,13 +111,13 @@ std::string did_you_mean_key(std::string_view name) {
   return tables::did_you_mean(name, names);
 }
 
-/// Sets one key of the pool; returns what is wrong with the value, empty when nothing is.
-std::string assign(PoolFlags& pool, const Key& key, const KeyValue& value) {
+/// Sets one key of the pool; returns what is wrong with the value.
+std::optional<std::string> assign(PoolFlags& pool, const Key& key, const KeyValue& value) {
   if (const auto* list = std::get_if<ListKey>(&key.member)) {
     auto items = to_list(value);
     std::erase_if(items, [](const std::string& item) { return trim(item).empty(); });
     pool.** list = std::move(items);
-    return {};
+    return std::nullopt;
   }
   const auto text = to_text(value);
   if (text.empty()) {
@@ -78,7 +125,7 @@ std::string assign(PoolFlags& pool, const Key& key, const KeyValue& value) {
   }
   if (const auto* member = std::get_if<TextKey>(&key.member)) {
     pool.** member = text;
-    return {};
+    return std::nullopt;
   }
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -86,7 +133,7 @@ std::string assign(PoolFlags& pool, const Key& key, const KeyValue& value) {
     return fmt::format("key `{}` is not a whole number: `{}`", key.name, printable(text));
   }
   pool.*std::get<NumberKey>(key.member) = number;
-  return {};
+  return std::nullopt;
 }
 
 /// Reads one `--worker-pool-spec`, key by key.
@@ -105,7 +152,7 @@ private:
 
   void fault(std::string message, std::vector<std::string> hints = {}) {
     problems_.push_back(
-        {.message = std::move(message), .origin = origin_, .hints = std::move(hints)});
+        {.message = std::move(message), .origin = non_empty(origin_), .hints = std::move(hints)});
   }
 
   PoolFlags pool_;
@@ -123,8 +170,8 @@ void PoolReader::key(const std::string& name, const KeyValue& value) {
   }
   if (!seen_.insert(name).second) {
     fault(fmt::format("key `{}` is given twice", name));
-  } else if (auto wrong = assign(pool_, *known, value); !wrong.empty()) {
-    fault(std::move(wrong));
+  } else if (auto wrong = assign(pool_, *known, value)) {
+    fault(std::move(*wrong));
   }
 }
 
@@ -156,9 +203,24 @@ void PoolReader::text(const std::string& text) {
 }  // namespace
 
 bool PoolFlags::empty() const {
-  return std::none_of(keys.begin(), keys.end(), [&](const Key& key) {
-    return std::visit([&](const auto member) { return (this->*member).has_value(); }, key.member);
+  return std::none_of(keys.begin(), keys.end(), [&](const Key& key) { return has(*this, key); });
+}
+
+bool PoolFlags::names_project() const {
+  static const std::set<std::string_view> of_machine{"machine-type", "accelerator-type",
+                                                     "accelerator-count", "replica-count",
+                                                     "container-image-uri"};
+  return std::any_of(keys.begin(), keys.end(), [&](const Key& key) {
+    return !of_machine.contains(key.name) && has(*this, key);
   });
+}
+
+bool is_pool_key(std::string_view name) {
+  return find_key(name) != nullptr;
+}
+
+std::span<const PoolKey> described_pool_keys() {
+  return described;
 }
 
 std::vector<std::string_view> pool_keys() {
@@ -167,20 +229,44 @@ std::vector<std::string_view> pool_keys() {
   for (const auto& key : keys) {
     names.push_back(key.name);
   }
+  std::sort(names.begin(), names.end());
   return names;
 }
 
-PoolFlags overlaid(PoolFlags base, const PoolFlags& top) {
-  for (const auto& key : keys) {
-    std::visit(
-        [&](const auto member) {
-          if ((top.*member).has_value()) {
-            base.*member = top.*member;
-          }
-        },
-        key.member);
+void set_key(PoolFlags& pool,
+             const PoolKey& key,
+             const FlagValues& values,
+             const Origin& origin,
+             Problems& problems) {
+  const auto* const known = find_key(key.name);
+  if (known == nullptr || values.empty()) {
+    return;
   }
-  base.origin = top.empty() ? base.origin : top.origin;
+  pool.origins.insert_or_assign(std::string{key.name}, origin);
+  pool.origin = pool.origins.size() == 1 ? origin : pool.origin;
+  if (key.kind == PoolKey::Kind::list) {
+    assign(pool, *known, all_elements(values, "--" + std::string{key.name}, problems));
+    return;
+  }
+  if (auto wrong = assign(pool, *known, values.back().text())) {
+    problems.push_back({.message = std::move(*wrong), .origin = non_empty(to_string(origin))});
+  }
+}
+
+PoolFlags overlay(PoolFlags base, const PoolFlags& top) {
+  if (top.empty()) {
+    return base;
+  }
+  for (const auto& key : keys) {
+    const std::string name{key.name};
+    if (has(top, key)) {
+      std::visit([&](const auto member) { base.*member = top.*member; }, key.member);
+      base.origins.insert_or_assign(name, top.origin_of(name));
+    } else if (has(base, key)) {
+      base.origins.insert_or_assign(name, base.origin_of(name));
+    }
+  }
+  base.origin = top.origin;
   return base;
 }
 

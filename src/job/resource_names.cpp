@@ -10,10 +10,6 @@ namespace {
 
 constexpr std::size_t longest_model_id = 63;
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 bool is_lower(char c) {
   return c >= 'a' && c <= 'z';
 }

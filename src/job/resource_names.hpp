@@ -8,7 +8,7 @@ namespace autopack::job {
 
 /// A name that fits a form, see match_name.
 struct ResourceName {
-  std::string region{};  ///< the part at `REGION`; empty when the form has none
+  std::optional<std::string> region{};  ///< the part at `REGION`
 };
 
 /// Whether `name` fits `form`, such as `projects/NUMBER/locations/REGION/tensorboards/ID`: as many

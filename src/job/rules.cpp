@@ -1,5 +1,8 @@
 #include "job/rules.hpp"
 
+#include "base/text.hpp"
+#include "job/pool_flags.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,19 +34,32 @@ bool Review::was_given(const std::string& path) const {
 
 std::string Review::name(const std::string& path, std::string_view key) const {
   const auto* const found = origin(path);
+  if (has_own_flags(path)) {
+    return fmt::format("`--{}`", key);
+  }
   return found != nullptr && found->is_flag("--worker-pool-spec") ? fmt::format("`{}`", key)
                                                                   : shown_path(path);
 }
 
+bool Review::has_own_flags(const std::string& path) const {
+  const auto* const found = origin(path);
+  if (found == nullptr || found->kind == Origin::Kind::file) {
+    return false;
+  }
+  return found->name.empty() ||
+         (found->name.starts_with("--") && is_pool_key(found->name.substr(2)));
+}
+
 void Review::error(const std::string& path, std::string message, std::vector<std::string> hints) {
-  problems_.push_back(
-      {.message = std::move(message), .origin = origin_text(path), .hints = std::move(hints)});
+  problems_.push_back({.message = std::move(message),
+                       .origin = non_empty(origin_text(path)),
+                       .hints = std::move(hints)});
 }
 
 void Review::warning(const std::string& path, std::string message) {
   problems_.push_back({.severity = Problem::Severity::warning,
                        .message = std::move(message),
-                       .origin = origin_text(path)});
+                       .origin = non_empty(origin_text(path))});
 }
 
 std::string shown_path(std::string_view path) {

@@ -34,9 +34,12 @@ public:
   /// True when file or flags give a value at `path`, even one that could not be read.
   bool was_given(const std::string& path) const;
 
-  /// What the user wrote for the value at `path`: `key` of `--worker-pool-spec`, or the path in the
-  /// file; in backticks.
+  /// What the user wrote for the value at `path`: `key` of `--worker-pool-spec`, the flag `--key`,
+  /// or the path in the file; in backticks.
   std::string name(const std::string& path, std::string_view key) const;
+
+  /// True when flags of its own say what the pool at `path` is, or nothing does.
+  bool has_own_flags(const std::string& path) const;
 
 private:
   const Origin* origin(std::string path) const;

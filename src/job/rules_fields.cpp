@@ -62,19 +62,19 @@ void check_names(const Job& job, Review& review) {
 
 /// Both become parts of a URL, so their form is checked even with `--skip-checks`.
 void check_location(const Location& location, Review& review) {
-  if (!location.project.empty() && !is_project_id(location.project)) {
-    review.error("project", fmt::format("`{}` is no project id", printable(location.project)),
+  if (location.project && !is_project_id(*location.project)) {
+    review.error("project", fmt::format("`{}` is no project id", printable(*location.project)),
                  {"list yours: gcloud projects list"});
   }
-  if (location.region.empty()) {
+  if (!location.region) {
     return;
   }
   const auto known = tables::regions();
-  const bool is_known = std::find(known.begin(), known.end(), location.region) != known.end();
-  const bool accepted = review.options().skip_tables ? is_region_form(location.region) : is_known;
+  const bool is_known = std::find(known.begin(), known.end(), *location.region) != known.end();
+  const bool accepted = review.options().skip_tables ? is_region_form(*location.region) : is_known;
   if (!accepted) {
-    review.error("region", fmt::format("unknown region `{}`{}", printable(location.region),
-                                       tables::did_you_mean(location.region, known)));
+    review.error("region", fmt::format("unknown region `{}`{}", printable(*location.region),
+                                       tables::did_you_mean(*location.region, known)));
   }
 }
 
@@ -97,10 +97,9 @@ void check_resource_name(const Text& value,
     review.error(rule.path,
                  fmt::format("`{}` is no name for {}: `{}`{} is wanted", printable(*value),
                              shown_path(rule.path), rule.form, rule.note));
-  } else if (!match->region.empty() && !location.region.empty() &&
-             match->region != location.region) {
+  } else if (match->region && location.region && match->region != location.region) {
     review.error(rule.path, fmt::format("{} is in `{}`, but the job is in `{}`",
-                                        shown_path(rule.path), match->region, location.region));
+                                        shown_path(rule.path), *match->region, *location.region));
   }
 }
 

@@ -24,6 +24,7 @@ std::vector<std::string> dependency_keys(const PoolFlags& pool) {
   add(pool.extra_dirs.has_value(), "extra-dirs");
   add(pool.system_packages.has_value(), "system-packages");
   add(pool.requirements_file.has_value(), "requirements-file");
+  add(pool.lock.has_value(), "lock");
   add(pool.extra.has_value(), "extra");
   add(pool.group.has_value(), "group");
   add(pool.build_env.has_value(), "build-env");
@@ -33,7 +34,7 @@ std::vector<std::string> dependency_keys(const PoolFlags& pool) {
   return keys;
 }
 
-std::string listed(const std::vector<std::string>& keys) {
+std::string quote_keys(const std::vector<std::string>& keys) {
   return "`" + join(keys, "`, `") + "`";
 }
 
@@ -41,18 +42,18 @@ class PoolCheck {
 public:
   PoolCheck(const PoolFlags& pool, Problems& problems) : pool_{pool}, problems_{problems} {}
 
-  void packaged(bool own_dockerfile, bool has_command);
-  void shares_packaged();
-  void ready(bool is_first);
+  void check_packaged(const JobFlags& flags);
+  void check_sharing();
+  void check_ready(bool is_first);
 
 private:
   void fault(std::string message, std::vector<std::string> hints = {}) {
     problems_.push_back({.message = std::move(message),
-                         .origin = to_string(pool_.origin),
+                         .origin = non_empty(to_string(pool_.origin)),
                          .hints = std::move(hints)});
   }
 
-  void entry(bool has_command);
+  void entry(bool has_command, bool infers);
   void own_dockerfile();
   void image_name(const char* key, const std::optional<std::string>& value);
   void base_name(const std::optional<std::string>& value);
@@ -66,7 +67,9 @@ void PoolCheck::image_name(const char* key, const std::optional<std::string>& va
     return;
   }
   if (const auto reason = image::Reference::fault(*value)) {
-    fault(fmt::format("`{}` is no image name for `{}`: {}", printable(*value), key, *reason));
+    auto message = *reason;
+    problems_.push_back(
+        {.message = std::move(message), .origin = non_empty(to_string(pool_.origin_of(key)))});
   }
 }
 
@@ -78,14 +81,16 @@ void PoolCheck::base_name(const std::optional<std::string>& value) {
   }
 }
 
-void PoolCheck::entry(bool has_command) {
-  if (!pool_.executor_image_uri) {
+void PoolCheck::entry(bool has_command, bool infers) {
+  if (!pool_.executor_image_uri && !infers) {
     fault("`executor-image-uri` is needed with `local-package-path`: the image to package onto",
-          {"add executor-image-uri=python:3.11 or another base image to the pool"});
+          {pool_.origin.is_flag("--worker-pool-spec") || pool_.origin.kind == Origin::Kind::file
+               ? "add executor-image-uri=python:3.11 or another base image to the pool"
+               : "`--executor-image-uri=python:3.11` or another base image names it"});
   }
   if (pool_.script && pool_.python_module) {
     fault("`script` and `python-module` exclude each other");
-  } else if (!pool_.script && !pool_.python_module && !has_command) {
+  } else if (!pool_.script && !pool_.python_module && !has_command && !infers) {
     fault("`script` or `python-module` is needed with `local-package-path`: what the job runs",
           {"`--command=WORD,...` runs a program that a requirement or the executor image brings"});
   }
@@ -101,12 +106,13 @@ void PoolCheck::own_dockerfile() {
   }
   if (!keys.empty()) {
     fault(fmt::format("{} and `--dockerfile` exclude each other: the Dockerfile says it",
-                      listed(keys)));
+                      quote_keys(keys)));
   }
 }
 
-void PoolCheck::packaged(bool own, bool has_command) {
-  own ? own_dockerfile() : entry(has_command);
+void PoolCheck::check_packaged(const JobFlags& flags) {
+  flags.own_dockerfile ? own_dockerfile()
+                       : entry(flags.command && !flags.command->empty(), flags.infers);
   if (pool_.container_image_uri) {
     fault("`container-image-uri` and `local-package-path` exclude each other");
   }
@@ -118,7 +124,7 @@ void PoolCheck::packaged(bool own, bool has_command) {
   }
 }
 
-void PoolCheck::shares_packaged() {
+void PoolCheck::check_sharing() {
   auto keys = dependency_keys(pool_);
   const std::array others{
       std::pair{pool_.executor_image_uri.has_value(), "executor-image-uri"},
@@ -135,18 +141,22 @@ void PoolCheck::shares_packaged() {
   }
   if (!keys.empty()) {
     fault(fmt::format("{} not allowed here: all pools run the image that the first pool packages",
-                      listed(keys) + (keys.size() == 1 ? " is" : " are")),
+                      quote_keys(keys) + (keys.size() == 1 ? " is" : " are")),
           {"a pool with an image of its own goes into a `--config` file"});
   }
 }
 
-void PoolCheck::ready(bool is_first) {
+void PoolCheck::check_ready(bool is_first) {
   auto keys = dependency_keys(pool_);
   if (pool_.script) {
     keys.insert(keys.begin(), "script");
   }
-  if (!keys.empty()) {
-    fault(fmt::format("{} only with `local-package-path` in the first pool", listed(keys)),
+  if (!keys.empty() && pool_.container_image_uri) {
+    fault(
+        fmt::format("{} and `container-image-uri` exclude each other: a ready image runs as it is",
+                    quote_keys(keys)));
+  } else if (!keys.empty()) {
+    fault(fmt::format("{} only with `local-package-path` in the first pool", quote_keys(keys)),
           is_first ? std::vector<std::string>{"add local-package-path=. to the pool"}
                    : std::vector<std::string>{});
   }
@@ -162,7 +172,7 @@ void PoolCheck::ready(bool is_first) {
   if (pool_.output_image_uri) {
     problems_.push_back({.severity = Problem::Severity::warning,
                          .message = "`output-image-uri` is not used: nothing is packaged",
-                         .origin = to_string(pool_.origin)});
+                         .origin = non_empty(to_string(pool_.origin))});
   }
 }
 
@@ -172,11 +182,11 @@ void check_pool_flags(const JobFlags& flags, Problems& problems) {
   for (std::size_t i = 0; i < flags.pools.size(); ++i) {
     PoolCheck check{flags.pools[i], problems};
     if (!flags.packages()) {
-      check.ready(i == 0);
+      check.check_ready(i == 0);
     } else if (i == 0) {
-      check.packaged(flags.own_dockerfile, flags.command && !flags.command->empty());
+      check.check_packaged(flags);
     } else {
-      check.shares_packaged();
+      check.check_sharing();
     }
   }
 }

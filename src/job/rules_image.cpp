@@ -43,7 +43,7 @@ void check_prebuilt_image(const std::string& image, const std::string& path, Rev
     return;
   }
   const auto& today = review.options().today;
-  if (!today.empty() && found->end_of_availability < today) {
+  if (today && found->end_of_availability < *today) {
     review.warning(path, fmt::format("prebuilt image `{}` was available until {}", name,
                                      found->end_of_availability));
   }

@@ -23,7 +23,7 @@ std::string numbers(std::span<const int> counts) {
 }
 
 /// What of `machine`'s accelerators a message tells.
-std::string offered(std::span<const Accelerators> accelerators) {
+std::string quote_types(std::span<const Accelerators> accelerators) {
   std::vector<std::string> names;
   for (const auto& entry : accelerators) {
     names.push_back("`" + std::string{entry.type} + "`");
@@ -62,8 +62,8 @@ public:
 private:
   void pair();
   void table();
-  void fixed(const tables::Machine& machine);
-  void attached(const tables::Machine& machine);
+  void check_fixed(const tables::Machine& machine);
+  void check_attached(const tables::Machine& machine);
   void topology(const tables::Machine& machine);
   void disk();
 
@@ -97,7 +97,7 @@ void MachineCheck::pair() {
   }
 }
 
-void MachineCheck::fixed(const tables::Machine& machine) {
+void MachineCheck::check_fixed(const tables::Machine& machine) {
   const auto& own = machine.fixed[0];
   if (accelerator_.empty()) {
     review_.warning(at("machineType"),
@@ -110,7 +110,7 @@ void MachineCheck::fixed(const tables::Machine& machine) {
   }
 }
 
-void MachineCheck::attached(const tables::Machine& machine) {
+void MachineCheck::check_attached(const tables::Machine& machine) {
   if (accelerator_.empty()) {
     return;
   }
@@ -122,7 +122,7 @@ void MachineCheck::attached(const tables::Machine& machine) {
                   offer.empty()
                       ? fmt::format("machine type `{}` takes no accelerators", machine_type_)
                       : fmt::format("machine type `{}` does not take `{}`; it takes {}",
-                                    machine_type_, accelerator_, offered(offer)));
+                                    machine_type_, accelerator_, quote_types(offer)));
     return;
   }
   // pods: the multiples depend on the region
@@ -178,13 +178,13 @@ void MachineCheck::table() {
                                 tables::did_you_mean(machine_type_, names)));
     return;
   }
-  machine->fixed.empty() ? attached(*machine) : fixed(*machine);
+  machine->fixed.empty() ? check_attached(*machine) : check_fixed(*machine);
   topology(*machine);
   const auto disk_type = disk_.type.value_or("");
-  if (!machine->boot_disk.empty() && !disk_type.empty() && disk_type != machine->boot_disk) {
+  if (machine->boot_disk && !disk_type.empty() && disk_type != machine->boot_disk) {
     review_.error(path_ + ".diskSpec.bootDiskType",
                   fmt::format("machine type `{}` boots from `{}`, not from `{}`", machine_type_,
-                              machine->boot_disk, printable(disk_type)));
+                              *machine->boot_disk, printable(disk_type)));
   }
 }
 
@@ -212,10 +212,12 @@ void MachineCheck::run() {
   disk();
   if (machine_type_.empty()) {
     if (!review_.was_given(at("machineType"))) {
-      review_.error(at("machineType"),
-                    fmt::format("{} has no {}", shown_path(path_),
-                                review_.name(at("machineType"), "machine-type")),
-                    {"add machine-type=n1-standard-4 or another to the pool"});
+      review_.error(
+          at("machineType"),
+          fmt::format("{} has no {}", shown_path(path_),
+                      review_.name(at("machineType"), "machine-type")),
+          {review_.has_own_flags(path_) ? "`--machine-type=n1-standard-4` or another names it"
+                                        : "add machine-type=n1-standard-4 or another to the pool"});
     }
     return;
   }

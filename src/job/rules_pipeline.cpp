@@ -29,9 +29,9 @@ void check_names(const Job& job, const Location& location, Review& review) {
   if (!match) {
     review.error("parentModel", fmt::format("`{}` is no name of a model: `{}` is wanted",
                                             printable(parent), model_form));
-  } else if (!location.region.empty() && match->region != location.region) {
+  } else if (location.region && match->region != location.region) {
     review.error("parentModel", fmt::format("`parentModel` is in `{}`, but the job is in `{}`",
-                                            match->region, location.region));
+                                            *match->region, *location.region));
   }
 }
 

@@ -106,9 +106,12 @@ void check_program(const Pool& pool, const std::string& path, Review& review) {
   } else if (!pool.container && !pool.package && !review.was_given(path + ".containerSpec") &&
              !review.was_given(path + ".pythonPackageSpec")) {
     review.error(path, fmt::format("{} has nothing to run", shown_path(path)),
-                 {"name an image (container-image-uri=IMAGE), a Python package "
-                  "(executor-image-uri=IMAGE,python-module=MODULE), or package this directory "
-                  "(executor-image-uri=IMAGE,local-package-path=.,script=FILE)"});
+                 {review.has_own_flags(path)
+                      ? "name an image (`--container-image-uri=IMAGE`), or package this directory "
+                        "(`--executor-image-uri=IMAGE --script=FILE`)"
+                      : "name an image (container-image-uri=IMAGE), a Python package "
+                        "(executor-image-uri=IMAGE,python-module=MODULE), or package this "
+                        "directory (executor-image-uri=IMAGE,local-package-path=.,script=FILE)"});
   }
   if (pool.container) {
     check_container(pool, path, review);
@@ -161,7 +164,9 @@ void check_pools(const Spec& spec, Review& review) {
   if (pools.empty()) {
     if (!review.was_given(list)) {
       review.error(list, "the job has no worker pool",
-                   {"name one: --worker-pool-spec=machine-type=n1-standard-4,..."});
+                   {"name it: --machine-type=n1-standard-4 --executor-image-uri=python:3.11 "
+                    "--script=FILE",
+                    "or several pools, one by one: --worker-pool-spec=machine-type=...,..."});
     }
     return;
   }

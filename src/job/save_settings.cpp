@@ -30,29 +30,6 @@ std::string yaml_scalar(const nlohmann::json& value) {
   return is_plain && !is_word ? text : print_json(value);
 }
 
-std::string yaml_entry(const std::string& key, const nlohmann::json& value) {
-  if (!value.is_array()) {
-    return fmt::format("{}: {}\n", key, yaml_scalar(value));
-  }
-  if (value.empty()) {
-    return fmt::format("{}: []\n", key);
-  }
-  std::string text = key + ":\n";
-  for (const auto& element : value) {
-    if (!element.is_object()) {
-      text += fmt::format("  - {}\n", yaml_scalar(element));
-      continue;
-    }
-    const char* mark = "- ";
-    for (const auto& [name, inner] : element.items()) {
-      text += fmt::format("  {}{}: {}\n", mark, name, yaml_scalar(inner));
-      mark = "  ";
-    }
-    text += element.empty() ? "  - {}\n" : "";
-  }
-  return text;
-}
-
 /// Parts of a value by name: keys of objects, names before `=`, else places counted from 1.
 std::map<std::string, std::string> parts(const nlohmann::json& value, const std::string& name) {
   std::map<std::string, std::string> all;
@@ -146,6 +123,29 @@ void check_saved(const std::string& text,
 
 }  // namespace
 
+std::string settings_entry(const std::string& key, const nlohmann::json& value) {
+  if (!value.is_array()) {
+    return fmt::format("{}: {}\n", key, yaml_scalar(value));
+  }
+  if (value.empty()) {
+    return fmt::format("{}: []\n", key);
+  }
+  std::string text = key + ":\n";
+  for (const auto& element : value) {
+    if (!element.is_object()) {
+      text += fmt::format("  - {}\n", yaml_scalar(element));
+      continue;
+    }
+    const char* mark = "- ";
+    for (const auto& [name, inner] : element.items()) {
+      text += fmt::format("  {}{}: {}\n", mark, name, yaml_scalar(inner));
+      mark = "  ";
+    }
+    text += element.empty() ? "  - {}\n" : "";
+  }
+  return text;
+}
+
 std::string save_settings(const std::string& text,
                           const std::string& file,
                           const std::vector<std::pair<std::string, nlohmann::json>>& added) {
@@ -160,7 +160,7 @@ std::string save_settings(const std::string& text,
       return setting.key == name;
     });
     if (found == there.end()) {
-      result += yaml_entry(key, value);
+      result += settings_entry(key, value);
       continue;
     }
     const project::ToolSetting wanted{.key = key, .value = std::make_shared<nlohmann::json>(value)};

@@ -171,11 +171,23 @@ FlagValues flag_values(const project::ToolSetting& setting) {
 }
 
 const std::vector<std::string>& packaging_keys() {
-  static const std::vector<std::string> keys{
-      "executor-image-uri", "local-package-path", "script",    "python-module", "launcher",
-      "requirements",       "requirements-file",  "extra",     "group",         "extra-packages",
-      "extra-dirs",         "system-packages",    "build-env", "include",       "exclude",
-      "output-image-uri"};
+  static const std::vector<std::string> keys{"executor-image-uri",
+                                             "local-package-path",
+                                             "script",
+                                             "python-module",
+                                             "launcher",
+                                             "requirements",
+                                             "requirements-file",
+                                             "extra",
+                                             "group",
+                                             "extra-packages",
+                                             "extra-dirs",
+                                             "system-packages",
+                                             "build-env",
+                                             "include",
+                                             "exclude",
+                                             "output-image-uri",
+                                             "lock"};
   return keys;
 }
 

@@ -28,6 +28,9 @@ const std::vector<std::string>& packaging_keys();
 /// what the file's packaged pool says, so that either is written once. All of one file.
 std::vector<project::ToolSetting> spread_packaging(std::vector<project::ToolSetting> settings);
 
+/// The lines of `autopack.yaml` that say that `key` is `value`.
+std::string settings_entry(const std::string& key, const nlohmann::json& value);
+
 /// The text of `autopack.yaml` with `added` (flag values as typed) at its end. What is there stays
 /// as it is; a key that is there with other values is Error(usage) with its line.
 std::string save_settings(const std::string& text,

@@ -48,7 +48,7 @@ Text meaning(std::string_view text, std::span<const Word> words) {
   return std::nullopt;
 }
 
-std::optional<ParameterType> type_named(std::string_view text) {
+std::optional<ParameterType> find_type(std::string_view text) {
   const auto lower = to_lower(text);
   const auto* const found = std::find_if(types.begin(), types.end(), [&](const TypeWord& word) {
     return word.typed == lower || word.value == text;
@@ -57,7 +57,7 @@ std::optional<ParameterType> type_named(std::string_view text) {
 }
 
 template <class Words>
-std::string listed(const Words& words) {
+std::string quote_words(const Words& words) {
   std::vector<std::string> names;
   for (const auto& word : words) {
     names.emplace_back(word.typed);
@@ -128,7 +128,7 @@ bool ParameterText::take_apart() {
   rest.remove_prefix(colon + 1);
   const auto end = rest.find(':');
   if (end != std::string_view::npos) {
-    type_ = type_named(rest.substr(0, end));
+    type_ = find_type(rest.substr(0, end));
   }
   if (type_) {
     rest.remove_prefix(end + 1);
@@ -141,10 +141,10 @@ bool ParameterText::take_apart() {
       const bool is_type = end != std::string_view::npos && !type_;
       return fault(is_type && last == end
                        ? fmt::format("`{}` is no type ({}), or `{}` is no scale ({})",
-                                     printable(rest.substr(0, last)), listed(types),
-                                     printable(word), listed(scales))
+                                     printable(rest.substr(0, last)), quote_words(types),
+                                     printable(word), quote_words(scales))
                        : fmt::format("`{}` is no scale; the scales are {}", printable(word),
-                                     listed(scales)));
+                                     quote_words(scales)));
     }
     rest = rest.substr(0, last);
   }
@@ -194,7 +194,7 @@ bool ParameterText::real(Parameter& parameter) {
 }
 
 bool ParameterText::discrete(Parameter& parameter) {
-  auto& numbers = made(made(parameter.discrete).values);
+  auto& numbers = ensure(ensure(parameter.discrete).values);
   for (const auto& part : split(body_, '|')) {
     const auto number = number_of(part);
     if (!number) {

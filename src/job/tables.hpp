@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -59,7 +60,7 @@ struct Machine {
   bool needs_topology;
   bool arm64;
   std::span<const std::string_view> topologies;  ///< of a TPU; empty when not known
-  std::string_view boot_disk;                    ///< the type it needs; empty when any will do
+  std::optional<std::string_view> boot_disk;     ///< the type it needs; none when any will do
 };
 
 /// An image of the repository vertex-ai/training; dates as `2026-07-11`.

@@ -12,7 +12,6 @@ namespace autopack::job {
 namespace {
 
 constexpr std::string_view unnamed = "training-job";
-constexpr std::size_t longest_label = 63;
 
 /// What concerns the job as a whole, not its replicas.
 class JobTranslation {
@@ -39,6 +38,7 @@ void JobTranslation::names(Job& job) {
   job.display_name = id.empty() ? std::string{unnamed} : id;
   auto labels = legacy_.job.labels.value_or(std::map<std::string, std::string>{});
   if (!id.empty()) {
+    constexpr std::size_t longest_label = 63;
     labels["legacy-job-id"] = to_lower(id).substr(0, longest_label);
   }
   if (!labels.empty()) {
@@ -52,7 +52,7 @@ void JobTranslation::names(Job& job) {
 
 void JobTranslation::scheduling(const LegacyScheduling& scheduling, Spec& spec) {
   if (scheduling.longest_run) {
-    made(spec.scheduling).timeout = scheduling.longest_run;
+    ensure(spec.scheduling).timeout = scheduling.longest_run;
   }
   if (scheduling.longest_wait) {
     legacy_.warn("trainingInput.scheduling.maxWaitTime",
@@ -108,16 +108,17 @@ std::string parent_of(std::string path) {
 }
 
 /// Local code is not uploaded to Cloud Storage but packaged into an image.
-std::string packaging(Legacy& legacy, const Job& job) {
+Text packaging(Legacy& legacy, const Job& job) {
   if (!legacy.is_local()) {
-    return {};
+    return std::nullopt;
   }
   const auto& pools = job.spec.pools;
   const auto machine = pools.empty() ? Machine{} : pools[0].machine.value_or(Machine{});
   std::string flag =
       fmt::format("--worker-pool-spec=executor-image-uri={},local-package-path={},python-module={}",
-                  runtime_image(legacy, machine.accelerator.value_or("")),
-                  parent_of(legacy.package_path), legacy.input().module.value_or(""));
+                  runtime_image(legacy, machine.accelerator).value_or(""),
+                  legacy.package_path ? parent_of(*legacy.package_path) : ".",
+                  legacy.input().module.value_or(""));
   if (!legacy.local_packages.empty()) {
     flag += ",extra-packages=" + join(legacy.local_packages, ";");
   }
@@ -134,7 +135,7 @@ std::string packaging(Legacy& legacy, const Job& job) {
 Translation translate(const LegacyFlags& flags, const std::optional<LegacyFile>& file) {
   auto legacy = read_legacy(flags, file);
   Translation result{.job = JobTranslation{legacy}.run(),
-                     .region = legacy.input().region.value_or("")};
+                     .region = non_empty(legacy.input().region.value_or(""))};
   result.pool_flag = packaging(legacy, result.job);
   throw_if_errors(legacy.problems, ErrorKind::usage);
   auto& warnings = legacy.problems;

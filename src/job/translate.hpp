@@ -13,26 +13,26 @@ namespace autopack::job {
 
 /// What a flag of one role of replicas says.
 struct LegacyRoleFlags {
-  std::string machine_type{};
-  std::string count{};
-  std::string image_uri{};
-  std::string accelerator{};  ///< `type=nvidia-tesla-t4,count=1`
+  Text machine_type{};
+  Text count{};
+  Text image_uri{};
+  Text accelerator{};  ///< `type=nvidia-tesla-t4,count=1`
 };
 
-/// The flags of `gcloud ai-platform jobs submit training` as typed. Empty = not typed.
+/// The flags of `gcloud ai-platform jobs submit training` as typed.
 struct LegacyFlags {
-  std::string job_id{};
-  std::string region{};
-  std::string scale_tier{};  ///< `custom`, `basic-gpu`
-  std::string runtime_version{};
-  std::string python_version{};
-  std::string module_name{};
-  std::string package_path{};
-  std::string job_dir{};
-  std::string service_account{};
-  std::string network{};
-  std::string kms_key{};  ///< whole resource name
-  std::string use_chief{};
+  Text job_id{};
+  Text region{};
+  Text scale_tier{};  ///< `custom`, `basic-gpu`
+  Text runtime_version{};
+  Text python_version{};
+  Text module_name{};
+  Text package_path{};
+  Text job_dir{};
+  Text service_account{};
+  Text network{};
+  Text kms_key{};  ///< whole resource name
+  Text use_chief{};
   std::vector<std::string> packages{};
   std::vector<std::pair<std::string, std::string>> labels{};
   LegacyRoleFlags master{};
@@ -52,10 +52,10 @@ struct LegacyFile {
 /// A legacy job in Vertex AI's words.
 struct Translation {
   Job job{};  ///< a custom job or a tuning job
-  std::string region{};
-  /// Flag that packages the job's local code; empty when all its code is in images and in Cloud
+  Text region{};
+  /// Flag that packages the job's local code; none when all its code is in images and in Cloud
   /// Storage.
-  std::string pool_flag{};
+  Text pool_flag{};
   Problems warnings{};  ///< one for each thing that has no equal
 };
 

@@ -19,7 +19,7 @@ constexpr int most_t4 = 4;  // of one machine
 struct LegacyMachine {
   std::string_view name;
   std::string_view machine;
-  std::string_view accelerator{};
+  std::optional<std::string_view> accelerator{};
   int accelerators{0};
 };
 
@@ -41,10 +41,12 @@ constexpr std::array machines{
     LegacyMachine{"cloud_tpu", "cloud-tpu", "TPU_V2", 8},
 };
 
-Machine machine_of(std::string_view type, std::string_view accelerator, int accelerators) {
+Machine machine_of(std::string_view type,
+                   std::optional<std::string_view> accelerator,
+                   int accelerators) {
   Machine machine{.type = std::string{type}};
-  if (!accelerator.empty()) {
-    machine.accelerator = std::string{accelerator};
+  if (accelerator) {
+    machine.accelerator = std::string{*accelerator};
     machine.accelerators = accelerators;
   }
   return machine;
@@ -54,7 +56,7 @@ Machine machine_of(std::string_view type, std::string_view accelerator, int acce
 
 std::vector<TierRole> tier_roles(std::string_view tier) {
   if (tier == "BASIC") {
-    return {{"n1-standard-4", "", 0, 1}};
+    return {{"n1-standard-4", std::nullopt, 0, 1}};
   }
   if (tier == "BASIC_GPU") {
     return {{"n1-standard-8", "NVIDIA_TESLA_K80", 1, 1}};
@@ -63,10 +65,14 @@ std::vector<TierRole> tier_roles(std::string_view tier) {
     return {{"cloud-tpu", "TPU_V2", 8, 1}};
   }
   if (tier == "STANDARD_1") {
-    return {{"n1-highcpu-8", "", 0, 1}, {"n1-highcpu-8", "", 0, 4}, {"n1-standard-4", "", 0, 3}};
+    return {{"n1-highcpu-8", std::nullopt, 0, 1},
+            {"n1-highcpu-8", std::nullopt, 0, 4},
+            {"n1-standard-4", std::nullopt, 0, 3}};
   }
   if (tier == "PREMIUM_1") {
-    return {{"n1-highcpu-16", "", 0, 1}, {"n1-highcpu-16", "", 0, 19}, {"n1-highmem-8", "", 0, 11}};
+    return {{"n1-highcpu-16", std::nullopt, 0, 1},
+            {"n1-highcpu-16", std::nullopt, 0, 19},
+            {"n1-highmem-8", std::nullopt, 0, 11}};
   }
   return {};
 }

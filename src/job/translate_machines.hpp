@@ -2,6 +2,7 @@
 
 #include "job/legacy.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,7 +12,7 @@ namespace autopack::job {
 /// One role's replicas in a scale tier.
 struct TierRole {
   std::string_view machine{};
-  std::string_view accelerator{};
+  std::optional<std::string_view> accelerator{};
   int accelerators{0};
   int replicas{0};
 };

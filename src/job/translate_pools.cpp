@@ -162,7 +162,7 @@ Container PoolTranslation::container(const LegacyReplica& replica) const {
 
 PythonPackage PoolTranslation::package(const Pool& pool) {
   const auto machine = pool.machine.value_or(Machine{});
-  return {.executor_image = runtime_image(legacy_, machine.accelerator.value_or("")),
+  return {.executor_image = runtime_image(legacy_, machine.accelerator),
           .uris = input_.package_uris.value_or(std::vector<std::string>{}),
           .module = input_.module.value_or(""),
           .args = arguments({})};
@@ -228,8 +228,8 @@ std::vector<Pool> PoolTranslation::tier_pools() {
     const auto& role = legacy_roles.at(pools.size());
     Pool pool{.machine = Machine{.type = std::string{machines.machine}},
               .replicas = machines.replicas};
-    if (machines.accelerators > 0) {
-      pool.machine->accelerator = std::string{machines.accelerator};
+    if (machines.accelerator) {
+      pool.machine->accelerator = std::string{*machines.accelerator};
       pool.machine->accelerators = machines.accelerators;
     }
     accelerator(*pool.machine, role);

@@ -76,7 +76,7 @@ const tables::PrebuiltImage* nearest_image(std::string_view family, const Versio
 
 }  // namespace
 
-std::string runtime_image(Legacy& legacy, std::string_view accelerator) {
+Text runtime_image(Legacy& legacy, const Text& accelerator) {
   const std::string at = "trainingInput.runtimeVersion";
   const auto typed = legacy.input().runtime_version.value_or("");
   const auto wanted = version_of(typed, '.');
@@ -87,11 +87,11 @@ std::string runtime_image(Legacy& legacy, std::string_view accelerator) {
     } else {
       legacy.error(at, fmt::format("`{}` is no runtime version such as `2.11`", printable(typed)));
     }
-    return {};
+    return std::nullopt;
   }
-  const std::string_view family = accelerator.starts_with("TPU_") ? "tf-tpu."
-                                  : accelerator.empty()           ? "tf-cpu."
-                                                                  : "tf-gpu.";
+  const std::string_view family = !accelerator                       ? "tf-cpu."
+                                  : accelerator->starts_with("TPU_") ? "tf-tpu."
+                                                                     : "tf-gpu.";
   const auto* const image = nearest_image(family, *wanted);
   if (image == nullptr) {
     throw Error(ErrorKind::internal, "the table of prebuilt images has none of TensorFlow");

@@ -11,9 +11,9 @@ namespace autopack::packaging {
 
 AgeLimit::AgeLimit(const Request& request, const project::Project& project, const plan::Plan& plan)
     : limit_{request.max_dependency_age.value_or(std::chrono::seconds{0})},
-      applies_{request.max_dependency_age && plan.user_dockerfile.empty() &&
+      applies_{request.max_dependency_age && !plan.user_dockerfile &&
                plan::has_unpinned(plan, project)},
-      installed_after_code_{plan.dependencies.install && !request.options.templates.empty()} {}
+      installed_after_code_{plan.dependencies.install && request.options.templates} {}
 
 bool AgeLimit::is_past(std::vector<std::int64_t> times,
                        bool is_dependency_image,

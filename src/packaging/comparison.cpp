@@ -23,8 +23,10 @@ Outcome rebuild_because(const Packaging& work, const Texts& changes, const std::
   if (!changes.empty()) {
     return {.reason = plan::summary(changes)};
   }
-  return {.reason =
-              otherwise.empty() ? "nothing was built of this project here before" : otherwise};
+  if (otherwise.empty()) {
+    return {.reason = "nothing was built of this project here before", .is_first = true};
+  }
+  return {.reason = otherwise};
 }
 
 /// What changed of the image; the dependencies first.
@@ -38,8 +40,10 @@ Texts all_changes(const Packaging& work) {
 }  // namespace
 
 Outcome expected_image(const Packaging& work) {
-  return rebuild_because(work, all_changes(work),
-                         work.comparison().is_first ? "" : "it is not there any more");
+  const auto* const gone = work.wanted().is_pushed()        ? "the registry does not have it"
+                           : work.request().outputs.empty() ? "the engine does not have it"
+                                                            : "no file of it is kept";
+  return rebuild_because(work, all_changes(work), work.comparison().is_first ? "" : gone);
 }
 
 std::optional<Outcome> expected_dependencies(const Packaging& work) {
@@ -66,6 +70,9 @@ Outcome rebuilt_dependencies(const Packaging& work, const std::string& otherwise
 }
 
 std::string to_text(const Outcome& outcome) {
+  if (outcome.is_first) {
+    return "built for the first time here";
+  }
   return fmt::format("{}{}", outcome.reused ? "reused: " : "rebuilt because ", outcome.reason);
 }
 

@@ -22,6 +22,7 @@ struct Comparison {
 struct Outcome {
   bool reused{false};
   std::string reason{};  ///< follows "because": `requirements.txt changed (numpy 2.1 -> 2.2)`
+  bool is_first{false};  ///< nothing was there to be compared with
 };
 
 /// What a build will do about the image and about its dependencies, by the comparison alone: a
@@ -36,7 +37,8 @@ std::optional<Outcome> reused_dependencies(const Packaging& work);
 /// Why dependencies are made anew: `--no-cache`, what changed, else `otherwise`.
 Outcome rebuilt_dependencies(const Packaging& work, const std::string& otherwise);
 
-/// `reused: nothing changed`, `rebuilt because requirements.txt changed (numpy 2.1 -> 2.2)`.
+/// `reused: nothing changed`, `built for the first time here`, `rebuilt because requirements.txt
+/// changed (numpy 2.1 -> 2.2)`.
 std::string to_text(const Outcome& outcome);
 
 }  // namespace autopack::packaging

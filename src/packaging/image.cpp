@@ -1,13 +1,14 @@
 #include "packaging/image.hpp"
 
 #include "base/json.hpp"
+#include "base/text.hpp"
 
 #include <fmt/format.h>
 
 namespace autopack::packaging {
 
 std::string Image::uri() const {
-  return digest ? repository + "@" + digest->str() : image_id;
+  return digest ? repository + "@" + digest->str() : image_id.value_or("");
 }
 
 std::string planned_text(const Image& image) {
@@ -21,6 +22,11 @@ std::string planned_text(const Image& image) {
                                   to_text(image.outcome));
 }
 
+std::string to_text(const MovedWheels& moved) {
+  return fmt::format("{} of {} wheels new, {} sent, {} already in the registry", moved.new_wheels,
+                     moved.wheels, human_size(moved.bytes_sent), human_size(moved.bytes_there));
+}
+
 nlohmann::json to_json(const Image& image) {
   auto layers = nlohmann::json::array();
   for (const auto& layer : image.layers) {
@@ -31,18 +37,25 @@ nlohmann::json to_json(const Image& image) {
     dependencies = {{"reused", image.dependencies->reused},
                     {"reason", to_text(*image.dependencies)}};
   }
-  nlohmann::json result{{"uri", image.digest ? image.uri() : image.repository + ":" + image.tag},
-                        {"digest", image.digest ? image.digest->str() : image.image_id},
-                        {"tag", image.tag},
-                        {"reused", image.outcome.reused},
-                        {"reason", to_text(image.outcome)},
-                        {"dependencies", std::move(dependencies)},
-                        {"engine", image.engine},
-                        {"layers", std::move(layers)},
-                        {"bytes_uploaded", image.bytes_uploaded}};
+  nlohmann::json result{
+      {"uri", image.digest ? image.uri() : image.repository + ":" + image.tag},
+      {"digest", image.digest ? image.digest->str() : image.image_id.value_or("")},
+      {"tag", image.tag},
+      {"reused", image.outcome.reused},
+      {"reason", to_text(image.outcome)},
+      {"dependencies", std::move(dependencies)},
+      {"engine", image.engine},
+      {"layers", std::move(layers)},
+      {"bytes_uploaded", image.bytes_uploaded}};
+  if (image.wheels) {
+    result["wheels"] = {{"count", image.wheels->wheels},
+                        {"new", image.wheels->new_wheels},
+                        {"bytes_sent", image.wheels->bytes_sent},
+                        {"bytes_there", image.wheels->bytes_there}};
+  }
   if (image.git) {
-    result["git"] = {{"revision", image.git->revision},
-                     {"remote", image.git->remote},
+    result["git"] = {{"revision", image.git->revision.value_or("")},
+                     {"remote", image.git->remote.value_or("")},
                      {"dirty", image.git->dirty}};
   }
   return result;

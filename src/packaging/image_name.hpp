@@ -8,7 +8,7 @@ namespace autopack::packaging {
 
 /// Where a packaged image goes.
 struct ImageName {
-  image::Reference reference{};  ///< the user's tag in `tag`; empty when there is none
+  image::Reference reference{};  ///< the user's tag in `tag`
   bool has_registry{false};      ///< false: it stays in the daemon
   bool is_default{false};        ///< not the user's choice: its repository may be made
 };

@@ -5,6 +5,7 @@
 #include "image/source.hpp"
 #include "registry/client.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,9 +16,11 @@ namespace autopack::packaging {
 /// A layer whose bytes are made when they are read.
 struct LazyLayer {
   std::string name{};
-  bool is_parents{false};  ///< as its parent has it, byte for byte
-  bool is_fresh{false};    ///< made here just now: no registry is likely to have it
-  registry::Blob blob{};   ///< digest and size are known, or found while it is read
+  bool is_parents{false};        ///< as its parent has it, byte for byte
+  bool is_fresh{false};          ///< made here just now: no registry is likely to have it
+  bool is_there{false};          ///< the repository that the image goes to was seen to have it
+  std::uint64_t likely_size{0};  ///< to tell how far it is, while its size is not known; 0: none
+  registry::Blob blob{};         ///< digest and size are known, or found while it is read
   /// Known from the cache, from making it, or once it was read to its end.
   std::shared_ptr<std::optional<image::LayerFacts>> facts{};
 
@@ -26,7 +29,7 @@ struct LazyLayer {
 };
 
 struct FinishedImage {
-  image::Manifest manifest{};
+  image::Manifest manifest;
   std::string configuration{};  ///< JSON
 };
 

@@ -13,7 +13,7 @@ namespace autopack::packaging {
 
 /// An image that can be read, and its place in a registry when one has it.
 struct ParentImage {
-  image::Source image{};
+  image::Source image;
   std::optional<image::Reference> reference{};
 };
 

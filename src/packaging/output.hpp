@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,8 +13,8 @@ struct Output {
 
   Kind kind{Kind::docker};
   std::filesystem::path path{};
-  std::string tag{};   ///< of a layout; empty for none
-  std::string text{};  ///< as the user wrote it
+  std::optional<std::string> tag{};  ///< of a layout
+  std::string text{};                ///< as the user wrote it
 
   /// Throws Error(usage).
   static Output parse(std::string_view text);

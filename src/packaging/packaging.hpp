@@ -48,7 +48,7 @@ public:
 
   /// False for a user's own Dockerfile: what it starts from is not in the key, so only the
   /// builder's cache can tell whether the image is still the same.
-  bool key_is_whole() const { return plan_->user_dockerfile.empty(); }
+  bool key_is_whole() const { return !plan_->user_dockerfile; }
 
   std::string key_tag() const { return packaging::key_tag(plan_->image_key); }
 
@@ -78,5 +78,8 @@ private:
 /// Labels of an image by which autopack knows it again.
 inline constexpr auto* key_label = "autopack.key";
 inline constexpr auto* dependency_key_label = "autopack.dependency-key";
+/// Of an image whose requirements are layers of wheels, which hold no byte code: Python may write
+/// it where the program runs, so that not every process compiles again.
+inline constexpr auto* wheels_label = "autopack.wheels";
 
 }  // namespace autopack::packaging

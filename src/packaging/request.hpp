@@ -22,8 +22,9 @@ struct Request {
   project::Request project{};
   std::string executor_image{};
   plan::Options options{};
-  std::string build_network{};
+  std::optional<std::string> build_network{};
   bool no_cache{false};
+  bool infers{false};  ///< what is not said is inferred from the project
   bool strict{false};  ///< what is only warned of is refused
   /// What is not pinned is installed anew when it is older; none: never.
   std::optional<std::chrono::seconds> max_dependency_age{};

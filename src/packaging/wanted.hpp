@@ -2,10 +2,12 @@
 
 #include "packaging/image_name.hpp"
 #include "packaging/request.hpp"
+#include "project/inference.hpp"
 #include "source/tree.hpp"
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace autopack::packaging {
 
@@ -20,6 +22,7 @@ struct ScannedProject {
 struct Wanted {
   Request request{};
   ScannedProject scanned{};
+  std::vector<project::Inferred> inferred{};  ///< parts of the request that nobody chose
   ImageName name{};
   bool may_push{true};  ///< to the registry of `name`, when it has one
 

@@ -10,9 +10,13 @@ namespace {
 
 constexpr std::size_t most_told{3};
 
-/// Tells the warnings in one line each, the first of them only.
+/// Tells the warnings in one line each, the first of them only; one that is alone with what to do.
 void tell_briefly(const Services& services, const plan::Advice& advice) {
   const auto& all = advice.warnings;
+  if (all.size() == 1) {
+    services.reporter->warn(all.front());
+    return;
+  }
   for (std::size_t i = 0; i < std::min(all.size(), most_told); ++i) {
     Problem brief = all[i];
     brief.hints.clear();

@@ -1,8 +1,11 @@
 #include "pipeline/choose_workers.hpp"
 
+#include "base/text.hpp"
 #include "engine/direct/direct_builder.hpp"
 #include "engine/docker/dependencies.hpp"
 #include "engine/docker/docker_builder.hpp"
+#include "engine/docker/wheel_build.hpp"
+#include "engine/wheels/wheel_image.hpp"
 #include "executor/executor_image.hpp"
 #include "pipeline/look_ahead.hpp"
 #include "publish/engine.hpp"
@@ -28,32 +31,93 @@ bool stays_in_engine(const packaging::Wanted& wanted) {
   return !wanted.is_pushed() && wanted.request.outputs.empty();
 }
 
+/// Why nothing can be put on the executor image of `work` without an engine: it is there alone.
+std::optional<std::string> obstacle_of_base(const Packaging& work) {
+  const auto& base = work.plan().base;
+  return base.digest ? std::nullopt
+                     : std::optional{fmt::format(
+                           "only the docker engine has the executor image `{}`", base.reference)};
+}
+
 /// Why autopack cannot put the layers of the code on the image below them itself, so that the whole
 /// image has to be built; none when it can.
 std::optional<std::string> obstacle_to_assembly(const Packaging& work, bool in_engine) {
   if (auto obstacle = engine::obstacle_to_direct(work)) {
     return obstacle;
   }
-  if (!in_engine && !work.needs_dependencies() && !work.plan().base.digest) {
-    return fmt::format("only the docker engine has the executor image `{}`",
-                       work.plan().base.reference);
-  }
-  return std::nullopt;
+  return in_engine || work.needs_dependencies() ? std::nullopt : obstacle_of_base(work);
 }
 
-/// Makes a dependency image that the registry lacks with the docker engine, and pushes it.
-engine::MakeDependencies make_dependencies_by(Services& services) {
-  return [&services](const Packaging& work, packaging::Freshness freshness,
-                     const packaging::Outcome& why) {
+/// The dependency image of wheels, and where the executor image below it is.
+struct DependenciesOfWheels {
+  engine::WheelImage made{};
+  std::optional<image::Reference> base{};
+};
+
+/// Puts the dependencies of `work` on its executor image, as a registry or a file has it.
+DependenciesOfWheels make_of_wheels(Services& services,
+                                    const Packaging& work,
+                                    packaging::Freshness freshness) {
+  auto obstacles = engine::obstacles_to_wheels(work);
+  if (auto obstacle = obstacle_of_base(work)) {
+    obstacles.push_back(std::move(*obstacle));
+  }
+  if (!obstacles.empty()) {
+    return {.made = {.obstacles = std::move(obstacles)}};
+  }
+  const auto build = work.request().engine == Engine::direct
+                         ? engine::BuildWheel{}
+                         : engine::build_wheels_with(services, work);
+  auto base = executor::open_image(services, work.plan().base, work.plan().platform);
+  return {.made = engine::make_wheel_image(services, work, std::move(base.image), freshness, build),
+          .base = base.reference};
+}
+
+/// Lets machines that know nothing of the executor image and of these wheels find it in `target`.
+void keep_notes(Services& services,
+                const publish::Target& target,
+                const Packaging& work,
+                const engine::WheelSet& wheels) {
+  const auto& base = work.plan().base;
+  if (services.notes && base.digest) {
+    services.notes->keep(target.shared_repository(), *base.digest, work.plan().platform,
+                         wheels.news(services, base));
+  }
+}
+
+/// Makes a dependency image that the registry lacks, of wheels where they do, else with the docker
+/// engine, and pushes it.
+engine::MakeDependencies make_dependencies_by(Services& services,
+                                              std::shared_ptr<publish::Target> target) {
+  return [&services, target = std::move(target)](
+             const Packaging& work, packaging::Freshness freshness,
+             const packaging::Outcome& why) -> engine::PushedDependencies {
     const std::string name = work.dependency_name();
+    auto wheels = make_of_wheels(services, work, freshness);
+    const auto& obstacles = wheels.made.obstacles;
+    if (wheels.made.image) {
+      packaging::MadeImage made{.lazy = std::move(wheels.made.image), .parent = wheels.base};
+      const auto digest = publish::push_dependencies(services, target, work, made);
+      keep_notes(services, *target, work, wheels.made.wheels);
+      const auto moved = wheels.made.wheels.moved(services, made.image.layers);
+      services.reporter->done("Installed", moved.wheels == 0 && work.plan().dependencies.install
+                                               ? "the project's own package from its files"
+                                               : packaging::to_text(moved));
+      return {digest, made.image.bytes_uploaded, moved};
+    }
     if (work.request().engine == Engine::direct) {
       throw Error(ErrorKind::environment,
                   fmt::format("there is no dependency image `{}` to put the code on", name))
           .cause("it must be " + to_text(why))
-          .hint("`--engine=auto` builds it once with the docker engine");
+          .cause("only an engine can make it: " + join(obstacles, "; "))
+          .hint("`--engine=auto` builds with the docker engine what has to be built, once");
     }
+    services.reporter->detail("the docker engine installs the dependencies: " +
+                              join(obstacles, "; "));
     engine::build_dependencies(services, work, freshness);
-    return publish::push_with_engine(services, work.name(), image::Reference::parse(name)).digest;
+    return {
+        .digest =
+            publish::push_with_engine(services, work.name(), image::Reference::parse(name)).digest};
   };
 }
 
@@ -76,13 +140,20 @@ std::optional<packaging::ParentImage> find_parent(Services& services,
   if (!work.needs_dependencies()) {
     return executor::open_image(services, work.plan().base, work.plan().platform);
   }
-  auto parent = engine::find_dependencies(services, work);
-  if (!parent) {
-    obstacle =
-        "its dependencies have to be installed, and no registry was named that has the "
-        "dependency image";
+  if (auto parent = engine::find_dependencies(services, work)) {
+    return parent;
   }
-  return parent;
+  const auto wheels = make_of_wheels(
+      services, work,
+      work.request().no_cache ? packaging::Freshness::anew : packaging::Freshness::cached);
+  if (wheels.made.image) {
+    return packaging::ParentImage{.image = packaging::source_of(*wheels.made.image)};
+  }
+  obstacle =
+      "its dependencies have to be installed by an engine, and no registry was named that has "
+      "them: " +
+      join(wheels.made.obstacles, "; ");
+  return std::nullopt;
 }
 
 /// Says why an engine is needed where there is none.
@@ -142,7 +213,7 @@ Workers choose_workers(Services& services, const Packaging& work, LookAhead& ahe
   if (wanted.is_pushed() && !obstacle_to_direct(work)) {
     const auto target = ahead.target(work);
     chosen.builder = engine::make_direct_builder(services, target, ahead.layers(work),
-                                                 make_dependencies_by(services));
+                                                 make_dependencies_by(services, target));
     chosen.publishers.push_back(publish::to_registry(services, target));
   } else if (wanted.is_pushed()) {
     if (wanted.request.engine == Engine::direct) {

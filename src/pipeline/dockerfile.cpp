@@ -25,11 +25,11 @@ DockerfileText write_dockerfile(Services& services,
                                 bool pin,
                                 const std::optional<std::string>& committed,
                                 const std::optional<std::string>& committed_ignore) {
-  const auto wanted = std::make_shared<packaging::Wanted>(
-      packaging::Wanted{.request = request, .scanned = scan(request)});
+  const auto wanted = scan_wanted(request);
+  tell_inferred(*services.reporter, wanted->inferred);
   wanted->request.options.contents = false;
   const auto base =
-      executor::facts_as_seen(services, request.executor_image, request.options.platform,
+      executor::facts_as_seen(services, wanted->request.executor_image, request.options.platform,
                               committed ? plan::recorded_facts(*committed) : std::nullopt);
   const auto work = plan_packaging(services, wanted, base);
   tell_plan(services, work);

@@ -19,7 +19,7 @@ constexpr std::string_view by_path{"# By path, what these rules cannot say to do
 class Comparison {
 public:
   Comparison(std::string_view rules, const source::Tree& tree, const plan::Plan& plan)
-      : tree_{tree}, context_{plan::context(plan)}, rules_{}, walk_{rules_} {
+      : tree_{tree}, context_{plan::context(plan)}, walk_{rules_} {
     rules_.add(rules, "the rules");
   }
 
@@ -87,6 +87,16 @@ std::string git_text(const source::Tree& tree, const plan::Plan& plan) {
   return text;
 }
 
+/// The rules of git that count, in docker's syntax.
+std::string git_rules(const packaging::Packaging& work) {
+  const auto& scanned = work.scanned();
+  const bool has_own_rules =
+      scanned.tree->find(".dockerignore") || scanned.tree->find(".gcloudignore");
+  const bool counts_git =
+      !has_own_rules && (work.request().is_from_git() || scanned.project.ignore.asks_git());
+  return counts_git ? git_text(*scanned.tree, work.plan()) : std::string{};
+}
+
 /// Without what is told by path, and the seal.
 std::string_view general(std::string_view text) {
   return text.substr(0, std::min(text.find(by_path), text.find("# autopack-text: ")));
@@ -97,17 +107,19 @@ std::string_view general(std::string_view text) {
 std::string dockerignore_text(const packaging::Packaging& work) {
   const auto& scanned = work.scanned();
   const auto& plan = work.plan();
-  if (!plan.user_dockerfile.empty()) {
+  if (plan.user_dockerfile) {
     return plan.ignore_text;
   }
-  const auto is_there = [&](std::string_view file) { return scanned.tree->find(file).has_value(); };
-  const bool has_own_rules = is_there(".dockerignore") || is_there(".gcloudignore");
-  const bool counts_git =
-      !has_own_rules && (work.request().is_from_git() || scanned.project.ignore.asks_git());
-  const std::string text =
-      (counts_git ? git_text(*scanned.tree, plan) : std::string{}) + plan.ignore_text;
+  const std::string text = git_rules(work) + plan.ignore_text;
   const std::string lines = Comparison{text, *scanned.tree, plan}.lines();
   return lines.empty() ? text : fmt::format("{}\n{}{}", text, by_path, lines);
+}
+
+std::string starter_ignore_text(const packaging::Packaging& work) {
+  const std::string rules = git_rules(work);
+  const std::string lines =
+      Comparison{work.plan().ignore_text + "\n" + rules, *work.scanned().tree, work.plan()}.lines();
+  return lines.empty() ? rules : fmt::format("{}{}{}", rules, by_path, lines);
 }
 
 bool is_as_good(std::string_view committed,

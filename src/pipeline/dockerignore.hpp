@@ -11,6 +11,11 @@ namespace autopack::pipeline {
 /// the rules in docker's syntax, then by path what they cannot say.
 std::string dockerignore_text(const packaging::Packaging& work);
 
+/// What a project's own `.dockerignore` must say so that the image holds the files of `work` with
+/// it as without: git's rules where they count, and by path what else is left out. Without the
+/// rules that are built in; empty when nothing else is left out.
+std::string starter_ignore_text(const packaging::Packaging& work);
+
 /// Whether `committed` is as good as `text`: it has the same rules, and takes the files of `work`,
 /// though it names other paths.
 bool is_as_good(std::string_view committed,

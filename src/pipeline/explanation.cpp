@@ -1,10 +1,15 @@
 #include "pipeline/explanation.hpp"
 
+#include "base/background.hpp"
+#include "base/text.hpp"
 #include "engine/direct/assembly.hpp"
 #include "engine/direct/installation.hpp"
+#include "engine/wheels/wheel_image.hpp"
 #include "image/manifest.hpp"
 #include "pipeline/advice.hpp"
 #include "pipeline/choose_workers.hpp"
+
+#include <fmt/format.h>
 
 namespace autopack::pipeline {
 
@@ -119,7 +124,7 @@ void add_base(Services& services,
         missing += blob.size;
       }
     }
-    if (!layer.upload && explanation.upload.unknown.empty()) {
+    if (!layer.upload && !explanation.upload.unknown) {
       layer.upload = missing > 0;
     }
   } else if (!layer.upload) {
@@ -137,7 +142,7 @@ void add_dependencies(const Packaging& work, Explanation& explanation) {
   const auto& upload = explanation.upload;
   if (upload.image_is_there || upload.dependencies_are_there || !work.name().has_registry) {
     layer.upload = false;
-  } else if (upload.unknown.empty()) {
+  } else if (!upload.unknown) {
     layer.upload = true;
   }
   explanation.upload.exact = explanation.upload.exact && layer.upload == false;
@@ -157,7 +162,7 @@ void add_copies(const Packaging& work, Explanation& explanation) {
     }
     if (upload.image_is_there || !work.name().has_registry) {
       layer.upload = false;
-    } else if (upload.unknown.empty()) {
+    } else if (!upload.unknown) {
       layer.upload = true;
     }
     upload.bytes += layer.upload == true ? layer.size : 0;
@@ -187,7 +192,7 @@ void add_code(Services& services,
     } else if (layer.digest) {
       const auto there = target.has(*layer.digest);
       layer.upload = there ? std::optional{!*there} : std::nullopt;
-    } else if (upload.unknown.empty()) {
+    } else if (!upload.unknown) {
       layer.upload = true;
     }
     upload.bytes += layer.upload == true ? layer.size : 0;
@@ -207,6 +212,22 @@ std::vector<Kept> kept_of(const Packaging& work) {
   return kept;
 }
 
+/// True when the engine, where the image is to stay, has it; none when no engine answers.
+std::optional<bool> engine_has(Services& services, const Packaging& work) {
+  if (work.name().has_registry || !work.key_is_whole()) {
+    return std::nullopt;
+  }
+  try {
+    return services.docker().inspect(work.keyed_name().tagged()).has_value();
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::interrupted) {
+      throw;
+    }
+    services.reporter->detail(error.what());
+    return std::nullopt;
+  }
+}
+
 /// What will be done, with what the registry has and what was installed last.
 void add_outcomes(Services& services, const Packaging& work, Explanation& explanation) {
   const auto& there = explanation.upload;
@@ -214,6 +235,9 @@ void add_outcomes(Services& services, const Packaging& work, Explanation& explan
   explanation.image = reuses && there.image_is_there
                           ? Outcome{.reused = true, .reason = "the registry has it"}
                           : expected_image(work);
+  if (reuses && engine_has(services, work) == true) {
+    explanation.image = reused_image(work);
+  }
   explanation.dependencies = expected_dependencies(work);
   if (!explanation.dependencies) {
     return;
@@ -226,15 +250,46 @@ void add_outcomes(Services& services, const Packaging& work, Explanation& explan
   }
 }
 
+void add_installer(Services& services, const Packaging& work, Explanation& explanation) {
+  const auto expected = engine::expected_installation(services, work);
+  if (!expected.obstacles.empty()) {
+    explanation.installer =
+        Installer{"docker", "by the docker engine: " + join(expected.obstacles, "; ")};
+  } else if (expected.packages == 0 && expected.own) {
+    explanation.installer =
+        Installer{"wheels", "the project's own package from its files, without an engine"};
+  } else if (expected.packages > 0) {
+    Installer wheels{.name = "wheels"};
+    wheels.text = fmt::format(
+        "{} pinned package{} as layers of their wheels{}, {}", expected.packages,
+        expected.packages == 1 ? "" : "s",
+        expected.own ? " and the project's own package from its files" : "",
+        expected.built.empty() ? "without an engine"
+                               : "once the docker engine has built " + join(expected.built, ", "));
+    wheels.text +=
+        !expected.byte_code
+            ? "; their byte code is made where the program runs, about 0.1 s for each MB of source "
+              "that it imports (`--compile-bytecode` ships it)"
+            : fmt::format("; with byte code, about as large as their sources, made by {}",
+                          *expected.byte_code);
+    explanation.installer = std::move(wheels);
+  }
+}
+
 }  // namespace
 
 Explanation explain(Services& services, const Packaging& work) {
   Adviser adviser{services, work};
-  Explanation explanation{
-      .left_out = find_left_out(work), .kept = kept_of(work), .engine = "direct"};
+  const auto look = [&work] { return find_left_out(work); };
+  auto left_out = work.scanned().tree->lists_in_threads() ? in_background(look)
+                                                          : Background<std::vector<LeftOut>>{};
+  Explanation explanation{.kept = kept_of(work), .engine = "direct"};
   if (const auto obstacle = obstacle_to_direct(work)) {
     explanation.engine = "docker";
     explanation.engine_why = *obstacle;
+  }
+  if (work.needs_dependencies()) {
+    add_installer(services, work, explanation);
   }
   auto& upload = explanation.upload;
   TargetLook target{services, work.name(), upload};
@@ -251,6 +306,7 @@ Explanation explain(Services& services, const Packaging& work) {
   }
   add_outcomes(services, work, explanation);
   explanation.advice = adviser.advice(executor::LookInto::engine).warnings;
+  explanation.left_out = left_out.valid() ? left_out.get() : look();
   return explanation;
 }
 

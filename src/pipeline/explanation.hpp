@@ -31,7 +31,7 @@ struct LeftOut {
 
   std::string rule{};  ///< as written
   std::string file{};
-  int line{0};  ///< 0 for autopack's own, and for flags
+  std::optional<int> line{};  ///< none for autopack's own, and for flags
   std::size_t count{0};
   std::uint64_t size{0};
   bool is_least{false};
@@ -46,12 +46,18 @@ struct Kept {
 
 /// What a push would send, as far as it is known.
 struct ExpectedUpload {
-  std::string destination{};  ///< repository; empty when the image stays in the daemon
-  std::string unknown{};      ///< why the registry could not tell; empty when it did
+  std::optional<std::string> destination{};  ///< repository; none: the image stays in the daemon
+  std::optional<std::string> unknown{};      ///< why the registry could not tell
   bool image_is_there{false};
   bool dependencies_are_there{false};
   std::uint64_t bytes{0};  ///< at least
   bool exact{true};        ///< false: more will come, of a size that only a build tells
+};
+
+/// How dependencies are installed.
+struct Installer {
+  std::string name{};  ///< `wheels`, `docker`
+  std::string text{};  ///< for people: how many, or why an engine is needed
 };
 
 struct Explanation {
@@ -61,8 +67,10 @@ struct Explanation {
   ExpectedUpload upload{};
   packaging::Outcome image{};
   std::optional<packaging::Outcome> dependencies{};
-  std::string engine{};      ///< `direct`, `docker`
-  std::string engine_why{};  ///< why not the direct one
+  std::string engine{};                     ///< `direct`, `docker`
+  std::optional<std::string> engine_why{};  ///< why not the direct one
+  /// How the dependencies are installed; none when there are none, or when it is not yet known.
+  std::optional<Installer> installer{};
   Problems advice{};
 };
 

@@ -112,8 +112,8 @@ std::string tree_text(const plan::Plan& plan, Detail detail) {
 }
 
 std::string rule_text(const LeftOut& left) {
-  if (left.line > 0) {
-    return fmt::format("{}:{} {}", left.file, left.line, left.rule);
+  if (left.line) {
+    return fmt::format("{}:{} {}", left.file, *left.line, left.rule);
   }
   return left.file == source::defaults_name ? "default " + left.rule : left.rule;
 }
@@ -183,7 +183,9 @@ std::string layers_text(const Explanation& explanation) {
   for (const auto& layer : explanation.layers) {
     const bool is_sized = layer.size > 0 || layer.digest;
     const bool is_base = layer.name.starts_with("base ");
-    const std::string digest = layer.digest ? layer.digest->str().substr(0, 19) : "not made yet";
+    const std::string digest = layer.digest ? layer.digest->str().substr(0, 19)
+                               : is_base    ? "not known"
+                                            : "not made yet";
     text += fmt::format("{:>9}  {:<8} {:<20} {}{}\n",
                         is_sized && layer.count > 0 ? human_size(layer.size) : "?",
                         upload_word(layer), digest, printable(layer.name),
@@ -195,17 +197,17 @@ std::string layers_text(const Explanation& explanation) {
 }
 
 std::string upload_text(const ExpectedUpload& upload) {
-  if (upload.destination.empty()) {
+  if (!upload.destination) {
     return "nothing: the image stays in the daemon";
   }
-  if (!upload.unknown.empty()) {
-    return fmt::format("not known: {} does not tell: {}", upload.destination, upload.unknown);
+  if (upload.unknown) {
+    return fmt::format("not known: {} does not tell: {}", *upload.destination, *upload.unknown);
   }
   if (upload.image_is_there) {
     return "nothing: the registry has the image";
   }
   return fmt::format("{}{} to {}", upload.exact ? "about " : "more than ", human_size(upload.bytes),
-                     upload.destination);
+                     *upload.destination);
 }
 
 /// The files that pip reads; the number of them when they are many.
@@ -234,6 +236,9 @@ void tell_installed(Table& table, const plan::Dependencies& dependencies) {
   for (const auto& name : dependencies.apt_packages) {
     table.row("installs", name + " (apt)");
   }
+  if (dependencies.lock) {
+    table.row("installs", "what " + dependencies.lock->file + " chooses");
+  }
   for (const auto& file : dependencies.requirement_files) {
     table.row("installs", "what " + file + " names");
   }
@@ -244,8 +249,10 @@ void tell_installed(Table& table, const plan::Dependencies& dependencies) {
     }
   }
   if (dependencies.install) {
-    table.row("installs", dependencies.resolves ? "the project itself, and what it needs"
-                                                : "the project itself");
+    const auto version =
+        dependencies.version ? fmt::format(" as version {}", printable(*dependencies.version)) : "";
+    table.row("installs", fmt::format("the project itself{}{}", version,
+                                      dependencies.resolves ? ", and what it needs" : ""));
   }
 }
 
@@ -254,11 +261,13 @@ std::string outcomes_text(const Explanation& explanation, const plan::Plan& plan
   if (explanation.dependencies) {
     table.row("installed", to_text(*explanation.dependencies));
   }
+  if (explanation.installer) {
+    table.row("how", printable(explanation.installer->text));
+  }
   table.row("image", to_text(explanation.image));
   table.row("upload", upload_text(explanation.upload));
-  table.row("engine", explanation.engine_why.empty()
-                          ? explanation.engine
-                          : explanation.engine + ": " + explanation.engine_why);
+  table.row("engine", explanation.engine_why ? explanation.engine + ": " + *explanation.engine_why
+                                             : explanation.engine);
   table.row("keys", fmt::format("apd-{}, {}", plan.dependency_key.substr(0, 16),
                                 packaging::key_tag(plan.image_key)));
   return "\n" + table.text();
@@ -268,11 +277,11 @@ std::string outcomes_text(const Explanation& explanation, const plan::Plan& plan
 
 std::string to_text(const Explanation& explanation, const plan::Plan& plan, Detail detail) {
   Table table;
-  if (plan.user_dockerfile.empty()) {
+  if (plan.user_dockerfile) {
+    table.row("builds", *plan.user_dockerfile);
+  } else {
     table.row("runs", join(plan.entrypoint, " "));
     table.row("base", plan.base.reference);
-  } else {
-    table.row("builds", plan.user_dockerfile);
   }
   table.row("platform", plan.platform);
   tell_installed(table, plan.dependencies);
@@ -300,7 +309,7 @@ nlohmann::json to_json(const Explanation& explanation) {
     }
     left_out.push_back({{"rule", printable(left.rule)},
                         {"file", printable(left.file)},
-                        {"line", left.line},
+                        {"line", left.line.value_or(0)},
                         {"count", left.count},
                         {"size", left.size},
                         {"exact", !left.is_least},
@@ -314,19 +323,23 @@ nlohmann::json to_json(const Explanation& explanation) {
     return nlohmann::json{{"reused", one.reused}, {"reason", printable(one.reason)}};
   };
   const auto& upload = explanation.upload;
-  return {{"layers", std::move(layers)},
-          {"left_out", std::move(left_out)},
-          {"kept", std::move(kept)},
-          {"upload",
-           {{"destination", upload.destination},
-            {"unknown", printable(upload.unknown)},
-            {"bytes", upload.bytes},
-            {"exact", upload.exact}}},
-          {"rebuild",
-           {{"image", outcome(explanation.image)},
-            {"dependencies",
-             explanation.dependencies ? outcome(*explanation.dependencies) : nlohmann::json{}}}},
-          {"engine", {{"name", explanation.engine}, {"why", printable(explanation.engine_why)}}}};
+  const auto installer = explanation.installer.value_or(Installer{});
+  return {
+      {"layers", std::move(layers)},
+      {"left_out", std::move(left_out)},
+      {"kept", std::move(kept)},
+      {"upload",
+       {{"destination", upload.destination.value_or("")},
+        {"unknown", printable(upload.unknown.value_or(""))},
+        {"bytes", upload.bytes},
+        {"exact", upload.exact}}},
+      {"rebuild",
+       {{"image", outcome(explanation.image)},
+        {"dependencies",
+         explanation.dependencies ? outcome(*explanation.dependencies) : nlohmann::json{}}}},
+      {"installer", {{"name", installer.name}, {"text", printable(installer.text)}}},
+      {"engine",
+       {{"name", explanation.engine}, {"why", printable(explanation.engine_why.value_or(""))}}}};
 }
 
 }  // namespace autopack::pipeline

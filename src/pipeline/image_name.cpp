@@ -7,28 +7,28 @@
 
 namespace autopack::pipeline {
 
-packaging::ImageName name_image(const std::string& output_image,
+packaging::ImageName name_image(const std::optional<std::string>& output_image,
                                 const std::string& job_name,
                                 const job::Location& location) {
-  if (!output_image.empty()) {
-    packaging::ImageName name{.reference = image::Reference::parse(output_image)};
+  if (output_image) {
+    packaging::ImageName name{.reference = image::Reference::parse(*output_image)};
     if (name.reference.digest) {
       throw Error(ErrorKind::usage,
                   fmt::format("`output-image-uri` `{}` names a digest, which only a push can tell",
-                              printable(output_image)))
+                              printable(*output_image)))
           .hint(fmt::format("`{}` lets autopack choose the tag", name.reference.repository()));
     }
     name.has_registry = name.reference.names_registry();
     return name;
   }
   const std::string component = image::sanitize_component(job_name);
-  if (location.project.empty() || location.region.empty()) {
+  if (!location.is_complete()) {
     return {.reference = image::Reference::parse("autopack/" + component), .has_registry = false};
   }
   // A project of a domain, `example.com:name`, is a path of two components in image names.
-  const std::string project = replace_all(location.project, ":", "/");
-  return {.reference = image::Reference::parse(
-              fmt::format("{}-docker.pkg.dev/{}/autopack/{}", location.region, project, component)),
+  const std::string project = replace_all(*location.project, ":", "/");
+  return {.reference = image::Reference::parse(fmt::format("{}-docker.pkg.dev/{}/autopack/{}",
+                                                           *location.region, project, component)),
           .has_registry = true,
           .is_default = true};
 }

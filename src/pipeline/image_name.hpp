@@ -3,6 +3,7 @@
 #include "job/location.hpp"
 #include "packaging/image_name.hpp"
 
+#include <optional>
 #include <string>
 
 namespace autopack::pipeline {
@@ -10,7 +11,7 @@ namespace autopack::pipeline {
 /// `output_image` when it is given (without a digest: Error(usage)); else
 /// `REGION-docker.pkg.dev/PROJECT/autopack/<job name>`, or without project or region
 /// `autopack/<job name>` in the daemon.
-packaging::ImageName name_image(const std::string& output_image,
+packaging::ImageName name_image(const std::optional<std::string>& output_image,
                                 const std::string& job_name,
                                 const job::Location& location);
 

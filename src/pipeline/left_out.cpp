@@ -16,6 +16,7 @@ namespace {
 constexpr std::size_t most_paths{100};      // of one rule
 constexpr std::size_t most_looked{20'000};  // entries of what is left out, for their sizes
 constexpr std::size_t most_looked_once{4'000};
+constexpr std::size_t most_looked_of_defaults{1'000};  // what never goes in: nobody weighs that
 
 bool is_before(const plan::ContextEntry& entry, std::string_view path) {
   return entry.path < path;
@@ -83,7 +84,7 @@ private:
     auto& left = rules_[{rule.file + "\n" + rule.pattern, rule.line}];
     left.rule = rule.pattern;
     left.file = rule.file;
-    left.line = rule.line;
+    left.line = rule.line > 0 ? std::optional{rule.line} : std::nullopt;
     return left;
   }
 
@@ -103,7 +104,8 @@ private:
     LeftOut::Path path{.path = entry.path, .size = entry.size};
     if (entry.type == source::EntryType::directory) {
       path.path += '/';
-      measure(entry.path, path);
+      measure(entry.path, path,
+              rule.file == source::defaults_name ? most_looked_of_defaults : most_looked_once);
     }
     add(of(rule), std::move(path));
   }
@@ -114,9 +116,9 @@ private:
         {.path = ballast.path + "/", .size = ballast.size});
   }
 
-  void measure(const std::string& directory, LeftOut::Path& path) {
+  void measure(const std::string& directory, LeftOut::Path& path, std::size_t most) {
     std::size_t looked = 0;
-    const auto may_go_on = [&] { return looked_ < most_looked && looked < most_looked_once; };
+    const auto may_go_on = [&] { return looked_ < most_looked && looked < most; };
     const auto enter = [&](const source::Entry&) {
       path.is_least = path.is_least || !may_go_on();
       return may_go_on();

@@ -56,7 +56,7 @@ std::shared_ptr<publish::Target> LookAhead::target(const Packaging& work) {
   return target_ ? std::move(target_) : std::make_shared<publish::Target>(services_, work);
 }
 
-std::vector<engine::CodeLayer> LookAhead::layers(const Packaging& work) {
+std::vector<engine::RecipeLayer> LookAhead::layers(const Packaging& work) {
   return layers_ ? std::move(*layers_) : engine::layers_ahead(services_, work);
 }
 

@@ -32,7 +32,7 @@ public:
   std::shared_ptr<publish::Target> target(const packaging::Packaging& work);
 
   /// The layers of `work` as for engine::layers_ahead.
-  std::vector<engine::CodeLayer> layers(const packaging::Packaging& work);
+  std::vector<engine::RecipeLayer> layers(const packaging::Packaging& work);
 
 private:
   void begin();
@@ -42,7 +42,7 @@ private:
   executor::ExecutorImage& executor_;
   std::optional<packaging::Packaging> planned_{};
   std::shared_ptr<publish::Target> target_{};
-  std::optional<std::vector<engine::CodeLayer>> layers_{};
+  std::optional<std::vector<engine::RecipeLayer>> layers_{};
 };
 
 }  // namespace autopack::pipeline

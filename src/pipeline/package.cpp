@@ -3,11 +3,25 @@
 #include "pipeline/advice.hpp"
 #include "pipeline/choose_workers.hpp"
 #include "pipeline/secrets.hpp"
+#include "services/repositories.hpp"
 
 namespace autopack::pipeline {
 
+namespace {
+
+/// What a registry remembers is for images that are put together from its layers.
+bool uses_notes(const packaging::Wanted& wanted) {
+  const auto& request = wanted.request;
+  return wanted.is_pushed() && !request.no_cache && request.engine != packaging::Engine::docker;
+}
+
+}  // namespace
+
 packaging::Image package(Services& services, const WantedPtr& wanted, LookAhead::Mode mode) {
   refuse_direct_in_engine(*wanted);
+  if (uses_notes(*wanted)) {
+    services.notes = open_notes(services, wanted->name);
+  }
   executor::ExecutorImage executor{services, wanted->request};
   LookAhead ahead{services, wanted, executor, mode};
   const packaging::Packaging work = ahead.confirmed();
@@ -21,7 +35,8 @@ packaging::Image package(Services& services, const WantedPtr& wanted, LookAhead:
   }
   adviser.tell_after_making();
   if (const auto& record = work.comparison().record) {
-    services.build_records.put(wanted->request.project.directory, *record);
+    services.build_records.put(wanted->request.project.directory, wanted->request.options.platform,
+                               *record);
   }
   made.image.git = wanted->scanned.git;
   return made.image;

@@ -1,11 +1,13 @@
 #include "pipeline/planning.hpp"
 
+#include "base/text.hpp"
 #include "executor/contents.hpp"
 #include "pipeline/scan.hpp"
 #include "pipeline/scanned_text.hpp"
 #include "plan/start_advice.hpp"
+#include "state/project_files.hpp"
 
-#include <filesystem>
+#include <fmt/format.h>
 
 namespace autopack::pipeline {
 
@@ -17,11 +19,9 @@ plan::ReadablePlan make_plan(const Services& services,
                              const packaging::Wanted& wanted,
                              const image::BaseFacts& executor) {
   const auto& request = wanted.request;
-  const auto directory = std::filesystem::weakly_canonical(request.project.directory);
-  state::FileHashes hashes{
-      services.environment.cache_directory() / "files" /
-          sha256(directory.string() + (request.is_from_git() ? " git" : "")).hex(),
-      services.cancellation};
+  state::FileHashes hashes{state::hashes_file(services.environment.cache_directory(),
+                                              request.project.directory, request.is_from_git()),
+                           services.cancellation};
   plan::Options options = request.options;
   if (request.label_git && wanted.scanned.git) {
     options.labels = git_labels(*wanted.scanned.git);
@@ -56,7 +56,15 @@ Packaging plan_packaging(Services& services,
                          const WantedPtr& wanted,
                          const image::BaseFacts& executor) {
   return {wanted, make_plan(services, *wanted, executor),
-          services.build_records.get(wanted->request.project.directory)};
+          services.build_records.get(wanted->request.project.directory,
+                                     wanted->request.options.platform)};
+}
+
+void tell_inferred(Reporter& reporter, const std::vector<project::Inferred>& inferred) {
+  for (const auto& [what, value, reason, flag] : inferred) {
+    reporter.done("Inferred", fmt::format("{} `{}`: {} (`{}` names another)", what,
+                                          printable(value), reason, flag));
+  }
 }
 
 void tell_plan(Services& services, const Packaging& work) {
@@ -65,11 +73,11 @@ void tell_plan(Services& services, const Packaging& work) {
   }
   tell_start(services, work);
   services.reporter->done("Scanned", scanned_text(work.plan()));
-  if (const auto kept = kept_text(work.scanned()); !kept.empty()) {
-    services.reporter->done("Took", kept);
+  if (const auto kept = kept_text(work.scanned())) {
+    services.reporter->done("Took", *kept);
   }
-  if (const auto ignored = ignored_text(work.scanned()); !ignored.empty()) {
-    services.reporter->done("Left out", ignored);
+  if (const auto ignored = ignored_text(work.scanned())) {
+    services.reporter->done("Left out", *ignored);
   }
 }
 

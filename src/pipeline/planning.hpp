@@ -16,6 +16,9 @@ packaging::Packaging plan_packaging(Services& services,
                                     const WantedPtr& wanted,
                                     const image::BaseFacts& executor);
 
+/// Tells each choice that nobody made, with the flag that makes it.
+void tell_inferred(Reporter& reporter, const std::vector<project::Inferred>& inferred);
+
 /// Tells what was found: warnings, what may stop the program, what goes in. Throws Error(project)
 /// for what will stop it.
 void tell_plan(Services& services, const packaging::Packaging& work);

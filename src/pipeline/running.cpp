@@ -1,3 +1,4 @@
+#include "base/error.hpp"
 #include "pipeline/choose_workers.hpp"
 #include "pipeline/package.hpp"
 
@@ -37,9 +38,18 @@ packaging::Image package_for_running(Services& services, const WantedPtr& wanted
   auto& docker = services.docker();
   const auto before = docker.inspect(last.tagged());
   auto image = package(services, wanted);
-  docker.tag(image.image_id, last);
-  if (before && before->id != image.image_id) {
-    remove_last(docker, name, *before, image.image_id);
+  const std::string id = image.image_id.value();
+  docker.tag(id, last);
+  if (before && before->id != id) {
+    try {
+      remove_last(docker, name, *before, id);
+    } catch (const Error& error) {
+      // Another run of the project may remove it at the same time: this one has its image.
+      if (error.kind() == ErrorKind::interrupted) {
+        throw;
+      }
+      services.reporter->detail(error.message());
+    }
   }
   return image;
 }

@@ -3,12 +3,20 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "project/entry.hpp"
+#include "project/inference.hpp"
+#include "project/remembered_python.hpp"
+#include "source/remembering_tree.hpp"
+#include "state/cache_files.hpp"
+#include "state/project_files.hpp"
 
 #include <fmt/format.h>
 
 namespace autopack::pipeline {
 
 namespace {
+
+/// In bytes, of all projects.
+constexpr std::uint64_t most_python_kept{128'000'000};
 
 /// What would be read from the disk although the files come from git.
 void refuse_files_of_disk(const packaging::Request& request,
@@ -25,13 +33,14 @@ void refuse_files_of_disk(const packaging::Request& request,
   for (const auto& extra : scanned.project.outside_dirs) {
     refuse("extra directory", extra.path.string());
   }
-  const std::string dockerfile = request.project.dockerfile.string();
-  const auto inside = project::path_in_tree(request.project, dockerfile);
-  if (!dockerfile.empty() && (!inside || !scanned.tree->find(*inside))) {
-    refuse("Dockerfile", dockerfile);
+  if (const auto& dockerfile = request.project.dockerfile) {
+    const auto inside = project::path_in_tree(request.project, dockerfile->string());
+    if (!inside || !scanned.tree->find(*inside)) {
+      refuse("Dockerfile", dockerfile->string());
+    }
   }
-  if (!request.options.templates.empty()) {
-    refuse("the directory of templates", request.options.templates.string());
+  if (request.options.templates) {
+    refuse("the directory of templates", request.options.templates->string());
   }
   throw_if_errors(problems, ErrorKind::usage);
 }
@@ -56,15 +65,38 @@ void find_facts(const packaging::Request& request, packaging::ScannedProject& sc
   }
 }
 
+project::VersionSources version_sources(const packaging::Request& request) {
+  return {.describe =
+              [&request](const source::GitTagQuery& tags) {
+                return source::describe_in_git(request.project.directory, request.source,
+                                               request.environment, tags);
+              },
+          .variable =
+              [&request](const std::string& name) {
+                const auto& for_build = request.options.build_environment;
+                const auto found = for_build.find(name);
+                return found == for_build.end() ? request.environment.get(name)
+                                                : std::optional{found->second};
+              }};
+}
+
+std::shared_ptr<const source::Tree> open_tree(const packaging::Request& request, Walks walks) {
+  const auto& directory = request.project.directory;
+  auto tree = request.is_from_git()
+                  ? source::make_git_tree(directory, request.source, request.environment)
+                  : source::make_disk_tree(directory);
+  return walks == Walks::several ? source::remembering(std::move(tree)) : std::move(tree);
+}
+
 }  // namespace
 
 std::map<std::string, std::string> git_labels(const source::GitFacts& facts) {
   std::map<std::string, std::string> labels{{"autopack.git.dirty", facts.dirty ? "true" : "false"}};
-  if (!facts.revision.empty()) {
-    labels["org.opencontainers.image.revision"] = facts.revision;
+  if (facts.revision) {
+    labels["org.opencontainers.image.revision"] = *facts.revision;
   }
-  if (!facts.remote.empty()) {
-    labels["org.opencontainers.image.source"] = facts.remote;
+  if (facts.remote) {
+    labels["org.opencontainers.image.source"] = *facts.remote;
   }
   return labels;
 }
@@ -75,19 +107,22 @@ std::optional<std::string> read_from_source(const packaging::Request& request,
                                : read_file_if_exists(path);
 }
 
-packaging::ScannedProject scan(const packaging::Request& request) {
+packaging::ScannedProject scan(const packaging::Request& request, Walks walks) {
   const auto& directory = request.project.directory;
-  packaging::ScannedProject scanned;
-  if (request.is_from_git()) {
-    scanned.tree = source::make_git_tree(directory, request.source, request.environment);
-  } else {
-    scanned.tree = source::make_disk_tree(directory);
-  }
+  packaging::ScannedProject scanned{.tree = open_tree(request, walks)};
   auto project = request.project;
-  if (!request.is_from_git() && project.dockerfile.empty()) {
+  if (!request.is_from_git() && !project.dockerfile) {
     project.git = source::find_git_work_tree(directory, request.environment);
   }
+  project.versions = version_sources(request);
+  const auto kept =
+      state::python_file(request.environment.cache_directory(), directory, request.is_from_git());
+  project.python =
+      std::make_shared<project::RememberedPython>(state::read_quietly(kept).value_or(""));
   scanned.project = project::scan(*scanned.tree, project);
+  if (const auto text = project.python->text_to_save()) {
+    state::write_quietly(kept, *text, most_python_kept);
+  }
   if (request.is_from_git()) {
     refuse_files_of_disk(request, scanned);
   }
@@ -101,10 +136,29 @@ packaging::ScannedProject scan(const packaging::Request& request) {
   return scanned;
 }
 
-std::shared_ptr<packaging::Wanted> scan_wanted(packaging::Request request) {
+std::optional<project::Inferred> find_program(const packaging::Request& request) {
+  try {
+    auto project = request.project;
+    return project::infer_entry(*open_tree(request, Walks::one), project);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+std::shared_ptr<packaging::Wanted> scan_wanted(packaging::Request request, Walks walks) {
   auto wanted =
       std::make_shared<packaging::Wanted>(packaging::Wanted{.request = std::move(request)});
-  wanted->scanned = scan(wanted->request);
+  auto& asked = wanted->request;
+  const bool infers = asked.infers && !asked.project.dockerfile;
+  if (infers && !asked.project.has_entry()) {
+    wanted->inferred.push_back(project::infer_entry(*open_tree(asked, walks), asked.project));
+  }
+  wanted->scanned = scan(asked, walks);
+  if (infers && asked.executor_image.empty()) {
+    const auto& [tree, project, git] = wanted->scanned;
+    wanted->inferred.push_back(project::infer_executor_image(*tree, project));
+    asked.executor_image = wanted->inferred.back().value;
+  }
   return wanted;
 }
 

@@ -10,11 +10,19 @@
 
 namespace autopack::pipeline {
 
+/// How often the tree is gone through besides the scan. After several times its lists are worth
+/// their memory: each directory is asked of the disk once.
+enum class Walks { one, several };
+
 /// Reads the project; all findings at once, before anything is built.
-packaging::ScannedProject scan(const packaging::Request& request);
+packaging::ScannedProject scan(const packaging::Request& request, Walks walks = Walks::one);
 
 /// What `request` asks for, scanned but without a name.
-std::shared_ptr<packaging::Wanted> scan_wanted(packaging::Request request);
+std::shared_ptr<packaging::Wanted> scan_wanted(packaging::Request request,
+                                               Walks walks = Walks::one);
+
+/// The program that `request`, which names none, would run; none when none stands out.
+std::optional<project::Inferred> find_program(const packaging::Request& request);
 
 /// The file `path` as the request's source has it; none when it is not there.
 std::optional<std::string> read_from_source(const packaging::Request& request,

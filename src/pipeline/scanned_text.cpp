@@ -33,8 +33,8 @@ std::string scanned_text(const plan::Plan& plan) {
     }
   }
   std::string text = fmt::format("{}, {}", count_of(files, "file"), human_size(bytes));
-  if (!plan.user_dockerfile.empty()) {
-    return text + fmt::format(" for `{}`", plan.user_dockerfile);
+  if (plan.user_dockerfile) {
+    return text + fmt::format(" for `{}`", *plan.user_dockerfile);
   }
   text += fmt::format(": {} `{}`", kind_of(plan.entry), printable(plan.entry.value));
   for (const auto& file : plan.dependencies.requirement_files) {
@@ -52,9 +52,12 @@ std::string scanned_text(const plan::Plan& plan) {
   return text;
 }
 
-std::string kept_text(const packaging::ScannedProject& scanned) {
+std::optional<std::string> kept_text(const packaging::ScannedProject& scanned) {
   constexpr std::size_t most_told{3};
-  const auto& kept = scanned.project.ignore.kept();
+  const auto kept = scanned.project.ignore.kept();
+  if (kept.empty()) {
+    return std::nullopt;
+  }
   std::vector<std::string> names;
   for (const auto& [path, why] : kept) {
     if (names.size() < most_told) {
@@ -63,15 +66,13 @@ std::string kept_text(const packaging::ScannedProject& scanned) {
   }
   const std::string more =
       kept.size() > names.size() ? fmt::format(" and {} more", kept.size() - names.size()) : "";
-  return kept.empty() ? ""
-                      : fmt::format("{}{} too, which git ignores and the program needs",
-                                    join(names, ", "), more);
+  return fmt::format("{}{} too, which git ignores and the program needs", join(names, ", "), more);
 }
 
-std::string ignored_text(const packaging::ScannedProject& scanned) {
+std::optional<std::string> ignored_text(const packaging::ScannedProject& scanned) {
   const auto& directories = scanned.project.ignored_directories;
   if (directories.empty()) {
-    return {};
+    return std::nullopt;
   }
   const auto& first = directories.front();
   const std::string more =

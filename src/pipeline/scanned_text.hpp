@@ -2,6 +2,7 @@
 
 #include "packaging/wanted.hpp"
 
+#include <optional>
 #include <string>
 
 namespace autopack::pipeline {
@@ -10,11 +11,10 @@ namespace autopack::pipeline {
 /// `requirements.txt`".
 std::string scanned_text(const plan::Plan& plan);
 
-/// What goes in although git ignores it, in a line; empty when there is none.
-std::string kept_text(const packaging::ScannedProject& scanned);
+/// What goes in although git ignores it, in a line.
+std::optional<std::string> kept_text(const packaging::ScannedProject& scanned);
 
-/// What stays out because git ignores it, though the program names it, in a line; empty when there
-/// is none.
-std::string ignored_text(const packaging::ScannedProject& scanned);
+/// What stays out because git ignores it, though the program names it, in a line.
+std::optional<std::string> ignored_text(const packaging::ScannedProject& scanned);
 
 }  // namespace autopack::pipeline

@@ -7,13 +7,19 @@
 #include "pipeline/scan.hpp"
 #include "pipeline/secrets.hpp"
 #include "project/hypertune.hpp"
+#include "project/named_distributions.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
 
 namespace autopack::pipeline {
 
 namespace {
 
 /// Gathers what several checks found, so that the user mends all of it at once.
-class Findings {
+class ProblemCollector {
 public:
   template <class Step>
   void run(Step&& step) {
@@ -24,72 +30,119 @@ public:
         throw;
       }
       kind_ = problems_.empty() ? error.kind() : kind_;
-      add(error);
+      for (const auto& problem : error.as_problems()) {
+        add(problem);
+      }
     }
   }
 
-  void add(const Problems& problems) {
-    problems_.insert(problems_.end(), problems.begin(), problems.end());
+  Problems& all() { return problems_; }
+
+  /// Once, when a rule of the job and the scan say the same.
+  void add(const Problem& problem) {
+    const auto same = std::find_if(problems_.begin(), problems_.end(), [&](const Problem& other) {
+      return other.message == problem.message &&
+             (!other.origin || !problem.origin || other.origin == problem.origin);
+    });
+    if (same == problems_.end()) {
+      problems_.push_back(problem);
+      return;
+    }
+    same->origin = same->origin ? same->origin : problem.origin;
+    same->hints = same->hints.empty() ? problem.hints : same->hints;
   }
 
-  void throw_if_any() const {
-    if (std::any_of(problems_.begin(), problems_.end(),
-                    [](const Problem& p) { return p.severity == Problem::Severity::error; })) {
+  /// Throws what was found when an error is among it; `warnings` are told with it.
+  void throw_if_any(const Problems& warnings) {
+    if (has_errors(problems_)) {
+      std::for_each(warnings.begin(), warnings.end(), [this](const auto& one) { add(one); });
       throw Error(kind_, problems_);
     }
   }
 
 private:
-  void add(const Error& error) {
-    if (!error.problems().empty()) {
-      add(error.problems());
-      return;
-    }
-    Problem problem{.message = error.message(), .hints = error.hints()};
-    for (const auto& cause : error.causes()) {
-      problem.message += ": " + cause;
-    }
-    problems_.push_back(std::move(problem));
-  }
-
   Problems problems_;
   ErrorKind kind_{ErrorKind::usage};
 };
+
+/// Reads the project and names its image; what a name or the scan finds is added to `problems`.
+std::shared_ptr<packaging::Wanted> check_image(const SubmissionRequest& request,
+                                               ProblemCollector& problems) {
+  auto wanted = std::make_shared<packaging::Wanted>(
+      packaging::Wanted{.request = *request.package, .may_push = request.may_push});
+  problems.run([&] {
+    auto scanned = scan_wanted(*request.package);
+    scanned->may_push = request.may_push;
+    wanted = std::move(scanned);
+  });
+  problems.run([&] {
+    const auto* const config = request.config ? &*request.config : nullptr;
+    wanted->name = name_image(request.output_image, job::display_name(request.flags, config),
+                              request.location);
+  });
+  const auto& base = wanted->request.executor_image;
+  if (!base.empty() && !image::FileReference::parse(base)) {
+    problems.run([&] { image::Reference::parse(base); });
+  }
+  return wanted;
+}
+
+/// Libraries that a GPU speeds up, by the names of their distributions.
+std::optional<std::string> named_gpu_library(const packaging::ScannedProject& scanned) {
+  static const std::vector<std::string> libraries{"torch", "tensorflow", "jax", "cupy", "xgboost"};
+  const auto named = project::named_distributions(*scanned.tree, scanned.project).names;
+  const auto found =
+      std::find_first_of(libraries.begin(), libraries.end(), named.begin(), named.end());
+  return found == libraries.end() ? std::nullopt : std::optional{*found};
+}
+
+/// Takes them from `wanted` (may be null), so that they are told once.
+std::vector<project::Inferred> take_inferred(const SubmissionRequest& request,
+                                             packaging::Wanted* wanted) {
+  std::vector<project::Inferred> all;
+  if (wanted != nullptr) {
+    all = std::exchange(wanted->inferred, {});
+    if (wanted->request.infers && !request.output_image) {
+      all.push_back({.what = "image name",
+                     .value = wanted->name.reference.repository(),
+                     .reason = wanted->name.has_registry ? "region, project and display name"
+                                                         : "the display name",
+                     .flag = "--output-image-uri"});
+    }
+  }
+  for (auto one : request.inferred) {
+    const auto library = one.flag == "--machine-type" && wanted != nullptr
+                             ? named_gpu_library(wanted->scanned)
+                             : std::nullopt;
+    if (library) {
+      one.reason += fmt::format("; `{}` could use one: `--accelerator-type`", *library);
+    }
+    all.push_back(std::move(one));
+  }
+  return all;
+}
 
 }  // namespace
 
 Checked check(const SubmissionRequest& request, const submit::Submitter* submitter) {
   Checked checked;
-  Findings findings;
+  ProblemCollector problems;
   const auto* const config = request.config ? &*request.config : nullptr;
-  findings.run([&] {
+  problems.run([&] {
     auto made =
         job::make_job(request.flags, config, request.location, request.checks, request.earlier);
     checked.job = std::move(made.job);
     checked.warnings = std::move(made.warnings);
     if (submitter != nullptr) {
-      findings.add(submitter->check(checked.job));
+      auto found = submitter->check(checked.job);
+      auto& told = has_errors(found) ? problems.all() : checked.warnings;
+      append(told, std::move(found));
     }
   });
-  if (request.package) {
-    auto wanted = std::make_shared<packaging::Wanted>(
-        packaging::Wanted{.request = *request.package, .may_push = request.may_push});
-    findings.run([&] { wanted->scanned = scan(wanted->request); });
-    findings.run([&] {
-      wanted->name = name_image(request.output_image, job::display_name(request.flags, config),
-                                request.location);
-    });
-    if (!request.package->executor_image.empty()) {
-      findings.run([&] {
-        const auto& base = request.package->executor_image;
-        if (!image::FileReference::parse(base)) {
-          image::Reference::parse(base);
-        }
-      });
-    }
-    checked.wanted = std::move(wanted);
-  }
-  findings.throw_if_any();
+  const auto wanted = request.package ? check_image(request, problems) : nullptr;
+  checked.wanted = wanted;
+  problems.throw_if_any(checked.warnings);
+  checked.inferred = take_inferred(request, wanted.get());
   if (checked.wanted && job::is_tuning(checked.job.kind) && !request.flags.own_dockerfile &&
       !project::names_hypertune(*checked.wanted->scanned.tree, checked.wanted->scanned.project)) {
     checked.warnings.push_back(
@@ -105,14 +158,15 @@ Checked check(const SubmissionRequest& request, const submit::Submitter* submitt
 DryRun dry_run(Services& services, const Checked& checked, const submit::Submitter& submitter) {
   DryRun result;
   if (checked.wanted) {
-    const auto work = plan_packaging(services, checked.wanted,
-                                     executor::facts_or_assumed(services, checked.wanted->request));
+    const auto& work = result.work.emplace(plan_packaging(
+        services, checked.wanted, executor::facts_or_assumed(services, checked.wanted->request)));
     tell_plan(services, work);
     refuse_secrets(services, work.plan());
     const auto& own = work.name().reference;
-    result.image = own.tag.empty() ? work.keyed_name().tagged() : own.tagged();
+    result.image = own.tag ? own.tagged() : work.keyed_name().tagged();
   }
-  result.request = submitter.prepare(job::with_image(checked.job, result.image));
+  result.request =
+      submitter.prepare(result.image ? job::with_image(checked.job, *result.image) : checked.job);
   return result;
 }
 
@@ -130,8 +184,8 @@ Submitted submit(Services& services,
   }
   if (submitter != nullptr) {
     services.cancellation->throw_if_requested();
-    result.job = submitter->submit(
-        job::with_image(checked.job, result.image ? result.image->uri() : std::string{}));
+    result.job = submitter->submit(result.image ? job::with_image(checked.job, result.image->uri())
+                                                : checked.job);
   }
   return result;
 }

@@ -2,6 +2,7 @@
 
 #include "job/make_job.hpp"
 #include "pipeline/package.hpp"
+#include "project/inference.hpp"
 #include "submit/submitter.hpp"
 
 #include <functional>
@@ -18,17 +19,20 @@ struct SubmissionRequest {
   Problems earlier{};  ///< findings of reading flags and file
   job::Location location{};
   job::CheckOptions checks{};
-  std::string output_image{};
+  std::optional<std::string> output_image{};
   /// The packaging, when a pool asks for one.
   std::optional<packaging::Request> package{};
   bool may_push{true};  ///< of the packaged image
+  /// What was chosen because nobody did, before the project was read.
+  std::vector<project::Inferred> inferred{};
 };
 
 /// A job that passed every check that can be made offline.
 struct Checked {
   job::Job job{};
   Problems warnings{};
-  WantedPtr wanted{};  ///< the image to be packaged; null when there is none
+  WantedPtr wanted{};                         ///< the image to be packaged; null when there is none
+  std::vector<project::Inferred> inferred{};  ///< all that nobody chose
 };
 
 struct Submitted {
@@ -42,7 +46,8 @@ Checked check(const SubmissionRequest& request, const submit::Submitter* submitt
 
 /// What would be sent; nothing is built. The packaged image by the tag it would get.
 struct DryRun {
-  std::string image{};  ///< empty when nothing is packaged
+  std::optional<std::string> image{};          ///< none when nothing is packaged
+  std::optional<packaging::Packaging> work{};  ///< none when nothing is packaged
   submit::PreparedRequest request{};
 };
 

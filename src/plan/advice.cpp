@@ -16,7 +16,7 @@ namespace {
 Problem warning(std::string message, std::string origin, std::vector<std::string> hints) {
   return {.severity = Problem::Severity::warning,
           .message = std::move(message),
-          .origin = std::move(origin),
+          .origin = non_empty(std::move(origin)),
           .hints = std::move(hints)};
 }
 
@@ -135,7 +135,7 @@ void tell_replaced(const Framework& framework,
       {fmt::format("`{}` without a version keeps what the image brings", framework.distribution)}));
 }
 
-/// Names of the public index that pip cannot install: one only tells the right name and fails, the
+/// Names of the public index that pip cannot install: two only tell the right name and fail, the
 /// other belongs to nobody.
 void tell_impossible(const std::string& text, const std::string& origin, Problems& problems) {
   const auto requirement = project::parse_requirement(text);
@@ -146,6 +146,11 @@ void tell_impossible(const std::string& text, const std::string& origin, Problem
     problems.push_back(
         warning("`pytorch` is conda's name: pip's distribution of that name fails to install",
                 origin, {"`torch`"}));
+  } else if (requirement.name == "sklearn" && requirement.rest != "==0.0") {
+    problems.push_back(
+        warning("`sklearn` is the name of the module: pip's distribution of that "
+                "name fails to install",
+                origin, {"`scikit-learn`"}));
   } else if (requirement.name == "python") {
     problems.push_back(warning("`python` is nothing that pip can install", origin,
                                {"the executor image brings Python: take the line out"}));
@@ -170,7 +175,9 @@ void tell_doubtful_requirements(const ReadablePlan& plan,
     }
     const auto text = project::decode_requirements(plan.working_directory().read(file)).text;
     for (const auto& line : project::split_requirements(text)) {
-      tell(line.requirement, fmt::format("{}:{}", printable(file), line.first));
+      if (line.requirement) {
+        tell(*line.requirement, fmt::format("{}:{}", printable(file), line.first));
+      }
     }
   }
   for (const auto& requirement : project.requirements) {
@@ -180,9 +187,9 @@ void tell_doubtful_requirements(const ReadablePlan& plan,
 
 }  // namespace
 
-std::string framework_in(const image::BaseFacts& base) {
+std::optional<std::string> framework_in(const image::BaseFacts& base) {
   const auto framework = framework_of(base);
-  return framework ? framework->distribution : "";
+  return framework ? std::optional{framework->distribution} : std::nullopt;
 }
 
 Advice advice(const ReadablePlan& plan,

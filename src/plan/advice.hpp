@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,9 @@ Advice import_advice(const ReadablePlan& plan,
                      ImportFindings imports,
                      const BaseModules& in_base = {});
 
+/// The order of Plan::code, for a binary search by path.
+bool comes_before(const ContextEntry& entry, const std::string& path);
+
 /// The entry of `plan` that stands at `path` in the image's working directory; null when none does.
 const ContextEntry* entry_in_image(const Plan& plan, const std::string& path);
 
@@ -47,7 +51,7 @@ const ContextEntry* entry_behind_links(const Plan& plan, std::string path);
 bool holds_python(const Plan& plan, const std::string& directory);
 
 /// The deep learning framework that the executor image is known to bring by its name, as a
-/// distribution: `torch`, `tensorflow`; empty when none is.
-std::string framework_in(const image::BaseFacts& base);
+/// distribution: `torch`, `tensorflow`; none when none is.
+std::optional<std::string> framework_in(const image::BaseFacts& base);
 
 }  // namespace autopack::plan

@@ -15,7 +15,7 @@ namespace {
 using Values = state::BuildRecord::Values;
 
 constexpr std::size_t most_paths{1000};
-constexpr std::size_t told{3};
+constexpr std::size_t most_changes_told{3};
 constexpr std::size_t hash_digits{16};
 
 /// A hash of values in order, marked as not to be shown; empty for none.
@@ -41,7 +41,7 @@ std::string state_of(const ContextEntry& entry) {
   return entry.letter() + hash_of(entry);
 }
 
-Values by_path(const std::vector<ContextEntry>& entries) {
+Values values_by_path(const std::vector<ContextEntry>& entries) {
   Values values;
   for (const ContextEntry& entry : entries) {
     values[printable(entry.path)] = state_of(entry);
@@ -83,7 +83,6 @@ std::vector<std::string> install_texts(const Dependencies& dependencies) {
       join(dependencies.build_requirements, ",")};
   for (const auto& [name, value] : dependencies.build_environment) {
     texts.push_back(name);
-    texts.push_back(value);
   }
   for (auto& text : texts_of(dependencies.package_files)) {
     texts.push_back(std::move(text));
@@ -202,6 +201,18 @@ void add_paths(std::vector<std::string>& all, const Values& before, const Values
   }
 }
 
+/// Makes `code` say of `names` what it said before.
+void take_over(Values& code, const Values& before, const Values& names) {
+  for (const auto& [name, value] : names) {
+    const auto old = before.find(name);
+    if (old == before.end()) {
+      code.erase(name);
+    } else {
+      code[name] = old->second;
+    }
+  }
+}
+
 void add_facts(std::vector<std::string>& all, const Values& before, const Values& now) {
   for (const auto& name : changed_names(before, now)) {
     const auto value = [&](const Values& values) {
@@ -221,8 +232,13 @@ void add_requirements(std::vector<std::string>& all,
                       const state::BuildRecord& now) {
   if (const auto text = line_changes(before.requirements, now.requirements); !text.empty()) {
     const auto files = changed_names(before.requirement_files, now.requirement_files);
-    all.push_back(fmt::format("{} changed ({})",
-                              files.empty() ? "requirements" : join(files, " and "), text));
+    const bool is_new = files.size() == 1 && !before.requirement_files.contains(files[0]) &&
+                        !before.code.contains(files[0]);
+    const bool is_gone = files.size() == 1 && !now.requirement_files.contains(files[0]) &&
+                         !now.code.contains(files[0]);
+    const std::string names = files.empty() ? "requirements" : join(files, " and ");
+    const auto* const how = is_new ? "is new" : is_gone ? "is gone" : "changed";
+    all.push_back(fmt::format("{} {} ({})", names, how, text));
   }
   if (const auto text = line_changes(before.asked, now.asked); !text.empty()) {
     all.push_back(fmt::format("--requirements changed ({})", text));
@@ -239,7 +255,7 @@ state::BuildRecord record_of(const Plan& plan, const project::Project& project) 
       {"the executor image",
        base.empty() ? "" : fmt::format("{} {}", base, base_identity(plan.base).substr(0, 19))},
       {"the platform", plan.platform},
-      {"the interpreter", plan.python},
+      {"the interpreter", plan.python.value_or("")},
       {"what apt installs", printable(join(dependencies.apt_packages, " "))},
       {"--extra-packages", printable(join(dependencies.packages, " "))},
       {"how the project is installed", hash_of_all(install_texts(dependencies))},
@@ -251,11 +267,18 @@ state::BuildRecord record_of(const Plan& plan, const project::Project& project) 
     }
     record.dependency_facts["--build-env"] = join(variables, " ");
   }
+  if (dependencies.version) {
+    record.dependency_facts["the project's version"] = printable(*dependencies.version);
+  }
+  if (const auto& lock = dependencies.lock) {
+    record.dependency_facts["what the lock chooses"] = printable(
+        join(std::vector{lock->file, join(lock->extras, ","), join(lock->groups, ",")}, " "));
+  }
   record.image_facts = {
       {"the entry point", printable(join(plan.entrypoint, " "))},
       {"the user", plan.user},
       {"what is copied", hash_of_all(texts_of(plan.copies))},
-      {"the Dockerfile", plan.user_dockerfile.empty() ? "" : hash_of_all({plan.dockerfile})},
+      {"the Dockerfile", plan.user_dockerfile ? hash_of_all({plan.dockerfile}) : ""},
   };
   for (const std::string& line : project.normalised_requirements) {
     record.requirements.push_back(printable(line));
@@ -274,7 +297,7 @@ state::BuildRecord record_of(const Plan& plan, const project::Project& project) 
       values[printable(input.path)] = state_of(input);
     }
   }
-  record.code = plan.code.size() > most_paths ? by_directory(plan.code) : by_path(plan.code);
+  record.code = plan.code.size() > most_paths ? by_directory(plan.code) : values_by_path(plan.code);
   return record;
 }
 
@@ -291,12 +314,10 @@ Changes changes(const state::BuildRecord& before, const state::BuildRecord& now)
   if (before.image_key != now.image_key) {
     // A file that the installation reads may stand in the image too; once is enough.
     Values code = now.code;
-    for (const Values* told_already : {&now.requirement_files, &now.installed}) {
-      for (const auto& [name, value] : *told_already) {
-        const auto old = before.code.find(name);
-        if (!result.dependencies.empty() && old != before.code.end() && code.contains(name)) {
-          code[name] = old->second;
-        }
+    if (!result.dependencies.empty()) {
+      for (const Values* told_already :
+           {&before.requirement_files, &before.installed, &now.requirement_files, &now.installed}) {
+        take_over(code, before.code, *told_already);
       }
     }
     add_paths(result.code, before.code, code);
@@ -306,7 +327,7 @@ Changes changes(const state::BuildRecord& before, const state::BuildRecord& now)
 }
 
 std::string summary(const std::vector<std::string>& what) {
-  const std::size_t shown = what.size() > told + 1 ? told : what.size();
+  const std::size_t shown = what.size() > most_changes_told + 1 ? most_changes_told : what.size();
   std::string text = join(std::span{what}.first(shown), ", ");
   return shown == what.size() ? text : text + fmt::format(" and {} more", what.size() - shown);
 }

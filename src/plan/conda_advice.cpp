@@ -16,8 +16,6 @@ namespace autopack::plan {
 
 namespace {
 
-constexpr std::size_t most_told{6};
-
 /// Comes with any wheel of a framework, or with the framework of the executor image.
 bool belongs_to_framework(const std::string& package) {
   static constexpr std::array<std::string_view, 10> names{
@@ -39,13 +37,15 @@ std::string distribution_of(const std::string& package) {
 }
 
 /// What provides the packages that conda is asked for: the base and the requirements.
-class Providers {
+class OtherProviders {
 public:
-  Providers(const ReadablePlan& plan, const project::Project& project, const BaseModules& in_base)
+  OtherProviders(const ReadablePlan& plan,
+                 const project::Project& project,
+                 const BaseModules& in_base)
       : named_{project::named_distributions(plan.working_directory(), project).names},
         framework_{framework_in(plan.base)} {
     std::vector<std::string> modules{"tensorflow", "torch"};
-    for (const auto& package : project.conda.packages) {
+    for (const auto& package : project.conda.value().packages) {
       const auto more = project::modules_of(distribution_of(package));
       modules.insert(modules.end(), more.begin(), more.end());
     }
@@ -56,7 +56,7 @@ public:
 
   bool provide(const std::string& package) const {
     if (belongs_to_framework(package)) {
-      return !framework_.empty() || provides_module("torch") || provides_module("tensorflow");
+      return framework_ || provides_module("torch") || provides_module("tensorflow");
     }
     const std::string distribution = distribution_of(package);
     const auto modules = project::modules_of(distribution);
@@ -73,7 +73,7 @@ private:
   }
 
   std::vector<std::string> named_;
-  std::string framework_;
+  std::optional<std::string> framework_;
   std::map<std::string, bool> in_base_{};
 };
 
@@ -82,15 +82,16 @@ private:
 std::optional<Problem> conda_advice(const ReadablePlan& plan,
                                     const project::Project& project,
                                     const BaseModules& in_base) {
-  auto packages = project.conda.packages;
+  auto packages = project.conda ? project.conda->packages : std::vector<std::string>{};
   if (packages.empty()) {
     return std::nullopt;
   }
-  const Providers providers{plan, project, in_base};
+  const OtherProviders providers{plan, project, in_base};
   std::erase_if(packages, [&](const auto& package) { return providers.provide(package); });
   if (packages.empty()) {
     return std::nullopt;
   }
+  constexpr std::size_t most_told{6};
   std::string names =
       "`" + join(std::span{packages}.first(std::min(packages.size(), most_told)), "`, `") + "`";
   if (packages.size() > most_told) {
@@ -100,23 +101,25 @@ std::optional<Problem> conda_advice(const ReadablePlan& plan,
       .severity = Problem::Severity::warning,
       .message = fmt::format(
           "`{}` asks conda for {}: autopack installs with pip, so {} not installed",
-          project.conda.file, printable(names), packages.size() == 1 ? "it is" : "they are"),
+          project.conda->file, printable(names), packages.size() == 1 ? "it is" : "they are"),
       .hints = {"what the executor image does not bring goes into a requirements.txt, or "
                 "`--requirements=NAME,...`"}};
 }
 
-std::string unread_conda_hint(const ReadablePlan& plan,
-                              const project::Project& project,
-                              const std::vector<std::string>& modules) {
+std::optional<std::string> unread_conda_hint(const ReadablePlan& plan,
+                                             const project::Project& project,
+                                             const std::vector<std::string>& modules) {
   const project::Findings findings{plan.working_directory(), project.ignore};
   const auto file = project::find_conda_environment(findings);
   if (!file) {
-    return {};
+    return std::nullopt;
   }
   std::vector<std::string> named;
   const auto text = findings.tree().read(findings.follow(*file).entry.path);
   for (const auto& [line, number] : project::read_conda_environment(text).pip) {
-    named.push_back(project::parse_requirement(line).name);
+    if (auto name = project::parse_requirement(line).name) {
+      named.push_back(std::move(*name));
+    }
   }
   std::vector<std::string> found;
   for (const auto& module : modules) {
@@ -125,7 +128,7 @@ std::string unread_conda_hint(const ReadablePlan& plan,
     }
   }
   if (found.empty()) {
-    return {};
+    return std::nullopt;
   }
   return fmt::format("the pip part of `{}` brings {}; it is not read, as {} what is installed",
                      *file, join(found, ", "),

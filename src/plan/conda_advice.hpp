@@ -15,9 +15,9 @@ std::optional<Problem> conda_advice(const ReadablePlan& plan,
                                     const BaseModules& in_base);
 
 /// Where some of `modules`, which nothing provides, are in the pip part of an environment file that
-/// is not read; empty when there is none.
-std::string unread_conda_hint(const ReadablePlan& plan,
-                              const project::Project& project,
-                              const std::vector<std::string>& modules);
+/// is not read; none when there is none.
+std::optional<std::string> unread_conda_hint(const ReadablePlan& plan,
+                                             const project::Project& project,
+                                             const std::vector<std::string>& modules);
 
 }  // namespace autopack::plan

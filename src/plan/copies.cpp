@@ -79,6 +79,10 @@ std::vector<Copy> requirement_copies(const source::Tree& tree, const project::Pr
   return without_covered(copies);
 }
 
+std::vector<Copy> lock_files(const source::Tree& tree, const project::Project& project) {
+  return project.lock ? std::vector{same_place(tree, project.lock->file)} : std::vector<Copy>{};
+}
+
 std::vector<Copy> package_files(const source::Tree& tree, const project::Package& package) {
   std::vector<Copy> copies;
   for (const std::string& path : package.files) {

@@ -16,4 +16,7 @@ std::vector<Copy> requirement_copies(const source::Tree& tree, const project::Pr
 /// The files that describe the project's own package.
 std::vector<Copy> package_files(const source::Tree& tree, const project::Package& package);
 
+/// The lock, for the key; none when there is none.
+std::vector<Copy> lock_files(const source::Tree& tree, const project::Project& project);
+
 }  // namespace autopack::plan

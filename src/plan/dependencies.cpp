@@ -29,7 +29,7 @@ void add_extra(const project::Package& package,
   }
   for (const std::string& text : found->second) {
     const auto parsed = project::parse_requirement(text);
-    if (parsed.name != project::normalise_name(package.name)) {
+    if (!package.is_called(parsed.name)) {
       requirements.push_back(text);
       continue;
     }
@@ -45,6 +45,7 @@ void add_package(Dependencies& dependencies,
   dependencies.install = package.installs;
   dependencies.isolated = package.isolated;
   dependencies.needs_pyproject = package.needs_pyproject;
+  dependencies.version = package.version;
   dependencies.members = package.members;
   dependencies.resolves = !package.requirements || !package.members.empty();
   dependencies.package_extras = package.extras;
@@ -65,7 +66,8 @@ void add_package(Dependencies& dependencies,
 }  // namespace
 
 Dependencies project_dependencies(const source::Tree& tree, const project::Project& project) {
-  Dependencies dependencies{.requirement_files = project.requirement_files,
+  Dependencies dependencies{.lock = project.lock,
+                            .requirement_files = project.requirement_files,
                             .requirement_edits = project.requirement_edits,
                             .requirements = project.requirements,
                             .packages = project.extra_packages,
@@ -77,6 +79,10 @@ Dependencies project_dependencies(const source::Tree& tree, const project::Proje
   if (project.package) {
     add_package(dependencies, tree, *project.package);
   }
+  if (dependencies.lock) {
+    dependencies.resolves = false;
+    dependencies.package_requirements.clear();
+  }
   return dependencies;
 }
 
@@ -84,7 +90,7 @@ void add_system_packages(Plan& plan, const Options& options, Problems& problems)
   const image::BaseFacts& base = plan.base;
   Dependencies& dependencies = plan.dependencies;
   const bool needs_pip = dependencies.needs_pip();
-  const bool lacks_python = base.python.empty() && (needs_pip || runs_python(plan.entry));
+  const bool lacks_python = !base.python && (needs_pip || runs_python(plan.entry));
   const bool lacks_pip = needs_pip && !base.pip;
   plan.python = base.python;
   if (lacks_python) {

@@ -7,6 +7,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <optional>
+#include <string_view>
 
 namespace autopack::plan {
 
@@ -171,13 +173,13 @@ void Gatherer::add_parents(const std::string& path) {
 
 void Gatherer::keep(source::Entry&& entry) {
   std::string fault;
-  std::string_view remedy;
+  std::optional<std::string_view> remedy;
   if (entry.type == source::EntryType::other) {
     const auto& [what, mends] = *entry.obstacle;
     remedy = mends;
-    fault = mends.empty()
-                ? fmt::format("`{}` is a {}, which no image can hold", printable(entry.path), what)
-                : fmt::format("`{}` is {}", printable(entry.path), what);
+    fault = mends
+                ? fmt::format("`{}` is {}", printable(entry.path), what)
+                : fmt::format("`{}` is a {}, which no image can hold", printable(entry.path), what);
   } else if (base_name(entry.path).starts_with(".wh.")) {
     fault = fmt::format("`{}` has a name that marks a deletion in an image layer",
                         printable(entry.path));
@@ -202,8 +204,8 @@ void Gatherer::keep(source::Entry&& entry) {
   } else if (refused_.insert(entry.path).second) {
     problems_.push_back(
         {.message = std::move(fault),
-         .hints = {remedy.empty() ? "remove it, or " + source::leave_out_command(entry.path)
-                                  : std::string{remedy}}});
+         .hints = {remedy ? std::string{*remedy}
+                          : "remove it, or " + source::leave_out_command(entry.path)}});
   }
 }
 
@@ -254,11 +256,7 @@ void Gatherer::read_content(ContextEntry& entry, const source::Entry& found) {
     if (error.kind() != ErrorKind::project) {
       throw;
     }
-    auto message = error.message();
-    for (const auto& cause : error.causes()) {
-      message += ": " + cause;
-    }
-    problems_.push_back({.message = std::move(message), .hints = error.hints()});
+    append(problems_, error.as_problems());
   }
 }
 

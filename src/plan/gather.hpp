@@ -2,6 +2,7 @@
 
 #include "plan/plan.hpp"
 
+#include <optional>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -51,7 +52,7 @@ private:
     std::uint64_t inode{0};
     std::int64_t ctime_ns{0};
     std::int64_t mtime_ns{0};
-    std::string identity{};
+    std::optional<std::string> identity{};
   };
 
   void add_directory(const std::string& path);

@@ -5,13 +5,9 @@
 
 namespace autopack::plan {
 
-namespace {
-
-bool comes_before(const ContextEntry& a, const std::string& b) {
-  return a.path < b;
+bool comes_before(const ContextEntry& entry, const std::string& path) {
+  return entry.path < path;
 }
-
-}  // namespace
 
 const ContextEntry* entry_in_image(const Plan& plan, const std::string& path) {
   for (auto copy = plan.copies.rbegin(); copy != plan.copies.rend(); ++copy) {

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 
 namespace autopack::plan {
@@ -19,9 +20,10 @@ namespace {
 constexpr std::size_t most_modules_told{6};
 
 python::MarkerEnvironment environment_of(const Plan& plan) {
-  const auto version = python::Version::parse(plan.base.python_version);
+  const auto version = python::Version::parse(plan.base.python_version.value_or(""));
   const bool is_amd = plan.platform.ends_with("/amd64");
-  return environment_on_linux(version.value_or(python::Version{}), is_amd ? "x86_64" : "");
+  return environment_on_linux(version.value_or(python::Version{}),
+                              is_amd ? std::optional{"x86_64"} : std::nullopt);
 }
 
 /// Who provides what a program imports.
@@ -34,8 +36,8 @@ public:
         is_unread_{plan.dependencies.install && plan.dependencies.resolves} {
     if (base_ == "torch") {
       framework_ = {"torch", "torchvision", "torchaudio"};
-    } else if (!base_.empty()) {
-      framework_ = {base_};
+    } else if (base_) {
+      framework_ = {*base_};
     }
     has_unknown_ = !named_.certain ||
                    std::any_of(named_.names.begin(), named_.names.end(), [](const auto& name) {
@@ -59,7 +61,7 @@ public:
 
 private:
   project::NamedDistributions named_;
-  std::string base_;
+  std::optional<std::string> base_;
   std::vector<std::string> framework_{};
   bool is_unread_;  ///< only the build of the project tells what it needs
   bool has_unknown_{false};
@@ -73,8 +75,7 @@ std::string place_of(const OpenImport& import) {
 std::string shown_module(const OpenImport& import) {
   std::string shown = import.module;
   const auto suggested = project::usual_distribution(shown);
-  for (auto dot = shown.rfind('.'); !suggested.empty() && dot != std::string::npos;
-       dot = shown.rfind('.')) {
+  for (auto dot = shown.rfind('.'); suggested && dot != std::string::npos; dot = shown.rfind('.')) {
     if (project::usual_distribution(shown.substr(0, dot)) != suggested) {
       break;
     }
@@ -96,20 +97,23 @@ std::vector<OpenImport> without_repeats(std::vector<OpenImport> imports) {
   return once;
 }
 
-/// The extra of the project that brings `module`; empty when none does.
-std::string extra_with(const project::Project& project, const std::string& module) {
+/// The extra of the project that brings `module`; none when none does.
+std::optional<std::string> extra_with(const project::Project& project, const std::string& module) {
   if (!project.package) {
-    return {};
+    return std::nullopt;
   }
   for (const auto& [extra, requirements] : project.package->extra_requirements) {
     std::vector<std::string> names;
-    std::transform(requirements.begin(), requirements.end(), std::back_inserter(names),
-                   [](const auto& text) { return project::parse_requirement(text).name; });
+    for (const auto& text : requirements) {
+      if (auto name = project::parse_requirement(text).name) {
+        names.push_back(std::move(*name));
+      }
+    }
     if (project::is_brought_by(module, names)) {
       return extra;
     }
   }
-  return {};
+  return std::nullopt;
 }
 
 /// Takes out what extras of the project bring: a hint for each of these.
@@ -117,11 +121,11 @@ std::vector<std::string> hints_of_extras(const project::Project& project,
                                          std::vector<OpenImport>& imports) {
   std::map<std::string, std::vector<std::string>> modules;
   std::erase_if(imports, [&](const auto& import) {
-    const std::string extra = extra_with(project, import.module);
-    if (!extra.empty()) {
-      modules[extra].push_back("`" + printable(import.module) + "`");
+    const auto extra = extra_with(project, import.module);
+    if (extra) {
+      modules[*extra].push_back("`" + printable(import.module) + "`");
     }
-    return !extra.empty();
+    return extra.has_value();
   });
   std::vector<std::string> hints;
   for (const auto& [extra, brought] : modules) {
@@ -130,17 +134,20 @@ std::vector<std::string> hints_of_extras(const project::Project& project,
   return hints;
 }
 
-std::string hint_for(const std::vector<OpenImport>& imports, bool base_is_known) {
+std::optional<std::string> hint_for(const std::vector<OpenImport>& imports, bool base_is_known) {
   std::vector<std::string> names;
   for (const auto& import : imports) {
     const auto name = project::usual_distribution(import.module);
-    const std::string quoted = "`" + name + "`";
-    if (!name.empty() && std::find(names.begin(), names.end(), quoted) == names.end()) {
+    const auto quoted = name ? "`" + *name + "`" : std::string{};
+    if (name && std::find(names.begin(), names.end(), quoted) == names.end()) {
       names.push_back(quoted);
     }
   }
+  if (names.empty() && base_is_known) {
+    return std::nullopt;
+  }
   if (names.empty()) {
-    return base_is_known ? "" : "unless the executor image brings it, the program ends there";
+    return "unless the executor image brings it, the program ends there";
   }
   return fmt::format("add {} to the requirements{}", join(names, ", "),
                      base_is_known       ? ""
@@ -148,7 +155,9 @@ std::string hint_for(const std::vector<OpenImport>& imports, bool base_is_known)
                                          : ", unless the executor image brings them");
 }
 
-Problem told(const project::Project& project, std::vector<OpenImport> imports, bool base_is_known) {
+Problem missing_imports(const project::Project& project,
+                        std::vector<OpenImport> imports,
+                        bool base_is_known) {
   Problem problem{.severity = Problem::Severity::warning};
   const std::string_view nobody = base_is_known
                                       ? "neither a requirement nor the executor image provides"
@@ -170,9 +179,30 @@ Problem told(const project::Project& project, std::vector<OpenImport> imports, b
     problem.message = fmt::format("{} these imports: {}", nobody, join(parts, ", "));
   }
   problem.hints = hints_of_extras(project, imports);
-  if (auto hint = hint_for(imports, base_is_known); !imports.empty() && !hint.empty()) {
-    problem.hints.push_back(std::move(hint));
+  if (auto hint = hint_for(imports, base_is_known); hint && !imports.empty()) {
+    problem.hints.push_back(std::move(*hint));
   }
+  return problem;
+}
+
+/// A module that Python's own library had. What it is called where setuptools brings it is hidden
+/// in setuptools.
+std::string module_to_look_for(const std::string& module) {
+  return module == "distutils" ? "setuptools" : module;
+}
+
+Problem told_removed(const OpenImport& import,
+                     const project::RemovedName& removed,
+                     const Plan& plan) {
+  const auto provider = project::usual_distribution(import.module);
+  Problem problem{
+      .severity = Problem::Severity::warning,
+      .message = fmt::format("{} imports `{}`, which Python has only before 3.{}; the executor "
+                             "image has {}",
+                             place_of(import), printable(import.module), removed.minor,
+                             plan.base.python_version.value_or(""))};
+  problem.hints = {provider ? fmt::format("add `{}` to the requirements", *provider)
+                            : remedy_for(removed)};
   return problem;
 }
 
@@ -183,15 +213,16 @@ bool settle_by_base(std::vector<OpenImport>& imports, const BaseModules& in_base
   }
   std::vector<std::string> modules;
   for (const auto& import : imports) {
-    modules.push_back(import.module);
+    modules.push_back(module_to_look_for(import.module));
   }
   const auto known = in_base(modules);
   std::erase_if(imports, [&](const auto& import) {
-    const auto found = known.find(import.module);
+    const auto found = known.find(module_to_look_for(import.module));
     return found != known.end() && found->second;
   });
-  return std::all_of(imports.begin(), imports.end(),
-                     [&](const auto& import) { return known.contains(import.module); });
+  return std::all_of(imports.begin(), imports.end(), [&](const auto& import) {
+    return known.contains(module_to_look_for(import.module));
+  });
 }
 
 }  // namespace
@@ -224,13 +255,22 @@ Advice import_advice(const ReadablePlan& plan,
   std::transform(missing.begin(), foreign, std::back_inserter(advice.warnings),
                  [](const auto& one) { return *one.elsewhere; });
   missing.erase(missing.begin(), foreign);
+  if (const auto python = python::Version::parse(plan.base.python_version.value_or(""))) {
+    std::erase_if(missing, [&](const auto& import) {
+      const auto* const removed = project::find_removed_module(import.module, *python);
+      if (removed != nullptr) {
+        advice.warnings.push_back(told_removed(import, *removed, plan));
+      }
+      return removed != nullptr;
+    });
+  }
   if (!missing.empty()) {
-    auto problem = told(project, missing, base_is_known);
+    auto problem = missing_imports(project, missing, base_is_known);
     std::vector<std::string> modules;
     std::transform(missing.begin(), missing.end(), std::back_inserter(modules),
                    [](const auto& one) { return one.module; });
-    if (auto hint = unread_conda_hint(plan, project, modules); !hint.empty()) {
-      problem.hints.push_back(std::move(hint));
+    if (auto hint = unread_conda_hint(plan, project, modules)) {
+      problem.hints.push_back(std::move(*hint));
     }
     advice.warnings.push_back(std::move(problem));
   }

@@ -27,10 +27,6 @@ bool finds_root(const project::PythonFile& file) {
   });
 }
 
-bool comes_before(const ContextEntry& a, const std::string& b) {
-  return a.path < b;
-}
-
 /// The part of a dotted name in front, and the rest.
 std::pair<std::string, std::string_view> split_module(std::string_view module) {
   const auto dot = std::min(module.find('.'), module.size());
@@ -59,7 +55,11 @@ std::string judged_module(const project::Import& import, const std::string& name
 }  // namespace
 
 ImportWalk::ImportWalk(const ReadablePlan& plan, const project::Project& project, Start start)
-    : plan_{plan}, project_{project}, start_{std::move(start)} {
+    : plan_{plan},
+      modules_{plan},
+      project_{project},
+      start_{std::move(start)},
+      python_{python::Version::parse(plan.base.python_version.value_or(""))} {
   roots_.push_back(start_.root);
   for (const auto& root : project.python_path) {
     add_root(root);
@@ -74,14 +74,20 @@ ImportWalk::ImportWalk(const ReadablePlan& plan, const project::Project& project
 }
 
 ImportFindings ImportWalk::run() {
-  if (const auto* entry = in_image(start_.file)) {
+  if (const auto* entry = modules_.in_image(start_.file)) {
     visit(entry, start_.file, true);
   }
   read_all(true);
   read_all(false);
+  for (auto& problem : findings_.problems) {
+    mend_hints(problem);
+  }
   for (const bool certain : {true, false}) {
     for (auto& [module, open] : open_) {
       if (open.certain == certain) {
+        if (open.elsewhere) {
+          mend_hints(*open.elsewhere);
+        }
         findings_.open.push_back(std::move(open));
       }
     }
@@ -123,8 +129,8 @@ void ImportWalk::read(const ContextEntry* entry, const std::string& path, bool c
   const bool is_known = entry->tree == 0 && known != project_.python_files.end();
   const project::PythonFile& file =
       is_known ? known->second : read_now.emplace(project::read_python_file(plan_.read(*entry)));
-  if (certain && file.python2_line > 0) {
-    tell_python2(path, file.python2_line);
+  if (certain && file.python2_line) {
+    tell_python2(path, *file.python2_line);
   }
   if (file.changes_path || finds_root(file)) {
     path_changes_ = true;
@@ -143,49 +149,6 @@ void ImportWalk::read(const ContextEntry* entry, const std::string& path, bool c
   }
 }
 
-const ContextEntry* ImportWalk::in_image(const std::string& path) const {
-  return entry_behind_links(plan_, path);
-}
-
-/// The module `name` in the directory `root` of the image.
-std::optional<ImportWalk::Module> ImportWalk::find(const std::string& root,
-                                                   const std::string& name) const {
-  const std::string path = project::join_path(root, name);
-  for (const auto* end : {"/__init__.py", ".py"}) {
-    if (const auto* file = in_image(path + end)) {
-      return Module{.path = path, .file = file};
-    }
-  }
-  if (const auto* directory = in_image(path); directory != nullptr &&
-                                              directory->type == source::EntryType::directory &&
-                                              holds_python(plan_, directory->path)) {
-    return Module{.path = path};
-  }
-  // Compiled, or to be: `fast.cpython-311-x86_64-linux-gnu.so`, `fast.pyx`.
-  const auto next =
-      std::lower_bound(plan_.code.begin(), plan_.code.end(), path + ".", comes_before);
-  const bool is_compiled = next != plan_.code.end() && next->path.starts_with(path + ".") &&
-                           next->type == source::EntryType::file;
-  return is_compiled ? std::optional{Module{.path = path}} : std::nullopt;
-}
-
-/// Where sys.path is changed by code, a module may lie in any directory.
-std::optional<ImportWalk::Module> ImportWalk::find_anywhere(const std::string& name) {
-  if (!anywhere_) {
-    anywhere_.emplace();
-    for (const auto& entry : plan_.code) {
-      std::string_view path{entry.path};
-      if (entry.type == source::EntryType::directory || !path.ends_with(".py")) {
-        continue;
-      }
-      path.remove_suffix(path.ends_with("/__init__.py") ? 12 : 3);
-      anywhere_->emplace(project::base_name(path), project::parent_path(path));
-    }
-  }
-  const auto found = anywhere_->find(name);
-  return found == anywhere_->end() ? std::nullopt : find(found->second, name);
-}
-
 /// Visits `module` and what of `import` lies in it. False when a part of its name is not there.
 bool ImportWalk::enter(const Module& module, const project::Import& import, std::string_view rest) {
   Module at = module;
@@ -198,7 +161,7 @@ bool ImportWalk::enter(const Module& module, const project::Import& import, std:
   visit_module(at);
   while (!rest.empty()) {
     const auto [name, left] = split_module(rest);
-    const auto next = find(at.path, name);
+    const auto& next = modules_.find(at.path, name);
     if (!next) {
       return false;
     }
@@ -207,7 +170,7 @@ bool ImportWalk::enter(const Module& module, const project::Import& import, std:
     rest = left;
   }
   for (const auto& name : import.names) {
-    if (const auto next = find(at.path, name)) {
+    if (const auto& next = modules_.find(at.path, name)) {
       visit_module(*next);
     }
   }
@@ -231,11 +194,11 @@ void ImportWalk::follow_relative(const project::Import& import, const std::strin
     return;
   }
   const auto [first, rest] = split_module(import.module);
-  const auto module = find(directory, first);
+  const auto& module = modules_.find(directory, first);
   if (module && enter(*module, import, rest)) {
     return;
   }
-  const auto there = on_disk(directory, first);
+  const auto there = modules_.on_disk(directory, first);
   if (there && !module && certain && told_.insert(there->path).second) {
     findings_.problems.push_back(missing(import, path, first, *there));
   } else if (certain && !there && !may_be_generated(import.module)) {
@@ -247,20 +210,24 @@ void ImportWalk::follow_relative(const project::Import& import, const std::strin
 void ImportWalk::follow_absolute(const project::Import& import, const std::string& path) {
   const auto [first, rest] = split_module(import.module);
   for (const auto& root : roots_) {
-    if (const auto module = find(root, first)) {
+    if (const auto& module = modules_.find(root, first)) {
+      needs_first_root_ = needs_first_root_ || root == roots_.front();
       enter(*module, import, rest);
       return;
     }
   }
   if (project::is_standard_module(first)) {
     if (is_certain(import)) {
-      tell_moved_names(import, path);
+      tell_removed(import, path);
     }
     return;
   }
-  if (const auto module = path_changes_ ? find_anywhere(first) : std::nullopt) {
+  if (const auto module = path_changes_ ? modules_.find_anywhere(first) : std::nullopt) {
     enter(*module, import, rest);
     return;
+  }
+  if (is_certain(import)) {
+    tell_tensorflow1(import, path);
   }
   note_open(import, path);
 }
@@ -277,29 +244,11 @@ std::optional<Problem> ImportWalk::elsewhere(const project::Import& import,
     }
   }
   for (const auto& root : roots) {
-    if (const auto there = on_disk(root, name); there && there->path != path) {
+    if (const auto there = modules_.on_disk(root, name); there && there->path != path) {
       return missing(import, path, name, *there);
     }
   }
   return std::nullopt;
-}
-
-/// The module `name` of the working directory, image or not.
-std::optional<source::Entry> ImportWalk::on_disk(const std::string& root,
-                                                 const std::string& name) const {
-  const auto& tree = plan_.working_directory();
-  const std::string path = project::join_path(root, name);
-  if (auto file = tree.find(path + ".py"); file && file->type == source::EntryType::file) {
-    return file;
-  }
-  auto directory = tree.find(path);
-  if (!directory || directory->type != source::EntryType::directory) {
-    return std::nullopt;
-  }
-  const auto children = tree.list(path);
-  const bool has_code = std::any_of(children.begin(), children.end(),
-                                    [](const auto& child) { return child.path.ends_with(".py"); });
-  return has_code ? directory : std::nullopt;
 }
 
 void ImportWalk::note_open(const project::Import& import, const std::string& path) {

@@ -1,7 +1,10 @@
 #pragma once
 
+#include "plan/modules.hpp"
 #include "plan/plan.hpp"
 #include "project/python_file.hpp"
+#include "project/removed_names.hpp"
+#include "python/version.hpp"
 
 #include <deque>
 #include <map>
@@ -19,7 +22,7 @@ struct Start {
   std::string file{};  ///< in the image, below the working directory
   std::string root{};  ///< the directory that comes first in sys.path
   bool is_script{false};
-  std::string origin{};  ///< the line of a shell script that starts it; empty for the entry
+  std::optional<std::string> origin{};  ///< line of a shell script that starts it; none: the entry
 };
 
 /// An import that no file of the project answers.
@@ -47,51 +50,48 @@ public:
   ImportFindings run();
 
 private:
-  /// Where a module is: in the image, and whether it is a package there.
-  struct Module {
-    std::string path{};                 ///< below the working directory, without `.py`
-    const ContextEntry* file{nullptr};  ///< what is run by importing it; null for a namespace
-  };
-
   void add_root(const std::string& root);
   void visit(const ContextEntry* entry, const std::string& path, bool certain);
   void read_all(bool certain);
   void read(const ContextEntry* entry, const std::string& path, bool certain);
-  const ContextEntry* in_image(const std::string& path) const;
-  std::optional<Module> find(const std::string& root, const std::string& name) const;
-  std::optional<Module> find_anywhere(const std::string& name);
   bool enter(const Module& module, const project::Import& import, std::string_view rest);
   void follow_relative(const project::Import& import, const std::string& path);
   void follow_absolute(const project::Import& import, const std::string& path);
   std::optional<Problem> elsewhere(const project::Import& import,
                                    const std::string& path,
                                    const std::string& name) const;
-  std::optional<source::Entry> on_disk(const std::string& root, const std::string& name) const;
   Problem missing(const project::Import& import,
                   const std::string& path,
                   const std::string& name,
                   const source::Entry& there) const;
+  void mend_hints(Problem& problem) const;
   void tell_nothing_there(const project::Import& import,
                           const std::string& path,
                           const std::string& wanted);
   void tell_python2(const std::string& path, int line);
-  void tell_moved_names(const project::Import& import, const std::string& path);
+  void tell_removed(const project::Import& import, const std::string& path);
+  void tell_tensorflow1(const project::Import& import, const std::string& path);
   void note_open(const project::Import& import, const std::string& path);
 
   const ReadablePlan& plan_;
+  Modules modules_;
   const project::Project& project_;
   Start start_;
-  std::vector<std::string> roots_;  ///< sys.path, below the working directory
-  bool path_changes_{false};        ///< a file names `sys.path`
+  std::optional<python::Version> python_;  ///< of the executor image
+  std::vector<std::string> roots_;         ///< sys.path, below the working directory
+  bool path_changes_{false};               ///< a file names `sys.path`
+  bool needs_first_root_{false};           ///< a module was found in it
   using Waiting = std::deque<std::pair<const ContextEntry*, std::string>>;
   Waiting waiting_;             ///< what the program surely imports
   Waiting perhaps_;             ///< what it may do without
   std::set<std::string> seen_;  ///< read, or waiting to be surely
   std::set<std::string> told_;  ///< modules of the project that are told
-  std::optional<std::map<std::string, std::string, std::less<>>> anywhere_{};
   std::map<std::string, OpenImport> open_;
   ImportFindings findings_;
 };
+
+/// What to write instead of a name that Python's own library lost, or which Python has it.
+std::string remedy_for(const project::RemovedName& removed);
 
 /// The walk from all files that Python starts with.
 ImportFindings walk_imports(const ReadablePlan& plan, const project::Project& project);

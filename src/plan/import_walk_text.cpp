@@ -2,17 +2,12 @@
 #include "plan/advice.hpp"
 #include "plan/import_walk.hpp"
 #include "project/findings.hpp"
-#include "python/version.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <string_view>
 
 namespace autopack::plan {
-
-using namespace std::string_view_literals;
 
 namespace {
 
@@ -24,30 +19,31 @@ std::string where_imported(const project::Import& import,
 
 std::string as_module(const Start& start) {
   const std::string name = replace_all(start.file.substr(0, start.file.rfind('.')), "/", ".");
-  return start.origin.empty() ? fmt::format("--python-module={}", shell_quote(name))
-                              : fmt::format("python -m {}", shell_quote(name));
+  return fmt::format("{}{}", start.origin ? "python -m " : "--python-module=", shell_quote(name));
 }
 
 /// What to write instead of what starts the program now.
 std::string instead(const Start& start) {
-  return start.origin.empty()
-             ? fmt::format("`{}` instead of `--script`", as_module(start))
-             : fmt::format("`{}` in `{}`", as_module(start), printable(start.origin));
+  return start.origin ? fmt::format("`{}` in `{}`", as_module(start), printable(*start.origin))
+                      : fmt::format("`{}` instead of `--script`", as_module(start));
 }
 
-/// What `collections` no longer has since Python 3.10: it is in `collections.abc`. From "What's New
-/// In Python 3.10".
-constexpr std::array moved_to_abc{"AsyncGenerator"sv,  "AsyncIterable"sv, "AsyncIterator"sv,
-                                  "Awaitable"sv,       "ByteString"sv,    "Callable"sv,
-                                  "Collection"sv,      "Container"sv,     "Coroutine"sv,
-                                  "Generator"sv,       "Hashable"sv,      "ItemsView"sv,
-                                  "Iterable"sv,        "Iterator"sv,      "KeysView"sv,
-                                  "Mapping"sv,         "MappingView"sv,   "MutableMapping"sv,
-                                  "MutableSequence"sv, "MutableSet"sv,    "Reversible"sv,
-                                  "Sequence"sv,        "Set"sv,           "Sized"sv,
-                                  "ValuesView"sv};
+std::string hint_of_whole_directory(const Start& start) {
+  return instead(start) + " looks in the whole directory";
+}
 
 }  // namespace
+
+/// As a module, a script would no longer find what is beside it.
+void ImportWalk::mend_hints(Problem& problem) const {
+  if (!needs_first_root_ || !start_.is_script) {
+    return;
+  }
+  std::replace(problem.hints.begin(), problem.hints.end(), hint_of_whole_directory(start_),
+               fmt::format("`PYTHONPATH=. python {}` in a shell script finds it, and what is "
+                           "beside the script",
+                           shell_quote(start_.file)));
+}
 
 Problem ImportWalk::missing(const project::Import& import,
                             const std::string& path,
@@ -57,11 +53,11 @@ Problem ImportWalk::missing(const project::Import& import,
   const std::string where = where_imported(import, path, name);
   const bool is_directory = there.type == source::EntryType::directory;
   const bool needs_module = start_.is_script && !project::parent_path(start_.file).empty();
-  if (in_image(there.path) != nullptr) {
+  if (modules_.in_image(there.path) != nullptr) {
     problem.message = fmt::format("{}: `{}` is in the image, but not where Python looks", where,
                                   printable(there.path));
     if (start_.is_script) {
-      problem.hints = {instead(start_) + " looks in the whole directory"};
+      problem.hints = {hint_of_whole_directory(start_)};
     } else if (project::parent_path(there.path) == project::parent_path(start_.file)) {
       problem.hints = {
           fmt::format("`--script={}` looks beside the script", shell_quote(start_.file))};
@@ -84,6 +80,19 @@ Problem ImportWalk::missing(const project::Import& import,
     }
   }
   return problem;
+}
+
+std::string remedy_for(const project::RemovedName& removed) {
+  // Nobody makes images with older ones any more.
+  constexpr unsigned oldest_to_take{9};
+  std::vector<std::string> remedies;
+  if (removed.instead) {
+    remedies.emplace_back(*removed.instead);
+  }
+  if (removed.minor > oldest_to_take || remedies.empty()) {
+    remedies.push_back(fmt::format("take an executor image with Python 3.{}", removed.minor - 1));
+  }
+  return join(remedies, ", or ");
 }
 
 void ImportWalk::tell_nothing_there(const project::Import& import,
@@ -118,21 +127,47 @@ void ImportWalk::tell_python2(const std::string& path, int line) {
   }
 }
 
-void ImportWalk::tell_moved_names(const project::Import& import, const std::string& path) {
-  const auto version = python::Version::parse(plan_.base.python_version);
-  const bool has_lost_them = version && *version >= python::Version{.release = {3, 10}};
-  if (import.module != "collections" || !has_lost_them) {
+/// TensorFlow 2.0 came without these, and the versions before it have wheels up to Python 3.7.
+void ImportWalk::tell_tensorflow1(const project::Import& import, const std::string& path) {
+  static const python::Version first_without{.release = {3, 8}};
+  if (!import.module.starts_with("tensorflow") || !python_ || *python_ < first_without) {
     return;
   }
-  const auto name = std::find_first_of(import.names.begin(), import.names.end(),
-                                       moved_to_abc.begin(), moved_to_abc.end());
-  if (name != import.names.end() && told_.insert("collections.abc").second) {
+  for (const std::string gone : {"tensorflow.contrib", "tensorflow.examples.tutorials"}) {
+    const bool is_named =
+        std::any_of(import.names.begin(), import.names.end(),
+                    [&](const auto& name) { return import.module + "." + name == gone; });
+    const bool is_in_it = (import.module + ".").starts_with(gone + ".");
+    if ((is_named || is_in_it) && told_.insert(gone).second) {
+      findings_.problems.push_back(
+          {.severity = Problem::Severity::warning,
+           .message = fmt::format(
+               "`{}` line {} imports `{}`, which TensorFlow has only before 2.0; "
+               "of those versions none is made for Python {}",
+               printable(path), import.line, gone, plan_.base.python_version.value_or("")),
+           .hints = {"take an executor image with TensorFlow 1"}});
+    }
+  }
+}
+
+/// A module may come from elsewhere, as `distutils` does from setuptools: who provides it is judged
+/// with the other imports.
+void ImportWalk::tell_removed(const project::Import& import, const std::string& path) {
+  const auto removed = python_ ? project::find_removed(import, *python_) : std::nullopt;
+  if (!removed) {
+    return;
+  }
+  const project::RemovedName& row = *removed->row;
+  if (row.is_module()) {
+    note_open(import, path);
+  } else if (told_.insert(fmt::format("{} {}", row.module, row.names)).second) {
     findings_.problems.push_back(
         {.severity = Problem::Severity::warning,
-         .message = fmt::format("`{}` line {} imports `{}` from `collections`, which has it only "
-                                "before Python 3.10; the executor image has {}",
-                                printable(path), import.line, *name, plan_.base.python_version),
-         .hints = {"import it from `collections.abc`, or take an executor image with Python 3.9"}});
+         .message = fmt::format("`{}` line {} imports `{}` from `{}`, which has it only before "
+                                "Python 3.{}; the executor image has {}",
+                                printable(path), import.line, removed->name, row.module, row.minor,
+                                plan_.base.python_version.value_or("")),
+         .hints = {remedy_for(row)}});
   }
 }
 

@@ -152,6 +152,32 @@ std::optional<InstallRecord> parse_install_record(std::string_view text) {
   }
 }
 
+std::string write_install_record(const Plan& plan,
+                                 const project::LookedAt& looked,
+                                 const std::string& backend) {
+  const CodeView view{plan};
+  const auto by = backend.substr(0, backend.find('.'));
+  json reads = json::object();
+  for (const auto& path : looked.read) {
+    reads[path] = {view.content(path), "pyproject.toml"};
+  }
+  json asks = json::object();
+  for (const auto& path : looked.asked) {
+    if (!looked.read.contains(path)) {
+      asks[path] = {std::string{view.letter(path)}, by};
+    }
+  }
+  json lists = json::array();
+  for (const auto& path : looked.listed) {
+    lists.push_back({path, false, sha256(view.names(path, false)).hex(), by});
+  }
+  const json record{{"format", record_format},  {"reads", std::move(reads)},
+                    {"asks", std::move(asks)},  {"lists", std::move(lists)},
+                    {"whole", nullptr},         {"tree", digest_of(view.code())},
+                    {"written", json::array()}, {"removed", json::array()}};
+  return write_json(record);
+}
+
 std::string code_digest(const Plan& plan) {
   return digest_of(placed_code(plan));
 }

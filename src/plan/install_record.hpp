@@ -1,6 +1,7 @@
 #pragma once
 
 #include "plan/plan.hpp"
+#include "project/static_installation.hpp"
 
 #include <optional>
 #include <string>
@@ -30,6 +31,12 @@ struct InstallRecord {
 
 /// None for text that is no record of this format; it may come from anywhere.
 std::optional<InstallRecord> parse_install_record(std::string_view text);
+
+/// The record of an installation that was made from what was `looked` at in the code of `plan`, for
+/// `backend`, and that wrote no file of it.
+std::string write_install_record(const Plan& plan,
+                                 const project::LookedAt& looked,
+                                 const std::string& backend);
 
 /// A hash over all code of `plan` at its places in the image.
 std::string code_digest(const Plan& plan);

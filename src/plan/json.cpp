@@ -87,6 +87,14 @@ json to_json(const Dependencies& dependencies) {
            {"package_files", to_json(dependencies.package_files)},
            {"requirement_copies", to_json(dependencies.requirement_copies)},
            {"inputs", to_json(dependencies.inputs)}};
+  if (const auto& lock = dependencies.lock) {
+    all["lock"] = {{"file", printable(lock->file)},
+                   {"extras", texts(lock->extras)},
+                   {"groups", texts(lock->groups)}};
+  }
+  if (dependencies.version) {
+    all["version"] = printable(*dependencies.version);
+  }
   if (!dependencies.install_environment.empty()) {
     all["install_environment"] = dependencies.install_environment;
   }
@@ -97,7 +105,7 @@ json to_json(const Problems& warnings) {
   json list = json::array();
   for (const Problem& warning : warnings) {
     list.push_back({{"message", printable(warning.message)},
-                    {"origin", printable(warning.origin)},
+                    {"origin", printable(warning.origin.value_or(""))},
                     {"hints", texts(warning.hints)}});
   }
   return list;
@@ -110,9 +118,9 @@ std::string to_json(const Plan& plan) {
            {"entry",
             {{"kind", to_string(plan.entry.kind)},
              {"value", printable(plan.entry.value)},
-             {"file", printable(plan.entry.file)}}},
+             {"file", printable(plan.entry.file.value_or(""))}}},
            {"entrypoint", texts(plan.entrypoint)},
-           {"python", plan.python},
+           {"python", plan.python.value_or("")},
            {"platform", plan.platform},
            {"user", printable(plan.user)},
            {"remove_sitecustomize", plan.remove_sitecustomize},
@@ -120,11 +128,14 @@ std::string to_json(const Plan& plan) {
            {"copies", to_json(plan.copies)},
            {"code", to_json(plan.code)},
            {"dockerfile", plan.dockerfile},
-           {"user_dockerfile", printable(plan.user_dockerfile)},
+           {"user_dockerfile", printable(plan.user_dockerfile.value_or(""))},
            {"ignore", plan.ignore_text},
            {"dependency_key", plan.dependency_key},
            {"image_key", plan.image_key},
            {"warnings", to_json(plan.warnings)}};
+  if (plan.compile_bytecode) {
+    all["compile_bytecode"] = true;
+  }
   return print_json(all, 2) + "\n";
 }
 

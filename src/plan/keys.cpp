@@ -95,8 +95,20 @@ void add_package(Key& key, const Dependencies& dependencies) {
   for (const auto& [name, value] : dependencies.build_environment) {
     key.add(name, value);
   }
+  if (dependencies.tells_version_by_file()) {
+    key.add("version", *dependencies.version);
+  }
   for (const Copy& copy : dependencies.package_files) {
     key.add(copy);
+  }
+}
+
+/// Nothing for none, as below.
+void add_lock(Key& key, const Dependencies& dependencies) {
+  if (dependencies.lock) {
+    key.add("lock", dependencies.lock->file);
+    key.add_all("extras", dependencies.lock->extras);
+    key.add_all("groups", dependencies.lock->groups);
   }
 }
 
@@ -124,7 +136,7 @@ std::string base_identity(const image::BaseFacts& base) {
   if (base.digest) {
     return base.digest->str();
   }
-  return base.image_id.empty() ? base.reference : base.image_id;
+  return base.image_id.value_or(base.reference);
 }
 
 std::string normalised(const std::string& requirement) {
@@ -142,7 +154,7 @@ std::string dependency_key(const Plan& plan,
   key.add("base", base_identity(plan.base));
   key.add("platform", plan.platform);
   key.add("templates", templates);
-  key.add("python", plan.python);
+  key.add("python", plan.python.value_or(""));
   key.add("sitecustomize", plan.remove_sitecustomize ? "removed" : "");
   key.add_all("apt", dependencies.apt_packages);
   key.add_all("files", dependencies.requirement_files);
@@ -152,8 +164,12 @@ std::string dependency_key(const Plan& plan,
     key.add("requirement", normalised(requirement));
   }
   key.add_all("packages", dependencies.packages);
+  if (plan.compile_bytecode) {
+    key.add("byte code", "yes");
+  }
   add_package(key, dependencies);
   add_install_environment(key, dependencies);
+  add_lock(key, dependencies);
   for (const ContextEntry& input : dependencies.inputs) {
     if (input.tree != 0 || !is_requirement_text(plan, project, input.path)) {
       key.add(input);
@@ -165,7 +181,7 @@ std::string dependency_key(const Plan& plan,
 std::string image_key(const Plan& plan, const project::Project& project) {
   Key key;
   key.add("dependencies", plan.dependency_key);
-  key.add("dockerfile", plan.user_dockerfile.empty() ? "" : plan.dockerfile);
+  key.add("dockerfile", plan.user_dockerfile ? plan.dockerfile : "");
   key.add("user", plan.user);
   key.add_all("entrypoint", plan.entrypoint);
   for (const auto& [name, value] : plan.labels) {

@@ -12,7 +12,7 @@ namespace autopack::plan {
 
 namespace {
 
-constexpr std::size_t most_told{5};
+constexpr std::size_t most_links_told{5};
 
 /// What is there when the program runs, though not in the image: buckets, network drives, devices.
 constexpr std::array<std::string_view, 6> places_of_a_job{"/dev/",  "/gcs/", "/mnt/nfs/",
@@ -83,7 +83,7 @@ Problems dangling_links(const ReadablePlan& plan, const source::Selection& selec
       continue;
     }
     auto problem = fault(plan, selection, entry);
-    if (problem && problems.size() < most_told) {
+    if (problem && problems.size() < most_links_told) {
       problems.push_back(std::move(*problem));
     } else if (problem) {
       ++more;

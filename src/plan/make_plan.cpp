@@ -23,10 +23,6 @@ namespace autopack::plan {
 
 namespace {
 
-void add_problems(Problems& all, const Problems& more) {
-  all.insert(all.end(), more.begin(), more.end());
-}
-
 /// A tree for an extra outside the working directory.
 PlacedTree tree_of(const project::Extra& extra) {
   std::string prefix = fmt::format("{}/", extras_directory);
@@ -40,6 +36,9 @@ std::vector<ContextEntry> gather_outside(const std::vector<project::Extra>& extr
                                          const ContentReader* contents,
                                          ReadablePlan& plan,
                                          Problems& problems) {
+  if (extras.empty()) {
+    return {};
+  }
   source::IgnoreRules built_in;
   built_in.add_defaults();
   const source::Selection defaults{built_in};
@@ -55,7 +54,7 @@ std::vector<ContextEntry> gather_outside(const std::vector<project::Extra>& extr
     Gatherer gatherer{plan.trees.back(), index, defaults, contents};
     gatherer.add(extra.is_directory ? "" : extra.path.filename().string());
     auto entries = gatherer.take();
-    add_problems(problems, gatherer.problems());
+    append(problems, gatherer.problems());
     all.insert(all.end(), std::make_move_iterator(entries.begin()),
                std::make_move_iterator(entries.end()));
   }
@@ -64,14 +63,14 @@ std::vector<ContextEntry> gather_outside(const std::vector<project::Extra>& extr
 
 /// Entries of `copies` that come from the working directory, with those of `outside`, sorted.
 std::vector<ContextEntry> gather(const std::vector<Copy>& copies,
-                                 const std::string& entry_file,
+                                 const std::optional<std::string>& entry_file,
                                  const std::vector<project::Extra>& outside,
                                  const project::Project& project,
                                  const ContentReader* contents,
                                  ReadablePlan& plan,
                                  Problems& problems) {
   Gatherer gatherer{plan.trees.front(), 0, project.ignore, contents};
-  if (!plan.user_dockerfile.empty()) {
+  if (plan.user_dockerfile) {
     gatherer.allow_nothing();
   } else {
     gatherer.leave_ballast();
@@ -81,11 +80,11 @@ std::vector<ContextEntry> gather(const std::vector<Copy>& copies,
       gatherer.add(copy.source);
     }
   }
-  if (!entry_file.empty()) {
-    gatherer.add(entry_file);
+  if (entry_file) {
+    gatherer.add(*entry_file);
   }
   auto entries = gatherer.take();
-  add_problems(problems, gatherer.problems());
+  append(problems, gatherer.problems());
   if (!gatherer.ballast().empty()) {
     plan.ballast = gatherer.ballast();
   }
@@ -108,6 +107,9 @@ std::vector<std::string> texts_of(const Plan& plan) {
   };
   add(plan.entrypoint);
   add(dependencies.apt_packages);
+  if (dependencies.lock) {
+    texts.push_back(dependencies.lock->file);
+  }
   add(dependencies.requirement_files);
   add(dependencies.requirements);
   add(dependencies.packages);
@@ -123,6 +125,9 @@ std::vector<std::string> texts_of(const Plan& plan) {
   }
   for (const project::LineEdit& edit : dependencies.requirement_edits) {
     texts.push_back(edit.text);
+  }
+  if (dependencies.version) {
+    texts.push_back(*dependencies.version);
   }
   for (const auto* variables :
        {&dependencies.build_environment, &dependencies.install_environment}) {
@@ -174,36 +179,44 @@ void plan_generated(ReadablePlan& plan,
   plan.entrypoint = entrypoint_of(plan.entry, plan.python);
   plan.copies = code_copies(project);
   plan.remove_sitecustomize = plan.base.vertex_prebuilt;
+  plan.compile_bytecode = options.compile_bytecode && plan.dependencies.needs_pip();
   refuse_unfit_texts(plan, problems);
   std::vector<Copy> inputs = plan.dependencies.requirement_copies;
   inputs.insert(inputs.end(), plan.dependencies.package_files.begin(),
                 plan.dependencies.package_files.end());
+  for (Copy& copy : lock_files(tree, project)) {
+    inputs.push_back(std::move(copy));
+  }
   ContentReader reader{.hashes = options.hashes};
   const auto* const contents = options.contents ? &reader : nullptr;
   auto& read = plan.dependencies.inputs;
-  read = gather(inputs, "", project.outside_packages, project, contents, plan, problems);
+  read = gather(inputs, std::nullopt, project.outside_packages, project, contents, plan, problems);
   reader.known = &read;
   plan.code =
       gather(plan.copies, plan.entry.file, project.outside_dirs, project, contents, plan, problems);
-  add_problems(problems, dangling_links(plan, project.ignore));
-  add_problems(plan.warnings, weight_advice(plan));
-  add_problems(plan.warnings, unfetched_files(plan));
+  append(problems, dangling_links(plan, project.ignore));
+  append(plan.warnings, weight_advice(plan));
+  append(plan.warnings, unfetched_files(plan));
 }
 
 std::string own_dockerfile(const source::Tree& tree, const project::Request& request) {
-  const auto inside = project::path_in_tree(request, request.dockerfile.string());
-  return inside && tree.find(*inside) ? tree.read(*inside) : read_file(request.dockerfile);
+  const auto& file = request.dockerfile.value();
+  const auto inside = project::path_in_tree(request, file.string());
+  return inside && tree.find(*inside) ? tree.read(*inside) : read_file(file);
 }
 
 /// Its path in the tree where it stands there.
-std::string name_of_dockerfile(const project::Request& request) {
-  const std::string name = request.dockerfile.string();
-  return name.empty() ? name : project::path_in_tree(request, name).value_or(name);
+std::optional<std::string> name_of_dockerfile(const project::Request& request) {
+  if (!request.dockerfile) {
+    return std::nullopt;
+  }
+  const std::string name = request.dockerfile->string();
+  return project::path_in_tree(request, name).value_or(name);
 }
 
 std::string own_templates(const Options& options) {
   std::string text;
-  if (!options.templates.empty()) {
+  if (options.templates) {
     for (const auto& [name, content] : load_templates(options.templates)) {
       text += content;
     }
@@ -228,14 +241,14 @@ ReadablePlan make_plan(std::shared_ptr<const source::Tree> tree,
                      .warnings = project.warnings},
                     {{.tree = std::move(tree)}}};
   Problems problems;
-  if (plan.user_dockerfile.empty()) {
+  if (!plan.user_dockerfile) {
     plan_generated(plan, project, options, problems);
   } else {
     plan.dockerfile = own_dockerfile(plan.working_directory(), request);
     plan.copies = {{}};
     const ContentReader reader{.hashes = options.hashes};
-    plan.code =
-        gather(plan.copies, "", {}, project, options.contents ? &reader : nullptr, plan, problems);
+    plan.code = gather(plan.copies, std::nullopt, {}, project, options.contents ? &reader : nullptr,
+                       plan, problems);
   }
   // One finding is told once, though both stages may read the file.
   Problems once;
@@ -246,7 +259,7 @@ ReadablePlan make_plan(std::shared_ptr<const source::Tree> tree,
     }
   }
   throw_if_errors(once, ErrorKind::project);
-  if (plan.user_dockerfile.empty()) {
+  if (!plan.user_dockerfile) {
     plan.dockerfile = render_dockerfile(plan, {}, options);
   }
   if (options.contents) {

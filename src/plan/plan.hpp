@@ -25,7 +25,9 @@ struct Options {
   std::vector<std::string> system_packages{};
   /// Variables of all installation steps; no secret, as they stay in the image's history.
   std::map<std::string, std::string> build_environment{};
-  std::filesystem::path templates{};  ///< files here stand in for the embedded ones of their name
+  bool compile_bytecode{false};  ///< packages that become layers bring their byte code
+  /// Files here stand in for the embedded ones of their name.
+  std::optional<std::filesystem::path> templates{};
   /// False: no file is read, digests and keys stay empty; enough for the text.
   bool contents{true};
   std::map<std::string, std::string> labels{};  ///< of the image, and in its key
@@ -34,6 +36,9 @@ struct Options {
 
 /// Context directory of what the user named outside the working directory.
 inline constexpr std::string_view extras_directory{".autopack/extras"};
+
+/// Of the context: what a lock chooses, as pip reads it.
+inline constexpr std::string_view locked_file{".autopack/requirements.lock.txt"};
 
 /// One file, directory or symbolic link of the build context.
 struct ContextEntry {
@@ -81,8 +86,8 @@ struct PlacedTree {
 
 /// `COPY [source, destination]`.
 struct Copy {
-  std::string source{};       ///< in the context; empty for all of the working directory
-  std::string destination{};  ///< below the stage's directory; empty for the directory itself
+  std::string source{};       ///< in the context; "" for all of the working directory
+  std::string destination{};  ///< below the stage's directory; "" for the directory itself
   bool is_directory{true};
 
   bool operator==(const Copy&) const = default;
@@ -91,6 +96,7 @@ struct Copy {
 /// What is installed before the code comes, and what the installation reads.
 struct Dependencies {
   std::vector<std::string> apt_packages{};  ///< python3 and pip when the base has none, the user's
+  std::optional<project::Lock> lock{};      ///< in place of requirement files
   std::vector<std::string> requirement_files{};
   std::vector<project::LineEdit> requirement_edits{};
   std::vector<std::string> requirements{};
@@ -105,6 +111,7 @@ struct Dependencies {
   bool isolated{true};  ///< its build sees only what it asks for
   bool resolves{true};  ///< only its build tells what it needs: pip finds that out and installs it
   bool needs_pyproject{false};                ///< pip wants an empty pyproject.toml
+  std::optional<std::string> version{};       ///< project::Package::version
   std::vector<std::string> package_extras{};  ///< `gpu` of `-e .[gpu]`
   std::vector<std::string> members{};         ///< directories of packages that are installed along
   std::map<std::string, std::string> build_environment{};
@@ -116,12 +123,15 @@ struct Dependencies {
 
   /// True when something is installed before the code comes.
   bool has_requirements() const {
-    return !requirement_files.empty() || !requirements.empty() || !packages.empty() ||
+    return lock || !requirement_files.empty() || !requirements.empty() || !packages.empty() ||
            !package_requirements.empty() || !build_requirements.empty();
   }
 
   /// True when pip has something to do.
   bool needs_pip() const { return has_requirements() || install; }
+
+  /// True when the build takes the version from a file PKG-INFO.
+  bool tells_version_by_file() const { return version && build_environment.empty(); }
 
   /// True when there is nothing to install.
   bool empty() const { return apt_packages.empty() && !needs_pip(); }
@@ -138,7 +148,7 @@ struct Ballast {
 struct Plan {
   image::BaseFacts base{};
   project::Entry entry{};
-  std::string python{};  ///< `python3` or `python`; empty when nothing needs one
+  std::optional<std::string> python{};  ///< `python3` or `python`; none when nothing needs one
   std::vector<std::string> entrypoint{};
   Dependencies dependencies{};
   std::vector<Copy> copies{};
@@ -147,12 +157,13 @@ struct Plan {
   std::string platform{};
   std::string user{};                ///< of the image: the base's
   bool remove_sitecustomize{false};  ///< Vertex prebuilt bases, as gcloud does
+  bool compile_bytecode{false};      ///< Options::compile_bytecode, where something is installed
   std::string dockerfile{};          ///< text that is built and printed (BuildKit's dialect)
-  std::string user_dockerfile{};     ///< path of the user's own; empty when generated
-  std::string ignore_text{};         ///< for `<Dockerfile>.dockerignore`
-  std::string dependency_key{};      ///< 64 hexadecimal digits
-  std::string image_key{};           ///< 64 hexadecimal digits
-  std::map<std::string, std::string> labels{};  ///< Options::labels
+  std::optional<std::string> user_dockerfile{};  ///< path of the user's own; none when generated
+  std::string ignore_text{};                     ///< for `<Dockerfile>.dockerignore`
+  std::string dependency_key{};                  ///< 64 hexadecimal digits
+  std::string image_key{};                       ///< 64 hexadecimal digits
+  std::map<std::string, std::string> labels{};   ///< Options::labels
   Problems warnings{};
 
   /// True when something is installed or removed below the code.
@@ -186,19 +197,18 @@ std::vector<const ContextEntry*> context(const Plan& plan);
 /// A dialect of the Dockerfile.
 struct Dialect {
   bool buildkit{true};
-  /// What stands after FROM instead of the base as written: a digest reference. Empty: as written.
-  std::string base{};
-  /// Context directory that holds this build's pip settings (see project::pip_settings_directory);
-  /// empty: none.
-  std::string pip_settings{};
+  /// What stands after FROM instead of the base as written: a digest reference. None: as written.
+  std::optional<std::string> base{};
+  /// Context directory that holds this build's pip settings (see project::pip_settings_directory).
+  std::optional<std::string> pip_settings{};
   /// Context directory below which the files of the working directory stand, so that a copy of all
-  /// of it takes neither the Dockerfile nor the settings along. Empty: the context's root.
+  /// of it takes neither the Dockerfile nor the settings along. "" for the context's root.
   std::string root{};
   /// Context directory of the observer: the project's package is installed under observation, in a
-  /// stage of its own. Empty: as a person would, after the code.
-  std::string observer{};
-  /// The dependency image, which only lacks the code; empty: it is part of the build.
-  std::string parent{};
+  /// stage of its own. None: as a person would, after the code.
+  std::optional<std::string> observer{};
+  /// The dependency image, which only lacks the code; none: it is part of the build.
+  std::optional<std::string> parent{};
 };
 
 /// Where `entry` stands in a context whose working directory is at `root` (see Dialect::root).
@@ -206,6 +216,20 @@ std::string context_path(const ContextEntry& entry, std::string_view root);
 
 /// The Dockerfile for `plan`, byte for byte stable; the user's own as it is.
 std::string render_dockerfile(const Plan& plan, const Dialect& dialect, const Options& options);
+
+/// A wheel that is to be built from a source.
+struct WheelBuild {
+  const image::BaseFacts& base;
+  std::string python{};
+  std::string source{};    ///< a file of the context
+  bool is_archive{false};  ///< that pip reads; else it is a tar of what stands in a directory
+  std::string name{};      ///< what pip is given, below that directory
+  std::optional<std::string> options{};  ///< a requirements file of the context with options
+  std::map<std::string, std::string> environment{};
+};
+
+/// The Dockerfile of an image that holds nothing but the wheel, in `/wheels`.
+std::string render_wheel_build(const WheelBuild& build, const Dialect& dialect);
 
 /// The base facts recorded in a generated Dockerfile; none when it holds no such line.
 std::optional<image::BaseFacts> recorded_facts(std::string_view dockerfile);

@@ -39,14 +39,14 @@ bool may_allow(const project::RequiresPython& required, const Version& version) 
 
 void check_python_version(Plan& plan, const project::Project& project, Problems& problems) {
   const auto& required = project.requires_python;
-  const auto version = Version::parse(plan.base.python_version);
+  const auto version = Version::parse(plan.base.python_version.value_or(""));
   if (!required || !version || may_allow(*required, *version)) {
     return;
   }
   Problem problem{
       .message = fmt::format("the project requires Python `{}`, but the executor image `{}` has {}",
                              printable(required->text), printable(plan.base.reference),
-                             plan.base.python_version),
+                             *plan.base.python_version),
       .origin = required->origin,
       .hints = {"take an executor image with a Python that fits"}};
   if (!plan.dependencies.install) {

@@ -37,9 +37,14 @@ const std::vector<std::string>& known_values() {
       "hashed_files",
       "install",
       "install_environment",
+      "lock",
+      "lock_words",
+      "locked_alone",
+      "locked_file",
       "needs_pip",
       "observed",
       "observer_words",
+      "options",
       "outside",
       "package",
       "parent",
@@ -55,6 +60,7 @@ const std::vector<std::string>& known_values() {
       "requirements_stage",
       "resolves",
       "restored_user",
+      "source",
       "word",
       "words",
   };
@@ -124,8 +130,13 @@ void add_pip(mustache::data& values, const Dependencies& dependencies) {
   for (const std::string& path : dependencies.packages) {
     rest.push_back(shell_quote("./" + path));
   }
-  const bool two_calls = dependencies.hashed && !rest.empty();
-  const auto files = list_of("word", quote_all(dependencies.requirement_files));
+  const bool two_calls = (dependencies.hashed || dependencies.lock) && !rest.empty();
+  std::vector<std::string> named = dependencies.requirement_files;
+  if (dependencies.lock) {
+    named.emplace_back(locked_file);
+  }
+  const auto files = list_of("word", quote_all(named));
+  values.set("locked_alone", dependencies.lock && !two_calls);
   values.set("hashed", two_calls);
   values.set("hashed_files", two_calls ? files : mustache::data{false});
   values.set("requirement_files", two_calls ? mustache::data{false} : files);
@@ -162,35 +173,39 @@ std::string install_words(const Dependencies& dependencies) {
 
 void add_package(mustache::data& values, const Plan& plan, const Dialect& dialect) {
   const Dependencies& dependencies = plan.dependencies;
-  const bool observed = dependencies.install && !dialect.observer.empty();
+  const bool observed = dependencies.install && dialect.observer;
   values.set("observed", observed);
-  values.set("package", dependencies.install && !observed && dialect.parent.empty());
+  values.set("package", dependencies.install && !observed && !dialect.parent);
   values.set("resolves", dependencies.resolves);
   values.set("install", install_words(dependencies));
   values.set("below", dependencies.has_requirements() ? "dependencies" : "base");
-  values.set("observer_words", copy_words({dialect.observer + "/"}, "/autopack/"));
+  values.set("observer_words", copy_words({dialect.observer.value_or("") + "/"}, "/autopack/"));
   std::string environment = dependencies.needs_pyproject ? "touch pyproject.toml && " : "";
+  if (dependencies.tells_version_by_file()) {
+    environment += fmt::format(R"(printf 'Version: %s\n' {} > PKG-INFO && )",
+                               shell_quote(*dependencies.version));
+  }
   for (const auto& [name, value] : dependencies.build_environment) {
     environment += fmt::format("{}={} ", name, shell_quote(value));
   }
   values.set("build_environment", environment);
-  if (dialect.parent.empty()) {
-    values.set("parent", false);
+  if (dialect.parent) {
+    values.set("parent", *dialect.parent);
   } else {
-    values.set("parent", dialect.parent);
+    values.set("parent", false);
   }
 }
 
-void add_dialect(mustache::data& values, const Plan& plan, const Dialect& dialect) {
+void add_dialect(mustache::data& values, const image::BaseFacts& base, const Dialect& dialect) {
   values.set("buildkit", dialect.buildkit);
-  values.set("base", dialect.base.empty() ? image::build_name(plan.base) : dialect.base);
+  values.set("base", dialect.base ? *dialect.base : image::build_name(base));
   values.set("pip_settings_target", std::string{project::pip_settings_directory});
-  if (dialect.pip_settings.empty()) {
+  if (!dialect.pip_settings) {
     values.set("pip_settings", false);
     return;
   }
-  values.set("pip_settings", dialect.pip_settings);
-  values.set("pip_settings_words", copy_words({dialect.pip_settings},
+  values.set("pip_settings", *dialect.pip_settings);
+  values.set("pip_settings_words", copy_words({*dialect.pip_settings},
                                               fmt::format("{}/", project::pip_settings_directory)));
 }
 
@@ -211,25 +226,46 @@ void set_text(mustache::data& values, const std::string& name, const std::string
   values.set(name, text.empty() ? mustache::data{false} : mustache::data{text});
 }
 
+std::string variables_text(const std::map<std::string, std::string>& variables) {
+  std::vector<std::string> words;
+  for (const auto& [name, value] : variables) {
+    words.push_back(name + "=" + shell_quote(value));
+  }
+  return join(words, " ");
+}
+
+std::string render(const std::map<std::string, std::string>& texts,
+                   const std::string& name,
+                   mustache::data& values) {
+  const std::string pip_environment = join_tag_lines(texts.at("pip_environment.mustache"));
+  values.set("pip_environment", mustache::partial{[&] { return pip_environment; }});
+  mustache::mustache main{join_tag_lines(texts.at(name))};
+  if (!main.is_valid()) {
+    throw Error(ErrorKind::usage,
+                fmt::format("`{}` is no template: {}", name, main.error_message()));
+  }
+  return replace_all(main.render(values), kept_line, "");
+}
+
 mustache::data values_of(const Plan& plan, const Dialect& dialect) {
   const Dependencies& dependencies = plan.dependencies;
   mustache::data values;
-  add_dialect(values, plan, dialect);
+  add_dialect(values, plan.base, dialect);
   values.set("facts", image::to_json_line(plan.base));
   values.set("outside", has_outside_files(plan));
   values.set("extras_directory", std::string{extras_directory});
-  values.set("python", plan.python);
+  values.set("python", plan.python.value_or(""));
   values.set("remove_sitecustomize", plan.remove_sitecustomize);
   set_text(values, "restored_user", restored_user(plan.user));
-  std::vector<std::string> variables;
-  for (const auto& [name, value] : dependencies.install_environment) {
-    variables.push_back(name + "=" + shell_quote(value));
-  }
-  set_text(values, "install_environment", join(variables, " "));
+  set_text(values, "install_environment", variables_text(dependencies.install_environment));
   set_text(values, "apt_packages", join(quote_all(dependencies.apt_packages), " "));
   values.set("needs_pip", dependencies.needs_pip());
   values.set("pip", dependencies.has_requirements());
-  values.set("requirements_stage", !dependencies.requirement_copies.empty());
+  values.set("requirements_stage",
+             dependencies.lock.has_value() || !dependencies.requirement_copies.empty());
+  set_text(values, "lock", dependencies.lock ? dependencies.lock->file : "");
+  values.set("locked_file", std::string{locked_file});
+  values.set("lock_words", copy_words({std::string{locked_file}}, ".autopack/"));
   values.set("requirement_copies",
              list_of("words", copy_lines(dependencies.requirement_copies, dialect.root)));
   add_pip(values, dependencies);
@@ -247,24 +283,36 @@ std::string context_path(const ContextEntry& entry, std::string_view root) {
 }
 
 std::string render_dockerfile(const Plan& plan, const Dialect& dialect, const Options& options) {
-  if (!plan.user_dockerfile.empty()) {
+  if (plan.user_dockerfile) {
     return plan.dockerfile;
   }
   const auto texts = load_templates(options.templates);
   for (const auto& [name, text] : texts) {
     if (name.ends_with(".mustache")) {
-      check_template((options.templates / name).string(), text, known_values());
+      check_template(options.templates ? (*options.templates / name).string() : name, text,
+                     known_values());
     }
   }
   mustache::data values = values_of(plan, dialect);
-  std::string pip_environment = join_tag_lines(texts.at("pip_environment.mustache"));
-  values.set("pip_environment", mustache::partial{[&] { return pip_environment; }});
-  mustache::mustache main{join_tag_lines(texts.at("Dockerfile.mustache"))};
-  if (!main.is_valid()) {
-    throw Error(ErrorKind::usage,
-                fmt::format("`Dockerfile.mustache` is no template: {}", main.error_message()));
+  return render(texts, "Dockerfile.mustache", values);
+}
+
+std::string render_wheel_build(const WheelBuild& build, const Dialect& dialect) {
+  mustache::data values;
+  add_dialect(values, build.base, dialect);
+  values.set("source", build.is_archive ? "COPY " + copy_words({build.source}, "/mnt/")
+                                        : "ADD " + copy_words({build.source}, "/mnt/"));
+  values.set("python", build.python);
+  mustache::data options{mustache::data::type::list};
+  if (build.options) {
+    mustache::data one{"words", copy_words({*build.options}, "/mnt/.autopack/")};
+    one.set("file", ".autopack" + build.options->substr(build.options->rfind('/')));
+    options.push_back(one);
   }
-  return replace_all(main.render(values), kept_line, "");
+  values.set("options", options);
+  values.set("word", shell_quote("./" + build.name));
+  set_text(values, "install_environment", variables_text(build.environment));
+  return render(load_templates({}), "wheel.mustache", values);
 }
 
 std::optional<image::BaseFacts> recorded_facts(std::string_view dockerfile) {

@@ -40,7 +40,7 @@ public:
     check_program(entry.launcher, "launcher");
     if (entry.kind == project::EntryKind::installed_module) {
       check_module(entry.value, "python-module");
-    } else if (entry.kind == project::EntryKind::program && entry.file.empty()) {
+    } else if (entry.kind == project::EntryKind::program && !entry.file) {
       check_program(entry.words, "command");
     }
     for (const auto& started : project_.started) {
@@ -59,7 +59,7 @@ private:
             std::vector<std::string> hints) {
     problems_.push_back({.severity = severity,
                          .message = std::move(message),
-                         .origin = origin,
+                         .origin = non_empty(project_.origin_of(origin)),
                          .hints = std::move(hints)});
   }
 
@@ -100,9 +100,9 @@ private:
       return;
     }
     const auto launcher = project::find_launcher(words);
-    if (launcher && !launcher->module.empty()) {
-      if (!project::is_standard_module(launcher->module)) {
-        check_module(std::string{launcher->module}, origin, words.front());
+    if (launcher && launcher->module) {
+      if (!project::is_standard_module(*launcher->module)) {
+        check_module(std::string{*launcher->module}, origin, words.front());
       }
       return;
     }
@@ -176,15 +176,15 @@ private:
       check_module(started.value, started.origin);
       return;
     }
-    if (started.file.empty()) {
+    if (!started.file) {
       tell(Severity::warning, fmt::format("{}, which does not exist", runs(started)),
            started.origin, {});
-    } else if (const auto rule = project_.ignore.excludes(started.file)) {
+    } else if (const auto rule = project_.ignore.excludes(*started.file)) {
       tell(Severity::warning,
            fmt::format("{}, which the rule `{}` leaves out of the image", runs(started),
                        printable(rule->pattern)),
-           started.origin, {source::bring_back_command(started.file, false, *rule)});
-    } else if (entry_in_image(plan_, started.file) == nullptr) {
+           started.origin, {source::bring_back_command(*started.file, false, *rule)});
+    } else if (entry_in_image(plan_, *started.file) == nullptr) {
       tell(Severity::warning, fmt::format("{}, which is not in the image", runs(started)),
            started.origin, {});
     }
@@ -205,8 +205,8 @@ private:
       return;
     }
     std::vector<std::string> hints{fmt::format("--system-packages={}", need.packages)};
-    if (!need.other_hint.empty()) {
-      hints.push_back(need.other_hint);
+    if (need.other_hint) {
+      hints.push_back(*need.other_hint);
     }
     const bool stops = there && need.stops_build;
     tell(stops ? Severity::error : Severity::warning,
@@ -228,7 +228,7 @@ private:
 Problems start_advice(const ReadablePlan& plan,
                       const project::Project& project,
                       const BaseContents& in_base) {
-  if (!plan.user_dockerfile.empty()) {
+  if (plan.user_dockerfile) {
     return {};
   }
   return StartCheck{plan, project, in_base}.run();

@@ -10,21 +10,22 @@
 
 namespace autopack::plan {
 
-std::map<std::string, std::string> load_templates(const std::filesystem::path& directory) {
+std::map<std::string, std::string> load_templates(
+    const std::optional<std::filesystem::path>& directory) {
   std::map<std::string, std::string> texts;
   for (const Template& one : embedded_templates()) {
     texts.emplace(one.name, one.text);
   }
-  if (directory.empty()) {
+  if (!directory) {
     return texts;
   }
-  if (!std::filesystem::is_directory(directory)) {
+  if (!std::filesystem::is_directory(*directory)) {
     throw Error(ErrorKind::usage,
-                fmt::format("the template directory `{}` does not exist", directory.string()));
+                fmt::format("the template directory `{}` does not exist", directory->string()));
   }
   bool found = false;
   for (auto& [name, text] : texts) {
-    if (auto own = read_file_if_exists(directory / name)) {
+    if (auto own = read_file_if_exists(*directory / name)) {
       text = std::move(*own);
       found = true;
     }
@@ -36,7 +37,7 @@ std::map<std::string, std::string> load_templates(const std::filesystem::path& d
       names.push_back("`" + name + "`");
     }
     throw Error(ErrorKind::usage, fmt::format("the template directory `{}` holds none of {}",
-                                              directory.string(), join(names, ", ")));
+                                              directory->string(), join(names, ", ")));
   }
   return texts;
 }
@@ -45,10 +46,13 @@ void check_template(const std::string& file,
                     std::string_view text,
                     const std::vector<std::string>& known) {
   for (std::size_t at = text.find("{{"); at != std::string_view::npos; at = text.find("{{", at)) {
-    const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<long>(at), '\n');
+    const auto line = [&, begin = at] {
+      const auto before = text.substr(0, begin);
+      return 1 + std::count(before.begin(), before.end(), '\n');
+    };
     const std::size_t end = text.find("}}", at);
     if (end == std::string_view::npos) {
-      throw Error(ErrorKind::usage, fmt::format("{}:{}: `{{{{` has no `}}}}`", file, line));
+      throw Error(ErrorKind::usage, fmt::format("{}:{}: `{{{{` has no `}}}}`", file, line()));
     }
     std::string_view tag = text.substr(at + 2, end - at - 2);
     at = end;
@@ -61,7 +65,7 @@ void check_template(const std::string& file,
       continue;
     }
     Error error(ErrorKind::usage,
-                fmt::format("{}:{}: the template uses the unknown value `{}`", file, line, name));
+                fmt::format("{}:{}: the template uses the unknown value `{}`", file, line(), name));
     if (const auto near = nearest(name, known)) {
       error.hint(fmt::format("did you mean `{}`?", *near));
     }

@@ -3,6 +3,7 @@
 #include <array>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,9 +20,10 @@ struct Template {
 /// All files of `templates/` as they were at build time.
 std::span<const Template> embedded_templates();
 
-/// Texts by file name; files of `directory` stand in for the embedded ones unless it is empty.
-/// Throws Error(usage) when it is no directory or holds none of the names.
-std::map<std::string, std::string> load_templates(const std::filesystem::path& directory);
+/// Texts by file name; files of `directory` stand in for the embedded ones. Throws Error(usage)
+/// when it is no directory or holds none of the names.
+std::map<std::string, std::string> load_templates(
+    const std::optional<std::filesystem::path>& directory);
 
 /// Throws Error(usage) with file and line when `text` uses a value that is not in `known`.
 void check_template(const std::string& file,

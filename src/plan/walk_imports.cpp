@@ -9,20 +9,20 @@ namespace {
 
 /// The files that Python starts with: the entry's, or those that a shell script starts.
 std::vector<Start> starts_of(const Plan& plan, const project::Project& project) {
-  if (!plan.user_dockerfile.empty()) {
+  if (plan.user_dockerfile) {
     return {};
   }
   std::vector<Start> starts;
   for (const auto& started : project.started) {
-    starts.push_back({.file = started.file,
+    starts.push_back({.file = started.file.value_or(""),
                       .root = started.root,
                       .is_script = started.kind == project::EntryKind::python_script,
                       .origin = started.origin});
   }
-  if (!plan.entry.file.empty() && plan.entry.kind != project::EntryKind::shell_script) {
+  if (plan.entry.file && plan.entry.kind != project::EntryKind::shell_script) {
     const bool is_script = plan.entry.kind == project::EntryKind::python_script;
-    starts.push_back({.file = plan.entry.file,
-                      .root = is_script ? project::parent_path(plan.entry.file) : std::string{},
+    starts.push_back({.file = *plan.entry.file,
+                      .root = is_script ? project::parent_path(*plan.entry.file) : std::string{},
                       .is_script = is_script});
   }
   return starts;

@@ -15,14 +15,14 @@ class Collector {
 public:
   Collector(const PlannedJob& job, const Sources& sources) : job_{job}, sources_{sources} {}
 
-  using Plain = Findings (*)(const PlannedJob&, const Sources&);
+  using Plain = Problems (*)(const PlannedJob&, const Sources&);
 
   void add(std::string name, std::string what, Plain check) {
     add(std::move(name), std::move(what),
         [check, &job = job_, &sources = sources_] { return check(job, sources); });
   }
 
-  void add(std::string name, std::string what, std::function<Findings()> run) {
+  void add(std::string name, std::string what, std::function<Problems()> run) {
     checks_.push_back({.name = std::move(name), .what = std::move(what), .run = std::move(run)});
   }
 
@@ -43,9 +43,9 @@ bool may_ask(const image::Reference& image, const Sources& sources) {
 
 void add_images(Collector& collector, const PlannedJob& job, const Sources& sources) {
   auto names = job.ready_images();
-  const bool has_executor = job.packaged && !job.packaged->executor.empty();
+  const bool has_executor = job.packaged && job.packaged->executor;
   if (has_executor) {
-    names.push_back(job.packaged->executor);
+    names.push_back(*job.packaged->executor);
   }
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (image::Reference::fault(names[i])) {
@@ -54,7 +54,7 @@ void add_images(Collector& collector, const PlannedJob& job, const Sources& sour
     const auto image = image::Reference::parse(names[i]);
     const bool is_executor = has_executor && i + 1 == names.size();
     if (may_ask(image, sources) && (!is_executor || image.names_registry())) {
-      const auto pools = job.pools_of(is_executor ? "" : names[i]);
+      const auto pools = job.pools_of(is_executor ? std::nullopt : std::optional{names[i]});
       collector.add("image", fmt::format("image `{}`", names[i]),
                     [image, pools, &sources] { return check_remote_image(image, pools, sources); });
     }
@@ -70,19 +70,19 @@ void add_images(Collector& collector, const PlannedJob& job, const Sources& sour
 
 std::vector<Check> online_checks(const PlannedJob& job, const Sources& sources) {
   Collector collector{job, sources};
-  const auto& project = job.location.project;
+  const auto& project = job.project();
   collector.add("project", fmt::format("project `{}`", project), check_project);
   collector.add("api", "whether the APIs are on", check_services);
   collector.add("permission", fmt::format("whether you may create jobs in `{}`", project),
                 check_permissions);
   for (const auto& need : quota_needs(job)) {
-    collector.add("quota", fmt::format("quota `{}` in `{}`", need.metric, job.location.region),
+    collector.add("quota", fmt::format("quota `{}` in `{}`", need.metric, job.region()),
                   [need, &job, &sources] { return check_quota(need, job, sources); });
   }
-  if (!job.service_account.empty()) {
-    collector.add("service-account", fmt::format("service account `{}`", job.service_account),
+  if (job.service_account) {
+    collector.add("service-account", fmt::format("service account `{}`", *job.service_account),
                   check_service_account);
-    collector.add("logs", fmt::format("whether `{}` may write logs", job.service_account),
+    collector.add("logs", fmt::format("whether `{}` may write logs", *job.service_account),
                   check_log_writer);
   }
   if (job.packaged) {
@@ -101,13 +101,13 @@ std::vector<Check> online_checks(const PlannedJob& job, const Sources& sources) 
     collector.add("bucket", fmt::format("bucket `{}`", bucket),
                   [bucket, &job, &sources] { return check_bucket(bucket, job, sources); });
   }
-  if (!job.tensorboard.empty()) {
+  if (job.tensorboard) {
     collector.add("tensorboard", "the TensorBoard", check_tensorboard);
   }
-  if (!job.network.empty()) {
-    collector.add("network", fmt::format("network `{}`", job.network), check_network);
+  if (job.network) {
+    collector.add("network", fmt::format("network `{}`", *job.network), check_network);
   }
-  if (!job.persistent_resource.empty()) {
+  if (job.persistent_resource) {
     collector.add("persistent-resource", "the persistent resource", check_persistent_resource);
   }
   return collector.take();

@@ -21,7 +21,8 @@ namespace autopack::preflight {
 /// threads.
 class ProjectFacts {
 public:
-  ProjectFacts(GoogleApis& apis, std::string project)
+  /// Without a project there is nothing to ask.
+  ProjectFacts(GoogleApis& apis, std::optional<std::string> project)
       : apis_{&apis}, project_{std::move(project)} {}
 
   /// The answer of `projects.get`, whatever its status.
@@ -32,7 +33,7 @@ public:
 
 private:
   GoogleApis* apis_;
-  std::string project_;
+  std::optional<std::string> project_;
   std::mutex mutex_;
   std::optional<ApiAnswer> answer_{};
 };
@@ -46,33 +47,33 @@ struct Sources {
 };
 
 /// Rows 17 and 30: the project exists, and its APIs are on.
-Findings check_project(const PlannedJob& job, const Sources& sources);
-Findings check_services(const PlannedJob& job, const Sources& sources);
+Problems check_project(const PlannedJob& job, const Sources& sources);
+Problems check_services(const PlannedJob& job, const Sources& sources);
 /// The right to create the job.
-Findings check_permissions(const PlannedJob& job, const Sources& sources);
+Problems check_permissions(const PlannedJob& job, const Sources& sources);
 /// Row 8: the service account is there and may be used.
-Findings check_service_account(const PlannedJob& job, const Sources& sources);
+Problems check_service_account(const PlannedJob& job, const Sources& sources);
 /// Row 23: it may write logs.
-Findings check_log_writer(const PlannedJob& job, const Sources& sources);
+Problems check_log_writer(const PlannedJob& job, const Sources& sources);
 /// Rows 9 and 12.
-Findings check_quota(const QuotaNeed& need, const PlannedJob& job, const Sources& sources);
+Problems check_quota(const QuotaNeed& need, const PlannedJob& job, const Sources& sources);
 /// Rows 3, 5 and 29: the repository of the packaged image.
-Findings check_repository(const PlannedJob& job, const Sources& sources);
+Problems check_repository(const PlannedJob& job, const Sources& sources);
 /// Row 2: the registry takes a push with the login at hand. Leaves nothing behind.
-Findings check_push(const PlannedJob& job, const Sources& sources);
+Problems check_push(const PlannedJob& job, const Sources& sources);
 /// Row 6: the service agent may pull `image`, which is in another project.
-Findings check_image_reader(const image::Reference& image,
+Problems check_image_reader(const image::Reference& image,
                             const PlannedJob& job,
                             const Sources& sources);
 /// Rows 1, 7 and 27: `image` is there and fits the pools that run it.
-Findings check_remote_image(const image::Reference& image,
-                            const std::vector<const PlannedPool*>& pools,
+Problems check_remote_image(const image::Reference& image,
+                            const std::vector<const job::Pool*>& pools,
                             const Sources& sources);
 /// Row 24.
-Findings check_bucket(const std::string& bucket, const PlannedJob& job, const Sources& sources);
-Findings check_tensorboard(const PlannedJob& job, const Sources& sources);
-Findings check_network(const PlannedJob& job, const Sources& sources);
-Findings check_persistent_resource(const PlannedJob& job, const Sources& sources);
+Problems check_bucket(const std::string& bucket, const PlannedJob& job, const Sources& sources);
+Problems check_tensorboard(const PlannedJob& job, const Sources& sources);
+Problems check_network(const PlannedJob& job, const Sources& sources);
+Problems check_persistent_resource(const PlannedJob& job, const Sources& sources);
 
 /// Those that matter for `job`, to be run at once. `job` and `sources` must outlive them.
 std::vector<Check> online_checks(const PlannedJob& job, const Sources& sources);

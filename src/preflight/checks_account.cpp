@@ -27,19 +27,19 @@ std::string account_path(const std::string& account) {
   return "/v1/projects/-/serviceAccounts/" + percent_encode(account);
 }
 
-Findings check_account(const PlannedJob& job, const Sources& sources) {
-  const auto& account = job.service_account;
+Problems check_account(const PlannedJob& job, const Sources& sources) {
+  const auto& account = job.service_account.value();
   const auto answer = sources.apis->get(Service::iam, account_path(account));
   if (answer.status == 404) {
-    return {failing(
-        "service-account", fmt::format("there is no service account `{}`", printable(account)),
-        "the service would refuse the job",
-        {fmt::format("gcloud iam service-accounts list --project={}", job.location.project)})};
+    return {failing("service-account",
+                    fmt::format("there is no service account `{}`", printable(account)),
+                    "the service would refuse the job",
+                    {fmt::format("gcloud iam service-accounts list --project={}", job.project())})};
   }
   if (!answer.ok()) {
     return {refusal_finding("service-account",
                             fmt::format("service account `{}`", printable(account)), Service::iam,
-                            answer, job.location.project)};
+                            answer, job.project())};
   }
   if (answer.body->value("disabled", json{}) == true) {
     return {failing("service-account",
@@ -49,13 +49,13 @@ Findings check_account(const PlannedJob& job, const Sources& sources) {
   }
   const auto home = answer.body->value("projectId", json{});
   const auto project = home.is_string() ? home.get<std::string>() : "";
-  if (!project.empty() && project != job.location.project && project != sources.project->id()) {
+  if (!project.empty() && project != job.project() && project != sources.project->id()) {
     return {
         warning("service-account",
                 fmt::format("service account `{}` is of project `{}`, the job of `{}`",
-                            printable(account), printable(project), job.location.project),
+                            printable(account), printable(project), job.project()),
                 "organisations forbid that by default, and the service agent must be let in",
-                {fmt::format("gcloud iam service-accounts list --project={}", job.location.project),
+                {fmt::format("gcloud iam service-accounts list --project={}", job.project()),
                  fmt::format("gcloud iam service-accounts add-iam-policy-binding {} --member={} "
                              "--role=roles/iam.serviceAccountTokenCreator",
                              shell_quote(account), agent_member(sources.project->number()))})};
@@ -63,8 +63,8 @@ Findings check_account(const PlannedJob& job, const Sources& sources) {
   return {ok("service-account", fmt::format("service account `{}` is there", printable(account)))};
 }
 
-Findings check_act_as(const PlannedJob& job, const Sources& sources) {
-  const auto& account = job.service_account;
+Problems check_act_as(const PlannedJob& job, const Sources& sources) {
+  const auto& account = job.service_account.value();
   const auto answer =
       sources.apis->post(Service::iam, account_path(account) + ":testIamPermissions",
                          {{"permissions", json::array({act_as})}});
@@ -73,7 +73,7 @@ Findings check_act_as(const PlannedJob& job, const Sources& sources) {
   }
   if (!answer.ok()) {
     return {refusal_finding("act-as", fmt::format("whether you may use `{}`", printable(account)),
-                            Service::iam, answer, job.location.project)};
+                            Service::iam, answer, job.project())};
   }
   const auto granted = answer.body->value("permissions", json::array());
   if (std::find(granted.begin(), granted.end(), act_as) == granted.end()) {
@@ -89,33 +89,33 @@ Findings check_act_as(const PlannedJob& job, const Sources& sources) {
 
 }  // namespace
 
-Findings check_service_account(const PlannedJob& job, const Sources& sources) {
+Problems check_service_account(const PlannedJob& job, const Sources& sources) {
   auto findings = check_account(job, sources);
   auto more = check_act_as(job, sources);
   std::move(more.begin(), more.end(), std::back_inserter(findings));
   return findings;
 }
 
-Findings check_log_writer(const PlannedJob& job, const Sources& sources) {
-  const auto& project = job.location.project;
-  const auto what = fmt::format("whether `{}` may write logs", printable(job.service_account));
+Problems check_log_writer(const PlannedJob& job, const Sources& sources) {
+  const auto& project = job.project();
+  const auto& account = job.service_account.value();
+  const auto what = fmt::format("whether `{}` may write logs", printable(account));
   const auto answer = sources.apis->post(
       Service::cloudresourcemanager,
       fmt::format("/v1/projects/{}:getIamPolicy", percent_encode(project)), json::object());
   if (!answer.ok()) {
     return {refusal_finding("logs", what, Service::cloudresourcemanager, answer, project)};
   }
-  switch (grant_of(*answer.body, "serviceAccount:" + job.service_account, log_roles)) {
-    case Grant::yes:
-      return {ok("logs", fmt::format("`{}` may write logs", printable(job.service_account)))};
+  switch (grant_of(*answer.body, "serviceAccount:" + account, log_roles)) {
+    case Grant::yes: return {ok("logs", fmt::format("`{}` may write logs", printable(account)))};
     case Grant::perhaps: return {unknown("logs", what, "it depends on a custom role or a group")};
     case Grant::no: break;
   }
-  return {warning("logs", fmt::format("`{}` may not write logs", printable(job.service_account)),
+  return {warning("logs", fmt::format("`{}` may not write logs", printable(account)),
                   "the job would run without any log to be seen",
                   {fmt::format("gcloud projects add-iam-policy-binding {} --member={} "
                                "--role=roles/logging.logWriter",
-                               project, shell_quote("serviceAccount:" + job.service_account))})};
+                               project, shell_quote("serviceAccount:" + account))})};
 }
 
 }  // namespace autopack::preflight

@@ -16,24 +16,30 @@ constexpr std::string_view usual_platform = "linux/amd64";
 std::optional<registry::StoredManifest> settle(registry::Repository& repository,
                                                const registry::StoredManifest& found,
                                                ImageFacts& facts) {
+  facts.is_index = true;
   const auto entries = image::parse_index(found.text, "`" + facts.name + "`");
   const image::IndexEntry* chosen = nullptr;
+  const image::IndexEntry* unnamed = nullptr;  // its configuration tells the platform
   for (const auto& entry : entries) {
-    if (entry.platform.empty() || entry.platform.starts_with("unknown")) {
+    if (!entry.platform) {
+      unnamed = unnamed == nullptr ? &entry : unnamed;
+      continue;
+    }
+    if (entry.platform->starts_with("unknown")) {
       continue;  // attestations
     }
-    facts.platforms.push_back(entry.platform);
+    facts.platforms.push_back(*entry.platform);
     chosen = chosen == nullptr || entry.platform == usual_platform ? &entry : chosen;
   }
+  chosen = chosen == nullptr ? unnamed : chosen;
   return chosen == nullptr ? std::nullopt : repository.manifest(chosen->manifest.digest.str());
 }
 
 std::optional<ImageFacts> read_facts(registry::Repository& repository,
                                      const image::Reference& image) {
   ImageFacts facts{.name = image.text};
-  auto found = repository.manifest(image.digest        ? image.digest->str()
-                                   : image.tag.empty() ? "latest"
-                                                       : image.tag);
+  auto found =
+      repository.manifest(image.digest ? image.digest->str() : image.tag.value_or("latest"));
   if (!found) {
     return std::nullopt;
   }
@@ -44,8 +50,12 @@ std::optional<ImageFacts> read_facts(registry::Repository& repository,
     }
   }
   const auto manifest = image::parse_manifest(found->text, "`" + image.text + "`");
+  std::uint64_t bytes = 0;
   for (const auto& layer : manifest.layers) {
-    facts.compressed_bytes += layer.size;
+    bytes += layer.size;
+  }
+  if (bytes > 0) {
+    facts.compressed_bytes = bytes;
   }
   const auto configuration =
       image::Configuration::parse(repository.read_blob(manifest.config), "`" + image.text + "`");
@@ -59,8 +69,8 @@ std::optional<ImageFacts> read_facts(registry::Repository& repository,
 
 }  // namespace
 
-Findings check_remote_image(const image::Reference& image,
-                            const std::vector<const PlannedPool*>& pools,
+Problems check_remote_image(const image::Reference& image,
+                            const std::vector<const job::Pool*>& pools,
                             const Sources& sources) {
   const auto facts = read_facts(*sources.repository(image, registry::Access::pull), image);
   if (!facts) {
@@ -72,7 +82,9 @@ Findings check_remote_image(const image::Reference& image,
   auto findings = check_image(*facts, pools);
   if (!has_errors(findings)) {
     findings.push_back(ok("image", fmt::format("image `{}` is there", image.text),
-                          facts->compressed_bytes == 0 ? "" : human_size(facts->compressed_bytes)));
+                          facts->compressed_bytes
+                              ? std::optional{human_size(*facts->compressed_bytes)}
+                              : std::nullopt));
   }
   return findings;
 }

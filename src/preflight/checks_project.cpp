@@ -1,7 +1,6 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
-#include "google/fields.hpp"
 #include "preflight/checks.hpp"
 #include "registry/artifact_name.hpp"
 
@@ -11,7 +10,6 @@
 
 namespace autopack::preflight {
 
-using google::text_at;
 using nlohmann::json;
 
 namespace {
@@ -41,7 +39,8 @@ std::string agent_member(const std::string& project_number) {
 const ApiAnswer& ProjectFacts::answer() {
   const std::lock_guard lock{mutex_};
   if (!answer_) {
-    answer_ = apis_->get(Service::cloudresourcemanager, "/v1/projects/" + percent_encode(project_));
+    answer_ = apis_->get(Service::cloudresourcemanager,
+                         "/v1/projects/" + percent_encode(project_.value()));
   }
   return *answer_;
 }
@@ -50,7 +49,7 @@ std::string ProjectFacts::number() {
   auto number = text_at(*answer().body, "projectNumber");
   if (!answer().ok() || number.empty()) {
     throw Error(ErrorKind::remote,
-                fmt::format("the number of project `{}` is not known", project_));
+                fmt::format("the number of project `{}` is not known", *project_));
   }
   return number;
 }
@@ -58,13 +57,13 @@ std::string ProjectFacts::number() {
 std::string ProjectFacts::id() {
   auto id = text_at(*answer().body, "projectId");
   if (!answer().ok() || id.empty()) {
-    throw Error(ErrorKind::remote, fmt::format("the id of project `{}` is not known", project_));
+    throw Error(ErrorKind::remote, fmt::format("the id of project `{}` is not known", *project_));
   }
   return id;
 }
 
-Findings check_project(const PlannedJob& job, const Sources& sources) {
-  const auto& project = job.location.project;
+Problems check_project(const PlannedJob& job, const Sources& sources) {
+  const auto& project = job.project();
   const auto& answer = sources.project->answer();
   const std::vector<std::string> remedies{"gcloud projects list", "gcloud config set project ID"};
   if (answer.status == 404) {
@@ -84,8 +83,8 @@ Findings check_project(const PlannedJob& job, const Sources& sources) {
                                     printable(text_at(*answer.body, "projectNumber"))))};
 }
 
-Findings check_services(const PlannedJob& job, const Sources& sources) {
-  const auto& project = job.location.project;
+Problems check_services(const PlannedJob& job, const Sources& sources) {
+  const auto& project = job.project();
   std::vector<std::string> hosts{host_of(Service::aiplatform), "logging.googleapis.com"};
   if (uses_artifact_registry(job)) {
     hosts.push_back(host_of(Service::artifactregistry));
@@ -101,7 +100,7 @@ Findings check_services(const PlannedJob& job, const Sources& sources) {
     return {
         refusal_finding("api", "whether the APIs are on", Service::serviceusage, answer, project)};
   }
-  Findings findings;
+  Problems findings;
   for (const auto& host : hosts) {
     std::string state;
     for (const auto& service : answer.body->value("services", json::array())) {
@@ -125,8 +124,8 @@ Findings check_services(const PlannedJob& job, const Sources& sources) {
   return findings;
 }
 
-Findings check_permissions(const PlannedJob& job, const Sources& sources) {
-  const auto& project = job.location.project;
+Problems check_permissions(const PlannedJob& job, const Sources& sources) {
+  const auto& project = job.project();
   const auto answer =
       sources.apis->post(Service::cloudresourcemanager,
                          fmt::format("/v1/projects/{}:testIamPermissions", percent_encode(project)),
@@ -147,16 +146,15 @@ Findings check_permissions(const PlannedJob& job, const Sources& sources) {
   return {ok("permission", fmt::format("you may create jobs in project `{}`", project))};
 }
 
-Findings check_quota(const QuotaNeed& need, const PlannedJob& job, const Sources& sources) {
+Problems check_quota(const QuotaNeed& need, const PlannedJob& job, const Sources& sources) {
   const auto answer = sources.apis->get(
       Service::serviceusage,
       fmt::format("/v1beta1/projects/{}/services/aiplatform.googleapis.com/consumerQuotaMetrics/"
                   "aiplatform.googleapis.com%2F{}",
-                  percent_encode(job.location.project), need.metric));
+                  percent_encode(job.project()), need.metric));
   if (!answer.ok()) {
-    return {refusal_finding("quota",
-                            fmt::format("quota `{}` in `{}`", need.metric, job.location.region),
-                            Service::serviceusage, answer, job.location.project)};
+    return {refusal_finding("quota", fmt::format("quota `{}` in `{}`", need.metric, job.region()),
+                            Service::serviceusage, answer, job.project())};
   }
   return {judge_quota(need, *answer.body, job.location)};
 }

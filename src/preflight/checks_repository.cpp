@@ -1,6 +1,5 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
-#include "google/fields.hpp"
 #include "preflight/checks.hpp"
 #include "registry/artifact_name.hpp"
 
@@ -11,7 +10,6 @@
 
 namespace autopack::preflight {
 
-using google::text_at;
 using nlohmann::json;
 
 namespace {
@@ -33,7 +31,7 @@ std::string flags_of(const registry::ArtifactName& name) {
   return fmt::format("{} --location={} --project={}", name.repository, name.location, name.project);
 }
 
-Finding no_repository(const registry::ArtifactName& name) {
+Problem no_repository(const registry::ArtifactName& name) {
   return failing(
       "repository", fmt::format("there is no repository `{}`", name.resource()),
       "Artifact Registry makes none by itself, so the push would fail",
@@ -46,7 +44,7 @@ bool is_granted(const ApiAnswer& answer, const char* permission) {
 }
 
 /// The repository of the default name is made before the push.
-Findings check_missing(const registry::ArtifactName& name,
+Problems check_missing(const registry::ArtifactName& name,
                        const PlannedJob& job,
                        const Sources& sources) {
   if (!job.packaged->is_default_name) {
@@ -73,10 +71,10 @@ Findings check_missing(const registry::ArtifactName& name,
   return {ok("repository", fmt::format("the repository `{}` will be made", name.resource()))};
 }
 
-Findings check_form(const json& repository,
+Problems check_form(const json& repository,
                     const registry::ArtifactName& name,
                     const PlannedJob& job) {
-  Findings findings;
+  Problems findings;
   const auto format = text_at(repository, "format");
   const auto mode = text_at(repository, "mode");
   if (!format.empty() && format != "DOCKER") {
@@ -93,7 +91,7 @@ Findings check_form(const json& repository,
         "only standard repositories take a push",
         {"gcloud artifacts repositories list --project=" + name.project}));
   }
-  const auto& region = job.location.region;
+  const auto& region = job.region();
   const bool is_near = name.location == region || region.starts_with(name.location + "-");
   if (!is_near) {
     findings.push_back(
@@ -106,7 +104,7 @@ Findings check_form(const json& repository,
   return findings;
 }
 
-Findings check_upload(const registry::ArtifactName& name, const Sources& sources) {
+Problems check_upload(const registry::ArtifactName& name, const Sources& sources) {
   const auto answer =
       sources.apis->post(Service::artifactregistry,
                          fmt::format("/v1/{}:testIamPermissions", url_path(name.resource())),
@@ -125,22 +123,22 @@ Findings check_upload(const registry::ArtifactName& name, const Sources& sources
                    " --member=user:YOU --role=roles/artifactregistry.writer"})};
 }
 
-Findings check_tag(const json& repository,
+Problems check_tag(const json& repository,
                    const registry::ArtifactName& name,
                    const PlannedJob& job,
                    const Sources& sources) {
   const auto& target = job.packaged->target;
   const auto docker = repository.value("dockerConfig", json::object());
   const bool immutable = docker.is_object() && docker.value("immutableTags", json{}) == true;
-  if (!immutable || target.tag.empty()) {
+  if (!immutable || !target.tag) {
     return {};
   }
-  if (!sources.repository(target, registry::Access::pull)->head_manifest(target.tag)) {
-    return {ok("tag", fmt::format("tag `{}` is still free", target.tag))};
+  if (!sources.repository(target, registry::Access::pull)->head_manifest(*target.tag)) {
+    return {ok("tag", fmt::format("tag `{}` is still free", *target.tag))};
   }
   return {
       failing("tag",
-              fmt::format("tag `{}` is taken, and repository `{}` never moves a tag", target.tag,
+              fmt::format("tag `{}` is taken, and repository `{}` never moves a tag", *target.tag,
                           name.resource()),
               "the push would fail at its end",
               {fmt::format("output-image-uri={} lets autopack choose a tag by content",
@@ -150,10 +148,10 @@ Findings check_tag(const json& repository,
 
 }  // namespace
 
-Findings check_repository(const PlannedJob& job, const Sources& sources) {
+Problems check_repository(const PlannedJob& job, const Sources& sources) {
   const auto& target = job.packaged->target;
   const auto name = registry::parse_artifact_name(target.host, target.path);
-  if (!name || name->image.empty()) {
+  if (!name || !name->image) {
     return {};
   }
   const auto answer =
@@ -175,14 +173,14 @@ Findings check_repository(const PlannedJob& job, const Sources& sources) {
   return findings;
 }
 
-Findings check_push(const PlannedJob& job, const Sources& sources) {
+Problems check_push(const PlannedJob& job, const Sources& sources) {
   const auto& target = job.packaged->target;
   const auto name = registry::parse_artifact_name(target.host, target.path);
   try {
     sources.repository(target, registry::Access::push)->check_access();
   } catch (const registry::Refused& refusal) {
     if (refusal.code() == "NAME_UNKNOWN" && name) {
-      return job.packaged->is_default_name ? Findings{} : Findings{no_repository(*name)};
+      return job.packaged->is_default_name ? Problems{} : Problems{no_repository(*name)};
     }
     if (refusal.status() != 401 && refusal.status() != 403) {
       throw;
@@ -195,14 +193,14 @@ Findings check_push(const PlannedJob& job, const Sources& sources) {
   return {ok("registry-login", fmt::format("`{}` takes a push", target.repository()))};
 }
 
-Findings check_image_reader(const image::Reference& image,
+Problems check_image_reader(const image::Reference& image,
                             const PlannedJob& job,
                             const Sources& sources) {
   const auto name = registry::parse_artifact_name(image.host, image.path);
   const bool is_public =
       name && (name->project == "vertex-ai" || name->project == "vertex-ai-restricted" ||
                name->project.starts_with("deeplearning-platform"));
-  if (!name || name->image.empty() || is_public || name->project == job.location.project ||
+  if (!name || !name->image || is_public || name->project == job.project() ||
       name->project == sources.project->id()) {
     return {};
   }
@@ -233,8 +231,8 @@ Findings check_image_reader(const image::Reference& image,
   }
   return {
       warning("image-reader",
-              fmt::format("the service agent of project `{}` may not read `{}`",
-                          job.location.project, name->resource()),
+              fmt::format("the service agent of project `{}` may not read `{}`", job.project(),
+                          name->resource()),
               "the image is in another project; the agent pulls it, not the job's account",
               {fmt::format("gcloud artifacts repositories add-iam-policy-binding {} --member={} "
                            "--role=roles/artifactregistry.reader",

@@ -1,7 +1,6 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
-#include "google/fields.hpp"
 #include "preflight/checks.hpp"
 
 #include <fmt/format.h>
@@ -11,7 +10,6 @@
 
 namespace autopack::preflight {
 
-using google::text_at;
 using nlohmann::json;
 
 namespace {
@@ -34,20 +32,20 @@ struct Named {
 };
 
 /// A finding when it is not there or not told; then `answer` is of no use.
-std::optional<Finding> missing(const Named& named, const ApiAnswer& answer, const PlannedJob& job) {
+std::optional<Problem> missing(const Named& named, const ApiAnswer& answer, const PlannedJob& job) {
   if (answer.status == 404) {
     return failing(named.check, "there is no " + named.what, "the service would refuse the job",
                    named.remedies);
   }
   if (!answer.ok()) {
-    return refusal_finding(named.check, named.what, named.service, answer, job.location.project);
+    return refusal_finding(named.check, named.what, named.service, answer, job.project());
   }
   return std::nullopt;
 }
 
-Findings check_bucket_place(const std::string& bucket, const json& body, const PlannedJob& job) {
+Problems check_bucket_place(const std::string& bucket, const json& body, const PlannedJob& job) {
   const auto location = to_lower(text_at(body, "location"));
-  const auto& region = job.location.region;
+  const auto& region = job.region();
   if (text_at(body, "locationType") != "region" || location.empty() || location == region) {
     return {};
   }
@@ -60,21 +58,21 @@ Findings check_bucket_place(const std::string& bucket, const json& body, const P
 }
 
 /// Who reads and writes the bucket is the job's account, else the service agent.
-Findings check_bucket_access(const std::string& bucket,
+Problems check_bucket_access(const std::string& bucket,
                              const std::string& owner,
                              const PlannedJob& job,
                              const Sources& sources) {
   const bool is_own = owner == sources.project->number();
-  if (job.service_account.empty() && is_own) {
+  if (!job.service_account && is_own) {
     return {};  // the agent's own role covers the buckets of its project
   }
-  const auto member = job.service_account.empty() ? agent_member(sources.project->number())
-                                                  : "serviceAccount:" + job.service_account;
+  const auto member = job.service_account ? "serviceAccount:" + *job.service_account
+                                          : agent_member(sources.project->number());
   const auto what = fmt::format("whether `{}` may use bucket `{}`", printable(member), bucket);
   auto answer =
       sources.apis->get(Service::storage, fmt::format("/b/{}/iam", percent_encode(bucket)));
   if (!answer.ok()) {
-    return {refusal_finding("bucket", what, Service::storage, answer, job.location.project)};
+    return {refusal_finding("bucket", what, Service::storage, answer, job.project())};
   }
   auto grant = grant_of(*answer.body, member, storage_roles);
   if (grant == Grant::no) {
@@ -101,14 +99,13 @@ Findings check_bucket_access(const std::string& bucket,
 
 }  // namespace
 
-Findings check_bucket(const std::string& bucket, const PlannedJob& job, const Sources& sources) {
-  const Named named{
-      .check = "bucket",
-      .what = fmt::format("bucket `{}`", printable(bucket)),
-      .service = Service::storage,
-      .remedies = {fmt::format("gcloud storage buckets create gs://{} --project={} "
-                               "--location={}",
-                               printable(bucket), job.location.project, job.location.region)}};
+Problems check_bucket(const std::string& bucket, const PlannedJob& job, const Sources& sources) {
+  const Named named{.check = "bucket",
+                    .what = fmt::format("bucket `{}`", printable(bucket)),
+                    .service = Service::storage,
+                    .remedies = {fmt::format("gcloud storage buckets create gs://{} --project={} "
+                                             "--location={}",
+                                             printable(bucket), job.project(), job.region())}};
   const auto answer = sources.apis->get(Service::storage, "/b/" + percent_encode(bucket));
   if (const auto finding = missing(named, answer, job)) {
     return {*finding};
@@ -122,26 +119,28 @@ Findings check_bucket(const std::string& bucket, const PlannedJob& job, const So
   return findings;
 }
 
-Findings check_tensorboard(const PlannedJob& job, const Sources& sources) {
+Problems check_tensorboard(const PlannedJob& job, const Sources& sources) {
+  const auto& board = job.tensorboard.value();
   const Named named{.check = "tensorboard",
-                    .what = fmt::format("TensorBoard `{}`", printable(job.tensorboard)),
+                    .what = fmt::format("TensorBoard `{}`", printable(board)),
                     .service = Service::aiplatform,
                     .remedies = {fmt::format("gcloud ai tensorboards list --project={} --region={}",
-                                             job.location.project, job.location.region)}};
-  const auto answer = sources.apis->get(named.service, "/v1/" + url_path(job.tensorboard));
+                                             job.project(), job.region())}};
+  const auto answer = sources.apis->get(named.service, "/v1/" + url_path(board));
   const auto finding = missing(named, answer, job);
   return {finding ? *finding : ok(named.check, named.what + " is there")};
 }
 
-Findings check_network(const PlannedJob& job, const Sources& sources) {
-  const auto name = job.network.substr(job.network.rfind('/') + 1);
-  const auto project = split(job.network + "///", '/').at(1);
+Problems check_network(const PlannedJob& job, const Sources& sources) {
+  const auto& network = job.network.value();
+  const auto name = network.substr(network.rfind('/') + 1);
+  const auto project = split(network + "///", '/').at(1);
   const Named named{
       .check = "network",
-      .what = fmt::format("network `{}`", printable(job.network)),
+      .what = fmt::format("network `{}`", printable(network)),
       .service = Service::compute,
       .remedies = {fmt::format("gcloud compute networks list --project={}", printable(project))}};
-  const auto answer = sources.apis->get(named.service, "/" + url_path(job.network));
+  const auto answer = sources.apis->get(named.service, "/" + url_path(network));
   if (const auto finding = missing(named, answer, job)) {
     return {*finding};
   }
@@ -158,19 +157,18 @@ Findings check_network(const PlannedJob& job, const Sources& sources) {
                                printable(name), printable(project))})};
 }
 
-Findings check_persistent_resource(const PlannedJob& job, const Sources& sources) {
+Problems check_persistent_resource(const PlannedJob& job, const Sources& sources) {
+  const auto& id = job.persistent_resource.value();
   const Named named{
       .check = "persistent-resource",
-      .what = fmt::format("persistent resource `{}` in `{}`", printable(job.persistent_resource),
-                          job.location.region),
+      .what = fmt::format("persistent resource `{}` in `{}`", printable(id), job.region()),
       .service = Service::aiplatform,
       .remedies = {fmt::format("gcloud ai persistent-resources list --project={} --region={}",
-                               job.location.project, job.location.region)}};
+                               job.project(), job.region())}};
   const auto answer = sources.apis->get(
       named.service,
       fmt::format("/v1/projects/{}/locations/{}/persistentResources/{}",
-                  percent_encode(job.location.project), percent_encode(job.location.region),
-                  percent_encode(job.persistent_resource)));
+                  percent_encode(job.project()), percent_encode(job.region()), percent_encode(id)));
   if (const auto finding = missing(named, answer, job)) {
     return {*finding};
   }
@@ -185,13 +183,14 @@ Findings check_persistent_resource(const PlannedJob& job, const Sources& sources
     machines.push_back(text_at(spec, "machineType"));
   }
   for (const auto& pool : job.pools) {
+    const auto machine = machine_of(pool).type.value_or("");
     if (!machines.empty() &&
-        std::find(machines.begin(), machines.end(), pool.machine_type) == machines.end()) {
-      return {failing(
-          named.check,
-          fmt::format("{} has no machines of type `{}`", named.what, printable(pool.machine_type)),
-          "the job would wait for ever",
-          {fmt::format("machine-type={}", printable(machines.front()))})};
+        std::find(machines.begin(), machines.end(), machine) == machines.end()) {
+      return {
+          failing(named.check,
+                  fmt::format("{} has no machines of type `{}`", named.what, printable(machine)),
+                  "the job would wait for ever",
+                  {fmt::format("machine-type={}", printable(machines.front()))})};
     }
   }
   return {ok(named.check, named.what + " is there")};

@@ -14,7 +14,7 @@ std::string_view digits_of(std::string_view text, std::size_t most) {
 }
 
 /// The version in `cuda11.8`, `cuda-12` or the like.
-std::string spelled_version(std::string_view name) {
+std::optional<std::string> spelled_version(std::string_view name) {
   constexpr std::string_view word = "cuda";
   for (auto at = name.find(word); at != std::string_view::npos; at = name.find(word, at + 1)) {
     auto rest = name.substr(at + word.size());
@@ -33,11 +33,11 @@ std::string spelled_version(std::string_view name) {
     }
     return version;
   }
-  return {};
+  return std::nullopt;
 }
 
 /// The version in `-cu118`, `.cu121` or the like.
-std::string shortened_version(std::string_view name) {
+std::optional<std::string> shortened_version(std::string_view name) {
   constexpr std::string_view word = "cu";
   constexpr std::string_view within_word = "abcdefghijklmnopqrstuvwxyz0123456789";
   for (auto at = name.find(word, 1); at != std::string_view::npos; at = name.find(word, at + 1)) {
@@ -46,14 +46,14 @@ std::string shortened_version(std::string_view name) {
       return fmt::format("{}.{}", digits.substr(0, 2), digits.substr(2));
     }
   }
-  return {};
+  return std::nullopt;
 }
 
 }  // namespace
 
-std::string cuda_version_in(std::string_view name) {
+std::optional<std::string> cuda_version_in(std::string_view name) {
   auto version = spelled_version(name);
-  return version.empty() ? shortened_version(name) : version;
+  return version ? version : shortened_version(name);
 }
 
 }  // namespace autopack::preflight

@@ -55,15 +55,15 @@ std::string host_of(Service service) {
 
 Endpoints::Endpoints(const Environment& environment,
                      const google::GcloudConfiguration& configuration,
-                     std::string region)
+                     std::optional<std::string> region)
     : region_{std::move(region)} {
   for (const auto& entry : service_names) {
     const auto root =
         google::find_endpoint(std::string{entry.name}, environment, configuration).value;
-    if (root.empty()) {
+    if (!root) {
       continue;
     }
-    auto whole = without_slashes(root);
+    auto whole = without_slashes(*root);
     whole += whole.ends_with(entry.prefix) ? "" : entry.prefix;
     overrides_.emplace(entry.service, std::move(whole));
   }
@@ -78,7 +78,7 @@ std::optional<std::string> Endpoints::root(Service service) const {
   if (is_stand_in_) {
     return std::nullopt;
   }
-  const std::string location = service == Service::aiplatform ? region_ + "-" : "";
+  const std::string location = service == Service::aiplatform ? region_.value() + "-" : "";
   return fmt::format("https://{}{}{}", location, host_of(service), name_of(service).prefix);
 }
 
@@ -122,7 +122,7 @@ ApiAnswer GoogleApis::post(Service service, const std::string& path, const json&
   return send({.what = "check the job", .method = "POST", .body = write_json(body)}, service, path);
 }
 
-Finding refusal_finding(const std::string& check,
+Problem refusal_finding(const std::string& check,
                         const std::string& what,
                         Service service,
                         const ApiAnswer& answer,
@@ -148,7 +148,7 @@ Finding refusal_finding(const std::string& check,
   }
   return unknown(check, what,
                  fmt::format("`{}` answered {}{}{}", host, answer.status,
-                             answer.error.status.empty() ? "" : " " + answer.error.status,
+                             answer.error.status ? " " + *answer.error.status : "",
                              answer.error.message.empty() ? "" : ": " + answer.error.message),
                  std::move(remedies));
 }

@@ -5,7 +5,7 @@
 #include "google/credentials.hpp"
 #include "google/project.hpp"
 #include "http/client.hpp"
-#include "preflight/finding.hpp"
+#include "preflight/problems.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 namespace autopack::preflight {
@@ -37,7 +38,7 @@ class Endpoints {
 public:
   Endpoints(const Environment& environment,
             const google::GcloudConfiguration& configuration,
-            std::string region);
+            std::optional<std::string> region);
 
   /// None when the job goes to a service on this machine and this API has no such override: what
   /// Google's own would say, and who would get the token, would be wrong.
@@ -48,7 +49,7 @@ public:
 
 private:
   std::map<Service, std::string> overrides_;
-  std::string region_;
+  std::optional<std::string> region_;
   bool is_stand_in_{false};
 };
 
@@ -93,7 +94,7 @@ private:
 
 /// Why a request that was refused leaves the check open, with the command that lets it run. An API
 /// that is off (SERVICE_DISABLED) is an error only when the job itself needs it.
-Finding refusal_finding(const std::string& check,
+Problem refusal_finding(const std::string& check,
                         const std::string& what,
                         Service service,
                         const ApiAnswer& answer,

@@ -17,41 +17,48 @@ void add_bucket(std::vector<std::string>& buckets, const std::string& uri) {
   }
 }
 
-PlannedPool read_pool(const job::Pool& pool) {
-  const auto machine = pool.machine.value_or(job::Machine{});
-  const auto disk = pool.disk.value_or(job::Disk{});
-  const auto container = pool.container.value_or(job::Container{});
-  const auto package = pool.package.value_or(job::PythonPackage{});
-  return {.image = (container.image ? container.image : package.executor_image).value_or(""),
-          .machine_type = machine.type.value_or(""),
-          .accelerator_type = machine.accelerator.value_or(""),
-          .accelerators = machine.accelerators.value_or(0),
-          .replicas = pool.replicas.value_or(1),
-          .boot_disk_gb = disk.size.value_or(default_boot_disk_gb),
-          .command = container.command};
-}
-
 std::string create_permission(job::JobKind kind) {
   return "aiplatform." + std::string{job::collection_of(kind)} + ".create";
 }
 
+/// An empty text stands for none in the API.
+job::Text given(const job::Text& text) {
+  return text && !text->empty() ? text : std::nullopt;
+}
+
 }  // namespace
+
+std::optional<std::string> image_of(const job::Pool& pool) {
+  if (pool.container && pool.container->image) {
+    return pool.container->image;
+  }
+  return pool.package ? pool.package->executor_image : std::nullopt;
+}
+
+job::Machine machine_of(const job::Pool& pool) {
+  return pool.machine.value_or(job::Machine{});
+}
+
+std::int64_t boot_disk_of(const job::Pool& pool) {
+  constexpr std::int64_t default_gigabytes{100};
+  return pool.disk ? pool.disk->size.value_or(default_gigabytes) : default_gigabytes;
+}
 
 std::vector<std::string> PlannedJob::ready_images() const {
   std::vector<std::string> images;
   for (const auto& pool : pools) {
-    if (!pool.image.empty() &&
-        std::find(images.begin(), images.end(), pool.image) == images.end()) {
-      images.push_back(pool.image);
+    const auto image = image_of(pool);
+    if (image && std::find(images.begin(), images.end(), *image) == images.end()) {
+      images.push_back(*image);
     }
   }
   return images;
 }
 
-std::vector<const PlannedPool*> PlannedJob::pools_of(const std::string& image) const {
-  std::vector<const PlannedPool*> result;
+std::vector<const job::Pool*> PlannedJob::pools_of(const std::optional<std::string>& image) const {
+  std::vector<const job::Pool*> result;
   for (const auto& pool : pools) {
-    if (pool.image == image) {
+    if (image_of(pool) == image) {
       result.push_back(&pool);
     }
   }
@@ -64,10 +71,10 @@ PlannedJob read_job(const job::Job& job, const job::Location& location) {
   PlannedJob planned{.location = location,
                      .create_permission = create_permission(job.kind),
                      .parallel_trials = job.parallel_trials.value_or(1),
-                     .service_account = spec.service_account.value_or(""),
-                     .network = spec.network.value_or(""),
-                     .tensorboard = spec.tensorboard.value_or(""),
-                     .persistent_resource = spec.persistent_resource.value_or(""),
+                     .service_account = given(spec.service_account),
+                     .network = given(spec.network),
+                     .tensorboard = given(spec.tensorboard),
+                     .persistent_resource = given(spec.persistent_resource),
                      .preemptible = strategy == "SPOT" || strategy == "FLEX_START"};
   if (spec.output) {
     add_bucket(planned.buckets, spec.output->uri.value_or(""));
@@ -76,7 +83,7 @@ PlannedJob read_job(const job::Job& job, const job::Location& location) {
     if (pool.is_empty()) {
       continue;
     }
-    planned.pools.push_back(read_pool(pool));
+    planned.pools.push_back(pool);
     for (const auto& uri : pool.package.value_or(job::PythonPackage{}).uris) {
       add_bucket(planned.buckets, uri);
     }

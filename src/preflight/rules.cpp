@@ -26,12 +26,12 @@ bool is_location(const std::string& location) {
 
 /// `runs` for an image that is not to be pushed: of those, gcloud passes on names in gcr.io too
 /// that nothing can have, and what it takes is not refused here.
-void check_name(const image::Reference& image, bool runs, bool tables, Findings& findings) {
+void check_name(const image::Reference& image, bool runs, bool tables, Problems& findings) {
   const auto name = registry::parse_artifact_name(image.host, image.path);
   if (!name) {
     return;
   }
-  if (name->image.empty()) {
+  if (!name->image) {
     const auto found = runs && image.host.ends_with("gcr.io") ? warning : failing;
     findings.push_back(
         found("image-name", fmt::format("`{}` names no image", printable(image.text)),
@@ -49,7 +49,7 @@ void check_name(const image::Reference& image, bool runs, bool tables, Findings&
   }
 }
 
-void check_prebuilt_tag(const image::Reference& image, Findings& findings) {
+void check_prebuilt_tag(const image::Reference& image, Problems& findings) {
   if (image::is_vertex_prebuilt(image.text) && image.tag != "latest" && !image.digest) {
     findings.push_back(warning("image-name",
                                fmt::format("prebuilt image `{}` has no tag `latest`", image.text),
@@ -63,18 +63,52 @@ std::string architecture_of(const std::string& platform) {
   return parts.size() > 1 ? parts[1] : "";
 }
 
-std::string wanted_architecture(const PlannedPool& pool) {
-  const auto* const machine = job::tables::find_machine(pool.machine_type);
+std::string wanted_architecture(const job::Pool& pool) {
+  const auto* const machine = job::tables::find_machine(machine_of(pool).type.value_or(""));
   return machine != nullptr && machine->arm64 ? "arm64" : "amd64";
 }
 
-Finding wrong_architecture(const std::string& subject,
+/// An image whose configuration names no system is taken for one of Linux.
+bool runs(const std::string& platform, const job::Pool& pool) {
+  return (platform.starts_with("linux/") || platform.starts_with("/")) &&
+         architecture_of(platform) == wanted_architecture(pool);
+}
+
+/// `linux/arm64`, `linux/s390x` and 3 more.
+std::string list_of(const std::vector<std::string>& platforms) {
+  constexpr std::size_t most{8};
+  std::vector<std::string> shown;
+  for (std::size_t i = 0; i < std::min(most, platforms.size()); ++i) {
+    shown.push_back("`" + printable(platforms[i]) + "`");
+  }
+  return join(shown, ", ") + (platforms.size() > most
+                                  ? fmt::format(" and {} more", platforms.size() - most)
+                                  : std::string{});
+}
+
+/// An index that has nothing for the machines of `pool`.
+Problem missing_platform(const ImageFacts& image, const job::Pool& pool) {
+  const auto wanted = "linux/" + wanted_architecture(pool);
+  const auto machine = machine_of(pool).type;
+  return failing(
+      "architecture",
+      fmt::format("the index of images `{}` has none for `{}`{}", printable(image.name), wanted,
+                  machine ? fmt::format(", which machine type `{}` runs", printable(*machine))
+                          : std::string{}),
+      image.platforms.empty()
+          ? "it names no image that runs, so no replica could start"
+          : fmt::format("it has {}, so no replica could start", list_of(image.platforms)),
+      {fmt::format("docker buildx build --platform={} --push ...", wanted),
+       fmt::format("autopack build --platform={} --output-image-uri=REGISTRY/NAME", wanted)});
+}
+
+Problem wrong_architecture(const std::string& subject,
                            const std::string& has,
-                           const PlannedPool& pool) {
+                           const job::Pool& pool) {
   const auto wanted = wanted_architecture(pool);
   return failing("architecture",
-                 fmt::format("{} is for `{}`, but machine type `{}` is `{}`", subject, has,
-                             printable(pool.machine_type), wanted),
+                 fmt::format("{} is for `{}`, but machine type `{}` is `linux/{}`", subject, has,
+                             printable(machine_of(pool).type.value_or("")), wanted),
                  "the program would end with `exec format error`",
                  {fmt::format("--platform=linux/{}", wanted),
                   fmt::format("docker build --platform=linux/{} ...", wanted)});
@@ -122,24 +156,27 @@ constexpr std::uint64_t gigabyte = 1'000'000'000;
 /// Layers on disk against layers on the wire, roughly.
 constexpr std::uint64_t unpacking = 3;
 
-void check_size(const ImageFacts& image, const PlannedPool& pool, Findings& findings) {
-  const auto disk = static_cast<std::uint64_t>(std::max<std::int64_t>(pool.boot_disk_gb, 0));
-  const auto need = image.compressed_bytes * unpacking;
+void check_size(const std::string& name,
+                std::uint64_t compressed_bytes,
+                const job::Pool& pool,
+                Problems& findings) {
+  const auto disk = static_cast<std::uint64_t>(std::max<std::int64_t>(boot_disk_of(pool), 0));
+  const auto need = compressed_bytes * unpacking;
   if (need <= disk * gigabyte) {
     return;
   }
   findings.push_back(
       warning("boot-disk",
-              fmt::format("image `{}` is {}, about {} unpacked, and the boot disk has {} GB",
-                          image.name, human_size(image.compressed_bytes), human_size(need), disk),
+              fmt::format("image `{}` is {}, about {} unpacked, and the boot disk has {} GB", name,
+                          human_size(compressed_bytes), human_size(need), disk),
               "the replica would run out of space while it pulls the image",
               {fmt::format("--boot-disk-size={}", (need / gigabyte / 50 + 2) * 50)}));
 }
 
 }  // namespace
 
-Findings check_image_names(const PlannedJob& job, bool tables) {
-  Findings findings;
+Problems check_image_names(const PlannedJob& job, bool tables) {
+  Problems findings;
   if (job.packaged) {
     check_name(job.packaged->target, false, tables, findings);
   }
@@ -157,27 +194,29 @@ Findings check_image_names(const PlannedJob& job, bool tables) {
   return findings;
 }
 
-Findings check_platform(const PlannedJob& job) {
-  Findings findings;
+Problems check_platform(const PlannedJob& job) {
+  Problems findings;
   if (!job.packaged) {
     return findings;
   }
   const auto architecture = architecture_of(job.packaged->platform);
-  for (const auto* const pool : job.pools_of("")) {
+  for (const auto* const pool : job.pools_of(std::nullopt)) {
     if (architecture != wanted_architecture(*pool)) {
-      findings.push_back(wrong_architecture("the image to be built", architecture, *pool));
+      findings.push_back(
+          wrong_architecture("the image to be built", job.packaged->platform, *pool));
     }
   }
   return findings;
 }
 
-Findings check_commands(const PlannedJob& job) {
-  Findings findings;
+Problems check_commands(const PlannedJob& job) {
+  Problems findings;
   for (const auto& pool : job.pools) {
-    if (pool.command.empty() || !is_dotted_name(pool.command[0])) {
+    const auto command = pool.container ? pool.container->command : std::vector<std::string>{};
+    if (command.empty() || !is_dotted_name(command[0])) {
       continue;
     }
-    const auto& word = pool.command[0];
+    const auto& word = command[0];
     if (word.ends_with(".sh") || word.ends_with(".exe") || word.ends_with(".bin")) {
       continue;
     }
@@ -192,30 +231,31 @@ Findings check_commands(const PlannedJob& job) {
   return findings;
 }
 
-Findings check_prebuilt_accelerators(const PlannedJob& job) {
-  Findings findings;
+Problems check_prebuilt_accelerators(const PlannedJob& job) {
+  Problems findings;
   for (const auto& pool : job.pools) {
-    const bool has_gpu = pool.accelerator_type.starts_with("NVIDIA_");
+    const auto image = image_of(pool).value_or("");
+    const auto machine = machine_of(pool);
+    const auto accelerator = machine.accelerator.value_or("");
+    const bool has_gpu = accelerator.starts_with("NVIDIA_");
     const bool is_for_cpu =
-        image::is_vertex_prebuilt(pool.image) && pool.image.find("-cpu.") != std::string::npos;
+        image::is_vertex_prebuilt(image) && image.find("-cpu.") != std::string::npos;
     if (has_gpu && is_for_cpu) {
       findings.push_back(
           warning("prebuilt-image",
                   fmt::format("prebuilt image `{}` is for CPUs, and machine type "
                               "`{}` has `{}`",
-                              pool.image, pool.machine_type, pool.accelerator_type),
+                              image, machine.type.value_or(""), accelerator),
                   "the accelerators would be paid for and not used",
-                  {fmt::format("write `{}`", replace_all(pool.image, "-cpu.", "-gpu."))}));
+                  {fmt::format("write `{}`", replace_all(image, "-cpu.", "-gpu."))}));
     }
   }
   return findings;
 }
 
-Findings check_offline(const PlannedJob& job, bool tables) {
-  Findings all = check_image_names(job, tables);
-  const auto add = [&](Findings findings) {
-    std::move(findings.begin(), findings.end(), std::back_inserter(all));
-  };
+Problems check_offline(const PlannedJob& job, bool tables) {
+  Problems all = check_image_names(job, tables);
+  const auto add = [&](Problems findings) { append(all, std::move(findings)); };
   add(check_commands(job));
   if (tables) {
     add(check_platform(job));
@@ -224,60 +264,60 @@ Findings check_offline(const PlannedJob& job, bool tables) {
       add(check_image({.name = name, .cuda_version = find_cuda_version({}, {}, name)},
                       job.pools_of(name)));
     }
-    if (job.packaged && !job.packaged->executor.empty()) {
-      const auto& name = job.packaged->executor;
+    if (job.packaged && job.packaged->executor) {
+      const auto& name = *job.packaged->executor;
       add(check_image({.name = name, .cuda_version = find_cuda_version({}, {}, name)},
-                      job.pools_of("")));
+                      job.pools_of(std::nullopt)));
     }
   }
-  return in_order(std::move(all));
+  return in_order(all);
 }
 
-std::string find_cuda_version(const std::vector<std::string>& environment,
-                              const std::map<std::string, std::string>& labels,
-                              const std::string& name) {
+std::optional<std::string> find_cuda_version(const std::vector<std::string>& environment,
+                                             const std::map<std::string, std::string>& labels,
+                                             const std::string& name) {
   static constexpr std::string_view variable = "CUDA_VERSION=";
   for (const auto& entry : environment) {
     if (entry.starts_with(variable)) {
-      return entry.substr(variable.size());
+      return non_empty(entry.substr(variable.size()));
     }
   }
   for (const auto* key : {"com.nvidia.cuda.version", "cuda.version", "cuda_version"}) {
     if (const auto found = labels.find(key); found != labels.end()) {
-      return found->second;
+      return non_empty(found->second);
     }
   }
   return cuda_version_in(name);
 }
 
-Findings check_image(const ImageFacts& image, const std::vector<const PlannedPool*>& pools) {
-  Findings findings;
+Problems check_image(const ImageFacts& image, const std::vector<const job::Pool*>& pools) {
+  Problems findings;
   for (const auto* const pool : pools) {
-    const auto wanted = wanted_architecture(*pool);
-    const bool fits = std::any_of(
-        image.platforms.begin(), image.platforms.end(),
-        [&](const std::string& platform) { return architecture_of(platform) == wanted; });
-    if (!image.platforms.empty() && !fits) {
-      std::vector<std::string> architectures;
-      for (const auto& platform : image.platforms) {
-        architectures.push_back(architecture_of(platform));
-      }
+    const bool fits =
+        std::any_of(image.platforms.begin(), image.platforms.end(),
+                    [&](const std::string& platform) { return runs(platform, *pool); });
+    if (!fits && image.is_index) {
+      findings.push_back(missing_platform(image, *pool));
+    } else if (!fits && !image.platforms.empty()) {
       findings.push_back(wrong_architecture(fmt::format("image `{}`", image.name),
-                                            join(architectures, ", "), *pool));
+                                            printable(image.platforms.front()), *pool));
     }
-    const int cuda = major_of(image.cuda_version);
-    if (cuda != 0 && cuda < 11 && needs_cuda_11(pool->accelerator_type)) {
+    const int cuda = image.cuda_version ? major_of(*image.cuda_version) : 0;
+    const auto accelerator = machine_of(*pool).accelerator.value_or("");
+    if (cuda != 0 && cuda < 11 && needs_cuda_11(accelerator)) {
       findings.push_back(
           failing("cuda",
                   fmt::format("image `{}` has CUDA {}, and `{}` needs 11 or newer", image.name,
-                              printable(image.cuda_version), pool->accelerator_type),
+                              printable(*image.cuda_version), accelerator),
                   "the program would find no usable GPU",
                   {"take an image with CUDA 11 or newer, or an older accelerator: "
                    "--worker-pool-spec=...,accelerator-type=NVIDIA_TESLA_V100"}));
     }
-    check_size(image, *pool, findings);
+    if (image.compressed_bytes) {
+      check_size(image.name, *image.compressed_bytes, *pool, findings);
+    }
   }
-  return in_order(std::move(findings));
+  return in_order(findings);
 }
 
 bool uses_data_workers(std::string_view text) {

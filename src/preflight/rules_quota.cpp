@@ -83,18 +83,18 @@ bool is_enough(std::int64_t limit, std::int64_t amount) {
 
 std::vector<std::string> quota_remedies(const QuotaNeed& need,
                                         const std::map<std::string, std::int64_t>& limits,
-                                        const job::Location& location) {
+                                        const std::string& project,
+                                        const std::string& here) {
   std::vector<std::string> remedies;
   for (const auto& [region, limit] : limits) {
-    if (!region.empty() && region != location.region && is_enough(limit, need.amount) &&
-        remedies.size() < 3) {
+    if (!region.empty() && region != here && is_enough(limit, need.amount) && remedies.size() < 3) {
       remedies.push_back("--region=" + printable(region));
     }
   }
   remedies.push_back(
       fmt::format("ask for more: https://console.cloud.google.com/iam-admin/"
                   "quotas?project={}&metric=aiplatform.googleapis.com/{}",
-                  location.project, need.metric));
+                  project, need.metric));
   return remedies;
 }
 
@@ -102,7 +102,7 @@ std::vector<std::string> quota_remedies(const QuotaNeed& need,
 
 std::vector<QuotaNeed> quota_needs(const PlannedJob& job) {
   std::vector<QuotaNeed> needs;
-  if (!job.persistent_resource.empty()) {
+  if (job.persistent_resource) {
     return needs;
   }
   const std::string prefix =
@@ -121,35 +121,37 @@ std::vector<QuotaNeed> quota_needs(const PlannedJob& job) {
     }
   };
   for (const auto& pool : job.pools) {
-    const auto replicas = pool.replicas * job.parallel_trials;
-    add("cpus", cpus_of(pool.machine_type) * replicas);
+    const auto replicas = pool.replicas.value_or(1) * job.parallel_trials;
+    const auto machine = machine_of(pool);
+    add("cpus", cpus_of(machine.type.value_or("")) * replicas);
     const auto* const found =
         std::find_if(accelerators.begin(), accelerators.end(),
-                     [&](const Accelerator& a) { return a.type == pool.accelerator_type; });
+                     [&](const Accelerator& a) { return a.type == machine.accelerator; });
     if (found != accelerators.end()) {
-      add(found->part, pool.accelerators * replicas);
+      add(found->part, machine.accelerators.value_or(0) * replicas);
     }
   }
   return needs;
 }
 
-Finding judge_quota(const QuotaNeed& need, const json& metric, const job::Location& location) {
+Problem judge_quota(const QuotaNeed& need, const json& metric, const job::Location& location) {
+  const auto& region = location.region.value();
   const auto limits = limits_of(metric);
-  auto found = limits.find(location.region);
+  auto found = limits.find(region);
   found = found == limits.end() ? limits.find("") : found;
   if (found == limits.end()) {
-    return unknown("quota", fmt::format("quota `{}` in `{}`", need.metric, location.region),
+    return unknown("quota", fmt::format("quota `{}` in `{}`", need.metric, region),
                    "the answer of the Service Usage API tells no limit");
   }
   if (is_enough(found->second, need.amount)) {
     return ok("quota", fmt::format("quota `{}` in `{}` is {}, the job takes {}", need.metric,
-                                   location.region, found->second, need.amount));
+                                   region, found->second, need.amount));
   }
   return failing("quota",
-                 fmt::format("quota `{}` in `{}` is {}, and the job takes {}", need.metric,
-                             location.region, found->second, need.amount),
+                 fmt::format("quota `{}` in `{}` is {}, and the job takes {}", need.metric, region,
+                             found->second, need.amount),
                  "the service would refuse the job (RESOURCE_EXHAUSTED)",
-                 quota_remedies(need, limits, location));
+                 quota_remedies(need, limits, location.project.value(), region));
 }
 
 Grant grant_of(const json& policy,

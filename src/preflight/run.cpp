@@ -24,7 +24,7 @@ std::string text_of(const Error& error) {
                                 : fmt::format("{}: {}", error.message(), error.causes().front());
 }
 
-Findings outcome_of(const Check& check, milliseconds limit) {
+Problems outcome_of(const Check& check, milliseconds limit) {
   try {
     return check.run();
   } catch (const Error& error) {
@@ -41,14 +41,14 @@ Findings outcome_of(const Check& check, milliseconds limit) {
 
 }  // namespace
 
-Findings run_checks(const std::vector<Check>& checks,
+Problems run_checks(const std::vector<Check>& checks,
                     Cancellation& stop,
                     const Cancellation& user,
                     milliseconds limit) {
   std::mutex mutex;
   std::condition_variable ended;
   std::size_t left = checks.size();
-  std::vector<Findings> found(checks.size());
+  std::vector<Problems> found(checks.size());
   std::vector<std::jthread> threads;
   for (std::size_t i = 0; i < checks.size(); ++i) {
     threads.push_back(start_thread([&, i] {
@@ -69,9 +69,9 @@ Findings run_checks(const std::vector<Check>& checks,
   }
   threads.clear();
   user.throw_if_requested();
-  Findings all;
+  Problems all;
   for (auto& findings : found) {
-    std::move(findings.begin(), findings.end(), std::back_inserter(all));
+    append(all, std::move(findings));
   }
   return all;
 }

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "base/report.hpp"
-#include "preflight/finding.hpp"
+#include "preflight/problems.hpp"
 
 #include <chrono>
 #include <functional>
@@ -14,7 +14,7 @@ namespace autopack::preflight {
 struct Check {
   std::string name{};  ///< of its findings
   std::string what{};  ///< what stays unknown when it cannot be made
-  std::function<Findings()> run{};
+  std::function<Problems()> run{};
 };
 
 /// All checks together.
@@ -23,7 +23,7 @@ constexpr std::chrono::milliseconds time_for_checks{2'000};
 /// Runs all at once. After `limit`, or when `user` is requested, it requests `stop`, which the
 /// clients that the checks use must honour; what has no answer by then is unknown. Throws
 /// Error(interrupted) when the user stopped it.
-Findings run_checks(const std::vector<Check>& checks,
+Problems run_checks(const std::vector<Check>& checks,
                     Cancellation& stop,
                     const Cancellation& user,
                     std::chrono::milliseconds limit = time_for_checks);

@@ -14,13 +14,9 @@ namespace {
 constexpr std::uint64_t little_space = 5'000'000'000;
 constexpr std::int64_t minute = 60;
 
-std::string reasons(const Error& error) {
-  return join(error.causes(), "; ");
-}
-
 }  // namespace
 
-Findings or_error(const std::string& check, const std::function<Findings()>& look) {
+Problems or_error(const std::string& check, const std::function<Problems()>& look) {
   try {
     return look();
   } catch (const http::TransportError&) {
@@ -29,11 +25,15 @@ Findings or_error(const std::string& check, const std::function<Findings()>& loo
     if (error.kind() == ErrorKind::interrupted) {
       throw;
     }
-    return {failing(check, error.message(), reasons(error), error.hints())};
+    auto problems = error.as_problems();
+    for (auto& problem : problems) {
+      problem.check = check;
+    }
+    return problems;
   }
 }
 
-Finding judge_engine(const engine::EngineInfo& info, const engine::Endpoint& endpoint) {
+Problem judge_engine(const engine::EngineInfo& info, const engine::Endpoint& endpoint) {
   const auto what = fmt::format("{} {} at `{}`, from {}", info.podman ? "Podman" : "Docker Engine",
                                 printable(info.version), redact_url(endpoint.url), endpoint.origin);
   if (!info.buildkit) {
@@ -44,8 +44,8 @@ Finding judge_engine(const engine::EngineInfo& info, const engine::Endpoint& end
   return ok("engine", what, fmt::format("API {}, BuildKit", printable(info.api_version)));
 }
 
-Findings judge_settings(const engine::EngineSettings& settings, const Environment& environment) {
-  Findings findings;
+Problems judge_settings(const engine::EngineSettings& settings, const Environment& environment) {
+  Problems findings;
   if (settings.free_bytes) {
     const auto what = fmt::format("{} are free in `{}`", human_size(*settings.free_bytes),
                                   printable(settings.root_directory));
@@ -56,7 +56,7 @@ Findings judge_settings(const engine::EngineSettings& settings, const Environmen
   }
   auto own = environment.get("HTTPS_PROXY");
   own = own ? own : environment.get("https_proxy");
-  if (own && settings.https_proxy.empty()) {
+  if (own && !settings.https_proxy) {
     findings.push_back(
         warning("proxy", "the engine does not know the proxy that `HTTPS_PROXY` names",
                 "its pulls and pushes go without one, and may get nowhere",
@@ -69,7 +69,7 @@ Findings judge_settings(const engine::EngineSettings& settings, const Environmen
   return findings;
 }
 
-Finding judge_login(const std::optional<registry::Credential>& login, const std::string& host) {
+Problem judge_login(const std::optional<registry::Credential>& login, const std::string& host) {
   if (!login) {
     const bool is_google = host.ends_with(".pkg.dev") || host.ends_with("gcr.io");
     return warning("registry-source", fmt::format("no login for `{}` was found", host),
@@ -77,10 +77,12 @@ Finding judge_login(const std::optional<registry::Credential>& login, const std:
                    {is_google ? "gcloud auth configure-docker " + host : "docker login " + host});
   }
   return ok("registry-source", fmt::format("the login for `{}` comes from {}", host, login->origin),
-            login->username.empty() ? "" : fmt::format("user `{}`", printable(login->username)));
+            login->username.empty()
+                ? std::nullopt
+                : std::optional{fmt::format("user `{}`", printable(login->username))});
 }
 
-Findings judge_sudo(const Environment& environment) {
+Problems judge_sudo(const Environment& environment) {
   const auto user = environment.get("SUDO_USER");
   if (!user || *user == "root") {
     return {};
@@ -91,7 +93,7 @@ Findings judge_sudo(const Environment& environment) {
       {fmt::format("sudo usermod -aG docker {}   # then without sudo", shell_quote(*user))})};
 }
 
-Finding judge_credentials(const google::TokenSource& source,
+Problem judge_credentials(const google::TokenSource& source,
                           const google::AccessToken& token,
                           std::int64_t now) {
   const auto what = "Google credentials: " + source.describe();
@@ -104,14 +106,14 @@ Finding judge_credentials(const google::TokenSource& source,
       fmt::format("the token ends in {} min and is renewed", (token.expires_at - now) / minute));
 }
 
-Finding judge_setting(const std::string& check,
+Problem judge_setting(const std::string& check,
                       const std::string& name,
                       const google::Setting& setting,
                       const std::vector<std::string>& remedies) {
-  if (setting.value.empty()) {
+  if (!setting.value) {
     return failing(check, fmt::format("no {} is set", name), "no job can be submitted", remedies);
   }
-  return ok(check, fmt::format("{} `{}`", name, printable(setting.value)),
+  return ok(check, fmt::format("{} `{}`", name, printable(*setting.value)),
             "from " + setting.origin);
 }
 

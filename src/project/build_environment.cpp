@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "base/url.hpp"
 #include "project/requirement_lines.hpp"
+#include "project/shell_commands.hpp"
 #include "source/secrets.hpp"
 
 #include <fmt/format.h>
@@ -14,20 +15,35 @@ namespace autopack::project {
 
 namespace {
 
-const std::string origin = "build-env";
+const std::string build_env = "build-env";
 
-bool is_variable_name(std::string_view name) {
-  return !name.empty() && name.find_first_of("0123456789") != 0 && is_alphanumeric(name, "_");
+/// True when `upper` holds TOKEN, but for the words of a tokenizer (`TOKENIZERS_PARALLELISM`) and
+/// for a number of tokens (`MAX_TOKENS=512`).
+bool tells_token(std::string_view upper, std::string_view value) {
+  constexpr std::string_view sign{"TOKEN"};
+  const bool is_number = std::ranges::all_of(value, is_digit);
+  for (auto at = upper.find(sign); at != std::string_view::npos; at = upper.find(sign, at + 1)) {
+    const auto rest = upper.substr(at + sign.size());
+    if (!rest.starts_with("IZ") && !(rest.starts_with('S') && is_number)) {
+      return true;
+    }
+  }
+  return false;
 }
 
-bool is_secret_name(std::string_view name) {
-  static constexpr std::array<std::string_view, 9> signs{"TOKEN",      "SECRET",      "PASSWORD",
-                                                         "PASSWD",     "CREDENTIAL",  "API_KEY",
-                                                         "ACCESS_KEY", "PRIVATE_KEY", "PASSPHRASE"};
-  const std::string upper = to_upper(std::string{name});
+bool tells_secret(const std::string& name, std::string_view value) {
+  static constexpr std::array<std::string_view, 8> signs{"SECRET",      "PASSWORD",  "PASSWD",
+                                                         "CREDENTIAL",  "API_KEY",   "ACCESS_KEY",
+                                                         "PRIVATE_KEY", "PASSPHRASE"};
+  const std::string upper = to_upper(name);
+  if (tells_token(upper, value)) {
+    return true;
+  }
   return std::any_of(signs.begin(), signs.end(),
                      [&](std::string_view sign) { return upper.find(sign) != std::string::npos; });
 }
+
+}  // namespace
 
 bool looks_secret(const std::string& name, const std::string& value) {
   if (value.empty()) {
@@ -35,10 +51,8 @@ bool looks_secret(const std::string& name, const std::string& value) {
   }
   source::SecretScan scan{"", source::SecretScan::Detail::whether};
   scan.feed(fmt::format("{}=\"{}\"\n", name, value));
-  return is_secret_name(name) || holds_credentials(value) || !scan.finish().empty();
+  return tells_secret(name, value) || holds_credentials(value) || !scan.finish().empty();
 }
-
-}  // namespace
 
 std::map<std::string, std::string> read_build_environment(const std::vector<std::string>& values,
                                                           Problems& problems) {
@@ -49,7 +63,7 @@ std::map<std::string, std::string> read_build_environment(const std::vector<std:
     if (equals == std::string::npos || !is_variable_name(name)) {
       problems.push_back(
           {.message = fmt::format("`{}` is not NAME=VALUE", redact_credentials(printable(text))),
-           .origin = origin,
+           .origin = build_env,
            .hints = {"a value with `,` needs another delimiter: "
                      "--build-env='^|^ARCHITECTURES=8.0,9.0|FORCE_CUDA=1'"}});
       continue;
@@ -60,14 +74,14 @@ std::map<std::string, std::string> read_build_environment(const std::vector<std:
           {.message = fmt::format("the value of `{}` looks like a secret, and it would stay in the "
                                   "image's history",
                                   name),
-           .origin = origin,
+           .origin = build_env,
            .hints = {"credentials of an index stand in PIP_INDEX_URL, pip.conf or .netrc, which "
                      "stay out of the image"}});
       continue;
     }
     if (!variables.emplace(name, value).second && variables[name] != value) {
-      problems.push_back(
-          {.message = fmt::format("`{}` is given twice, with two values", name), .origin = origin});
+      problems.push_back({.message = fmt::format("`{}` is given twice, with two values", name),
+                          .origin = build_env});
     }
   }
   return variables;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::array environment_files{"environment.yml", "environment.yaml", "conda.yml",
                                        "conda.yaml",      "env.yml",          "env.yaml"};
-constexpr std::uint64_t largest_file{1'000'000};
+constexpr std::uint64_t largest_environment_file{1'000'000};
 
 /// `value` of `- value  # comment`, quotes gone.
 std::string scalar(std::string_view text) {
@@ -36,7 +36,7 @@ std::optional<std::string> find_conda_environment(const Findings& findings) {
   const auto* const found =
       std::find_if(environment_files.begin(), environment_files.end(), [&](const char* name) {
         const Place place = findings.follow(name);
-        return place.is_file() && place.entry.size <= largest_file;
+        return place.is_file() && place.entry.size <= largest_environment_file;
       });
   return found == environment_files.end() ? std::nullopt : std::optional<std::string>{*found};
 }

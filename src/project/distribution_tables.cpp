@@ -11,7 +11,7 @@ namespace autopack::project {
 namespace {
 
 /// Modules whose distribution has another name, or that several provide; the one to suggest first.
-/// `-` in front: none is suggested.
+/// `-` in front: none is suggested. `<82` behind a name: the versions that provide it.
 constexpr std::array other_names{std::to_array<DistributionRow>({
     {"Bio", "biopython"},
     {"Crypto", "pycryptodome"},
@@ -32,10 +32,15 @@ constexpr std::array other_names{std::to_array<DistributionRow>({
     {"ale_py", "ale-py"},
     {"antlr4", "antlr4-python3-runtime"},
     {"apache_beam", "apache-beam"},
+    {"asynchat", "pyasynchat"},
+    {"asyncore", "pyasyncore"},
     {"attr", "attrs"},
     {"attrs", "attrs"},
+    {"audioop", "audioop-lts"},
     {"box", "python-box"},
     {"bs4", "beautifulsoup4"},
+    {"cgi", "legacy-cgi"},
+    {"cgitb", "legacy-cgi"},
     {"clip", "- clip-anytorch openai-clip clip"},
     {"community", "python-louvain"},
     {"composer", "mosaicml"},
@@ -45,6 +50,8 @@ constexpr std::array other_names{std::to_array<DistributionRow>({
     {"cv2",
      "opencv-python opencv-python-headless opencv-contrib-python opencv-contrib-python-headless"},
     {"dateutil", "python-dateutil"},
+    // As of Python 3.12, where torch requires setuptools.
+    {"distutils", "setuptools torch"},
     {"dm_control", "dm-control"},
     {"dm_env", "dm-env"},
     {"dns", "dnspython"},
@@ -108,7 +115,7 @@ constexpr std::array other_names{std::to_array<DistributionRow>({
     {"open_clip", "open-clip-torch"},
     {"orbax", "orbax-checkpoint"},
     {"osgeo", "GDAL"},
-    {"pkg_resources", "setuptools"},
+    {"pkg_resources", "setuptools<82"},
     {"pl_bolts", "lightning-bolts"},
     {"pptx", "python-pptx"},
     {"psycopg2", "psycopg2 psycopg2-binary"},

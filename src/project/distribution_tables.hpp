@@ -9,7 +9,7 @@ namespace autopack::project {
 using DistributionRow = std::pair<std::string_view, std::string_view>;
 
 /// Modules whose distribution has another name, or that several provide; the one to suggest first.
-/// `-` in front: none is suggested.
+/// `-` in front: none is suggested. `<82` behind a name: the versions that provide it.
 std::span<const DistributionRow> modules_of_other_names();
 
 /// Modules whose distribution has their name, with `-` for `_`; a blank between two.

@@ -16,7 +16,7 @@ namespace autopack::project {
 
 namespace {
 
-std::string module_of(std::string_view script) {
+std::string module_of_script(std::string_view script) {
   if (script.ends_with("/__main__.py")) {
     script.remove_suffix(std::string_view{"/__main__.py"}.size());
   } else if (script.ends_with(".py")) {
@@ -25,17 +25,17 @@ std::string module_of(std::string_view script) {
   return replace_all(std::string{script}, "/", ".");
 }
 
-/// The file that importing `module` runs below `root`; empty when there is none.
-std::string function_file(const Findings& findings,
-                          const std::string& root,
-                          const std::string& module) {
+/// The file that importing `module` runs below `root`; none when there is none.
+std::optional<std::string> function_file(const Findings& findings,
+                                         const std::string& root,
+                                         const std::string& module) {
   const std::string path = join_path(root, replace_all(module, ".", "/"));
   for (const auto& file : {path + "/__init__.py", path + ".py"}) {
     if (findings.is_file(file)) {
       return file;
     }
   }
-  return {};
+  return std::nullopt;
 }
 
 std::vector<std::string> scripts_of(const Findings& findings) {
@@ -56,8 +56,8 @@ bool report_obstacle(Findings& findings, const std::string& path, const std::str
     return false;
   }
   const auto& [what, remedy] = *place.entry.obstacle;
-  findings.error(fmt::format("`{}` is {}{}", printable(path), remedy.empty() ? "a " : "", what),
-                 origin, std::vector<std::string>(remedy.empty() ? 0 : 1, std::string{remedy}));
+  findings.error(fmt::format("`{}` is {}{}", printable(path), remedy ? "" : "a ", what), origin,
+                 std::vector<std::string>(remedy ? 1 : 0, std::string{remedy.value_or("")}));
   return true;
 }
 
@@ -108,7 +108,7 @@ std::optional<Entry> find_program(const Findings& findings,
   const auto scripts = console_scripts(findings);
   if (const auto script = scripts.find(name); script != scripts.end() && project.package) {
     for (const auto& root : {project.package->import_root, std::string{}}) {
-      if (entry.file.empty()) {
+      if (!entry.file) {
         entry.file = function_file(findings, root, script->second);
       }
     }
@@ -121,11 +121,11 @@ std::optional<Entry> find_program(const Findings& findings,
 
 Entry find_script(Findings& findings, const Request& request, const Project& project) {
   Entry entry;
-  const auto path = path_in_tree(request, request.script);
+  const std::string& script = request.script.value();
+  const auto path = path_in_tree(request, script);
   if (!path) {
-    findings.error(
-        fmt::format("script `{}` leads out of the working directory", printable(request.script)),
-        "script");
+    findings.error(fmt::format("script `{}` leads out of the working directory", printable(script)),
+                   "script");
     return entry;
   }
   const Place place = findings.follow(*path);
@@ -146,7 +146,14 @@ Entry find_script(Findings& findings, const Request& request, const Project& pro
     entry.value = place.entry.path;
     entry.file = place.entry.path;
   }
-  entry.kind = request.script.ends_with(".py") ? EntryKind::python_script : EntryKind::shell_script;
+  if (script.ends_with(".ipynb")) {
+    findings.error(fmt::format("script `{}` is a notebook, which neither Python nor bash runs",
+                               printable(script)),
+                   "script",
+                   {fmt::format("`jupyter nbconvert --to script {}` makes a program of it",
+                                shell_quote(script))});
+  }
+  entry.kind = script.ends_with(".py") ? EntryKind::python_script : EntryKind::shell_script;
   return entry;
 }
 
@@ -154,7 +161,7 @@ std::vector<std::string> modules_of(const Findings& findings, const std::string&
   std::vector<std::string> modules;
   for (const auto& file : findings.files_below(root)) {
     if (file.ends_with(".py") && !file.ends_with("__init__.py") && file != "setup.py") {
-      modules.push_back(module_of(root.empty() ? file : file.substr(root.size() + 1)));
+      modules.push_back(module_of_script(root.empty() ? file : file.substr(root.size() + 1)));
     }
   }
   return modules;
@@ -167,7 +174,7 @@ bool check_module_name(Findings& findings, const std::string& module) {
     findings.error(fmt::format("module `{}` is a path, not a dotted name", printable(module)),
                    "python-module",
                    exists ? std::vector{option("--script", module)}
-                          : std::vector{option("--python-module", module_of(module))});
+                          : std::vector{option("--python-module", module_of_script(module))});
     return false;
   }
   const auto parts = split(module, '.');
@@ -206,9 +213,9 @@ void report_missing_module(Findings& findings, const std::string& module, const 
                    Findings::suggest(module + ".task", modules_of(findings, root)));
     return;
   }
-  if (root != "src" && !module_file(findings, "src", module).empty()) {
+  if (const auto file = module_file(findings, "src", module); file && root != "src") {
     findings.error(fmt::format("module `{}` is below `src`, where Python does not look", module),
-                   "python-module", {option("--script", module_file(findings, "src", module))});
+                   "python-module", {option("--script", *file)});
     return;
   }
   if (!report_obstacle(findings, join_path(root, path) + ".py", "python-module")) {
@@ -237,24 +244,25 @@ bool may_be_installed(const Findings& findings,
 
 Entry find_module(Findings& findings, const Request& request, const Project& project) {
   const std::string import_root = project.package ? project.package->import_root : std::string{};
-  Entry entry{EntryKind::module, request.module, {}, {}, {}};
-  if (!check_module_name(findings, request.module)) {
+  const std::string& module = request.module.value();
+  Entry entry{EntryKind::module, module, {}, {}, {}};
+  if (!check_module_name(findings, module)) {
     return entry;
   }
-  entry.file = module_file(findings, "", request.module);
-  if (entry.file.empty() && !import_root.empty()) {
-    entry.file = module_file(findings, import_root, request.module);
+  entry.file = module_file(findings, "", module);
+  if (!entry.file && !import_root.empty()) {
+    entry.file = module_file(findings, import_root, module);
   }
-  if (entry.file.empty() && may_be_installed(findings, request.module, import_root, project)) {
+  if (!entry.file && may_be_installed(findings, module, import_root, project)) {
     entry.kind = EntryKind::installed_module;
     return entry;
   }
-  if (entry.file.empty()) {
-    report_missing_module(findings, request.module, import_root);
+  if (!entry.file) {
+    report_missing_module(findings, module, import_root);
     return entry;
   }
-  const Place place = findings.follow(entry.file);
-  findings.require_included(entry.file, "the module");
+  const Place place = findings.follow(*entry.file);
+  findings.require_included(*entry.file, "the module");
   for (const auto& link : place.links) {
     findings.require_included(link, "the module");
   }
@@ -275,21 +283,22 @@ std::optional<std::string> path_in_tree(const Request& request, const std::strin
   return code || relative.empty() ? std::nullopt : source::normalise(relative.generic_string());
 }
 
-std::string module_file(const Findings& findings,
-                        const std::string& root,
-                        const std::string& module) {
+std::optional<std::string> module_file(const Findings& findings,
+                                       const std::string& root,
+                                       const std::string& module) {
   const std::string path = join_path(root, replace_all(module, ".", "/"));
   const bool is_package = findings.is_file(path + "/__init__.py");
   if (!is_package && findings.is_file(path + ".py")) {
     return path + ".py";
   }
-  return findings.is_file(path + "/__main__.py") ? path + "/__main__.py" : std::string{};
+  return findings.is_file(path + "/__main__.py") ? std::optional{path + "/__main__.py"}
+                                                 : std::nullopt;
 }
 
 void read_entry(Findings& findings, const Request& request, Project& project) {
   if (!request.command.empty()) {
     project.entry = {EntryKind::program, request.command.front(), {}, request.command, {}};
-  } else if (!request.module.empty()) {
+  } else if (request.module) {
     project.entry = find_module(findings, request, project);
   } else {
     project.entry = find_script(findings, request, project);

@@ -81,7 +81,7 @@ bool ExtrasReader::is_project(const Requirement& requirement) const {
     return path_in_tree(*request_, requirement.target) == "";
   }
   return project_->package && requirement.kind == Requirement::Kind::named &&
-         requirement.name == normalise_name(project_->package->name);
+         project_->package->is_called(requirement.name);
 }
 
 void ExtrasReader::read_project(const Requirement& requirement, const std::string& origin) {
@@ -112,7 +112,7 @@ void ExtrasReader::read_requirement(const std::string& text, const std::string& 
   if (requirement.kind == Requirement::Kind::malformed) {
     findings_->error(
         requirement.problem, origin,
-        requirement.hint.empty() ? std::vector<std::string>{} : std::vector{requirement.hint});
+        requirement.hint ? std::vector{*requirement.hint} : std::vector<std::string>{});
   } else if (is_project(requirement)) {
     read_project(requirement, origin);
   } else if (const auto file = path_in_tree(*request_, std::string{bare});
@@ -286,10 +286,13 @@ void read_extras(Findings& findings,
   for (const auto& [requirement, origin] : found) {
     reader.read_requirement(requirement, origin);
   }
-  for (const auto& requirement : read_groups(findings, request)) {
-    reader.read_requirement(requirement, "pyproject.toml dependency-groups");
+  // A lock has them.
+  if (!project.lock) {
+    for (const auto& requirement : read_groups(findings, request)) {
+      reader.read_requirement(requirement, "pyproject.toml dependency-groups");
+    }
+    read_package_extras(findings, request, project);
   }
-  read_package_extras(findings, request, project);
   for (const auto& package : request.extra_packages) {
     reader.read_package(package);
   }

@@ -14,13 +14,13 @@ namespace autopack::project {
 using source::EntryType;
 
 void Findings::error(std::string message, std::string origin, std::vector<std::string> hints) {
-  problems_.push_back(
-      {Problem::Severity::error, std::move(message), std::move(origin), std::move(hints)});
+  problems_.push_back({Problem::Severity::error, std::move(message), non_empty(std::move(origin)),
+                       std::move(hints)});
 }
 
 void Findings::warn(std::string message, std::string origin, std::vector<std::string> hints) {
-  problems_.push_back(
-      {Problem::Severity::warning, std::move(message), std::move(origin), std::move(hints)});
+  problems_.push_back({Problem::Severity::warning, std::move(message), non_empty(std::move(origin)),
+                       std::move(hints)});
 }
 
 Place Findings::follow(std::string_view path) const {
@@ -123,7 +123,12 @@ std::vector<std::string> Findings::suggest(std::string_view path,
 }
 
 std::string join_path(std::string_view directory, std::string_view name) {
-  return directory.empty() ? std::string{name} : fmt::format("{}/{}", directory, name);
+  std::string path;
+  path.reserve(directory.size() + 1 + name.size());
+  if (!directory.empty()) {
+    path.append(directory).push_back('/');
+  }
+  return path.append(name);
 }
 
 std::string parent_path(std::string_view path) {

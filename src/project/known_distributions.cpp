@@ -28,6 +28,11 @@ std::string_view row_of(std::string_view module) {
   return {};
 }
 
+/// The PEP 503 name of a word of a row.
+std::string name_in(std::string_view word) {
+  return normalise_name(word.substr(0, word.find('<')));
+}
+
 std::string_view top_level(std::string_view module) {
   return module.substr(0, module.find('.'));
 }
@@ -89,7 +94,7 @@ std::vector<std::string> distributions_of(std::string_view module) {
   std::vector<std::string> names;
   for (const auto& name : split(row_of(module), ' ')) {
     if (!name.empty() && name != "-") {
-      names.push_back(normalise_name(name));
+      names.push_back(name_in(name));
     }
   }
   if (names.empty() && has_same_name(module)) {
@@ -103,7 +108,7 @@ std::vector<std::string> modules_of(std::string_view distribution) {
   for (const auto& [module, row] : modules_of_other_names()) {
     const auto names = split(row, ' ');
     if (std::any_of(names.begin(), names.end(),
-                    [&](const auto& name) { return normalise_name(name) == distribution; })) {
+                    [&](const auto& name) { return name_in(name) == distribution; })) {
       modules.emplace_back(module);
     }
   }
@@ -114,11 +119,14 @@ std::vector<std::string> modules_of(std::string_view distribution) {
   return modules;
 }
 
-std::string usual_distribution(std::string_view module) {
+std::optional<std::string> usual_distribution(std::string_view module) {
   if (const auto row = row_of(module); !row.empty()) {
-    return row.front() == '-' ? "" : std::string{row.substr(0, row.find(' '))};
+    return row.front() == '-' ? std::nullopt
+                              : std::optional{std::string{row.substr(0, row.find(' '))}};
   }
-  return has_same_name(module) ? replace_all(std::string{top_level(module)}, "_", "-") : "";
+  return has_same_name(module)
+             ? std::optional{replace_all(std::string{top_level(module)}, "_", "-")}
+             : std::nullopt;
 }
 
 bool is_brought_by(std::string_view module, const std::vector<std::string>& named) {
@@ -142,7 +150,7 @@ bool is_known_distribution(std::string_view name) {
     std::set<std::string, std::less<>> all;
     for (const auto& [module, row] : modules_of_other_names()) {
       for (const auto& one : split(row, ' ')) {
-        all.insert(normalise_name(one));
+        all.insert(name_in(one));
       }
     }
     for (const auto& one : split(trim(modules_of_same_names()), ' ')) {

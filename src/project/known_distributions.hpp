@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,9 +14,9 @@ std::vector<std::string> modules_of(std::string_view distribution);
 /// `google.cloud.storage`; empty when none is known.
 std::vector<std::string> distributions_of(std::string_view module);
 
-/// The name that a person writes to install the module: `PyYAML` for `yaml`. Empty unless it is
+/// The name that a person writes to install the module: `PyYAML` for `yaml`. None unless it is
 /// known to be right: people paste it, and a name that is free may be anybody's.
-std::string usual_distribution(std::string_view module);
+std::optional<std::string> usual_distribution(std::string_view module);
 
 /// True when one of the `named` distributions provides `module`, depends on one that is known to,
 /// or has a name that fits the module's.

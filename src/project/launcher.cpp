@@ -12,44 +12,47 @@ namespace autopack::project {
 
 namespace {
 
-struct Row {
+struct LauncherRow {
   std::string_view name{};  ///< of the program, or of the module after `python -m`
   Launcher launcher{};
 };
 
 /// Each as the program's own `--help` has it.
 constexpr std::array programs{
-    Row{"torchrun", {.module = "torch", .starts_python = true, .module_flag = "-m"}},
-    Row{"accelerate",
-        {.module = "accelerate",
-         .starts_python = true,
-         .module_flag = "-m",
-         .subcommand = "launch"}},
-    Row{"accelerate-launch", {.module = "accelerate", .starts_python = true, .module_flag = "-m"}},
-    Row{"deepspeed", {.module = "deepspeed", .starts_python = true, .module_flag = "--module"}},
-    Row{"colossalai", {.module = "colossalai", .starts_python = true, .subcommand = "run"}},
-    Row{"fabric", {.module = "lightning", .starts_python = true, .subcommand = "run"}},
-    Row{"composer", {.module = "composer", .starts_python = true, .module_flag = "-m"}},
-    Row{"horovodrun", {.module = "horovod"}},
-    Row{"mpirun", {}},
-    Row{"mpiexec", {}},
-    Row{"srun", {}},
+    LauncherRow{"torchrun", {.module = "torch", .starts_python = true, .module_flag = "-m"}},
+    LauncherRow{"accelerate",
+                {.module = "accelerate",
+                 .starts_python = true,
+                 .module_flag = "-m",
+                 .subcommand = "launch"}},
+    LauncherRow{"accelerate-launch",
+                {.module = "accelerate", .starts_python = true, .module_flag = "-m"}},
+    LauncherRow{"deepspeed",
+                {.module = "deepspeed", .starts_python = true, .module_flag = "--module"}},
+    LauncherRow{"colossalai", {.module = "colossalai", .starts_python = true, .subcommand = "run"}},
+    LauncherRow{"fabric", {.module = "lightning", .starts_python = true, .subcommand = "run"}},
+    LauncherRow{"composer", {.module = "composer", .starts_python = true, .module_flag = "-m"}},
+    LauncherRow{"horovodrun", {.module = "horovod"}},
+    LauncherRow{"mpirun", {}},
+    LauncherRow{"mpiexec", {}},
+    LauncherRow{"srun", {}},
 };
 
 constexpr std::array modules{
-    Row{"torch.distributed.run", {.module = "torch", .starts_python = true, .module_flag = "-m"}},
-    Row{"torch.distributed.launch",
-        {.module = "torch", .starts_python = true, .module_flag = "-m"}},
-    Row{"accelerate.commands.launch",
-        {.module = "accelerate", .starts_python = true, .module_flag = "-m"}},
-    Row{"deepspeed.launcher.runner",
-        {.module = "deepspeed", .starts_python = true, .module_flag = "--module"}},
+    LauncherRow{"torch.distributed.run",
+                {.module = "torch", .starts_python = true, .module_flag = "-m"}},
+    LauncherRow{"torch.distributed.launch",
+                {.module = "torch", .starts_python = true, .module_flag = "-m"}},
+    LauncherRow{"accelerate.commands.launch",
+                {.module = "accelerate", .starts_python = true, .module_flag = "-m"}},
+    LauncherRow{"deepspeed.launcher.runner",
+                {.module = "deepspeed", .starts_python = true, .module_flag = "--module"}},
 };
 
 template <class Rows>
 std::optional<Launcher> find_in(const Rows& rows, std::string_view name) {
-  const auto found =
-      std::find_if(rows.begin(), rows.end(), [&](const Row& row) { return row.name == name; });
+  const auto found = std::find_if(rows.begin(), rows.end(),
+                                  [&](const LauncherRow& row) { return row.name == name; });
   return found == rows.end() ? std::nullopt : std::optional{found->launcher};
 }
 
@@ -80,7 +83,7 @@ std::optional<Launcher> find_launcher(std::span<const std::string> words) {
 
 std::optional<std::string> nearest_launcher(std::string_view program) {
   std::vector<std::string> names;
-  for (const Row& row : programs) {
+  for (const LauncherRow& row : programs) {
     names.emplace_back(row.name);
   }
   return nearest(program, names);
@@ -90,12 +93,12 @@ std::vector<std::string> read_launcher(Findings& findings,
                                        const Request& request,
                                        const Entry& entry) {
   const std::string origin = "launcher";
-  if (trim(request.launcher).empty()) {
+  if (!request.launcher || trim(*request.launcher).empty()) {
     return {};
   }
-  auto words = split_words(request.launcher);
+  auto words = split_words(*request.launcher);
   if (!words || words->empty()) {
-    findings.error(fmt::format("`{}` has a quote that is not closed", printable(request.launcher)),
+    findings.error(fmt::format("`{}` has a quote that is not closed", printable(*request.launcher)),
                    origin);
     return {};
   }
@@ -104,9 +107,9 @@ std::vector<std::string> read_launcher(Findings& findings,
     return *words;
   }
   const bool lacks_subcommand =
-      !launcher->subcommand.empty() && (words->size() == 1 || (*words)[1] != launcher->subcommand);
+      launcher->subcommand && (words->size() == 1 || (*words)[1] != *launcher->subcommand);
   if (lacks_subcommand) {
-    words->insert(words->begin() + 1, std::string{launcher->subcommand});
+    words->insert(words->begin() + 1, std::string{*launcher->subcommand});
   }
   const bool is_module =
       entry.kind == EntryKind::module || entry.kind == EntryKind::installed_module;
@@ -116,10 +119,9 @@ std::vector<std::string> read_launcher(Findings& findings,
         fmt::format("`{}` starts Python, and `{}` is {}", words->front(), printable(entry.value),
                     entry.kind == EntryKind::shell_script ? "run by bash" : "a program"),
         origin, {"name the Python file with `--script`, or leave the launcher out"});
-  } else if (launcher->starts_python && is_module && launcher->module_flag.empty()) {
+  } else if (launcher->starts_python && is_module && !launcher->module_flag) {
     findings.error(fmt::format("`{}` takes a file, not a module", words->front()), origin,
-                   {entry.file.empty() ? std::string{"--script=FILE"}
-                                       : fmt::format("--script={}", shell_quote(entry.file))});
+                   {fmt::format("--script={}", entry.file ? shell_quote(*entry.file) : "FILE")});
   }
   return *words;
 }

@@ -13,10 +13,10 @@ namespace autopack::project {
 
 /// A program that starts others.
 struct Launcher {
-  std::string_view module{};       ///< what brings it: `torch`; empty for one that is not Python's
-  bool starts_python{false};       ///< it takes a Python file itself
-  std::string_view module_flag{};  ///< before a dotted module; empty when it takes none
-  std::string_view subcommand{};   ///< stands between its name and its options: `launch`
+  std::optional<std::string_view> module{};  ///< what brings it: `torch`; none: it is not Python's
+  bool starts_python{false};                 ///< it takes a Python file itself
+  std::optional<std::string_view> module_flag{};  ///< before a dotted module; none: it takes none
+  std::optional<std::string_view> subcommand{};   ///< between its name and its options: `launch`
 };
 
 /// The launcher that `words` begin with; none when autopack does not know it.

@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "project/findings.hpp"
+#include "project/locks.hpp"
 #include "project/package_names.hpp"
 #include "project/requirement.hpp"
 #include "project/setup_py.hpp"
@@ -40,14 +41,14 @@ public:
 
   void add(std::string_view text) {
     const auto parsed = parse_requirement(text);
-    if (!parsed.marker.empty()) {
-      const auto marker = python::Marker::parse(parsed.marker);
+    if (parsed.marker) {
+      const auto marker = python::Marker::parse(*parsed.marker);
       if (marker && marker->holds_in(environment_) == false) {
         return;
       }
     }
-    if (!parsed.name.empty()) {
-      named_.names.push_back(parsed.name);
+    if (parsed.name) {
+      named_.names.push_back(*parsed.name);
     } else if (parsed.kind == Requirement::Kind::path || parsed.kind == Requirement::Kind::url) {
       named_.names.push_back(name_in_url(parsed.target));
     }
@@ -166,6 +167,10 @@ NamedDistributions named_distributions(const source::Tree& tree,
   }
   for (const auto& package : project.outside_packages) {
     requirements.add(package.name);
+  }
+  if (project.lock) {
+    const auto locked = names_in_lock(tree.read(project.lock->file));
+    named.names.insert(named.names.end(), locked.begin(), locked.end());
   }
   if (project.package) {
     add_metadata(named, requirements, tree, "", &project.package->extras);

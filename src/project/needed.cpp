@@ -12,17 +12,17 @@
 
 namespace autopack::project {
 
-void keep_what_is_needed(Findings& findings, Project& project) {
+void keep_what_is_needed(Findings& findings, const Request& request, Project& project) {
   const auto submodules = empty_submodules(findings);
   if (submodules.empty() && !project.ignore.asks_git()) {
     return;
   }
   const auto tree = source::remembering({std::shared_ptr<const source::Tree>{}, &findings.tree()});
   Findings found{*tree, project.ignore};
-  NeededFiles files{found, project};
+  NeededFiles files{found, project, request.python.get()};
   files.follow(project);
   for (const Problem& problem : found.problems()) {
-    findings.warn(problem.message, problem.origin, problem.hints);
+    findings.warn(problem.message, problem.origin.value_or(""), problem.hints);
   }
   for (const std::string& path : submodules) {
     const auto is_in_it = [&](const std::string& input) { return is_below(input, path); };

@@ -33,9 +33,9 @@ std::string tree_path(std::string_view text, std::string_view directory) {
 
 }  // namespace
 
-NeededFiles::NeededFiles(Findings& findings, const Project& project)
-    : findings_{&findings}, ignore_{project.ignore} {
-  roots_ = {parent_path(project.entry.file), ""};
+NeededFiles::NeededFiles(Findings& findings, const Project& project, RememberedPython* remembered)
+    : findings_{&findings}, remembered_{remembered}, ignore_{project.ignore} {
+  roots_ = {parent_path(project.entry.file.value_or("")), ""};
   if (project.package) {
     roots_.push_back(project.package->import_root);
   }
@@ -47,9 +47,9 @@ NeededFiles::NeededFiles(Findings& findings, const Project& project)
 }
 
 void NeededFiles::follow(const Project& project) {
-  visit(project.entry.file);
+  visit(project.entry.file.value_or(""));
   for (const Started& started : project.started) {
-    visit(started.file);
+    visit(started.file.value_or(""));
   }
   for (std::size_t looked = 0; !waiting_.empty() || !directories_.empty();) {
     for (; !waiting_.empty(); waiting_.pop_front()) {
@@ -72,7 +72,7 @@ bool NeededFiles::names(const std::string& path) const {
 }
 
 std::vector<NamedDirectory> NeededFiles::ignored_directories() const {
-  const auto& kept = ignore_.kept();
+  const auto kept = ignore_.kept();
   std::vector<NamedDirectory> directories;
   for (const auto& ignored : ignored_) {
     const std::string& path = ignored.first;
@@ -131,17 +131,17 @@ void NeededFiles::read(const std::string& path) {
   if (!place.is_file() || place.entry.size > largest_code) {
     return;
   }
-  const std::string text = findings_->tree().read(place.entry.path);
   if (!path.ends_with(".py")) {
-    read_words(path, text);
+    read_words(path, findings_->tree().read(place.entry.path));
     return;
   }
-  const PythonFile& file = python_files_[path] = read_python_file(text);
+  const PythonFile& file = python_files_[path] = read_python(place.entry);
   for (const Import& import : file.imports) {
     read_import(path, import);
   }
+  Mention mention{.from = path};
   for (const PythonString& string : file.strings) {
-    const Mention mention{.from = path, .line = string.line};
+    mention.line = string.line;
     if (!string.computed) {
       name(string.text, mention);
       continue;
@@ -150,6 +150,12 @@ void NeededFiles::read(const std::string& path) {
       name(part, mention);
     }
   }
+}
+
+PythonFile NeededFiles::read_python(const source::Entry& entry) const {
+  const auto& tree = findings_->tree();
+  return remembered_ != nullptr ? remembered_->of(tree, entry)
+                                : read_python_file(tree.read(entry.path));
 }
 
 void NeededFiles::read_words(const std::string& path, std::string_view text) {
@@ -166,12 +172,10 @@ void NeededFiles::read_words(const std::string& path, std::string_view text) {
 /// A text that may be a path, or the end of one; from the working directory, or from where it
 /// stands.
 void NeededFiles::name(std::string_view text, const Mention& mention) {
-  if (!may_be_path(text)) {
+  if (!may_be_path(text) || named_.contains(text)) {
     return;
   }
-  if (!named_.emplace(text).second) {
-    return;
-  }
+  named_.emplace(text);
   words_.try_emplace(base_name(text), mention);
   const std::string beside = parent_path(mention.from);
   for (const std::string& directory : {std::string{}, beside}) {

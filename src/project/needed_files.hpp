@@ -2,9 +2,11 @@
 
 #include "project/findings.hpp"
 #include "project/project.hpp"
+#include "project/remembered_python.hpp"
 
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -20,7 +22,8 @@ namespace autopack::project {
 /// ignores and the program imports or names.
 class NeededFiles {
 public:
-  NeededFiles(Findings& findings, const Project& project);
+  /// `remembered` may be null.
+  NeededFiles(Findings& findings, const Project& project, RememberedPython* remembered);
 
   /// Follows the entry, and what it starts. Warns of what stays out because it is large.
   void follow(const Project& project);
@@ -35,6 +38,15 @@ public:
   std::vector<NamedDirectory> ignored_directories() const;
 
 private:
+  /// Finds a view among strings.
+  struct TextHash {
+    using is_transparent = void;  // NOLINT(readability-identifier-naming): the library asks for it
+
+    std::size_t operator()(std::string_view text) const {
+      return std::hash<std::string_view>{}(text);
+    }
+  };
+
   /// Where a file stands by name.
   struct Mention {
     std::string path{};  ///< the file that is named, where that is known
@@ -48,6 +60,7 @@ private:
   void tell_too_large();
 
   void read(const std::string& path);
+  PythonFile read_python(const source::Entry& entry) const;
   void read_words(const std::string& path, std::string_view text);
 
   void name(std::string_view text, const Mention& mention);
@@ -65,14 +78,15 @@ private:
   bool may_hold(const std::string& directory, const std::string& path);
 
   Findings* findings_;
+  RememberedPython* remembered_;
   source::Selection ignore_;
   std::vector<std::string> roots_;  ///< where imports are looked for
   std::deque<std::string> waiting_;
   std::set<std::string> seen_;
   std::map<std::string, PythonFile> python_files_;
-  std::unordered_set<std::string> named_;           ///< all strings that may be paths
-  std::unordered_map<std::string, Mention> words_;  ///< their last components
-  std::deque<std::string> directories_;             ///< that are named, to be looked into
+  std::unordered_set<std::string, TextHash, std::equal_to<>> named_;  ///< that may be paths
+  std::unordered_map<std::string, Mention> words_;                    ///< their last components
+  std::deque<std::string> directories_;  ///< that are named, to be looked into
   std::set<std::string> looked_into_;
   std::size_t looked_at_{0};
   std::map<std::string, Mention> ignored_;  ///< directories that git ignores

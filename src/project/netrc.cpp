@@ -42,6 +42,19 @@ std::optional<std::string_view> next_word(std::string_view& text) {
   return word;
 }
 
+/// What a word of a file stands for.
+std::string unquoted(std::string_view word) {
+  if (word.starts_with('"')) {
+    word = word.substr(1, word.size() - 2);
+  }
+  std::string text;
+  for (std::size_t i = 0; i < word.size(); ++i) {
+    i += word[i] == '\\' && i + 1 < word.size() ? 1U : 0U;
+    text += word[i];
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string netrc_entries(std::string_view text, const std::set<std::string>& hosts) {
@@ -65,6 +78,23 @@ std::string netrc_entries(std::string_view text, const std::set<std::string>& ho
     }
   }
   return result.empty() ? result : result + "\n";
+}
+
+std::optional<NetrcLogin> netrc_login(std::string_view text, const std::string& host) {
+  const std::string entries = netrc_entries(text, {to_lower(host)});
+  std::string_view rest{entries};
+  std::optional<NetrcLogin> login;
+  while (const auto word = next_word(rest)) {
+    const std::string value = unquoted(next_word(rest).value_or(""));
+    if (*word == "machine") {
+      login.emplace();
+    } else if (*word == "login") {
+      login->user = value;
+    } else if (*word == "password") {
+      login->password = Secret{value};
+    }
+  }
+  return login;
 }
 
 }  // namespace autopack::project

@@ -15,22 +15,17 @@ namespace {
 
 using Requirements = std::vector<std::pair<std::string, std::string>>;
 
-struct Lock {
+struct Unread {
   const char* file;
-  const char* command;  ///< makes requirements.txt of it
+  const char* command;  ///< makes something of it that is read
 };
 
 /// Each as its tool's own `--help` has it.
-constexpr std::array locks{
-    Lock{"uv.lock", "uv export --format requirements-txt --no-emit-project -o requirements.txt"},
-    Lock{"poetry.lock", "poetry export -o requirements.txt"},
-    Lock{"pdm.lock", "pdm export -o requirements.txt"},
-    Lock{"Pipfile.lock", "pipenv requirements > requirements.txt"},
-    Lock{"Pipfile", "pipenv lock && pipenv requirements > requirements.txt"},
-    Lock{"pylock.toml", nullptr},
-    Lock{"conda-lock.yml", nullptr},
-    Lock{"conda-lock.yaml", nullptr},
-    Lock{"pixi.lock", nullptr},
+constexpr std::array unread{
+    Unread{"Pipfile", "pipenv lock"},
+    Unread{"conda-lock.yml", nullptr},
+    Unread{"conda-lock.yaml", nullptr},
+    Unread{"pixi.lock", nullptr},
 };
 
 /// A line of the pip part as a requirement; options have another way.
@@ -86,15 +81,15 @@ RequirementSources other_dependencies(Findings& findings, const Request& request
       add_pip_line(findings, sources.requirements, line, fmt::format("{}:{}", *file, number));
     }
     if (tells) {
-      sources.conda = {.file = *file, .packages = std::move(environment.packages)};
+      sources.conda = CondaRequest{.file = *file, .packages = std::move(environment.packages)};
     }
     return sources;
   }
-  for (const auto& lock : locks) {
+  for (const auto& lock : unread) {
     if (tells && findings.is_file(lock.file)) {
       findings.warn(
           fmt::format("`{}` is there, but nothing of it is installed: autopack reads "
-                      "requirements files",
+                      "requirements files and the locks of pip, uv, Poetry, PDM and pipenv",
                       lock.file),
           "",
           {lock.command != nullptr ? std::string{lock.command}

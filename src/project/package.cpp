@@ -3,8 +3,8 @@
 #include "base/text.hpp"
 #include "project/ini.hpp"
 #include "project/python_names.hpp"
-
-#include <fmt/format.h>
+#include "project/version_control.hpp"
+#include "python/name.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,8 +13,21 @@ namespace autopack::project {
 
 namespace {
 
-/// Names that setuptools leaves out when it looks for packages or modules by itself.
-bool is_reserved(std::string_view name) {
+bool describes_package(Findings& findings) {
+  if (!findings.is_file("setup.cfg")) {
+    return false;
+  }
+  const Ini ini = parse_ini(findings.tree().read(findings.follow("setup.cfg").entry.path));
+  return ini.contains("metadata") || ini.contains("options");
+}
+
+}  // namespace
+
+bool Package::is_called(const std::optional<std::string>& distribution) const {
+  return name && distribution == python::normalise_name(*name);
+}
+
+bool is_reserved_name(std::string_view name) {
   static constexpr std::array<std::string_view, 41> reserved{
       "ci",         "bin",        "debian",        "doc",       "docs",        "documentation",
       "manpages",   "news",       "newsfragments", "changelog", "test",        "tests",
@@ -27,16 +40,6 @@ bool is_reserved(std::string_view name) {
          std::find(reserved.begin(), reserved.end(), name) != reserved.end();
 }
 
-bool describes_package(Findings& findings) {
-  if (!findings.is_file("setup.cfg")) {
-    return false;
-  }
-  const Ini ini = parse_ini(findings.tree().read(findings.follow("setup.cfg").entry.path));
-  return ini.contains("metadata") || ini.contains("options");
-}
-
-}  // namespace
-
 std::vector<std::string> discovered_packages(const Findings& findings) {
   std::vector<std::string> packages;
   std::vector<std::string> modules;
@@ -45,7 +48,7 @@ std::vector<std::string> discovered_packages(const Findings& findings) {
     const std::string name = is_directory || !entry.path.ends_with(".py")
                                  ? entry.path
                                  : entry.path.substr(0, entry.path.size() - 3);
-    if (!is_identifier(name) || is_reserved(name) || findings.is_ignored(entry.path)) {
+    if (!is_identifier(name) || is_reserved_name(name) || findings.is_ignored(entry.path)) {
       continue;
     }
     if (is_directory && findings.is_file(entry.path + "/__init__.py")) {
@@ -57,18 +60,7 @@ std::vector<std::string> discovered_packages(const Findings& findings) {
   return packages.empty() ? modules : packages;
 }
 
-void pin_version(Findings& findings,
-                 Package& package,
-                 const std::string& variable,
-                 const std::string& origin) {
-  package.build_environment[variable] = "0.0.0";
-  findings.warn(
-      "the version of the package comes from version control, which is not in the "
-      "image: there it is `0.0.0`",
-      origin);
-}
-
-std::optional<Package> read_package(Findings& findings) {
+std::optional<Package> read_package(Findings& findings, const VersionSources& versions) {
   Package package;
   const bool has_setup_py = findings.is_file("setup.py");
   const bool has_setup_cfg = describes_package(findings);
@@ -82,6 +74,9 @@ std::optional<Package> read_package(Findings& findings) {
   }
   if (package.backend.starts_with("setuptools")) {
     read_setuptools(findings, package);
+  }
+  if (package.version_control && package.installs) {
+    pin_version(findings, versions, package);
   }
   if (package.import_root.empty() && findings.is_directory("src") &&
       !findings.is_file("src/__init__.py")) {

@@ -4,12 +4,16 @@
 #include "project/project.hpp"
 
 #include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace autopack::project {
 
 /// The user's own package; none when the tree holds no setup.py, no pyproject.toml that builds
-/// something or lists dependencies, and no setup.cfg that describes a package.
-std::optional<Package> read_package(Findings& findings);
+/// something or lists dependencies, and no setup.cfg that describes a package. `versions` tell the
+/// version of one that takes it from git.
+std::optional<Package> read_package(Findings& findings, const VersionSources& versions);
 
 /// Reads pyproject.toml into `package`; false when it holds the settings of tools only.
 bool read_pyproject(Findings& findings, Package& package);
@@ -17,12 +21,8 @@ bool read_pyproject(Findings& findings, Package& package);
 /// Reads setup.cfg and setup.py, as far as they are there, into `package`.
 void read_setuptools(Findings& findings, Package& package);
 
-/// The version of `package` comes from version control, which does not travel: `variable` pins it
-/// for the build, and that is told.
-void pin_version(Findings& findings,
-                 Package& package,
-                 const std::string& variable,
-                 const std::string& origin);
+/// True for names that setuptools leaves out when it looks for packages or modules by itself.
+bool is_reserved_name(std::string_view name);
 
 /// What setuptools would find by itself at the root of a tree: packages, else modules.
 std::vector<std::string> discovered_packages(const Findings& findings);

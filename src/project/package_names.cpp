@@ -10,23 +10,6 @@
 
 namespace autopack::project {
 
-std::string normalise_name(std::string_view name) {
-  std::string result;
-  bool separator = false;
-  for (const char c : to_lower(name)) {
-    if (c == '-' || c == '_' || c == '.') {
-      separator = true;
-      continue;
-    }
-    if (separator && !result.empty()) {
-      result += '-';
-    }
-    separator = false;
-    result += c;
-  }
-  return result;
-}
-
 bool is_archive_name(std::string_view name) {
   static constexpr std::array<std::string_view, 11> suffixes{
       ".whl", ".zip",    ".tar.gz", ".tgz",      ".tar", ".tar.bz2",

@@ -1,13 +1,14 @@
 #pragma once
 
+#include "python/name.hpp"
+
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace autopack::project {
 
-/// PEP 503: lower case, runs of `-`, `_` and `.` are one `-`.
-std::string normalise_name(std::string_view name);
+using python::normalise_name;
 
 /// True for `.whl`, `.zip`, `.tar.gz` and the other archives that pip installs.
 bool is_archive_name(std::string_view name);

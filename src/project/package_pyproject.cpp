@@ -3,6 +3,7 @@
 #include "project/package_names.hpp"
 #include "project/requirement.hpp"
 #include "project/toml.hpp"
+#include "project/version_control.hpp"
 
 #include <fmt/format.h>
 
@@ -14,7 +15,7 @@ namespace {
 
 using Node = toml::node_view<const toml::node>;
 
-const std::string origin = "pyproject.toml";
+const std::string pyproject_name = "pyproject.toml";
 
 /// A string or an array of strings; other values are left out.
 std::vector<std::string> strings_of(Node value) {
@@ -38,12 +39,13 @@ bool holds(Node list, std::string_view word) {
 }
 
 std::optional<toml::table> parse(Findings& findings) {
-  const auto text = findings.tree().read(findings.follow(origin).entry.path);
+  const auto text = findings.tree().read(findings.follow(pyproject_name).entry.path);
   try {
     return parse_toml(text);
   } catch (const toml::parse_error& error) {
-    findings.error(fmt::format("cannot read `{}`: {}", origin, printable(error.description())),
-                   fmt::format("{}:{}", origin, error.source().begin.line));
+    findings.error(
+        fmt::format("cannot read `{}`: {}", pyproject_name, printable(error.description())),
+        fmt::format("{}:{}", pyproject_name, error.source().begin.line));
     return std::nullopt;
   }
 }
@@ -59,15 +61,16 @@ public:
   /// `requirement` as it is given to pip; none when its package is one of `package`'s members.
   std::optional<std::string> apply(const std::string& requirement, Package& package) {
     const auto parsed = parse_requirement(requirement);
-    const auto* const source = find(parsed.name);
+    const auto* const source = parsed.name ? find(*parsed.name) : nullptr;
     if (source == nullptr || parsed.kind != Requirement::Kind::named) {
       return requirement;
     }
+    const auto& name = *parsed.name;
     const auto& table = *source;
     const std::string extras = parsed.extras.empty() ? "" : "[" + join(parsed.extras, ",") + "]";
     const auto at = [&](const std::string& url) {
-      const std::string marker = parsed.marker.empty() ? "" : " ; " + parsed.marker;
-      return fmt::format("{}{} @ {}{}", parsed.name, extras, url, marker);
+      const std::string marker = parsed.marker ? " ; " + *parsed.marker : "";
+      return fmt::format("{}{} @ {}{}", name, extras, url, marker);
     };
     if (const auto git = table["git"].value<std::string>()) {
       std::string url = git->starts_with("git+") ? *git : "git+" + *git;
@@ -84,12 +87,12 @@ public:
     }
     const auto path = table["path"].value<std::string>();
     if (path || table["workspace"].value_or(false)) {
-      return add_member(parsed.name, path, package) ? std::nullopt : std::optional{requirement};
+      return add_member(name, path, package) ? std::nullopt : std::optional{requirement};
     }
     if (const auto index = table["index"].value<std::string>()) {
-      findings_.warn(fmt::format("pip does not read that uv takes `{}` from the index `{}`",
-                                 parsed.name, printable(*index)),
-                     origin + " tool.uv.sources",
+      findings_.warn(fmt::format("pip does not read that uv takes `{}` from the index `{}`", name,
+                                 printable(*index)),
+                     pyproject_name + " tool.uv.sources",
                      {"name the index in requirements.txt: `--extra-index-url URL`"});
     }
     return requirement;
@@ -97,7 +100,7 @@ public:
 
 private:
   const toml::table* find(const std::string& name) const {
-    if (sources_ == nullptr || name.empty()) {
+    if (sources_ == nullptr) {
       return nullptr;
     }
     for (const auto& [key, value] : *sources_) {
@@ -117,7 +120,7 @@ private:
       findings_.error(
           fmt::format("`{}` comes from {}, which is not below the working directory",
                       printable(name), path ? "`" + printable(*path) + "`" : "the workspace"),
-          origin + " tool.uv.sources");
+          pyproject_name + " tool.uv.sources");
       return false;
     }
     package.members.push_back(*directory);
@@ -178,16 +181,16 @@ void read_requirements(Findings& findings, const toml::table& document, Package&
 
 void read_project_table(Findings& findings, const toml::table& document, Package& package) {
   const auto project = document["project"];
-  package.name = project["name"].value_or(std::string{});
-  if (package.name.empty()) {
-    findings.error("`project.name` is missing", origin);
+  package.name = non_empty(project["name"].value_or(std::string{}));
+  if (!package.name) {
+    findings.error("`project.name` is missing", pyproject_name);
   }
   const auto readme = project["readme"];
   const auto file =
       readme.is_table() ? readme["file"].value<std::string>() : readme.value<std::string>();
   if (file && !findings.is_file(source::normalise(*file).value_or(""))) {
     findings.error(fmt::format("`{}` does not exist", printable(*file)),
-                   origin + " project.readme");
+                   pyproject_name + " project.readme");
   }
   read_requirements(findings, document, package);
 }
@@ -236,22 +239,6 @@ std::string reason_not_to_install(Findings& findings, const toml::table& documen
   return {};
 }
 
-void read_versions(Findings& findings, const toml::table& document, Package& package) {
-  const auto tool = document["tool"];
-  if (tool["setuptools_scm"]) {
-    pin_version(findings, package, "SETUPTOOLS_SCM_PRETEND_VERSION",
-                origin + " tool.setuptools_scm");
-  } else if (tool["hatch"]["version"]["source"].value_or(std::string{}) == "vcs") {
-    pin_version(findings, package, "SETUPTOOLS_SCM_PRETEND_VERSION",
-                origin + " tool.hatch.version");
-  } else if (tool["pdm"]["version"]["source"].value_or(std::string{}) == "scm") {
-    pin_version(findings, package, "PDM_BUILD_SCM_VERSION", origin + " tool.pdm.version");
-  } else if (tool["poetry-dynamic-versioning"]["enable"].value_or(false)) {
-    pin_version(findings, package, "POETRY_DYNAMIC_VERSIONING_BYPASS",
-                origin + " tool.poetry-dynamic-versioning");
-  }
-}
-
 }  // namespace
 
 bool read_pyproject(Findings& findings, Package& package) {
@@ -269,7 +256,7 @@ bool read_pyproject(Findings& findings, Package& package) {
   package.backend =
       build_system["build-backend"].value_or(std::string{"setuptools.build_meta:__legacy__"});
   package.build_requirements = strings_of(build_system["requires"]);
-  package.name = (*document)["tool"]["poetry"]["name"].value_or(std::string{});
+  package.name = non_empty((*document)["tool"]["poetry"]["name"].value_or(std::string{}));
   if (project) {
     read_project_table(findings, *document, package);
   }
@@ -281,15 +268,17 @@ bool read_pyproject(Findings& findings, Package& package) {
         fmt::format("what the project needs is not installed: {}, and only its tool can tell what "
                     "that is",
                     reason),
-        origin, {"list it in requirements.txt"});
+        pyproject_name, {"list it in requirements.txt"});
   }
   if (!build_system.is_table() && (poetry || flit) && package.installs) {
     findings.warn(
         fmt::format("`[tool.{}]` is not read: without `[build-system]` pip builds with setuptools",
                     poetry ? "poetry" : "flit"),
-        origin);
+        pyproject_name);
   }
-  read_versions(findings, *document, package);
+  if (auto tool = version_control_in(*document)) {
+    package.version_control = std::make_shared<const VersionControl>(std::move(*tool));
+  }
   return true;
 }
 

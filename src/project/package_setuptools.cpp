@@ -6,6 +6,7 @@
 #include "project/python_names.hpp"
 #include "project/requirement.hpp"
 #include "project/setup_py.hpp"
+#include "project/version_control.hpp"
 
 #include <fmt/format.h>
 
@@ -19,10 +20,17 @@ std::string text_of(const Findings& findings, const char* file) {
   return findings.tree().read(findings.follow(file).entry.path);
 }
 
+/// The first file that says where versions come from counts.
+void set_version_control(Package& package, VersionControl tool) {
+  if (!package.version_control) {
+    package.version_control = std::make_shared<const VersionControl>(std::move(tool));
+  }
+}
+
 void read_setup_cfg(Findings& findings, Package& package) {
   const Ini ini = parse_ini(text_of(findings, "setup.cfg"));
-  if (const auto name = find_option(ini, "metadata", "name"); name && package.name.empty()) {
-    package.name = *name;
+  if (const auto name = find_option(ini, "metadata", "name"); name && !package.name) {
+    package.name = non_empty(*name);
   }
   const auto directories = find_option(ini, "options", "package_dir").value_or("");
   for (const auto& item : split(replace_all(directories, ",", "\n"), '\n')) {
@@ -33,7 +41,7 @@ void read_setup_cfg(Findings& findings, Package& package) {
     }
   }
   if (ini.contains("files") || ini.contains("pbr")) {
-    pin_version(findings, package, "PBR_VERSION", "setup.cfg");
+    set_version_control(package, pbr("setup.cfg"));
   }
 }
 
@@ -50,7 +58,7 @@ bool is_there_in_isolation(const Findings& findings,
   const auto brought_by = distributions_of(module);
   return std::any_of(package.build_requirements.begin(), package.build_requirements.end(),
                      [&](const std::string& text) {
-                       const auto name = normalise_name(parse_requirement(text).name);
+                       const auto name = parse_requirement(text).name;
                        return std::find(brought_by.begin(), brought_by.end(), name) !=
                               brought_by.end();
                      });
@@ -73,7 +81,7 @@ void read_build_imports(Findings& findings, Package& package, const SetupPy& fac
 
 void read_setup_script(Findings& findings, Package& package) {
   const SetupPy facts = read_setup_py(text_of(findings, "setup.py"));
-  if (!facts.name.empty()) {
+  if (facts.name) {
     package.name = facts.name;
   }
   const auto root = facts.package_directory.find("");
@@ -85,10 +93,17 @@ void read_setup_script(Findings& findings, Package& package) {
            std::find(facts.literals.begin(), facts.literals.end(), word) != facts.literals.end();
   };
   if (says("use_scm_version")) {
-    pin_version(findings, package, "SETUPTOOLS_SCM_PRETEND_VERSION", "setup.py");
+    auto tool = setuptools_scm("setup.py");
+    for (const char* const setting :
+         {"tag_regex", "version_scheme", "git_describe_command", "fallback_version"}) {
+      if (says(setting)) {
+        tool.not_followed.emplace_back(setting);
+      }
+    }
+    set_version_control(package, std::move(tool));
   }
   if (says("pbr")) {
-    pin_version(findings, package, "PBR_VERSION", "setup.py");
+    set_version_control(package, pbr("setup.py"));
   }
   read_build_imports(findings, package, facts);
 }

@@ -7,9 +7,13 @@ namespace autopack::project {
 
 namespace {
 
-/// How many bytes at the front of `text` are one of `characters`; 0 when none is.
+/// How many bytes at the front of `text` are one of `characters`, which are white space and not the
+/// plain one; 0 when none is.
 template <std::size_t count>
 std::size_t leading(std::string_view text, const std::array<std::string_view, count>& characters) {
+  if (text.front() >= ' ' && text.front() <= '~') {
+    return 0;
+  }
   const auto* const found =
       std::find_if(characters.begin(), characters.end(),
                    [&](std::string_view character) { return text.starts_with(character); });

@@ -4,8 +4,8 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
-#include "project/ini.hpp"
 #include "project/netrc.hpp"
+#include "project/pip_options.hpp"
 #include "project/requirement_lines.hpp"
 
 #include <fmt/format.h>
@@ -27,108 +27,13 @@ constexpr std::array<std::string_view, 10> carried{
 
 using Options = std::map<std::string, std::string>;
 
-std::vector<std::string> words_of(std::string_view value) {
-  std::vector<std::string> words;
-  for (const auto& line : split(value, '\n')) {
-    for (const auto& word : split(replace_all(line, "\t", " "), ' ')) {
-      if (const auto bare = trim(word); !bare.empty()) {
-        words.emplace_back(bare);
-      }
-    }
-  }
-  return words;
-}
-
-/// pip reads `default-timeout`, `index_url` and `index-url` alike.
-std::string option_name(std::string_view name) {
-  const std::string dashed = replace_all(to_lower(name), "_", "-");
-  return dashed == "default-timeout" ? "timeout" : dashed == "pypi-url" ? "index-url" : dashed;
-}
-
-class Collector {
-public:
-  Collector(const Environment& environment, const fs::path& system)
-      : environment_{&environment}, system_{&system} {}
-
-  Options run() {
-    for (const auto& file : files()) {
-      read(file);
-    }
-    // A command's own section beats [global] wherever each stands.
-    Options options = global_;
-    for (const auto& [name, value] : install_) {
-      options[name] = value;
-    }
-    for (const auto& [name, value] : environment_->all()) {
-      if (name.starts_with("PIP_") && !value.empty()) {
-        options[option_name(std::string_view{name}.substr(4))] = value;
-      }
-    }
-    std::erase_if(options, [](const auto& option) {
-      return std::find(carried.begin(), carried.end(), option.first) == carried.end();
-    });
-    return options;
-  }
-
-private:
-  /// In the order in which later ones win.
-  std::vector<fs::path> files() const {
-    const auto own = environment_->get("PIP_CONFIG_FILE");
-    if (own == "/dev/null") {
-      return {};
-    }
-    std::vector<fs::path> list;
-    const auto shared = environment_->get("XDG_CONFIG_DIRS");
-    for (const auto& directory : split(shared.value_or((*system_ / "xdg").string()), ':')) {
-      list.push_back(fs::path{directory} / "pip" / "pip.conf");
-    }
-    list.push_back(*system_ / "pip.conf");
-    std::error_code code;
-    if (!own || !fs::exists(*own, code)) {
-      const auto configuration = environment_->get("XDG_CONFIG_HOME");
-      list.push_back(environment_->home() / ".pip" / "pip.conf");
-      list.push_back((configuration ? fs::path{*configuration} : environment_->home() / ".config") /
-                     "pip" / "pip.conf");
-    }
-    if (const auto virtual_environment = environment_->get("VIRTUAL_ENV")) {
-      list.push_back(fs::path{*virtual_environment} / "pip.conf");
-    }
-    if (own) {
-      list.emplace_back(*own);
-    }
-    return list;
-  }
-
-  void read(const fs::path& file) {
-    const auto text = read_file_if_exists(file);
-    if (!text) {
-      return;
-    }
-    const Ini ini = parse_ini(*text);
-    for (const auto& [section, target] : {std::pair{"global", &global_}, {"install", &install_}}) {
-      const auto found = ini.find(section);
-      if (found == ini.end()) {
-        continue;
-      }
-      for (const auto& [name, value] : found->second) {
-        (*target)[option_name(name)] = value;
-      }
-    }
-  }
-
-  const Environment* environment_;
-  const fs::path* system_;
-  Options global_;
-  Options install_;
-};
-
 /// Paths of this machine lead nowhere in a build: only URLs stay in `find-links`.
 void drop_local_links(Options& options, std::vector<std::string>& notes) {
   const auto links = options.find("find-links");
   if (links == options.end()) {
     return;
   }
-  auto words = words_of(links->second);
+  auto words = pip_words(links->second);
   std::erase_if(words, [&](const std::string& word) {
     const auto url = Url::parse(word);
     const bool local = !url || url->scheme == "file";
@@ -162,7 +67,7 @@ std::string configuration_text(const Options& options) {
     // A line that is not indented would be an option or a section of its own.
     const auto words = name == "proxy"
                            ? std::vector{replace_all(std::string{trim(value)}, "\n", "\n    ")}
-                           : words_of(value);
+                           : pip_words(value);
     if (words.size() == 1) {
       text += fmt::format("{} = {}\n", name, words.front());
     } else if (!words.empty()) {
@@ -179,26 +84,13 @@ std::set<std::string> hosts_of(const Options& options, const std::vector<std::st
     if (found == options.end()) {
       continue;
     }
-    for (const auto& word : words_of(found->second)) {
+    for (const auto& word : pip_words(found->second)) {
       if (const auto url = Url::parse(word)) {
         hosts.insert(url->host);
       }
     }
   }
   return hosts;
-}
-
-std::string find_netrc(const Environment& environment, const std::set<std::string>& hosts) {
-  std::vector<fs::path> places{environment.home() / ".netrc", environment.home() / "_netrc"};
-  if (const auto named = environment.get("NETRC")) {
-    places = {*named};
-  }
-  for (const auto& place : places) {
-    if (const auto text = read_file_if_exists(place)) {
-      return netrc_entries(*text, hosts);
-    }
-  }
-  return {};
 }
 
 /// The shell file, and what it makes pip see.
@@ -220,7 +112,7 @@ std::string environment_text(const PipSettings& settings,
 std::string describe(const Options& options) {
   std::vector<std::string> parts;
   for (const auto& [name, value] : options) {
-    auto words = words_of(value);
+    auto words = pip_words(value);
     std::transform(words.begin(), words.end(), words.begin(),
                    [](const std::string& word) { return printable(redact_url(word)); });
     parts.push_back(fmt::format("{} {}", name, join(words, " ")));
@@ -234,7 +126,10 @@ PipSettings find_pip_settings(const Environment& environment,
                               const std::vector<std::string>& hosts,
                               const std::vector<std::string>& variables,
                               const fs::path& system) {
-  Options options = Collector{environment, system}.run();
+  Options options = find_pip_options(environment, system);
+  std::erase_if(options, [](const auto& option) {
+    return std::find(carried.begin(), carried.end(), option.first) == carried.end();
+  });
   std::vector<std::string> notes;
   drop_local_links(options, notes);
   PipSettings settings;
@@ -249,7 +144,9 @@ PipSettings find_pip_settings(const Environment& environment,
   if (!options.empty()) {
     settings.files["pip.conf"] = Secret{configuration_text(options)};
   }
-  if (const std::string entries = find_netrc(environment, hosts_of(options, hosts));
+  const auto netrc = find_netrc(environment);
+  if (const std::string entries =
+          netrc ? netrc_entries(netrc->reveal(), hosts_of(options, hosts)) : std::string{};
       !entries.empty()) {
     settings.files["netrc"] = Secret{entries};
     settings.has_credentials = true;

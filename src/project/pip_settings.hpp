@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,9 +22,8 @@ struct PipSettings {
   /// By name in pip_settings_directory: `pip.conf`, `netrc`, `cert.pem`, `client-cert.pem`, and
   /// `environment`, a shell file that makes pip read the others. Empty when nothing is set.
   std::map<std::string, Secret> files{};
-  bool has_credentials{false};  ///< a password, a token or a key is among them
-  std::string
-      description{};  ///< one line without secrets, for `-v`; empty when there is nothing to say
+  bool has_credentials{false};               ///< a password, a token or a key is among them
+  std::optional<std::string> description{};  ///< one line without secrets, for `-v`
 };
 
 /// Collects what matters for finding packages from `PIP_*`, pip's configuration files and netrc, as

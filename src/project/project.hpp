@@ -2,11 +2,14 @@
 
 #include "base/error.hpp"
 #include "project/python_file.hpp"
+#include "project/requirement.hpp"
 #include "python/specifier.hpp"
+#include "source/git.hpp"
 #include "source/selection.hpp"
 #include "source/tree.hpp"
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -15,12 +18,27 @@
 
 namespace autopack::project {
 
+class RememberedPython;
+struct VersionControl;
+
+/// What tells the version of a package that takes it from git's tags.
+struct VersionSources {
+  /// As source::describe_in_git; empty: nothing is known of git.
+  std::function<std::optional<source::GitDescription>(const source::GitTagQuery&)> describe{};
+  /// The user's variables, those for the build first; none when one is unset.
+  std::function<std::optional<std::string>(const std::string& name)> variable{};
+};
+
+/// Where settings were given, in words (`--script`, autopack.yaml:2), by their names in a
+/// pool.
+using GivenAt = std::map<std::string, std::string, std::less<>>;
+
 /// What the user asked to package; nothing resolved yet. Field names follow the keys of
 /// `--worker-pool-spec`.
 struct Request {
   std::filesystem::path directory{"."};     ///< local-package-path
-  std::string script{};                     ///< exactly one of script, module and command
-  std::string module{};                     ///< python-module
+  std::optional<std::string> script{};      ///< exactly one of script, module and command
+  std::optional<std::string> module{};      ///< python-module
   std::vector<std::string> requirements{};  ///< requirement specifiers
   std::vector<std::string> extra_packages{};
   std::vector<std::string> extra_dirs{};
@@ -28,12 +46,22 @@ struct Request {
   std::vector<std::string> exclude{};  ///< patterns of what does not
   /// Of the directory; null where files come from git, or git does not know it.
   std::shared_ptr<const source::GitWorkTree> git{};
-  std::filesystem::path dockerfile{};  ///< the user's own; excludes entry and dependencies
+  /// The user's own; excludes entry and dependencies.
+  std::optional<std::filesystem::path> dockerfile{};
   std::vector<std::string> command{};  ///< the words of the entry point, with no script or module
-  std::string launcher{};              ///< starts script or module: `torchrun --nproc-per-node=2`
+  std::optional<std::string>
+      launcher{};  ///< starts script or module: `torchrun --nproc-per-node=2`
   std::vector<std::string> requirement_files{};  ///< instead of those that are found
-  std::vector<std::string> package_extras{};     ///< of the project's own package
-  std::vector<std::string> groups{};             ///< of `[dependency-groups]`
+  /// Says what is installed, instead of requirement files; `none`: no lock does. Where none is
+  /// named, one that is found does, if there are no such files.
+  std::optional<std::string> lock{};
+  std::vector<std::string> package_extras{};   ///< of the project's own package
+  std::vector<std::string> groups{};           ///< of `[dependency-groups]`, or of the lock
+  std::shared_ptr<RememberedPython> python{};  ///< of earlier runs; null: none
+  VersionSources versions{};
+  GivenAt given_at{};
+
+  bool has_entry() const { return script || module || !command.empty(); }
 };
 
 enum class EntryKind {
@@ -47,9 +75,8 @@ enum class EntryKind {
 struct Entry {
   EntryKind kind{EntryKind::python_script};
   std::string value{};  ///< script path relative to the tree, dotted module, or program
-  /// The file that runs: `trainer/task.py`, `trainer/__main__.py`; empty when it is not in the
-  /// tree.
-  std::string file{};
+  /// The file that runs: `trainer/task.py`, `trainer/__main__.py`; none when it is not in the tree.
+  std::optional<std::string> file{};
   std::vector<std::string> words{};     ///< of a program: itself and its arguments
   std::vector<std::string> launcher{};  ///< what starts it: `torchrun`, `--nproc-per-node=2`
 };
@@ -58,7 +85,7 @@ struct Entry {
 struct Started {
   EntryKind kind{EntryKind::python_script};  ///< python_script, module or installed_module
   std::string value{};                       ///< script path relative to the tree, or dotted module
-  std::string file{};                        ///< as of an Entry; empty when it is not in the tree
+  std::optional<std::string> file{};         ///< as of an Entry
   std::string root{};    ///< directory, relative to the tree, that comes first in sys.path
   std::string origin{};  ///< `train.sh:12`
 };
@@ -73,9 +100,9 @@ struct Extra {
 /// The user's own package. It is installed from where its code stands in the image, as with
 /// `pip install -e .`; what that reads and writes is observed, not guessed.
 struct Package {
-  std::string name{};         ///< distribution name when it can be read; may be empty
-  std::string backend{};      ///< `setuptools.build_meta`, `flit_core.buildapi`, ...
-  std::string import_root{};  ///< "", `src` or the like: where its modules are
+  std::optional<std::string> name{};  ///< of the distribution, when it can be read
+  std::string backend{};              ///< `setuptools.build_meta`, `flit_core.buildapi`, ...
+  std::string import_root{};          ///< "", `src` or the like: where its modules are
   std::vector<std::string>
       files{};          ///< those that describe it: pyproject.toml, setup.cfg, setup.py
   bool installs{true};  ///< false: its files only list what the program needs
@@ -88,9 +115,16 @@ struct Package {
   bool isolated{true};
   std::vector<std::string> build_requirements{};  ///< of the build, when it is not isolated
   bool needs_pyproject{false};  ///< setup.cfg alone: pip wants an empty pyproject.toml beside it
-  /// Variables for the build, for a version that would come from version control: the image has
-  /// none.
+  /// Takes the version from git's tags; null: none does.
+  std::shared_ptr<const VersionControl> version_control{};
+  /// What the build is told, because the image has no repository; none when it says the version
+  /// itself.
+  std::optional<std::string> version{};
+  /// Variables that tell it to the build. None though there is a version: a file PKG-INFO does.
   std::map<std::string, std::string> build_environment{};
+
+  /// True when `distribution` (PEP 503) is its name.
+  bool is_called(const std::optional<std::string>& distribution) const;
 };
 
 /// Versions of Python that the project says it runs with.
@@ -108,7 +142,16 @@ struct LineEdit {
   std::string file{};  ///< relative to the tree
   int first_line{0};   ///< 1-based
   int last_line{0};
-  std::string text{};  ///< what stands there instead; empty: nothing
+  std::string text{};  ///< what stands there instead
+};
+
+/// A lock that chooses what is installed.
+struct Lock {
+  std::string file{};                 ///< relative to the tree
+  std::vector<std::string> extras{};  ///< of the project that are asked for; PEP 503, sorted
+  std::vector<std::string> groups{};  ///< the same of dependencies
+
+  bool operator==(const Lock&) const = default;
 };
 
 /// What a conda environment file asks conda for; nobody installs it.
@@ -129,6 +172,7 @@ struct Project {
   Entry entry{};
   std::vector<Started> started{};  ///< by the entry, when that is a shell script or a command
   std::vector<std::string> python_path{};  ///< what shell scripts put on PYTHONPATH; of the tree
+  std::optional<Lock> lock{};              ///< none where requirement files or flags say it all
   std::vector<std::string> requirement_files{};  ///< passed to pip with -r: `requirements.txt`
   /// Every file and directory those read, themselves included (`-r`, `-c`, wheels, `./dir`,
   /// `--find-links` directories), relative to the tree, sorted.
@@ -146,18 +190,28 @@ struct Project {
   std::vector<std::string> extra_dirs{};      ///< inside the tree, files too
   std::vector<Extra> outside_packages{};
   std::vector<Extra> outside_dirs{};
-  CondaRequest conda{};
+  std::optional<CondaRequest> conda{};
   std::optional<Package> package{};
   std::optional<RequiresPython> requires_python{};  ///< none too when it cannot be read
   /// Normalised requirement lines of all files in reading order, comments and white space gone; for
   /// keys and for telling what changed.
   std::vector<std::string> normalised_requirements{};
+  /// The same as parts with their places; the project itself is not among them.
+  std::vector<ListedRequirement> listed_requirements{};
+  std::vector<ListedOption> listed_options{};
   source::Selection ignore{};
   /// Directories that git ignores, so that they stay out, and that the program names; sorted.
   std::vector<NamedDirectory> ignored_directories{};
   /// What Python files that the program reaches say, by path; those that the scan read.
   std::map<std::string, PythonFile> python_files{};
+  GivenAt given_at{};  ///< of the Request
   Problems warnings{};
+
+  /// Where the setting `key` was given, for messages; the key itself when that is not known.
+  std::string origin_of(const std::string& key) const {
+    const auto found = given_at.find(key);
+    return found == given_at.end() ? key : found->second;
+  }
 };
 
 /// Scans `tree` for what `request` asks. All findings at once as Error(project), or Error(usage)

@@ -1,5 +1,6 @@
 #include "project/python_file.hpp"
 
+#include "project/path_texts.hpp"
 #include "project/python_tokens.hpp"
 
 #include <algorithm>
@@ -69,6 +70,12 @@ bool asks_for_main(const Statement& statement) {
 
 constexpr std::size_t longest_string{200};
 
+bool may_hold_path(const Token& string) {
+  const bool is_short = string.text.size() <= longest_string;
+  return is_short &&
+         (string.computed ? string.text.find('/') != std::string::npos : may_be_path(string.text));
+}
+
 bool may_fail(std::string_view block) {
   return block == "try" || block == "except" || block == "else" || block == "finally" ||
          block == "if" || block == "elif";
@@ -80,14 +87,13 @@ bool is_of_interest(const Token& first) {
          first.is_name("print");
 }
 
-class Reader {
+class PythonReader {
 public:
   PythonFile run(std::string_view text) {
     PythonTokens tokens{text};
     for (Token token; tokens.next(token);) {
       note_path(token);
-      if (token.kind == Token::Kind::string && !token.text.empty() &&
-          token.text.size() <= longest_string) {
+      if (token.kind == Token::Kind::string && may_hold_path(token)) {
         file_.strings.push_back(
             {.text = token.text, .computed = token.computed, .line = token.line});
       }
@@ -130,7 +136,7 @@ private:
                          .nested = first.indented && !when_main,
                          .optional = first.indented && may_fail(block_),
                          .when_main = when_main};
-    if (file_.python2_line == 0 && first.is_name("print") && statement_.size() > 1 &&
+    if (!file_.python2_line && first.is_name("print") && statement_.size() > 1 &&
         statement_[1].kind == Token::Kind::string) {
       file_.python2_line = first.line;
     }
@@ -151,7 +157,7 @@ private:
 }  // namespace
 
 PythonFile read_python_file(std::string_view text) {
-  return Reader{}.run(text);
+  return PythonReader{}.run(text);
 }
 
 }  // namespace autopack::project

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,8 @@ struct Import {
   bool nested{false};                ///< in a function or another block
   bool optional{false};              ///< below `try`, `if` and the like: its failure may be meant
   bool when_main{false};             ///< below `if __name__ == "__main__":`
+
+  bool operator==(const Import&) const = default;
 };
 
 /// A string of a Python file, of one line mostly.
@@ -22,14 +25,18 @@ struct PythonString {
   std::string text{};    ///< its value; of an f-string as it is written
   bool computed{false};  ///< an f-string
   int line{0};           ///< 1-based
+
+  bool operator==(const PythonString&) const = default;
 };
 
 /// What a Python file says, as far as packaging it needs.
 struct PythonFile {
   std::vector<Import> imports{};
-  std::vector<PythonString> strings{};  ///< those of at most 200 bytes
+  std::vector<PythonString> strings{};  ///< those that may be paths
   bool changes_path{false};             ///< names `sys.path`: where it finds modules is not known
-  int python2_line{0};                  ///< 1-based, of the first `print "..."`; 0: none
+  std::optional<int> python2_line{};    ///< 1-based, of the first `print "..."`
+
+  bool operator==(const PythonFile&) const = default;
 };
 
 /// What `text` says, without running it.

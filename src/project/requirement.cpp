@@ -35,11 +35,13 @@ std::string_view leading_name(std::string_view text) {
   return end > 0 && is_word(text.front()) ? text.substr(0, end) : std::string_view{};
 }
 
-Requirement malformed(std::string problem, std::string hint = {}) {
+Requirement refuse(std::string problem, std::optional<std::string> hint = {}) {
   Requirement result;
   result.kind = Requirement::Kind::malformed;
   result.problem = redact_credentials(std::move(problem));
-  result.hint = redact_credentials(std::move(hint));
+  if (hint) {
+    result.hint = redact_credentials(std::move(*hint));
+  }
   return result;
 }
 
@@ -80,11 +82,10 @@ Requirement local(std::string_view path) {
   result.kind = Requirement::Kind::path;
   const auto [target, extras] = split_path_extras(trim(path));
   if (target.empty()) {
-    return malformed("a `file:` URL without a path");
+    return refuse("a `file:` URL without a path");
   }
   if (target.find("://") != std::string_view::npos) {
-    return malformed(
-        fmt::format("`{}` is neither a requirement, a path nor a URL", printable(path)));
+    return refuse(fmt::format("`{}` is neither a requirement, a path nor a URL", printable(path)));
   }
   result.target = target;
   result.extras = extras;
@@ -179,7 +180,7 @@ std::pair<std::string_view, std::optional<std::string_view>> split_marker(std::s
 }
 
 /// What follows the name: extras, then `@ url` or conditions.
-Requirement named(std::string_view text) {
+Requirement read_name(std::string_view text) {
   const auto name = leading_name(text);
   if (name.empty() && text.starts_with("${") && !variables_of(text).empty()) {
     Requirement unknown;
@@ -187,8 +188,7 @@ Requirement named(std::string_view text) {
     return unknown;
   }
   if (name.empty()) {
-    return malformed(
-        fmt::format("`{}` does not start with the name of a package", printable(text)));
+    return refuse(fmt::format("`{}` does not start with the name of a package", printable(text)));
   }
   Requirement result;
   result.name = normalise_name(name);
@@ -196,13 +196,13 @@ Requirement named(std::string_view text) {
   if (rest.starts_with('[')) {
     const auto close = rest.find(']');
     if (close == std::string_view::npos) {
-      return malformed(fmt::format("`{}` has no `]`", printable(text)));
+      return refuse(fmt::format("`{}` has no `]`", printable(text)));
     }
     for (const auto& part : split(rest.substr(1, close - 1), ',')) {
       const auto extra = trim(part);
       const bool none_at_all = extra.empty() && trim(rest.substr(1, close - 1)).empty();
       if (!none_at_all && (extra.empty() || leading_name(extra).size() != extra.size())) {
-        return malformed(fmt::format("`{}` has a malformed list of extras", printable(text)));
+        return refuse(fmt::format("`{}` has a malformed list of extras", printable(text)));
       }
       if (!extra.empty()) {
         result.extras.push_back(normalise_name(extra));
@@ -214,7 +214,7 @@ Requirement named(std::string_view text) {
   if (rest.starts_with('@')) {
     const auto where = trim(rest.substr(1));
     if (where.empty()) {
-      return malformed(fmt::format("`{}` names no URL after `@`", printable(text)));
+      return refuse(fmt::format("`{}` names no URL after `@`", printable(text)));
     }
     Requirement target = is_url(where) ? address(where) : local(where);
     target.name = result.name;
@@ -227,11 +227,11 @@ Requirement named(std::string_view text) {
     return result;
   }
   if (rest.starts_with('=') && !rest.starts_with("==")) {
-    return malformed(fmt::format("`{}`: `=` is not a version operator", printable(text)),
-                     fmt::format("did you mean `{}={}`?", name, rest));
+    return refuse(fmt::format("`{}`: `=` is not a version operator", printable(text)),
+                  fmt::format("did you mean `{}={}`?", name, rest));
   }
-  return malformed(fmt::format("`{}` is not a requirement: cannot read `{}` after the name",
-                               printable(text), printable(rest)));
+  return refuse(fmt::format("`{}` is not a requirement: cannot read `{}` after the name",
+                            printable(text), printable(rest)));
 }
 
 /// True for `name @ url` and `name[extra] @ url`.
@@ -250,45 +250,47 @@ bool has_at_form(std::string_view text) {
 Requirement parse_requirement(std::string_view text) {
   text = trim(text);
   if (text.empty()) {
-    return malformed("an empty requirement");
+    return refuse("an empty requirement");
   }
   const bool at_form = has_at_form(text);
   const auto [body, marker] = split_marker(text, is_url(text));
   const bool is_known = marker && !marker->empty() && variables_of(*marker).empty();
   if (is_known && !marker_is_plausible(*marker)) {
-    return malformed(fmt::format("`{}` has a malformed marker after `;`", printable(text)));
+    return refuse(fmt::format("`{}` has a malformed marker after `;`", printable(text)));
   }
   Requirement result;
   if (at_form) {
-    result = named(body);
+    result = read_name(body);
   } else if (is_url(body)) {
     result = address(body);
   } else {
-    result = looks_like_path(body) ? local(body) : named(body);
+    result = looks_like_path(body) ? local(body) : read_name(body);
   }
-  if (marker) {
+  if (marker && !marker->empty()) {
     result.marker = *marker;
   }
   return result;
 }
 
 std::string normalised(const Requirement& requirement) {
-  std::string text = requirement.name;
+  std::string text = requirement.name.value_or("");
   if (!requirement.extras.empty() && requirement.kind != Requirement::Kind::path) {
     text += "[" + join(requirement.extras, ",") + "]";
   }
   if (requirement.kind == Requirement::Kind::named) {
-    text += requirement.rest;
+    const auto& rest = requirement.rest;
+    // As it was written, with `${NAME}`, it may begin with what would lengthen the name.
+    text += (!rest.empty() && is_name_character(rest.front()) ? " " : "") + rest;
   } else {
     text += (text.empty() ? "" : " @ ") + redact_credentials(requirement.target);
   }
   if (!requirement.extras.empty() && requirement.kind == Requirement::Kind::path) {
     text += "[" + join(requirement.extras, ",") + "]";
   }
-  if (!requirement.marker.empty()) {
+  if (requirement.marker) {
     text += "; ";
     bool space = false;
-    for (const char c : requirement.marker) {
+    for (const char c : *requirement.marker) {
       const bool is_space = c == ' ' || c == '\t';
       if (!is_space || !space) {
         text += is_space ? ' ' : c;

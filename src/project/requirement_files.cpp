@@ -4,6 +4,7 @@
 #include "project/conda_environment.hpp"
 #include "project/entry.hpp"
 #include "project/ini.hpp"
+#include "project/locks.hpp"
 #include "project/other_dependencies.hpp"
 #include "project/requirement.hpp"
 #include "project/requirement_lines.hpp"
@@ -38,9 +39,9 @@ std::vector<std::string> named_files(Findings& findings, const Request& request)
 
 /// The directories from the entry's up to the root, which is not among them.
 std::vector<std::string> entry_directories(const Request& request) {
-  const std::string file = request.module.empty()
-                               ? path_in_tree(request, request.script).value_or("")
-                               : replace_all(request.module, ".", "/");
+  const std::string file = request.module   ? replace_all(*request.module, ".", "/")
+                           : request.script ? path_in_tree(request, *request.script).value_or("")
+                                            : std::string{};
   std::vector<std::string> directories;
   for (auto path = parent_path(file); !path.empty(); path = parent_path(path)) {
     directories.push_back(path);
@@ -140,8 +141,8 @@ std::vector<std::string> names_in(const Findings& findings, const std::string& f
   if (place.is_file()) {
     const auto text = decode_requirements(findings.tree().read(place.entry.path)).text;
     for (const auto& line : split_requirements(text)) {
-      if (!line.requirement.empty()) {
-        names.push_back(parse_requirement(line.requirement).name);
+      if (auto name = line.requirement ? parse_requirement(*line.requirement).name : std::nullopt) {
+        names.push_back(std::move(*name));
       }
     }
   }
@@ -157,7 +158,7 @@ void tell_file_beside(Findings& findings, const std::vector<std::string>& direct
     }
     const auto there = names_in(findings, usual_name);
     for (const auto& name : names_in(findings, file)) {
-      if (!name.empty() && std::find(there.begin(), there.end(), name) == there.end()) {
+      if (std::find(there.begin(), there.end(), name) == there.end()) {
         findings.warn(fmt::format("`{}` is installed, `{}`, which names `{}` too, is not",
                                   usual_name, printable(file), name),
                       "", {flag_for({usual_name, file})});
@@ -187,6 +188,9 @@ bool package_says(const Findings& findings, const Project& project) {
 RequirementSources find_requirements(Findings& findings,
                                      const Request& request,
                                      const Project& project) {
+  if (names_lock(request)) {
+    return {.lock = named_lock(findings, request)};
+  }
   if (!request.requirement_files.empty()) {
     return {.files = named_files(findings, request)};
   }
@@ -197,13 +201,18 @@ RequirementSources find_requirements(Findings& findings,
     return {.files = {usual_name}};
   }
   if (package_says(findings, project)) {
-    return {};
+    return {.lock = found_lock(findings, request, project)};
   }
   directories.emplace_back();
   for (const auto& directory : directories) {
     const auto files = fitting_files(findings, directory);
     if (!files.empty()) {
       return {.files = choose(findings, files)};
+    }
+  }
+  if (!find_conda_environment(findings)) {
+    if (auto lock = found_lock(findings, request, project)) {
+      return {.lock = std::move(lock)};
     }
   }
   return other_dependencies(findings, request);

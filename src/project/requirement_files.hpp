@@ -14,13 +14,15 @@ struct RequirementSources {
   std::vector<std::string> files{};  ///< for pip's `--requirement`
   /// Single requirements with the place they stand at: the pip part of an environment file.
   std::vector<std::pair<std::string, std::string>> requirements{};
-  CondaRequest conda{};
+  std::optional<CondaRequest> conda{};
+  std::optional<Lock> lock{};
 };
 
-/// The files of the request; else `requirements.txt` at the root; else the nearest to the entry, or
-/// the one that fits by its name (`requirements-gpu.txt`, `requirements/base.txt`), unless the
-/// project's own package says what it needs; else the pip part of conda's environment file. What is
-/// there and not installed is told: several files that fit, lock files.
+/// The lock or the files of the request; else `requirements.txt` at the root; else the nearest to
+/// the entry, or the one that fits by its name (`requirements-gpu.txt`, `requirements/base.txt`),
+/// unless the project's own package says what it needs; else a lock, which stands in for what the
+/// package says; else the pip part of conda's environment file. What is there and not installed is
+/// told: several files that fit, lock files.
 RequirementSources find_requirements(Findings& findings,
                                      const Request& request,
                                      const Project& project);

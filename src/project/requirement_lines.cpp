@@ -57,9 +57,8 @@ const Option* find_option_named(std::string_view name) {
   return found;
 }
 
-bool complain(RequirementLine& line, std::string problem, std::string hint = {}) {
+bool complain(RequirementLine& line, std::string problem) {
   line.problem = redact_credentials(std::move(problem));
-  line.hint = std::move(hint);
   return false;
 }
 
@@ -121,7 +120,7 @@ void split_options(RequirementLine& line, std::string_view content) {
     }
     at = space + 1;
   }
-  line.requirement = trim(content.substr(0, begin));
+  line.requirement = non_empty(std::string{trim(content.substr(0, begin))});
   const auto words = split_words(content.substr(begin));
   if (!words) {
     line.problem = "a quote is not closed";
@@ -213,12 +212,12 @@ std::optional<std::vector<std::string>> split_words(std::string_view text) {
   return words;
 }
 
-std::string similar_option(const std::string& name) {
+std::optional<std::string> similar_option(const std::string& name) {
   std::vector<std::string> names;
   std::transform(known_options.begin(), known_options.end(), std::back_inserter(names),
                  [](const auto& option) { return std::string{option.name}; });
   const auto near = nearest(name, names);
-  return near ? fmt::format("did you mean `{}`?", *near) : std::string{};
+  return near ? std::optional{fmt::format("did you mean `{}`?", *near)} : std::nullopt;
 }
 
 std::vector<RequirementLine> split_requirements(std::string_view text) {

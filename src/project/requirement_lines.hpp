@@ -13,12 +13,11 @@ namespace autopack::project {
 struct RequirementLine {
   int first{0};  ///< 1-based; lines that a line feed ends, as editors and sed count them
   int last{0};
-  bool is_alone{true};        ///< nothing else stands on these lines
-  std::string requirement{};  ///< empty for a line of options only
+  bool is_alone{true};                       ///< nothing else stands on these lines
+  std::optional<std::string> requirement{};  ///< none for a line of options only
   std::vector<std::pair<std::string, std::string>> options{};  ///< long name and value
-  std::vector<std::string> unknown{};  ///< options that autopack does not know, as written
-  std::string problem{};               ///< what makes the line unreadable; empty when it is fine
-  std::string hint{};
+  std::vector<std::string> unknown{};    ///< options that autopack does not know, as written
+  std::optional<std::string> problem{};  ///< what makes the line unreadable
 };
 
 /// The text of a requirements file as UTF-8 without a byte order mark, or why it cannot be read:
@@ -27,14 +26,14 @@ struct RequirementLine {
 /// end no line.
 struct DecodedText {
   std::string text{};
-  int problem_line{0};  ///< 1-based; 0 when all is well
-  std::string problem{};
+  int problem_line{0};  ///< of `problem`, 1-based
+  std::optional<std::string> problem{};
 };
 
 DecodedText decode_requirements(std::string_view bytes);
 
-/// A hint that names the known option which is nearly `name`; empty when there is none.
-std::string similar_option(const std::string& name);
+/// A hint that names the known option which is nearly `name`; none when there is none.
+std::optional<std::string> similar_option(const std::string& name);
 
 /// Splits a decoded requirements file.
 std::vector<RequirementLine> split_requirements(std::string_view text);

@@ -34,6 +34,8 @@ void RequirementsReader::read_nested(std::string_view value,
   if (is_remote(value)) {
     project_->normalised_requirements.push_back(
         fmt::format("{} {}", constraint ? "-c" : "-r", shown_source(value)));
+    project_->listed_options.push_back(
+        {constraint ? "--constraint" : "--requirement", shown_source(value), position.str()});
     findings_->warn(
         fmt::format("`{}` is read by pip when the image is built: autopack cannot tell when it "
                     "changes",
@@ -84,9 +86,11 @@ void RequirementsReader::read_path(const Requirement& requirement,
   }
   const Place place = findings_->follow(*path);
   if (place.is_directory() && place.entry.path.empty()) {
+    project_->listed_requirements.pop_back();
     read_self(requirement, position);
     return;
   }
+  project_->listed_requirements.back().requirement.target = *path;
   if (!inputs_.take(*path, place, position.str())) {
     return;
   }

@@ -29,8 +29,8 @@ void RequirementsReader::read(const std::string& path, bool constraint, const st
     return;
   }
   const auto decoded = decode_requirements(findings_->tree().read(place.entry.path));
-  if (decoded.problem_line > 0) {
-    findings_->error(fmt::format("cannot read `{}`: {}", path, decoded.problem),
+  if (decoded.problem) {
+    findings_->error(fmt::format("cannot read `{}`: {}", path, *decoded.problem),
                      fmt::format("{}:{}", path, decoded.problem_line),
                      {fmt::format("iconv -f latin1 -t utf8 {0} > {0}.new && mv {0}.new {0}",
                                   shell_quote(path))});
@@ -45,13 +45,12 @@ void RequirementsReader::read(const std::string& path, bool constraint, const st
 
 void RequirementsReader::read_line(const RequirementLine& line,
                                    const RequirementPosition& position) {
-  note_text(line.requirement);
+  note_text(line.requirement.value_or(""));
   for (const auto& [name, value] : line.options) {
     note_text(value);
   }
-  if (!line.problem.empty()) {
-    findings_->error(line.problem, position.str(),
-                     line.hint.empty() ? std::vector<std::string>{} : std::vector{line.hint});
+  if (line.problem) {
+    findings_->error(*line.problem, position.str());
     return;
   }
   for (const auto& name : line.unknown) {
@@ -59,15 +58,21 @@ void RequirementsReader::read_line(const RequirementLine& line,
     findings_->warn(
         fmt::format("autopack does not know pip's option `{}`: it is passed on as it is",
                     printable(name)),
-        position.str(), similar.empty() ? std::vector<std::string>{} : std::vector{similar});
+        position.str(), similar ? std::vector{*similar} : std::vector<std::string>{});
   }
-  if (!line.requirement.empty()) {
+  if (line.requirement) {
     auto& lines = project_->normalised_requirements;
     const auto count = lines.size();
-    read_requirement(parse_requirement(line.requirement), false, position);
+    const auto listed = project_->listed_requirements.size();
+    read_requirement(parse_requirement(*line.requirement), false, position);
     for (const auto& [name, value] : line.options) {
       if (name == "--hash") {
         read_hash(value, position);
+      }
+      if (project_->listed_requirements.size() > listed) {
+        auto& requirement = project_->listed_requirements.back();
+        (name == "--hash" ? requirement.hashes : requirement.options)
+            .push_back(name == "--hash" ? value : name);
       }
       if (lines.size() > count) {
         lines.back() += fmt::format(" {}={}", name, shown_source(value));
@@ -94,6 +99,7 @@ void RequirementsReader::read_option(const std::string& name,
   } else {
     project_->normalised_requirements.push_back(
         value.empty() ? name : fmt::format("{} {}", name, shown_source(value)));
+    project_->listed_options.push_back({name, shown_source(value), position.str()});
     if (name == "--find-links") {
       read_find_links(value, position);
     }
@@ -118,14 +124,13 @@ void RequirementsReader::read_requirement(const Requirement& requirement,
   if (requirement.kind == Requirement::Kind::malformed) {
     findings_->error(
         requirement.problem, position.str(),
-        requirement.hint.empty() ? std::vector<std::string>{} : std::vector{requirement.hint});
+        requirement.hint ? std::vector{*requirement.hint} : std::vector<std::string>{});
     return;
   }
   if (editable && requirement.kind == Requirement::Kind::named && !is_project(requirement)) {
-    findings_->error(
-        fmt::format("`-e {}` is neither a directory nor a version control URL", requirement.name),
-        position.str(),
-        {fmt::format("did you mean `{}` or `-e ./{}`?", requirement.name, requirement.name)});
+    const auto name = requirement.name.value_or("");
+    findings_->error(fmt::format("`-e {}` is neither a directory nor a version control URL", name),
+                     position.str(), {fmt::format("did you mean `{0}` or `-e ./{0}`?", name)});
     return;
   }
   if (is_project(requirement) && !position.constraint) {
@@ -136,6 +141,11 @@ void RequirementsReader::read_requirement(const Requirement& requirement,
   shown.target = shown_source(shown.target);
   project_->normalised_requirements.push_back((position.constraint ? "-c " : "") +
                                               normalised(shown));
+  project_->listed_requirements.push_back({.requirement = shown,
+                                           .editable = editable,
+                                           .constraint = position.constraint,
+                                           .hides_source = shown.target != requirement.target,
+                                           .origin = position.str()});
   if (requirement.kind == Requirement::Kind::path) {
     read_path(requirement, editable, position);
   } else if (editable) {

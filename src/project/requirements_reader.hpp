@@ -44,7 +44,7 @@ private:
   /// The project's own name means the project, never a distribution of an index.
   bool is_project(const Requirement& requirement) const {
     return project_->package && requirement.kind == Requirement::Kind::named &&
-           requirement.name == normalise_name(project_->package->name);
+           project_->package->is_called(requirement.name);
   }
 
   void read_self(const Requirement& requirement, const RequirementPosition& position);

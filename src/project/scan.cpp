@@ -2,6 +2,7 @@
 #include "project/entry.hpp"
 #include "project/extras.hpp"
 #include "project/findings.hpp"
+#include "project/locks.hpp"
 #include "project/needed.hpp"
 #include "project/package.hpp"
 #include "project/project.hpp"
@@ -23,18 +24,18 @@ Problem usage(std::string message, std::vector<std::string> hints = {}) {
 }
 
 void check_entry(const Request& request, Problems& problems) {
-  const bool has_entry = !request.script.empty() || !request.module.empty();
+  const bool has_entry = request.script || request.module;
   if (!has_entry && request.command.empty()) {
     problems.push_back(usage("nothing to run: no `script`, `python-module` or `command` is given",
                              {"--script trainer/task.py", "--python-module trainer.task"}));
-  } else if (!request.script.empty() && !request.module.empty()) {
+  } else if (request.script && request.module) {
     problems.push_back(usage("`script` and `python-module` exclude each other"));
   } else if (has_entry && !request.command.empty()) {
     problems.push_back(
         usage(fmt::format("`{}` and `command` exclude each other",
-                          request.script.empty() ? "python-module" : "script"),
+                          request.script ? "script" : "python-module"),
               {"`--launcher=COMMAND` starts a script or a module through another program"}));
-  } else if (!request.command.empty() && !request.launcher.empty()) {
+  } else if (!request.command.empty() && request.launcher) {
     problems.push_back(usage("`launcher` and `command` exclude each other"));
   }
 }
@@ -62,22 +63,26 @@ void check_patterns(const Request& request, Problems& problems) {
 
 Problems check_request(const Request& request) {
   Problems problems;
-  if (request.dockerfile.empty()) {
+  if (!request.dockerfile) {
     check_entry(request, problems);
     check_patterns(request, problems);
+    if (names_lock(request) && !request.requirement_files.empty()) {
+      problems.push_back(usage("`lock` and `requirements-file` exclude each other"));
+    }
     return problems;
   }
   const auto refuse = [&](const char* key, bool given) {
     if (given) {
       problems.push_back(usage(fmt::format("`{}` has no effect on the Dockerfile `{}`", key,
-                                           request.dockerfile.string())));
+                                           request.dockerfile->string())));
     }
   };
-  refuse("script", !request.script.empty());
-  refuse("python-module", !request.module.empty());
-  refuse("launcher", !request.launcher.empty());
+  refuse("script", request.script.has_value());
+  refuse("python-module", request.module.has_value());
+  refuse("launcher", request.launcher.has_value());
   refuse("requirements", !request.requirements.empty());
   refuse("requirements-file", !request.requirement_files.empty());
+  refuse("lock", names_lock(request));
   refuse("extra", !request.package_extras.empty());
   refuse("group", !request.groups.empty());
   refuse("extra-packages", !request.extra_packages.empty());
@@ -89,22 +94,22 @@ Problems check_request(const Request& request) {
 
 /// The user's own Dockerfile, by its path in the tree when it is there.
 std::optional<std::string> find_dockerfile(const source::Tree& tree, const Request& request) {
-  const auto inside = path_in_tree(request, request.dockerfile.string());
+  const auto inside = path_in_tree(request, request.dockerfile.value().string());
   const auto entry = inside ? tree.find(*inside) : std::nullopt;
   return entry && entry->type == source::EntryType::file ? inside : std::nullopt;
 }
 
 void check_dockerfile(const source::Tree& tree, const Request& request) {
-  if (find_dockerfile(tree, request) || std::filesystem::is_regular_file(request.dockerfile)) {
+  const auto& file = request.dockerfile.value();
+  if (find_dockerfile(tree, request) || std::filesystem::is_regular_file(file)) {
     return;
   }
-  Error error(ErrorKind::usage,
-              fmt::format("Dockerfile `{}` does not exist", request.dockerfile.string()));
+  Error error(ErrorKind::usage, fmt::format("Dockerfile `{}` does not exist", file.string()));
   std::vector<std::string> names;
   for (const auto& entry : tree.list("")) {
     names.push_back(entry.path);
   }
-  for (auto& hint : Findings::suggest(request.dockerfile.string(), names)) {
+  for (auto& hint : Findings::suggest(file.string(), names)) {
     error.hint(std::move(hint));
   }
   throw std::move(error);
@@ -125,10 +130,10 @@ std::vector<std::string> paths_in_tree(const Request& request,
 
 Project scan(const source::Tree& tree, const Request& request) {
   throw_if_errors(check_request(request), ErrorKind::usage);
-  Project project;
-  if (!request.dockerfile.empty()) {
+  Project project{.given_at = request.given_at};
+  if (request.dockerfile) {
     check_dockerfile(tree, request);
-    project.ignore = source::load_ignore_rules(tree, find_dockerfile(tree, request).value_or(""));
+    project.ignore = source::load_ignore_rules(tree, find_dockerfile(tree, request));
     return project;
   }
   project.ignore = {tree,
@@ -137,9 +142,10 @@ Project scan(const source::Tree& tree, const Request& request) {
                      .named = paths_in_tree(request, request.extra_dirs)},
                     request.git};
   Findings findings{tree, project.ignore};
-  project.package = read_package(findings);
+  project.package = read_package(findings, request.versions);
   project.requires_python = read_requires_python(findings);
   auto sources = find_requirements(findings, request, project);
+  project.lock = std::move(sources.lock);
   read_requirements(findings, sources.files, project);
   read_extras(findings, request, sources.requirements, project);
   project.conda = std::move(sources.conda);
@@ -147,10 +153,15 @@ Project scan(const source::Tree& tree, const Request& request) {
   Findings of_entry{tree, project.ignore};
   read_entry(of_entry, request, project);
   read_started(of_entry, project);
-  keep_what_is_needed(findings, project);
+  keep_what_is_needed(findings, request, project);
   project.warnings = of_entry.problems();
   project.warnings.insert(project.warnings.end(), findings.problems().begin(),
                           findings.problems().end());
+  for (auto& problem : project.warnings) {
+    if (problem.origin) {
+      problem.origin = project.origin_of(*problem.origin);
+    }
+  }
   throw_if_errors(project.warnings, ErrorKind::project);
   return project;
 }

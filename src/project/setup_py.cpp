@@ -49,9 +49,9 @@ std::vector<Tokens> split_arguments(Tokens tokens) {
   return parts;
 }
 
-class Reader {
+class SetupReader {
 public:
-  explicit Reader(std::string_view text) : tokens_{tokenize_python(text)} {}
+  explicit SetupReader(std::string_view text) : tokens_{tokenize_python(text)} {}
 
   SetupPy run() {
     read_words();
@@ -175,7 +175,7 @@ private:
   void read_keyword(const std::string& keyword, Tokens value) {
     value = followed(value);
     if (keyword == "name" && value.size() == 1 && value[0].kind == Token::Kind::string) {
-      facts_.name = value[0].text;
+      facts_.name = non_empty(value[0].text);
     } else if (keyword == "package_dir") {
       read_package_directory(value);
     } else if (keyword == "install_requires" || keyword == "setup_requires") {
@@ -230,7 +230,7 @@ private:
 }  // namespace
 
 SetupPy read_setup_py(std::string_view text) {
-  return Reader{text}.run();
+  return SetupReader{text}.run();
 }
 
 }  // namespace autopack::project

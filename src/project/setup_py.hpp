@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -11,7 +12,7 @@ namespace autopack::project {
 /// What a setup.py says without being run. It is Python, so each fact may be missing; none is made
 /// up.
 struct SetupPy {
-  std::string name{};
+  std::optional<std::string> name{};
   std::map<std::string, std::string> package_directory{};
   std::set<std::string> imports{};          ///< top-level module names
   std::set<std::string> certain_imports{};  ///< those of `imports` that nothing guards

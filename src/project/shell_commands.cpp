@@ -13,15 +13,11 @@ namespace {
 constexpr std::size_t most_commands{5000};
 constexpr std::size_t longest_value{4096};
 
-bool is_name_character(char c) {
+bool is_variable_character(char c) {
   return is_alphanumeric({&c, 1}, "_");
 }
 
-bool is_variable_name(std::string_view name) {
-  return !name.empty() && name.find_first_of("0123456789") != 0 && is_alphanumeric(name, "_");
-}
-
-ShellWord known(const std::string& word) {
+ShellWord known_word(const std::string& word) {
   return word.find(unknown_part) == std::string::npos ? ShellWord{word} : std::nullopt;
 }
 
@@ -117,25 +113,25 @@ private:
     switch (here()) {
       case '\'':
         is_quoted_ = true;
-        single_quoted();
+        read_single_quotes();
         break;
       case '"':
         is_quoted_ = true;
-        double_quoted();
+        read_double_quotes();
         break;
       case '$': expansion(false); break;
-      case '`': backquoted(); break;
+      case '`': read_backquotes(); break;
       default: add(text_[at_++]);
     }
   }
 
-  void single_quoted() {
+  void read_single_quotes() {
     const auto end = std::min(text_.find('\'', at_ + 1), text_.size());
     add(text_.substr(at_ + 1, end - at_ - 1));
     skip_to(std::min(end + 1, text_.size()));
   }
 
-  void double_quoted() {
+  void read_double_quotes() {
     for (++at_; at_ < text_.size() && here() != '"';) {
       if (here() == '\\' && at_ + 1 < text_.size()) {
         line_ += next() == '\n' ? 1 : 0;
@@ -146,7 +142,7 @@ private:
       } else if (here() == '$') {
         expansion(true);
       } else if (here() == '`') {
-        backquoted();
+        read_backquotes();
       } else {
         line_ += here() == '\n' ? 1 : 0;
         add(text_[at_++]);
@@ -155,9 +151,9 @@ private:
     ++at_;
   }
 
-  void backquoted() {
+  void read_backquotes() {
     const auto end = std::min(text_.find('`', at_ + 1), text_.size());
-    add(variables_.substituted(trim(text_.substr(at_ + 1, end - at_ - 1))));
+    add(variables_.substitute(trim(text_.substr(at_ + 1, end - at_ - 1))));
     skip_to(std::min(end + 1, text_.size()));
   }
 
@@ -165,13 +161,13 @@ private:
   void expansion(bool quoted) {
     if (next() == '(') {
       const auto end = closing('(', ')', at_ + 1);
-      add(variables_.substituted(trim(text_.substr(at_ + 2, end - at_ - 2))));
+      add(variables_.substitute(trim(text_.substr(at_ + 2, end - at_ - 2))));
       skip_to(std::min(end + 1, text_.size()));
       return;
     }
     if (next() == '{') {
       const auto end = closing('{', '}', at_ + 1);
-      const auto value = variables_.braced(text_.substr(at_ + 2, end - at_ - 2));
+      const auto value = variables_.expand_braces(text_.substr(at_ + 2, end - at_ - 2));
       disappears_ = disappears_ || !value;
       add(value.value_or(""));
       skip_to(std::min(end + 1, text_.size()));
@@ -183,7 +179,7 @@ private:
       return;
     }
     auto end = at_ + 1;
-    while (end < text_.size() && is_name_character(text_[end])) {
+    while (end < text_.size() && is_variable_character(text_[end])) {
       ++end;
     }
     if (end == at_ + 1) {
@@ -261,13 +257,13 @@ private:
     }
     note_line();
     if (is_quoted_ || word_.find_first_of(" \t\n") == std::string::npos) {
-      command_.words.push_back(known(word_));
+      command_.words.push_back(known_word(word_));
       return;
     }
     // A variable without quotes around it is split: `CMD="torchrun --standalone"; $CMD train.py`.
     for (const auto& part : split(replace_all(replace_all(word_, "\n", " "), "\t", " "), ' ')) {
       if (!part.empty()) {
-        command_.words.push_back(known(part));
+        command_.words.push_back(known_word(part));
       }
     }
   }
@@ -315,6 +311,10 @@ private:
 };
 
 }  // namespace
+
+bool is_variable_name(std::string_view name) {
+  return !name.empty() && !is_digit(name.front()) && is_alphanumeric(name, "_");
+}
 
 std::vector<ShellCommand> read_shell(std::string_view text, const std::string& directory) {
   return ShellReader{text, directory}.read();

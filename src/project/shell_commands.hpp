@@ -22,6 +22,9 @@ struct ShellCommand {
   bool in_subshell{false};  ///< between `(` and `)`
 };
 
+/// Is `name` one that a shell takes for a variable's?
+bool is_variable_name(std::string_view name);
+
 /// The commands of `text`, in order, those of branches and functions too. Variables that the script
 /// sets to known texts are put in their places, `$PWD` and `$(pwd)` are `.`, and what finds the
 /// script's own directory is `directory`; `"$@"` is nothing. Never fails.

@@ -43,7 +43,7 @@ std::string ShellVariables::value(const std::string& name) const {
   return found != variables_.end() ? found->second : name == "PYTHONPATH" ? "" : unknown;
 }
 
-std::optional<std::string> ShellVariables::braced(std::string_view inside) const {
+std::optional<std::string> ShellVariables::expand_braces(std::string_view inside) const {
   const auto* const end = std::find_if_not(inside.begin(), inside.end(), [](char c) {
     return is_alphanumeric({&c, 1}, "_");
   });
@@ -66,7 +66,7 @@ std::optional<std::string> ShellVariables::braced(std::string_view inside) const
   return unknown;
 }
 
-std::string ShellVariables::substituted(std::string_view command) const {
+std::string ShellVariables::substitute(std::string_view command) const {
   const bool own_directory = command.find("dirname") != std::string_view::npos &&
                              (command.find("$0") != std::string_view::npos ||
                               command.find("BASH_SOURCE") != std::string_view::npos);

@@ -20,9 +20,9 @@ public:
   /// `$name`.
   std::string value(const std::string& name) const;
   /// `${inside}`; none for all arguments, which make no word.
-  std::optional<std::string> braced(std::string_view inside) const;
+  std::optional<std::string> expand_braces(std::string_view inside) const;
   /// `$(command)`.
-  std::string substituted(std::string_view command) const;
+  std::string substitute(std::string_view command) const;
 
   /// Takes over what `command` sets for those after it; the words of a declaration become its
   /// assignments.

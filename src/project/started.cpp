@@ -193,7 +193,7 @@ private:
     const std::string module = *words[at];
     const std::vector<std::string> as_typed{"python", "-m", module};
     const auto launcher = plain ? find_launcher(as_typed) : std::nullopt;
-    if (launcher && !launcher->module_flag.empty()) {
+    if (launcher && launcher->module_flag) {
       // The module is a launcher itself.
       Words rest{std::string{"torchrun"}};
       rest.insert(rest.end(), words.begin() + static_cast<std::ptrdiff_t>(at) + 1, words.end());
@@ -214,9 +214,9 @@ private:
       started.file = place.entry.path;
     } else if (place.is_directory()) {
       const std::string main = join_path(place.entry.path, "__main__.py");
-      started.file = findings_.is_file(main) ? main : std::string{};
+      started.file = findings_.is_file(main) ? std::optional{main} : std::nullopt;
     }
-    started.root = parent_path(started.file.empty() ? *path : started.file);
+    started.root = parent_path(started.file.value_or(*path));
     add(std::move(started));
   }
 
@@ -234,7 +234,7 @@ private:
     const std::string first = module.substr(0, module.find('.'));
     bool is_here = false;
     for (const auto& root : roots) {
-      if (started.file.empty()) {
+      if (!started.file) {
         started.file = module_file(findings_, root, module);
       }
       const std::string path = join_path(root, first);
@@ -271,8 +271,8 @@ private:
 void read_started(const Findings& findings, Project& project) {
   StartedReader reader{findings, project};
   const Entry& entry = project.entry;
-  if (entry.kind == EntryKind::shell_script) {
-    reader.read_script(entry.file);
+  if (entry.kind == EntryKind::shell_script && entry.file) {
+    reader.read_script(*entry.file);
   } else if (entry.kind == EntryKind::program) {
     reader.read_words({entry.words.begin(), entry.words.end()});
   }

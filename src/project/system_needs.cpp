@@ -14,36 +14,39 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <set>
+#include <string>
 
 namespace autopack::project {
 
 namespace {
 
-struct Row {
+struct NeedRow {
   std::string_view distribution{};
   std::string_view message{};
   std::array<std::string_view, 2> any_of{};
   std::string_view packages{};
-  std::string_view other_hint{};
+  std::optional<std::string_view> other_hint{};
 };
 
 /// Facts of the distributions' own installation guides.
 constexpr std::array rows{
-    Row{"opencv-python",
-        "loads libGL when it is imported",
-        {"library:libGL.so.1"},
-        "libgl1,libglib2.0-0",
-        "`opencv-python-headless` needs no libGL"},
-    Row{"opencv-contrib-python",
-        "loads libGL when it is imported",
-        {"library:libGL.so.1"},
-        "libgl1,libglib2.0-0",
-        "`opencv-contrib-python-headless` needs no libGL"},
-    Row{"mpi4py",
-        "needs an MPI library",
-        {"program:mpicc", "program:mpirun"},
-        "libopenmpi-dev,openmpi-bin",
-        ""},
+    NeedRow{"opencv-python",
+            "loads libGL when it is imported",
+            {"library:libGL.so.1"},
+            "libgl1,libglib2.0-0",
+            "`opencv-python-headless` needs no libGL"},
+    NeedRow{"opencv-contrib-python",
+            "loads libGL when it is imported",
+            {"library:libGL.so.1"},
+            "libgl1,libglib2.0-0",
+            "`opencv-contrib-python-headless` needs no libGL"},
+    NeedRow{"mpi4py",
+            "needs an MPI library",
+            {"program:mpicc", "program:mpirun"},
+            "libopenmpi-dev,openmpi-bin",
+            {}},
 };
 
 std::string file_text(const source::Tree& tree, const char* name) {
@@ -91,9 +94,12 @@ std::vector<std::string> package_requirements(const source::Tree& tree, const Pa
   return texts;
 }
 
+constexpr std::size_t shortest_commit{40};
+
 /// True for what Linux does not install.
 bool is_for_others(const std::string& text) {
-  const auto marker = python::Marker::parse(parse_requirement(text).marker);
+  const auto written = parse_requirement(text).marker;
+  const auto marker = written ? python::Marker::parse(*written) : std::nullopt;
   return marker && marker->holds_in({.variables = {{"os_name", "posix"},
                                                    {"platform_system", "Linux"},
                                                    {"sys_platform", "linux"}}}) == false;
@@ -110,7 +116,31 @@ std::vector<std::string> all_requirements(const source::Tree& tree, const Projec
   return texts;
 }
 
-void add_git(std::vector<SystemNeed>& needs, const std::vector<std::string>& texts) {
+/// True for a requirement that leaves no choice: what comes from git is fetched on this machine
+/// then, unless something else takes an installation by pip.
+bool leaves_no_choice(const std::string& text) {
+  const auto requirement = parse_requirement(text);
+  switch (text.starts_with('-') ? Requirement::Kind::path : requirement.kind) {
+    case Requirement::Kind::named: return requirement.rest.find("==") != std::string::npos;
+    case Requirement::Kind::url: {
+      const auto& url = requirement.target;
+      const auto bare = url.substr(0, url.find('#'));
+      const auto commit = bare.substr(std::min(bare.rfind('@'), bare.size() - 1) + 1);
+      return !url.starts_with("git+") ||
+             (commit.size() >= shortest_commit &&
+              commit.find_first_not_of("0123456789abcdef") == std::string::npos);
+    }
+    default: return true;
+  }
+}
+
+void add_git(std::vector<SystemNeed>& needs,
+             const std::vector<std::string>& texts,
+             const Project& project) {
+  const bool installs_itself = project.package && project.package->installs;
+  if (!installs_itself && std::all_of(texts.begin(), texts.end(), leaves_no_choice)) {
+    return;
+  }
   for (const auto& text : texts) {
     const auto requirement = parse_requirement(text);
     if (!to_lower(requirement.target).starts_with("git+")) {
@@ -120,22 +150,27 @@ void add_git(std::vector<SystemNeed>& needs, const std::vector<std::string>& tex
                                             redact_credentials(printable(requirement.target))),
                      .any_of = {"program:git"},
                      .packages = "git",
-                     .stops_build = requirement.marker.empty()});
+                     .stops_build = !requirement.marker});
     return;
   }
 }
 
 void add_rows(std::vector<SystemNeed>& needs, const std::vector<std::string>& texts) {
-  for (const Row& row : rows) {
-    const bool is_named = std::any_of(texts.begin(), texts.end(), [&](const std::string& text) {
-      return !text.starts_with('-') && parse_requirement(text).name == row.distribution;
-    });
-    if (!is_named) {
+  std::set<std::string, std::less<>> names;
+  for (const std::string& text : texts) {
+    if (auto name = text.starts_with('-') ? std::nullopt : parse_requirement(text).name) {
+      names.insert(std::move(*name));
+    }
+  }
+  for (const NeedRow& row : rows) {
+    if (!names.contains(row.distribution)) {
       continue;
     }
     SystemNeed need{.message = fmt::format("`{}` {}", row.distribution, row.message),
-                    .packages = std::string{row.packages},
-                    .other_hint = std::string{row.other_hint}};
+                    .packages = std::string{row.packages}};
+    if (row.other_hint) {
+      need.other_hint = std::string{*row.other_hint};
+    }
     for (const auto name : row.any_of) {
       if (!name.empty()) {
         need.any_of.emplace_back(name);
@@ -168,7 +203,7 @@ bool builds_extensions(const source::Tree& tree) {
 std::vector<SystemNeed> system_needs(const source::Tree& tree, const Project& project) {
   std::vector<SystemNeed> needs;
   const auto texts = all_requirements(tree, project);
-  add_git(needs, texts);
+  add_git(needs, texts, project);
   add_rows(needs, texts);
   if (project.package && builds_extensions(tree)) {
     needs.push_back({.message = "the project's own package builds an extension, which takes a "

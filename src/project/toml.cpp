@@ -1,14 +1,13 @@
 #include "project/toml.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <optional>
+#include <string>
 
 namespace autopack::project {
 
 namespace {
 
-constexpr std::size_t largest_toml{std::size_t{4} << 20U};
 constexpr std::size_t most_key_parts{32};
 
 /// Behind the string that begins at `at`.
@@ -55,16 +54,16 @@ std::optional<std::size_t> line_of_long_key(std::string_view text) {
   return std::nullopt;
 }
 
-[[noreturn]] void refuse(const char* why, std::size_t line) {
-  throw toml::parse_error{
-      why, toml::source_position{static_cast<toml::source_index>(line), toml::source_index{1}}};
+[[noreturn]] void refuse(const std::string& why, std::size_t line) {
+  throw toml::parse_error{why.c_str(), toml::source_position{static_cast<toml::source_index>(line),
+                                                             toml::source_index{1}}};
 }
 
 }  // namespace
 
-toml::table parse_toml(std::string_view text) {
-  if (text.size() > largest_toml) {
-    refuse("it is larger than 4 MiB", 1);
+toml::table parse_toml(std::string_view text, std::size_t largest) {
+  if (text.size() > largest) {
+    refuse("it is larger than " + std::to_string(largest >> 20U) + " MiB", 1);
   }
   if (const auto line = line_of_long_key(text)) {
     refuse("a key has more than 32 parts", *line);

@@ -2,12 +2,16 @@
 
 #include <toml++/toml.h>
 
+#include <cstddef>
 #include <string_view>
 
 namespace autopack::project {
 
-/// Throws toml::parse_error, also for a key of more parts than anybody writes: each part is a table
-/// inside the last, and such tables are taken apart by a call for each.
-toml::table parse_toml(std::string_view text);
+inline constexpr std::size_t largest_toml{std::size_t{4} << 20U};
+
+/// Throws toml::parse_error, also for more than `largest` bytes and for a key of more parts than
+/// anybody writes: each part is a table inside the last, and such tables are taken apart by a call
+/// for each.
+toml::table parse_toml(std::string_view text, std::size_t largest = largest_toml);
 
 }  // namespace autopack::project

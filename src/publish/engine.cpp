@@ -1,7 +1,7 @@
 #include "publish/engine.hpp"
 
+#include "base/byte_pipe.hpp"
 #include "base/text.hpp"
-#include "engine/build_context.hpp"
 #include "image/file_image.hpp"
 #include "image/file_output.hpp"
 #include "publish/publishers.hpp"
@@ -19,21 +19,14 @@ namespace {
 using packaging::MadeImage;
 using packaging::Packaging;
 
-/// What a daemon passes on of a registry's NAME_UNKNOWN.
-bool tells_missing_repository(const Error& error) {
-  return std::any_of(error.causes().begin(), error.causes().end(), [](const std::string& cause) {
-    return cause.find("name unknown: Repository") != std::string::npos;
-  });
-}
-
 class EngineName : public packaging::Publisher {
 public:
   explicit EngineName(Services& services) : services_{services} {}
 
   void publish(const Packaging& work, MadeImage& made) override {
     const auto& own = work.name().reference;
-    if (made.in_engine && !own.tag.empty()) {
-      services_.docker().tag(made.image.image_id, own);
+    if (made.in_engine && own.tag) {
+      services_.docker().tag(made.image.image_id.value(), own);
     }
   }
 
@@ -52,7 +45,7 @@ public:
     } else {
       made.started = std::chrono::steady_clock::now();
       push(work, made);
-      tell_pushed(services_, made, Precision::tenths);
+      tell_pushed(services_, made);
     }
     read_from_registry(services_, work, made);
   }
@@ -66,7 +59,7 @@ private:
     for (const auto& layer : first.layers) {
       made.image.layers.push_back({.id = layer.id, .size = layer.size, .uploaded = layer.uploaded});
     }
-    if (!work.name().reference.tag.empty()) {
+    if (work.name().reference.tag) {
       services_.docker().push(work.name().reference);
     }
   }
@@ -74,7 +67,7 @@ private:
   void move_own_tag(const Packaging& work, const Digest& digest) {
     auto& docker = services_.docker();
     const auto& own = work.name().reference;
-    if (own.tag.empty() || digest_in_registry(docker, own) == digest) {
+    if (!own.tag || digest_in_registry(docker, own) == digest) {
       return;
     }
     const std::string pinned = own.with_digest(digest);
@@ -123,7 +116,7 @@ void load(engine::Docker& docker,
           const image::Source& image,
           const std::vector<std::string>& names,
           std::size_t left_out) {
-  engine::BytePipe pipe{[&](const std::function<void(std::string_view)>& out) {
+  BytePipe pipe{[&](const std::function<void(std::string_view)>& out) {
     image::write_archive(image, names, left_out, out);
   }};
   docker.load([&](char* buffer, std::size_t size) { return pipe.read(buffer, size); });
@@ -143,7 +136,8 @@ engine::PushResult push_with_engine(Services& services,
   try {
     return services.docker().push(reference);
   } catch (const Error& error) {
-    if (!tells_missing_repository(error) || !make_missing_repository(services, name)) {
+    // An engine passes on a registry's words and no code: the registry itself is asked.
+    if (error.kind() == ErrorKind::interrupted || !make_repository_if_missing(services, name)) {
       throw;
     }
   }

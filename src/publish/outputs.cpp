@@ -18,7 +18,7 @@ using packaging::Packaging;
 
 std::vector<std::string> names_of(const Packaging& work) {
   std::vector<std::string> names{work.keyed_name().tagged()};
-  if (!work.name().reference.tag.empty()) {
+  if (work.name().reference.tag) {
     names.push_back(work.name().reference.tagged());
   }
   return names;

@@ -16,6 +16,13 @@ using PublisherPtr = std::unique_ptr<packaging::Publisher>;
 /// already the user's tag is moved.
 PublisherPtr to_registry(Services& services, std::shared_ptr<Target> target);
 
+/// Sends `made`, the image of the dependencies of `work`, which is put together here, to `target`,
+/// under the tag of its key. What of it was sent is noted in `made`.
+Digest push_dependencies(Services& services,
+                         const std::shared_ptr<Target>& target,
+                         const packaging::Packaging& work,
+                         packaging::MadeImage& made);
+
 /// Has the docker engine push an image that it holds, the user's own tag last.
 PublisherPtr to_registry_by_engine(Services& services);
 

@@ -1,5 +1,6 @@
 #include "publish/pushed.hpp"
 
+#include "base/elapsed.hpp"
 #include "base/text.hpp"
 #include "services/registry_image.hpp"
 
@@ -13,12 +14,11 @@ void tell_reused(const Services& services, const packaging::Image& image) {
   services.reporter->done("Reused", fmt::format("{}: {}", image.uri(), image.outcome.reason));
 }
 
-void tell_pushed(const Services& services, const packaging::MadeImage& made, Precision precision) {
-  const std::chrono::duration<double> time = std::chrono::steady_clock::now() - made.started;
-  services.reporter->done(
-      "Pushed",
-      fmt::format("{} in {:.{}f} s, {} uploaded", made.image.uri(), time.count(),
-                  precision == Precision::tenths ? 1 : 2, human_size(made.image.bytes_uploaded)));
+void tell_pushed(const Services& services, const packaging::MadeImage& made) {
+  const auto time = std::chrono::steady_clock::now() - made.started;
+  services.reporter->done("Pushed",
+                          fmt::format("{} in {}, {} uploaded", made.image.uri(), elapsed_text(time),
+                                      human_size(made.image.bytes_uploaded)));
 }
 
 void read_from_registry(Services& services,

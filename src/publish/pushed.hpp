@@ -6,10 +6,8 @@
 
 namespace autopack::publish {
 
-enum class Precision { tenths, hundredths };  ///< of a second
-
 void tell_reused(const Services& services, const packaging::Image& image);
-void tell_pushed(const Services& services, const packaging::MadeImage& made, Precision precision);
+void tell_pushed(const Services& services, const packaging::MadeImage& made);
 
 /// From here on `made`, which is in the registry of `work`, is read from there.
 void read_from_registry(Services& services,

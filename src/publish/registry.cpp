@@ -1,5 +1,6 @@
 #include "base/background.hpp"
 #include "packaging/lazy_image.hpp"
+#include "publish/layer_places.hpp"
 #include "publish/publishers.hpp"
 #include "publish/pushed.hpp"
 
@@ -35,6 +36,9 @@ public:
     step.state =
         step.current == 0 && bytes == 0 ? StepEvent::State::started : StepEvent::State::progress;
     step.current = bytes;
+    if (step.total > 0) {
+      step.total = std::max(step.total, bytes);  // it was a guess
+    }
     reporter_.step(step);
   }
 
@@ -67,6 +71,7 @@ public:
       : services_{services},
         target_{target},
         image_{*made.lazy},
+        places_{services, name},
         last_{std::move(last)},
         sent_(image_.layers().size()) {
     if (last_) {
@@ -110,15 +115,25 @@ public:
     return stored;
   }
 
+  /// The image as it is sent; its layers are known once they were sent.
+  const packaging::FinishedImage& finish() {
+    if (!finished_) {
+      finished_ = image_.finish();
+    }
+    return *finished_;
+  }
+
   /// Notes in `image` what was sent.
   void note(packaging::Image& image) const {
     image.image_id = finished_->manifest.config.digest.str();
-    image.bytes_uploaded = config_.uploaded ? config_.size : 0;
+    image.bytes_uploaded += config_->uploaded ? config_->size : 0;
     for (std::size_t i = 0; i < sent_.size(); ++i) {
-      image.bytes_uploaded += sent_[i].uploaded ? sent_[i].size : 0;
+      const auto& sent = sent_[i].value();
+      image.bytes_uploaded += sent.uploaded ? sent.size : 0;
       if (!image_.layers()[i].is_parents) {
+        places_.note(sent.digest, sent.size);
         image.layers.push_back(
-            {.id = sent_[i].digest.str(), .size = sent_[i].size, .uploaded = sent_[i].uploaded});
+            {.id = sent.digest.str(), .size = sent.size, .uploaded = sent.uploaded});
       }
     }
   }
@@ -140,13 +155,6 @@ private:
     send_blobs();
   }
 
-  const packaging::FinishedImage& finish() {
-    if (!finished_) {
-      finished_ = image_.finish();
-    }
-    return *finished_;
-  }
-
   /// Layers in the order of the manifest, and the configuration with them when it is known yet:
   /// that saves a round trip.
   void send_blobs() {
@@ -158,14 +166,15 @@ private:
       const packaging::LazyLayer& layer = image_.layers()[i];
       const auto known = layer.known();
       all_known = all_known && known;
-      if (known && held_.contains(known->digest)) {
-        sent_[i] = {.digest = known->digest, .size = known->size};
+      if (known && (held_.contains(known->digest) || (layer.is_there && !again_))) {
+        sent_[i] = registry::PushedBlob{.digest = known->digest, .size = known->size};
         trusted_ = true;
         continue;
       }
       places.push_back(i);
       blobs.push_back(blob_of(layer));
-      steps.push_back({.id = layer.name, .name = layer.name, .total = known ? known->size : 0});
+      steps.push_back(
+          {.id = layer.name, .name = layer.name, .total = known ? known->size : layer.likely_size});
     }
     if (all_known) {
       blobs.push_back(configuration());
@@ -182,15 +191,19 @@ private:
   }
 
   /// Sent once is sent, though it is there when asked for again.
-  static void merge(registry::PushedBlob& sum, registry::PushedBlob next) {
-    next.uploaded = next.uploaded || sum.uploaded;
+  static void merge(std::optional<registry::PushedBlob>& sum, registry::PushedBlob next) {
+    next.uploaded = next.uploaded || (sum && sum->uploaded);
     sum = std::move(next);
   }
 
   registry::Blob blob_of(const packaging::LazyLayer& layer) const {
     registry::Blob blob = layer.blob;
     blob.known = layer.known();
-    blob.mount_from = layer.is_parents ? mount_from_ : "";
+    if (layer.is_parents) {
+      blob.mount_from = mount_from_;
+    } else if (blob.known && !layer.is_fresh) {
+      blob.mount_from = places_.other_with(*blob.known);
+    }
     blob.is_new =
         !again_ && layer.is_fresh && blob.known && blob.known->size <= not_worth_a_question;
     return blob;
@@ -206,13 +219,14 @@ private:
   Services& services_;
   registry::Repository& target_;
   const packaging::LazyImage& image_;
+  LayerPlaces places_;
   std::optional<LastPushed> last_;
-  std::string mount_from_{};  ///< empty: the parent is in another registry
+  std::optional<std::string> mount_from_{};  ///< none: the parent is in another registry
   std::set<Digest> held_{};
   bool trusted_{false};  ///< something of held_ was not asked for
   bool again_{false};
-  std::vector<registry::PushedBlob> sent_;
-  registry::PushedBlob config_{};
+  std::vector<std::optional<registry::PushedBlob>> sent_;  ///< layers; none until it is there
+  std::optional<registry::PushedBlob> config_{};
   std::optional<packaging::FinishedImage> finished_{};
 };
 
@@ -229,7 +243,7 @@ public:
       tell_reused(services_, made.image);
     } else {
       send(work, made);
-      tell_pushed(services_, made, Precision::hundredths);
+      tell_pushed(services_, made);
     }
     read_from_registry(services_, work, made);
   }
@@ -241,7 +255,7 @@ private:
     Sending sending{services_, repository, name, made, std::move(target_->contents().last)};
     const auto stored = sending.run(made.image.tag);
     Background<void> moving;
-    if (!name.tag.empty() && name.tag != made.image.tag) {
+    if (name.tag && name.tag != made.image.tag) {
       // Last: everything it names is there.
       moving = in_background([&] { repository.put_manifest(stored, name.tag); });
     }
@@ -259,6 +273,20 @@ private:
 };
 
 }  // namespace
+
+Digest push_dependencies(Services& services,
+                         const std::shared_ptr<Target>& target,
+                         const Packaging& work,
+                         MadeImage& made) {
+  Sending sending{services, target->repository(), work.name().reference, made,
+                  target->contents().last};
+  const auto stored = sending.run(work.dependency_tag());
+  services.blob_cache.put(stored.text);
+  // The code is put on it next.
+  services.blob_cache.put(sending.finish().configuration);
+  sending.note(made.image);
+  return stored.digest;
+}
 
 PublisherPtr to_registry(Services& services, std::shared_ptr<Target> target) {
   return std::make_unique<RegistryPublisher>(services, std::move(target));

@@ -13,8 +13,8 @@ using Answer = std::optional<image::Descriptor>;
 
 struct Question {
   std::string key{};
-  std::string dependencies{};  ///< empty: not asked for
-  std::string own{};           ///< empty: not asked for
+  std::optional<std::string> dependencies{};  ///< none: not asked for
+  std::optional<std::string> own{};           ///< none: not asked for
   std::optional<registry::StoredManifest> last{};
 };
 
@@ -25,10 +25,11 @@ TargetContents look_for(const std::shared_ptr<registry::Repository>& repository,
     // Something changed since, so that the key is hardly ever there.
     repository->begin_uploads(blobs_of_an_edit);
   }
-  const auto ask = [&](const std::string& reference) {
-    return reference.empty() ? Background<Answer>{} : in_background([repository, reference] {
-      return repository->head_manifest(reference);
-    });
+  const auto ask = [&](const std::optional<std::string>& reference) {
+    return reference ? in_background([repository, name = *reference] {
+      return repository->head_manifest(name);
+    })
+                     : Background<Answer>{};
   };
   const auto answer = [](Background<Answer> asked) {
     return asked.valid() ? asked.get() : Answer{};
@@ -42,7 +43,7 @@ TargetContents look_for(const std::shared_ptr<registry::Repository>& repository,
         .digest = question.last->digest};
   }
   TargetContents found{.image = repository->head_manifest(question.key),
-                       .asked_own = !question.own.empty(),
+                       .asked_own = question.own.has_value(),
                        .last = std::move(last)};
   found.dependencies = answer(std::move(dependencies));
   found.own = answer(std::move(own));
@@ -69,11 +70,12 @@ Target::Target(Services& services, const packaging::Packaging& work)
   }
   const bool changed = work.is_changed();
   const bool asks_dependencies = changed || work.request().max_dependency_age;
-  Question question{
-      .key = work.key_tag(),
-      .dependencies = work.needs_dependencies() && asks_dependencies ? work.dependency_tag() : "",
-      .own = changed ? "" : work.name().reference.tag,
-      .last = changed ? last_pushed(services, work.name()) : std::nullopt};
+  Question question{.key = work.key_tag(),
+                    .dependencies = work.needs_dependencies() && asks_dependencies
+                                        ? std::optional{work.dependency_tag()}
+                                        : std::nullopt,
+                    .own = changed ? std::nullopt : work.name().reference.tag,
+                    .last = changed ? last_pushed(services, work.name()) : std::nullopt};
   asked_ =
       in_background([repository = repository_, question = std::move(question), asks_dependencies] {
         auto found = look_for(repository, question);
@@ -94,9 +96,9 @@ bool Target::has_image(const packaging::Packaging& work) {
   if (!there.image) {
     return false;
   }
-  const std::string& own = work.name().reference.tag;
-  const auto tagged = there.asked_own || own.empty() ? there.own : repository_->head_manifest(own);
-  if (own.empty() || (tagged && tagged->digest == there.image->digest)) {
+  const auto& own = work.name().reference.tag;
+  const auto tagged = there.asked_own || !own ? there.own : repository_->head_manifest(*own);
+  if (!own || (tagged && tagged->digest == there.image->digest)) {
     return true;
   }
   to_be_tagged_ = repository_->manifest(there.image->digest.str());

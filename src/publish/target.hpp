@@ -13,7 +13,7 @@ namespace autopack::publish {
 
 /// What was pushed last to a repository from here. Its layers are not sent again when it is there.
 struct LastPushed {
-  image::Manifest manifest{};
+  image::Manifest manifest;
   Digest digest;
 };
 

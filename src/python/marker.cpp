@@ -1,6 +1,7 @@
 #include "python/marker.hpp"
 
 #include "base/text.hpp"
+#include "python/name.hpp"
 #include "python/specifier.hpp"
 
 #include <algorithm>
@@ -44,17 +45,6 @@ struct Value {
 };
 
 enum class Kind { compare, all_of, any_of };
-
-std::string normal_name(std::string_view name) {
-  std::string result;
-  for (const char c : to_lower(name)) {
-    const bool sign = c == '-' || c == '_' || c == '.';
-    if (!sign || result.empty() || result.back() != '-') {
-      result += sign ? '-' : c;
-    }
-  }
-  return result;
-}
 
 }  // namespace
 
@@ -241,7 +231,7 @@ std::optional<bool> compare(std::string_view variable,
 
 /// `extra == "gpu"`, and `"gpu" in extras` of lock files.
 std::optional<bool> is_member(const std::vector<std::string>& members, const Node& node) {
-  const std::string name = normal_name(node.left.is_variable ? node.right.text : node.left.text);
+  const std::string name = normalise_name(node.left.is_variable ? node.right.text : node.left.text);
   const bool there = std::find(members.begin(), members.end(), name) != members.end();
   if (node.op == "==" || node.op == "===" || node.op == "in") {
     return there;
@@ -280,7 +270,8 @@ std::optional<bool> evaluate(const Node& node, const MarkerEnvironment& environm
 
 }  // namespace
 
-MarkerEnvironment environment_on_linux(const Version& python, std::string_view machine) {
+MarkerEnvironment environment_on_linux(const Version& python,
+                                       std::optional<std::string_view> machine) {
   MarkerEnvironment environment{.variables = {{"os_name", "posix"},
                                               {"sys_platform", "linux"},
                                               {"platform_system", "Linux"},
@@ -295,8 +286,8 @@ MarkerEnvironment environment_on_linux(const Version& python, std::string_view m
     environment.variables["python_full_version"] = python.str();
     environment.variables["implementation_version"] = python.str();
   }
-  if (!machine.empty()) {
-    environment.variables["platform_machine"] = machine;
+  if (machine) {
+    environment.variables["platform_machine"] = *machine;
   }
   return environment;
 }

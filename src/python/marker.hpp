@@ -20,8 +20,9 @@ struct MarkerEnvironment {
 };
 
 /// CPython on Linux. `python` may be `3.11` alone: then the full version is not known. `machine` is
-/// the kernel's word, `x86_64`; empty: not known.
-MarkerEnvironment environment_on_linux(const Version& python, std::string_view machine);
+/// the kernel's word, `x86_64`.
+MarkerEnvironment environment_on_linux(const Version& python,
+                                       std::optional<std::string_view> machine);
 
 /// An environment marker (PEP 508): `python_version < "3.9" and sys_platform != "win32"`.
 class Marker {

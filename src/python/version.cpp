@@ -14,10 +14,6 @@ namespace {
 
 constexpr std::size_t most_digits{18};
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 bool is_separator(char c) {
   return c == '.' || c == '-' || c == '_';
 }

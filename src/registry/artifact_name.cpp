@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <vector>
 
 namespace autopack::registry {
@@ -23,12 +24,11 @@ constexpr std::array legacy_hosts{LegacyHost{"gcr.io", "us"}, LegacyHost{"us.gcr
 
 constexpr std::string_view suffix = "-docker.pkg.dev";
 
-std::string rest_of(const std::vector<std::string>& parts, std::size_t from) {
-  return parts.size() <= from
-             ? std::string{}
-             : join(std::vector<std::string>(parts.begin() + static_cast<std::ptrdiff_t>(from),
-                                             parts.end()),
-                    "/");
+std::optional<std::string> rest_of(const std::vector<std::string>& parts, std::size_t from) {
+  if (parts.size() <= from) {
+    return std::nullopt;
+  }
+  return non_empty(join(std::span{parts}.subspan(from), "/"));
 }
 
 }  // namespace

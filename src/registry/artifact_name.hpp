@@ -6,12 +6,13 @@
 
 namespace autopack::registry {
 
-/// An image name in Artifact Registry taken apart. Parts that the name lacks are empty.
+/// An image name in Artifact Registry taken apart. A name that ends before the
+/// repository has an empty one.
 struct ArtifactName {
   std::string location{};  ///< `us-central1`, `europe`
   std::string project{};   ///< `example.com:name` for a project of a domain
   std::string repository{};
-  std::string image{};
+  std::optional<std::string> image{};
 
   /// `projects/P/locations/L/repositories/R`.
   std::string resource() const;

@@ -88,9 +88,9 @@ bool is_internal_v6(const in6_addr& address) {
 
 }  // namespace
 
-std::string Challenge::get(const std::string& name) const {
+std::optional<std::string> Challenge::get(const std::string& name) const {
   const auto found = parameters.find(name);
-  return found == parameters.end() ? "" : found->second;
+  return found == parameters.end() ? std::nullopt : non_empty(found->second);
 }
 
 std::vector<Challenge> parse_challenges(std::string_view text) {

@@ -16,8 +16,8 @@ struct Challenge {
   std::string scheme{};  ///< lower case: `basic`, `bearer`
   std::map<std::string, std::string> parameters{};
 
-  /// Empty when absent.
-  std::string get(const std::string& name) const;
+  /// None when it is absent or empty.
+  std::optional<std::string> get(const std::string& name) const;
 };
 
 std::vector<Challenge> parse_challenges(std::string_view text);

@@ -24,7 +24,7 @@ namespace autopack::registry {
 struct StoredManifest {
   std::string media_type{};
   std::string text{};
-  Digest digest{sha256("")};  ///< of `text`
+  Digest digest;  ///< of `text`
 };
 
 using Reader = image::Reader;
@@ -40,14 +40,14 @@ struct Blob {
   /// Digest and size when they are known. Otherwise both are found while it is sent.
   std::optional<image::Descriptor> known{};
   BlobSource open{};
-  /// Path of a repository of the same registry that has the blob; empty when none is known to.
-  std::string mount_from{};
+  /// Path of a repository of the same registry that has the blob; none when none is known to.
+  std::optional<std::string> mount_from{};
   /// It was made just now and is small: sent without asking whether it is there.
   bool is_new{false};
 };
 
 struct PushedBlob {
-  Digest digest{sha256("")};
+  Digest digest;
   std::uint64_t size{0};
   bool uploaded{false};  ///< false: it was there already, or was mounted
 };
@@ -59,7 +59,10 @@ using Progress = std::function<void(std::uint64_t bytes)>;
 /// what mends it.
 class Refused : public Error {
 public:
-  Refused(int status, std::string code, std::string retry_after, std::string message)
+  Refused(int status,
+          std::optional<std::string> code,
+          std::optional<std::string> retry_after,
+          std::string message)
       : Error{ErrorKind::remote, std::move(message)},
         status_{status},
         code_{std::move(code)},
@@ -67,16 +70,16 @@ public:
 
   int status() const { return status_; }
 
-  /// The registry's own: `NAME_UNKNOWN`, `DENIED`; empty when it gave none.
-  const std::string& code() const { return code_; }
+  /// The registry's own: `NAME_UNKNOWN`, `DENIED`; none when it gave none.
+  const std::optional<std::string>& code() const { return code_; }
 
-  /// The header's text; empty when absent.
-  const std::string& retry_after() const { return retry_after_; }
+  /// The header's text.
+  const std::optional<std::string>& retry_after() const { return retry_after_; }
 
 private:
   int status_;
-  std::string code_;
-  std::string retry_after_;
+  std::optional<std::string> code_;
+  std::optional<std::string> retry_after_;
 };
 
 enum class Access { pull, push };
@@ -96,8 +99,9 @@ public:
   /// `reference` names one. Error(project) that lists the platforms when it has no such.
   virtual std::optional<StoredManifest> image_manifest(const std::string& reference,
                                                        const std::string& platform) = 0;
-  /// Stores `manifest` under its digest and, when `tag` is not empty, under the tag.
-  virtual void put_manifest(const StoredManifest& manifest, const std::string& tag) = 0;
+  /// Stores `manifest` under its digest and, when there is a `tag`, under that.
+  virtual void put_manifest(const StoredManifest& manifest,
+                            const std::optional<std::string>& tag) = 0;
   virtual bool has_blob(const Digest& digest) = 0;
   /// Streams a blob; throws after the last byte when size or digest are not those of `blob`.
   virtual void fetch_blob(const image::Descriptor& blob,

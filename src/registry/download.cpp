@@ -8,25 +8,23 @@ namespace autopack::registry {
 
 namespace {
 
-constexpr int max_redirects = 5;
 /// A connection that brings less than this before it breaks is a failure like any other.
-constexpr std::uint64_t worth_resuming = 1U << 20U;
-constexpr std::chrono::seconds stall_timeout{60};
+constexpr std::uint64_t worth_going_on = 1U << 20U;
 
 /// One download, which goes on where it broke.
 class Download {
 public:
-  Download(Session& session,
+  Download(Caller& caller,
            const image::Descriptor& blob,
            const std::function<void(std::string_view)>& sink)
-      : session_{session}, blob_{blob}, sink_{sink} {}
+      : caller_{caller}, blob_{blob}, sink_{sink} {}
 
   void run() {
     for (http::Attempt attempt;; ++attempt.number) {
       const std::uint64_t start = received_;
       try {
         const http::Request request = next_request();
-        const http::Response response = session_.try_once(request);
+        const http::Response response = caller_.try_once(request);
         attempt.status = response.status;
         attempt.reason.reset();
         attempt.retry_after = response.header("retry-after").value_or("");
@@ -34,13 +32,13 @@ public:
           verify();
           return;
         }
-        if (!session_.pause(attempt)) {
-          session_.refuse(request, response);
+        if (!caller_.pause(attempt)) {
+          caller_.refuse(request, response);
         }
       } catch (const http::TransportError& error) {
         attempt.reason = error.reason();
-        attempt.number = received_ >= start + worth_resuming ? 1 : attempt.number;
-        if (!session_.pause(attempt)) {
+        attempt.number = received_ >= start + worth_going_on ? 1 : attempt.number;
+        if (!caller_.pause(attempt)) {
           throw;
         }
       }
@@ -50,10 +48,10 @@ public:
 private:
   http::Request next_request() {
     http::Request request{
-        .what = fmt::format("pull blob `{}` of `{}`", blob_.digest.str(), session_.name()),
-        .url = session_.url("blobs/" + blob_.digest.str()),
+        .what = fmt::format("pull blob `{}` of `{}`", blob_.digest.str(), caller_.name()),
+        .url = caller_.url("blobs/" + blob_.digest.str()),
         .timeout = std::chrono::milliseconds{0},
-        .stall_timeout = stall_timeout,
+        .stall_timeout = std::chrono::seconds{60},
         .max_redirects = max_redirects};
     if (received_ > 0) {
       request.headers = {{"Range", fmt::format("bytes={}-", received_)}};
@@ -90,11 +88,11 @@ private:
 
   Error wrong(const std::string& why) const {
     return Error(ErrorKind::remote,
-                 fmt::format("blob `{}` of `{}` is damaged", blob_.digest.str(), session_.name()))
+                 fmt::format("blob `{}` of `{}` is damaged", blob_.digest.str(), caller_.name()))
         .cause(why);
   }
 
-  Session& session_;
+  Caller& caller_;
   const image::Descriptor& blob_;
   const std::function<void(std::string_view)>& sink_;
   Sha256 hash_;
@@ -104,10 +102,10 @@ private:
 
 }  // namespace
 
-void download(Session& session,
+void download(Caller& caller,
               const image::Descriptor& blob,
               const std::function<void(std::string_view)>& sink) {
-  Download{session, blob, sink}.run();
+  Download{caller, blob, sink}.run();
 }
 
 }  // namespace autopack::registry

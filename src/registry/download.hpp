@@ -1,11 +1,11 @@
 #pragma once
 
-#include "registry/session.hpp"
+#include "registry/caller.hpp"
 
 namespace autopack::registry {
 
 /// Streams a blob to `sink`, goes on where a connection broke, and verifies size and digest.
-void download(Session& session,
+void download(Caller& caller,
               const image::Descriptor& blob,
               const std::function<void(std::string_view)>& sink);
 

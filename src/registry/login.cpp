@@ -16,7 +16,6 @@ using Clock = std::chrono::steady_clock;
 
 /// The specification's default when a token server does not say.
 constexpr std::int64_t default_lifetime = 60;
-constexpr int max_redirects = 5;
 
 std::string basic(const Credential& credential) {
   return "Basic " + base64_encode(credential.username + ":" + credential.password.reveal());
@@ -32,7 +31,7 @@ std::chrono::seconds usable_time(const nlohmann::json& answer) {
   return std::chrono::seconds{std::max(seconds - 10, seconds / 2)};
 }
 
-std::string token_in(const nlohmann::json& answer) {
+std::optional<std::string> token_in(const nlohmann::json& answer) {
   for (const char* name : {"token", "access_token"}) {
     // Some send both, the one they do not mean empty.
     if (answer.is_object() && answer.contains(name) && answer[name].is_string() &&
@@ -40,7 +39,7 @@ std::string token_in(const nlohmann::json& answer) {
       return answer[name].get<std::string>();
     }
   }
-  return {};
+  return std::nullopt;
 }
 
 }  // namespace
@@ -55,14 +54,18 @@ void Login::add_scope(const std::string& scope) {
   }
 }
 
-std::string Login::authorization() {
+std::optional<std::string> Login::header() const {
+  return header_ ? std::optional{header_->reveal()} : std::nullopt;
+}
+
+std::optional<std::string> Login::authorization() {
   const std::scoped_lock lock{mutex_};
   if (bearer_ && (Clock::now() >= expires_ || granted_ != scopes_)) {
     // A token of a cloud may have ended since: the login is asked for anew, too.
     credential_ = source_ ? source_(host_) : std::nullopt;
     fetch_token();
   }
-  return header_.reveal();
+  return header();
 }
 
 std::optional<Credential> Login::credential() const {
@@ -70,51 +73,54 @@ std::optional<Credential> Login::credential() const {
   return credential_;
 }
 
-bool Login::renew(const std::string& used, const http::Response& answer, const Url& registry) {
+bool Login::renew(const std::optional<std::string>& used,
+                  const http::Response& answer,
+                  const Url& registry) {
   const std::scoped_lock lock{mutex_};
-  if (header_.reveal() != used) {
+  if (header() != used) {
     return true;  // another thread was faster
   }
   const auto challenge = choose_challenge(answer);
   if (!challenge) {
     return false;
   }
-  if (!used.empty()) {
+  if (used) {
     forget_credential();
   }
   credential_ = source_ ? source_(host_) : std::nullopt;
   if (credential_ && !credential_->registry_token.empty()) {
     header_ = Secret{"Bearer " + credential_->registry_token.reveal()};
   } else if (challenge->scheme == "bearer") {
-    realm_ = challenge->get("realm");
+    realm_ = challenge->get("realm").value_or("");
     check_realm(registry, realm_);
-    const std::string scope = challenge->get("scope");
-    const std::string resource = scope.substr(0, scope.rfind(':') + 1);
-    const bool covered = std::any_of(scopes_.begin(), scopes_.end(), [&](const std::string& own) {
-      return own.starts_with(resource);
-    });
-    if (!scope.empty() && !covered) {
-      scopes_.push_back(scope);
+    if (const auto scope = challenge->get("scope")) {
+      const std::string resource = scope->substr(0, scope->rfind(':') + 1);
+      const bool covered = std::any_of(scopes_.begin(), scopes_.end(), [&](const std::string& own) {
+        return own.starts_with(resource);
+      });
+      if (!covered) {
+        scopes_.push_back(*scope);
+      }
     }
     bearer_ = challenge;
     fetch_token();
   } else if (credential_ && !credential_->username.empty()) {
     header_ = Secret{basic(*credential_)};
   }
-  return header_.reveal() != used;
+  return header() != used;
 }
 
 http::Request Login::token_request() const {
-  const std::string service = bearer_->get("service");
+  const auto service = bearer_->get("service");
   http::Request request{
       .what = fmt::format("sign in to `{}`", host_), .url = realm_, .max_redirects = max_redirects};
   if (credential_ && !credential_->identity_token.empty()) {
     request.method = "POST";
     request.headers = {{"Content-Type", "application/x-www-form-urlencoded"}};
-    request.body =
-        "grant_type=refresh_token&client_id=autopack&service=" + percent_encode(service) +
-        "&scope=" + percent_encode(join(scopes_, " ")) +
-        "&refresh_token=" + percent_encode(credential_->identity_token.reveal());
+    request.body = "grant_type=refresh_token&client_id=autopack&service=" +
+                   percent_encode(service.value_or("")) +
+                   "&scope=" + percent_encode(join(scopes_, " ")) +
+                   "&refresh_token=" + percent_encode(credential_->identity_token.reveal());
     return request;
   }
   char separator = realm_.find('?') == std::string::npos ? '?' : '&';
@@ -122,8 +128,8 @@ http::Request Login::token_request() const {
     request.url += separator + std::string{name} + "=" + percent_encode(value);
     separator = '&';
   };
-  if (!service.empty()) {
-    add("service", service);
+  if (service) {
+    add("service", *service);
   }
   for (const auto& scope : scopes_) {
     add("scope", scope);
@@ -173,13 +179,13 @@ void Login::fetch_token() {
                    .login = credential_});
   }
   const auto answer = parse_json(response.body);
-  const std::string token = token_in(answer);
-  if (token.empty()) {
+  const auto token = token_in(answer);
+  if (!token) {
     throw Error(ErrorKind::remote, "could not " + request.what)
         .cause(fmt::format("{} {}: the answer holds no token", request.method,
                            redact_url(request.url)));
   }
-  header_ = Secret{"Bearer " + token};
+  header_ = Secret{"Bearer " + *token};
   granted_ = scopes_;
   expires_ = Clock::now() + usable_time(answer);
 }

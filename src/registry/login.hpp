@@ -13,6 +13,9 @@
 
 namespace autopack::registry {
 
+/// That one request follows.
+inline constexpr int max_redirects{5};
+
 /// Answers a registry's challenges: Basic, or tokens from its realm. Safe to use from several
 /// threads.
 class Login {
@@ -24,15 +27,18 @@ public:
 
   /// Asks for this scope too (`repository:PATH:pull`).
   void add_scope(const std::string& scope);
-  /// The Authorization header for now; empty when none is needed. Fetches a new token when the last
+  /// The Authorization header for now; none when none is needed. Fetches a new token when the last
   /// one has ended or lacks a scope.
-  std::string authorization();
+  std::optional<std::string> authorization();
   /// After a 401 to a request that carried `used`: true when there is now another header to try.
-  bool renew(const std::string& used, const http::Response& answer, const Url& registry);
+  bool renew(const std::optional<std::string>& used,
+             const http::Response& answer,
+             const Url& registry);
   /// The login that was found; none before the first challenge.
   std::optional<Credential> credential() const;
 
 private:
+  std::optional<std::string> header() const;
   void fetch_token();
   http::Response ask_realm(const http::Request& request);
   void forget_credential();
@@ -47,7 +53,7 @@ private:
   std::optional<Credential> credential_;
   std::optional<Challenge> bearer_;
   std::string realm_;
-  Secret header_;
+  std::optional<Secret> header_;
   std::chrono::steady_clock::time_point expires_;
 };
 

@@ -31,7 +31,7 @@ std::vector<PushedBlob> push_blobs(
     std::span<const Blob> blobs,
     const std::function<void(std::size_t index, std::uint64_t bytes)>& progress,
     std::size_t connections) {
-  std::vector<PushedBlob> results(blobs.size());
+  std::vector<std::optional<PushedBlob>> results(blobs.size());
   Work work;
   const auto run = [&] {
     for (std::size_t i = work.next++; i < blobs.size() && !work.stop; i = work.next++) {
@@ -65,7 +65,11 @@ std::vector<PushedBlob> push_blobs(
   if (work.failure) {
     std::rethrow_exception(work.failure);
   }
-  return results;
+  std::vector<PushedBlob> pushed;
+  for (auto& result : results) {
+    pushed.push_back(std::move(result).value());
+  }
+  return pushed;
 }
 
 }  // namespace autopack::registry

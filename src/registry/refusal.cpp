@@ -17,8 +17,8 @@ constexpr std::size_t text_limit = 300;
 constexpr std::size_t findings_shown = 3;
 
 struct Said {
-  std::string code{};  ///< of the first finding
-  std::string text{};  ///< `DENIED: requested access is denied`
+  std::optional<std::string> code{};  ///< of the first finding that has one
+  std::string text{};                 ///< `DENIED: requested access is denied`
 };
 
 std::string shortened(std::string_view text) {
@@ -45,7 +45,7 @@ Said read_body(const std::string& body) {
     }
     const std::string code = text(finding, "code");
     const std::string message = text(finding, "message");
-    said.code = said.code.empty() ? code : said.code;
+    said.code = said.code ? said.code : non_empty(code);
     said.text += (said.text.empty() ? "" : "; ") + shortened(code) +
                  (code.empty() || message.empty() ? "" : ": ") + shortened(message);
   }
@@ -92,7 +92,7 @@ std::vector<std::string> artifact_hints(const ArtifactName& name,
 
 }  // namespace
 
-std::string refusal_code(const std::string& body) {
+std::optional<std::string> refusal_code(const std::string& body) {
   return read_body(body).code;
 }
 
@@ -122,7 +122,7 @@ std::string login_hint(const std::string& host, const std::optional<Credential>&
 Refused refused(const Refusal& refusal) {
   const int status = refusal.response->status;
   const Said said = read_body(refusal.response->body);
-  Refused error{status, said.code, refusal.response->header("retry-after").value_or(""),
+  Refused error{status, said.code, non_empty(refusal.response->header("retry-after").value_or("")),
                 "could not " + refusal.what};
   error.cause(fmt::format("{} {}: {}{}", refusal.method, redact_url(refusal.url), status,
                           said.text.empty() ? "" : " " + said.text));

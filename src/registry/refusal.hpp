@@ -21,8 +21,8 @@ struct Refusal {
 
 Refused refused(const Refusal& refusal);
 
-/// The code of a refusal's first finding (`NAME_UNKNOWN`); empty when it has none.
-std::string refusal_code(const std::string& body);
+/// The code of a refusal's first finding (`NAME_UNKNOWN`); none when it has none.
+std::optional<std::string> refusal_code(const std::string& body);
 
 /// True when one of a refusal's findings has `code`.
 bool names_code(const std::string& body, std::string_view code);

@@ -1,10 +1,10 @@
 #include "base/background.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "registry/caller.hpp"
 #include "registry/client.hpp"
 #include "registry/download.hpp"
 #include "registry/refusal.hpp"
-#include "registry/session.hpp"
 #include "registry/upload.hpp"
 
 #include <fmt/format.h>
@@ -21,7 +21,6 @@ namespace media_type = image::media_type;
 
 constexpr std::size_t manifest_limit = std::size_t{4} << 20U;
 constexpr std::size_t small_blob_limit = std::size_t{8} << 20U;
-constexpr int max_redirects = 5;
 /// A registry that gives pages without end must not hold us for ever.
 constexpr int most_pages = 1'000;
 
@@ -73,12 +72,12 @@ public:
                  const std::string& path,
                  Access access,
                  RepositoryOptions options)
-      : access_{access}, session_{host, path, access, std::move(options)} {}
+      : access_{access}, caller_{host, path, access, std::move(options)} {}
 
   ~HttpRepository() override {
     try {
-      for (std::string begun = take_begun(); !begun.empty(); begun = take_begun()) {
-        give_up_upload(session_, begun);
+      for (auto begun = take_begun(); begun; begun = take_begun()) {
+        give_up_upload(caller_, *begun);
       }
     } catch (const Error&) {
       // The registry forgets it by itself.
@@ -90,21 +89,21 @@ public:
 
   void check_access() override {
     if (access_ == Access::push) {
-      check_push(session_);
+      check_push(caller_);
       return;
     }
-    const http::Request request{.what = fmt::format("sign in for `{}`", session_.name()),
-                                .url = session_.root()};
-    const http::Response response = session_.send(request);
+    const http::Request request{.what = fmt::format("sign in for `{}`", caller_.name()),
+                                .url = caller_.root()};
+    const http::Response response = caller_.send(request);
     if (!response.ok()) {
-      session_.refuse(request, response);
+      caller_.refuse(request, response);
     }
   }
 
   std::optional<image::Descriptor> head_manifest(const std::string& reference) override {
     http::Request request = manifest_request(reference);
     request.method = "HEAD";
-    const http::Response response = session_.send(request);
+    const http::Response response = caller_.send(request);
     if (response.status == 404) {
       return std::nullopt;
     }
@@ -123,12 +122,12 @@ public:
 
   std::optional<StoredManifest> manifest(const std::string& reference) override {
     const http::Request request = manifest_request(reference);
-    const http::Response response = session_.send(request);
+    const http::Response response = caller_.send(request);
     if (response.status == 404) {
       return std::nullopt;
     }
     if (!response.ok()) {
-      session_.refuse(request, response);
+      caller_.refuse(request, response);
     }
     return verified(reference, response);
   }
@@ -145,20 +144,21 @@ public:
     return found;
   }
 
-  void put_manifest(const StoredManifest& manifest, const std::string& tag) override {
-    const std::string reference = tag.empty() ? manifest.digest.str() : tag;
+  void put_manifest(const StoredManifest& manifest,
+                    const std::optional<std::string>& tag) override {
+    const std::string reference = tag.value_or(manifest.digest.str());
     const http::Request request{.what = fmt::format("push `{}`", name_of(reference)),
                                 .method = "PUT",
-                                .url = session_.url("manifests/" + reference),
+                                .url = caller_.url("manifests/" + reference),
                                 .headers = {{"Content-Type", manifest.media_type}},
                                 .body = manifest.text};
-    http::Response response = session_.send(request);
-    for (http::Attempt attempt{.status = 503}; lacks_a_blob(response) && session_.pause(attempt);
+    http::Response response = caller_.send(request);
+    for (http::Attempt attempt{.status = 503}; lacks_a_blob(response) && caller_.pause(attempt);
          ++attempt.number) {
-      response = session_.send(request);
+      response = caller_.send(request);
     }
     if (!response.ok()) {
-      session_.refuse(request, response);
+      caller_.refuse(request, response);
     }
     const auto digest = response.header("docker-content-digest");
     if (digest && *digest != manifest.digest.str()) {
@@ -169,20 +169,20 @@ public:
   }
 
   bool has_blob(const Digest& digest) override {
-    const http::Request request = blob_question(session_, digest);
-    return blob_exists(session_, request, session_.send(request));
+    const http::Request request = blob_question(caller_, digest);
+    return blob_exists(caller_, request, caller_.send(request));
   }
 
   void fetch_blob(const image::Descriptor& blob,
                   const std::function<void(std::string_view)>& sink) override {
-    download(session_, blob, sink);
+    download(caller_, blob, sink);
   }
 
   std::string read_blob(const image::Descriptor& blob) override {
     if (blob.size > small_blob_limit) {
       throw Error(ErrorKind::remote,
                   fmt::format("blob `{}` of `{}` is larger than {}", blob.digest.str(),
-                              session_.name(), human_size(small_blob_limit)));
+                              caller_.name(), human_size(small_blob_limit)));
     }
     std::string text;
     fetch_blob(blob, [&](std::string_view bytes) { text += bytes; });
@@ -190,28 +190,28 @@ public:
   }
 
   PushedBlob push_blob(const Blob& blob, const Progress& progress) override {
-    return upload(session_, blob, progress, blob.is_new ? take_begun() : "");
+    return upload(caller_, blob, progress, blob.is_new ? take_begun() : std::nullopt);
   }
 
   void begin_uploads(std::size_t count) override {
     const std::lock_guard lock{mutex_};
     for (std::size_t i = 0; i < count; ++i) {
-      begun_.push_back(in_background([this] { return begin_upload(session_); }));
+      begun_.push_back(in_background([this] { return begin_upload(caller_); }));
     }
   }
 
   std::vector<std::string> tags() override {
     std::vector<std::string> names;
-    std::string url = session_.url("tags/list?n=1000");
+    std::string url = caller_.url("tags/list?n=1000");
     for (int page = 0; page < most_pages && !url.empty(); ++page) {
-      const http::Request request{.what = fmt::format("list the tags of `{}`", session_.name()),
+      const http::Request request{.what = fmt::format("list the tags of `{}`", caller_.name()),
                                   .url = url};
-      const http::Response response = session_.send(request);
+      const http::Response response = caller_.send(request);
       if (response.status == 404) {
         return {};
       }
       if (!response.ok()) {
-        session_.refuse(request, response);
+        caller_.refuse(request, response);
       }
       const auto answer = parse_json(response.body);
       const std::size_t before = names.size();
@@ -223,14 +223,14 @@ public:
         }
       }
       const std::string next = next_page(response.header("link").value_or(""));
-      url = next.empty() || names.size() == before ? "" : session_.locate(url, next);
+      url = next.empty() || names.size() == before ? "" : caller_.locate(url, next);
     }
     return names;
   }
 
 private:
-  /// Location of an upload that was begun and not used; empty when there is none (any more).
-  std::string take_begun() {
+  /// Location of an upload that was begun and not used; none when there is none (any more).
+  std::optional<std::string> take_begun() {
     std::unique_lock lock{mutex_};
     while (!begun_.empty()) {
       auto begun = std::move(begun_.back());
@@ -247,12 +247,12 @@ private:
 
   std::string name_of(const std::string& reference) const {
     const bool digest = reference.find(':') != std::string::npos;
-    return session_.name() + (digest ? "@" : ":") + reference;
+    return caller_.name() + (digest ? "@" : ":") + reference;
   }
 
   http::Request manifest_request(const std::string& reference) {
     return {.what = fmt::format("read the manifest of `{}`", name_of(reference)),
-            .url = session_.url("manifests/" + reference),
+            .url = caller_.url("manifests/" + reference),
             .headers = {{"Accept", fmt::format("{}, {}, {}, {}", media_type::oci_index,
                                                media_type::oci_manifest, media_type::docker_list,
                                                media_type::docker_manifest)}},
@@ -286,9 +286,9 @@ private:
   }
 
   Access access_;
-  Session session_;
+  Caller caller_;
   std::mutex mutex_{};
-  std::vector<Background<std::string>> begun_{};  // last: they use the session
+  std::vector<Background<std::string>> begun_{};  // last: they use the caller
 };
 
 }  // namespace

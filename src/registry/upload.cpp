@@ -37,19 +37,22 @@ std::string with_digest(const std::string& location, const Digest& digest) {
 
 class Upload {
 public:
-  Upload(Session& session, const Blob& blob, const Progress& progress, const std::string& begun)
-      : session_{session},
+  Upload(Caller& caller,
+         const Blob& blob,
+         const Progress& progress,
+         const std::optional<std::string>& begun)
+      : caller_{caller},
         blob_{blob},
         progress_{progress},
         asks_{!blob.is_new},
-        begun_{!begun.empty()},
-        location_{begun} {
+        begun_{begun.has_value()},
+        location_{begun.value_or("")} {
     if (blob.known) {
       digest_ = blob.known->digest;
       size_ = blob.known->size;
     }
-    if (!blob.mount_from.empty()) {
-      session.also_pull(blob.mount_from);
+    if (blob.mount_from) {
+      caller.also_pull(*blob.mount_from);
     }
   }
 
@@ -63,7 +66,7 @@ public:
         return once();
       } catch (const http::TransportError& error) {
         attempt.reason = error.reason();
-        if (!session_.pause(attempt)) {
+        if (!caller_.pause(attempt)) {
           if (has_arrived()) {
             return result(true);
           }
@@ -71,8 +74,8 @@ public:
         }
       } catch (const Refused& error) {
         attempt.status = error.status();
-        attempt.retry_after = error.retry_after();
-        if (!once_more(error) && !session_.pause(is_forgotten(error) ? anew(attempt) : attempt)) {
+        attempt.retry_after = error.retry_after().value_or("");
+        if (!once_more(error) && !caller_.pause(is_forgotten(error) ? anew(attempt) : attempt)) {
           if (has_arrived()) {
             return result(true);
           }
@@ -95,7 +98,7 @@ private:
   bool once_more(const Refused& error) {
     return (error.status() == 401 && !std::exchange(renewed_, true)) ||
            std::exchange(begun_, false) ||
-           (!std::exchange(made_, true) && session_.make_missing(error.code()));
+           (!std::exchange(made_, true) && caller_.make_missing(error.code()));
   }
 
   /// The registry does not know the upload any more, or not as far as it said.
@@ -118,17 +121,17 @@ private:
       return false;
     }
     try {
-      http::Request request = blob_question(session_, *digest_);
+      http::Request request = blob_question(caller_, *digest_);
       request.new_connection = true;
-      return session_.try_once(request).status == 200;
+      return caller_.try_once(request).status == 200;
     } catch (const http::TransportError&) {
       return false;
     }
   }
 
   std::string what() const {
-    return digest_ ? fmt::format("push blob `{}` to `{}`", digest_->str(), session_.name())
-                   : fmt::format("push a layer to `{}`", session_.name());
+    return digest_ ? fmt::format("push blob `{}` to `{}`", digest_->str(), caller_.name())
+                   : fmt::format("push a layer to `{}`", caller_.name());
   }
 
   PushedBlob result(bool uploaded) const { return {*digest_, size_, uploaded}; }
@@ -152,26 +155,26 @@ private:
     if (!digest_) {
       return false;
     }
-    const http::Request request = blob_question(session_, *digest_);
-    return blob_exists(session_, request, session_.try_once(request));
+    const http::Request request = blob_question(caller_, *digest_);
+    return blob_exists(caller_, request, caller_.try_once(request));
   }
 
   /// True when the blob was mounted.
   bool begin() {
-    http::Request request{.what = what(), .method = "POST", .url = session_.url("blobs/uploads/")};
+    http::Request request{.what = what(), .method = "POST", .url = caller_.url("blobs/uploads/")};
     const std::string plain = request.url;
-    const bool mount = digest_ && !blob_.mount_from.empty();
+    const bool mount = digest_ && blob_.mount_from;
     if (mount) {
       request.url +=
-          "?mount=" + percent_encode(digest_->str()) + "&from=" + percent_encode(blob_.mount_from);
+          "?mount=" + percent_encode(digest_->str()) + "&from=" + percent_encode(*blob_.mount_from);
     }
-    http::Response response = session_.try_once(request);
+    http::Response response = caller_.try_once(request);
     if (mount && response.status == 201) {
       return true;
     }
     if (mount && response.status >= 400) {
       request.url = plain;
-      response = session_.try_once(request);
+      response = caller_.try_once(request);
     }
     move_to(request, response, 202);
     return false;
@@ -180,11 +183,11 @@ private:
   /// Takes the upload's next location from an answer of status `wanted`.
   void move_to(const http::Request& request, const http::Response& response, int wanted) {
     if (response.status != wanted) {
-      session_.refuse(request, response);
+      caller_.refuse(request, response);
     }
     const auto location = response.header("location");
     if (location) {
-      location_ = session_.locate(request.url, *location);
+      location_ = caller_.locate(request.url, *location);
     } else if (location_.empty()) {
       throw Error(ErrorKind::remote, "could not " + what())
           .cause(fmt::format("{} {}: the answer names no location", request.method,
@@ -200,7 +203,7 @@ private:
     }
     check_whole(pass);
     sent_ = size_;
-    return session_.try_once(request);
+    return caller_.try_once(request);
   }
 
   void check_whole(const Pass& pass) const {
@@ -218,7 +221,7 @@ private:
       }
       return count;
     };
-    return session_.try_once(request);
+    return caller_.try_once(request);
   }
 
   void put_whole() {
@@ -232,7 +235,7 @@ private:
     const http::Response response =
         left <= one_piece ? send_small(request, pass) : send_body(request, pass);
     if (response.status != 201 && response.status != 204) {
-      session_.refuse(request, response);
+      caller_.refuse(request, response);
     }
   }
 
@@ -247,9 +250,9 @@ private:
 
   void finish() {
     http::Request request = streaming_request(what(), "PUT", with_digest(location_, *digest_));
-    const http::Response response = session_.try_once(request);
+    const http::Response response = caller_.try_once(request);
     if (response.status != 201 && response.status != 204) {
-      session_.refuse(request, response);
+      caller_.refuse(request, response);
     }
   }
 
@@ -262,7 +265,7 @@ private:
     }
     const http::Request request{.what = what(), .url = location};
     try {
-      const http::Response response = session_.try_once(request);
+      const http::Response response = caller_.try_once(request);
       const std::uint64_t offset =
           response.ok() ? parse_upload_range(response.header("range").value_or("")) : 0;
       const bool useful =
@@ -277,7 +280,7 @@ private:
     }
   }
 
-  Session& session_;
+  Caller& caller_;
   const Blob& blob_;
   const Progress& progress_;
   bool asks_;
@@ -308,26 +311,26 @@ std::uint64_t parse_upload_range(const std::string& range) {
   return code == std::errc{} && stop == end && from_start && last > 0 ? last + 1 : 0;
 }
 
-http::Request blob_question(Session& session, const Digest& digest) {
-  return {.what = fmt::format("look for blob `{}` in `{}`", digest.str(), session.name()),
+http::Request blob_question(Caller& caller, const Digest& digest) {
+  return {.what = fmt::format("look for blob `{}` in `{}`", digest.str(), caller.name()),
           .method = "HEAD",
-          .url = session.url("blobs/" + digest.str())};
+          .url = caller.url("blobs/" + digest.str())};
 }
 
-bool blob_exists(const Session& session,
+bool blob_exists(const Caller& caller,
                  const http::Request& request,
                  const http::Response& response) {
   if (response.status != 404 && response.status >= 400) {
-    session.refuse(request, response);
+    caller.refuse(request, response);
   }
   return response.status != 404;
 }
 
-PushedBlob upload(Session& session,
+PushedBlob upload(Caller& caller,
                   const Blob& blob,
                   const Progress& progress,
-                  const std::string& begun) {
-  return Upload{session, blob, progress, begun}.run();
+                  const std::optional<std::string>& begun) {
+  return Upload{caller, blob, progress, begun}.run();
 }
 
 }  // namespace autopack::registry

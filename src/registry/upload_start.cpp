@@ -7,45 +7,45 @@ namespace autopack::registry {
 
 namespace {
 
-http::Request start_of_upload(Session& session) {
-  return {.what = fmt::format("push to `{}`", session.name()),
+http::Request start_of_upload(Caller& caller) {
+  return {.what = fmt::format("push to `{}`", caller.name()),
           .method = "POST",
-          .url = session.url("blobs/uploads/")};
+          .url = caller.url("blobs/uploads/")};
 }
 
 }  // namespace
 
-std::string begin_upload(Session& session) {
-  const http::Request request = start_of_upload(session);
-  const http::Response response = session.try_once(request);
+std::string begin_upload(Caller& caller) {
+  const http::Request request = start_of_upload(caller);
+  const http::Response response = caller.try_once(request);
   if (response.status != 202) {
-    session.refuse(request, response);
+    caller.refuse(request, response);
   }
   const auto location = response.header("location");
   if (!location) {
     throw Error(ErrorKind::remote, "could not " + request.what)
         .cause("the answer names no location");
   }
-  return session.locate(request.url, *location);
+  return caller.locate(request.url, *location);
 }
 
-void give_up_upload(Session& session, const std::string& location) {
-  session.try_once({.what = fmt::format("give up an upload to `{}`", session.name()),
-                    .method = "DELETE",
-                    .url = location});
+void give_up_upload(Caller& caller, const std::string& location) {
+  caller.try_once({.what = fmt::format("give up an upload to `{}`", caller.name()),
+                   .method = "DELETE",
+                   .url = location});
 }
 
-void check_push(Session& session) {
-  const http::Request request = start_of_upload(session);
-  http::Response response = session.send(request);
-  if (!response.ok() && session.make_missing(refusal_code(response.body))) {
-    response = session.send(request);
+void check_push(Caller& caller) {
+  const http::Request request = start_of_upload(caller);
+  http::Response response = caller.send(request);
+  if (!response.ok() && caller.make_missing(refusal_code(response.body))) {
+    response = caller.send(request);
   }
   if (response.status != 202) {
-    session.refuse(request, response);
+    caller.refuse(request, response);
   }
   if (const auto location = response.header("location")) {
-    give_up_upload(session, session.locate(request.url, *location));
+    give_up_upload(caller, caller.locate(request.url, *location));
   }
 }
 

@@ -29,9 +29,11 @@ image::Source registry_image(Services& services,
                              std::shared_ptr<registry::Repository> repository,
                              const image::Reference& reference,
                              const std::string& platform) {
-  image::Source source{.name = reference.text, .digest = *reference.digest};
-  source.manifest = image::parse_manifest(manifest_text(services, *repository, reference, platform),
-                                          fmt::format("the manifest of `{}`", reference.text));
+  image::Source source{
+      .name = reference.text,
+      .digest = *reference.digest,
+      .manifest = image::parse_manifest(manifest_text(services, *repository, reference, platform),
+                                        fmt::format("the manifest of `{}`", reference.text))};
   const auto& config = source.manifest.config;
   auto text = services.blob_cache.get(config.digest);
   if (!text) {

@@ -18,18 +18,8 @@ registry::RepositoryOptions options_for(Services& services, const std::string& h
               registry::certificate_directories(services.environment), host)};
 }
 
-}  // namespace
-
-std::unique_ptr<registry::Repository> open_repository(Services& services,
-                                                      const image::Reference& reference,
-                                                      registry::Access access,
-                                                      const http::RetryLimits& retries) {
-  auto options = options_for(services, reference.host);
-  options.retries = retries;
-  return registry::make_repository(reference.host, reference.path, access, std::move(options));
-}
-
-bool make_missing_repository(Services& services, const packaging::ImageName& name) {
+/// True when the repository of `name` is there now: only one that the user did not name is made.
+bool make_missing(Services& services, const packaging::ImageName& name) {
   const auto repository = google::repository_of(name.reference);
   if (!name.is_default || !repository || !services.artifact_registry) {
     return false;
@@ -41,12 +31,53 @@ bool make_missing_repository(Services& services, const packaging::ImageName& nam
   return true;
 }
 
+}  // namespace
+
+std::unique_ptr<registry::Repository> open_repository(Services& services,
+                                                      const image::Reference& reference,
+                                                      registry::Access access,
+                                                      const http::RetryLimits& retries) {
+  auto options = options_for(services, reference.host);
+  options.retries = retries;
+  return registry::make_repository(reference.host, reference.path, access, std::move(options));
+}
+
 std::unique_ptr<registry::Repository> open_target(Services& services,
                                                   const packaging::ImageName& name) {
   auto options = options_for(services, name.reference.host);
-  options.make_missing = [&services, name] { return make_missing_repository(services, name); };
+  options.make_missing = [&services, name] { return make_missing(services, name); };
   return registry::make_repository(name.reference.host, name.reference.path, registry::Access::push,
                                    std::move(options));
+}
+
+std::shared_ptr<RepositoryNotes> open_notes(Services& services, const packaging::ImageName& name) {
+  const auto& reference = name.reference;
+  return std::make_shared<RepositoryNotes>(
+      // Asked once: without an answer there is another way.
+      [&services, reference] {
+        return open_repository(services, reference, registry::Access::pull, {.attempts = 1});
+      },
+      services.environment.cache_directory() / "told" / sha256(reference.repository()).hex(),
+      services.blob_cache, *services.reporter);
+}
+
+bool make_repository_if_missing(Services& services, const packaging::ImageName& name) {
+  if (!name.is_default || !google::repository_of(name.reference)) {
+    return false;
+  }
+  bool was_made = false;
+  auto options = options_for(services, name.reference.host);
+  options.make_missing = [&] { return was_made = make_missing(services, name); };
+  const auto repository = registry::make_repository(name.reference.host, name.reference.path,
+                                                    registry::Access::push, std::move(options));
+  try {
+    repository->check_access();
+  } catch (const registry::Refused&) {
+    return was_made;
+  } catch (const http::TransportError&) {
+    return was_made;
+  }
+  return was_made;
 }
 
 std::vector<std::int64_t> run_times(Services& services,

@@ -24,8 +24,13 @@ std::unique_ptr<registry::Repository> open_repository(Services& services,
 std::unique_ptr<registry::Repository> open_target(Services& services,
                                                   const packaging::ImageName& name);
 
-/// True when the repository of `name` is there now: only one that the user did not name is made.
-bool make_missing_repository(Services& services, const packaging::ImageName& name);
+/// The notes of the repository that `name` goes to; nothing is asked yet.
+std::shared_ptr<RepositoryNotes> open_notes(Services& services, const packaging::ImageName& name);
+
+/// Asks the registry whether it lacks the repository of `name`, and makes it; true when it was
+/// made. Nothing is asked of one that the user named. What the registry refuses or does not answer
+/// counts as not lacking; throws as google::ensure_repository does, or Error(interrupted).
+bool make_repository_if_missing(Services& services, const packaging::ImageName& name);
 
 /// When the RUN steps of the image `digest` ran, by its configuration, in seconds since 1970.
 std::vector<std::int64_t> run_times(Services& services,

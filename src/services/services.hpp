@@ -8,12 +8,13 @@
 #include "http/client.hpp"
 #include "registry/credentials.hpp"
 #include "services/once.hpp"
+#include "services/repository_notes.hpp"
 #include "state/base_cache.hpp"
 #include "state/blob_cache.hpp"
 #include "state/build_record.hpp"
-#include "state/install_records.hpp"
 #include "state/layer_cache.hpp"
 #include "state/pushed_images.hpp"
+#include "state/records.hpp"
 
 #include <functional>
 #include <memory>
@@ -60,8 +61,15 @@ struct Services {
   state::BlobCache blob_cache{environment.cache_directory() / "blobs"};
   state::LayerCache layer_cache{environment.cache_directory() / "layers"};
   state::BuildRecords build_records{environment.cache_directory() / "builds"};
-  state::InstallRecords install_records{environment.cache_directory() / "installations"};
+  /// What dependency images tell of the installation of the project's own package, by the image's
+  /// digest and by the dependency key that it was made for.
+  state::Records install_records{environment.cache_directory() / "installations"};
+  /// What was found out about wheels and sets of them, by what was asked.
+  state::Records wheel_records{environment.cache_directory() / "wheel-records"};
   state::PushedImages pushed_images{environment.cache_directory() / "pushed"};
+  /// Of the repository that this run's image goes to; null when it goes to none, and when what was
+  /// made before is not to be used.
+  std::shared_ptr<RepositoryNotes> notes{};
 };
 
 }  // namespace autopack

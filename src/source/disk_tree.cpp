@@ -122,7 +122,7 @@ std::optional<Entry> entry_at(int directory, const char* name, std::string path)
 
 class DiskTree final : public Tree {
 public:
-  DiskTree(std::filesystem::path root, Descriptor directory)
+  DiskTree(std::filesystem::path root, FileDescriptor directory)
       : root_{std::move(root)}, directory_{std::move(directory)} {}
 
   std::optional<Entry> find(std::string_view path) const override {
@@ -139,7 +139,7 @@ public:
   }
 
   std::vector<Entry> list(std::string_view path) const override {
-    Descriptor directory = open(path, O_RDONLY | O_DIRECTORY);
+    FileDescriptor directory = open(path, O_RDONLY | O_DIRECTORY);
     if (!directory) {
       const int code = errno;
       // What is there may still have too long a path for the system.
@@ -224,42 +224,42 @@ private:
   /// The directory that holds the last name of `path`, and that name; no descriptor and errno set
   /// when there is no such directory. Goes name by name: openat with a longer path would follow
   /// symbolic links on its way.
-  std::pair<Descriptor, std::string> open_parent(std::string_view path) const {
-    Descriptor directory{::fcntl(directory_.get(), F_DUPFD_CLOEXEC, 0)};
+  std::pair<FileDescriptor, std::string> open_parent(std::string_view path) const {
+    FileDescriptor directory{::fcntl(directory_.get(), F_DUPFD_CLOEXEC, 0)};
     for (;;) {
       const auto end = path.find('/');
       std::string name{path.substr(0, end)};
       if (!is_plain_name(name)) {
         errno = ENOENT;
-        return {Descriptor{-1}, std::string{}};
+        return {FileDescriptor{-1}, std::string{}};
       }
       if (end == std::string_view::npos || !directory) {
         return {std::move(directory), std::move(name)};
       }
-      directory = Descriptor{
+      directory = FileDescriptor{
           ::openat(directory.get(), name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
       path.remove_prefix(end + 1);
     }
   }
 
-  Descriptor open(std::string_view path, int flags) const {
+  FileDescriptor open(std::string_view path, int flags) const {
     flags |= O_NOFOLLOW | O_CLOEXEC;
     if (path.empty()) {
-      return Descriptor{::openat(directory_.get(), ".", flags)};
+      return FileDescriptor{::openat(directory_.get(), ".", flags)};
     }
     if (auto opened = open_below(path, flags)) {
       return std::move(*opened);
     }
     const auto [parent, name] = open_parent(path);
-    return Descriptor{parent ? ::openat(parent.get(), name.c_str(), flags) : -1};
+    return FileDescriptor{parent ? ::openat(parent.get(), name.c_str(), flags) : -1};
   }
 
   /// By one call that follows no symbolic link on its way; none where the kernel (before 5.6, or a
   /// container's filter) does not have it.
-  std::optional<Descriptor> open_below(std::string_view path, int flags) const {
+  std::optional<FileDescriptor> open_below(std::string_view path, int flags) const {
     if (!has_plain_names(path)) {
       errno = ENOENT;
-      return Descriptor{-1};
+      return FileDescriptor{-1};
     }
 
     open_how how = {};
@@ -271,13 +271,13 @@ private:
     if (file < 0 && (errno == ENOSYS || errno == EPERM || errno == EAGAIN)) {
       return std::nullopt;
     }
-    return Descriptor{static_cast<int>(file)};
+    return FileDescriptor{static_cast<int>(file)};
   }
 
   /// The regular file `path` and its size now.
-  std::pair<Descriptor, std::size_t> open_file(std::string_view path) const {
+  std::pair<FileDescriptor, std::size_t> open_file(std::string_view path) const {
     // O_NONBLOCK: opening a FIFO without a writer would wait for ever.
-    Descriptor file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+    FileDescriptor file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 
     struct stat status = {};
 
@@ -298,13 +298,13 @@ private:
   }
 
   std::filesystem::path root_;
-  Descriptor directory_;
+  FileDescriptor directory_;
 };
 
 }  // namespace
 
 std::unique_ptr<Tree> make_disk_tree(const std::filesystem::path& root) {
-  Descriptor directory{::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)};
+  FileDescriptor directory{::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)};
   if (!directory) {
     const int code = errno;
     const std::string name = printable(root.string());

@@ -47,14 +47,39 @@ bool is_in_git(const std::filesystem::path& directory, const Environment& enviro
 
 /// Where an image's files come from.
 struct GitFacts {
-  std::string revision{};  ///< 40 hexadecimal digits; empty before the first commit
-  std::string remote{};    ///< URL without credentials; empty when there is no remote
-  bool dirty{false};       ///< the directory's files are not those of `revision`
+  std::optional<std::string> revision{};  ///< 40 hexadecimal digits; none before the first commit
+  std::optional<std::string> remote{};    ///< URL without credentials
+  bool dirty{false};                      ///< the directory's files are not those of `revision`
 };
 
 /// The facts of `directory` and `source` (`worktree` too); none when it is in no repository.
 std::optional<GitFacts> find_git_facts(const std::filesystem::path& directory,
                                        const std::string& source,
                                        const Environment& environment);
+
+/// Which tags count, as options of `git describe --tags` say it.
+struct GitTagQuery {
+  std::string match{"*"};    ///< `--match`
+  bool first_parent{false};  ///< `--first-parent`
+
+  bool operator==(const GitTagQuery&) const = default;
+};
+
+/// Where files stand in the history of tags.
+struct GitDescription {
+  /// The nearest that counts; none when there is none at their commit or before it.
+  std::optional<std::string> tag{};
+  bool at_tag{false};                   ///< their commit is the tag's
+  bool dirty{false};                    ///< they are not the commit's; looked for at a tag only
+  bool shallow{false};                  ///< the clone lacks commits, and perhaps tags
+  std::optional<std::string> branch{};  ///< that is checked out
+};
+
+/// What `git describe` says of `directory` and `source` (`worktree` too); none when it is in no
+/// repository. Throws as find_git_facts does.
+std::optional<GitDescription> describe_in_git(const std::filesystem::path& directory,
+                                              const std::string& source,
+                                              const Environment& environment,
+                                              const GitTagQuery& query);
 
 }  // namespace autopack::source

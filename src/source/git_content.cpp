@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <optional>
 
 namespace autopack::source {
 
@@ -195,7 +196,7 @@ GitContent GitContents::look(const std::string& path, const git_oid& id) const {
     return {.obstacle = &with_ident};
   }
   const std::string text = checked_out(path, id);
-  return {.size = text.size(), .identity = text == raw ? identity : std::string{}};
+  return {.size = text.size(), .identity = text == raw ? std::optional{identity} : std::nullopt};
 }
 
 std::string GitContents::read(const std::string& path, const git_oid& id) const {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,8 +17,8 @@ inline constexpr Obstacle merge_conflict{"a file with a merge conflict",
 /// What a checkout makes of a blob.
 struct GitContent {
   std::uint64_t size{0};
-  std::string identity{};             ///< of the bytes; empty when a filter made them
-  const Obstacle* obstacle{nullptr};  ///< why a checkout alone does not make them; null: none
+  std::optional<std::string> identity{};  ///< of the bytes; none when a filter made them
+  const Obstacle* obstacle{nullptr};      ///< why a checkout alone does not make them; null: none
 };
 
 /// Reads blobs as `git checkout` would write them: line ends by the `.gitattributes` of

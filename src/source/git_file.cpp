@@ -10,7 +10,7 @@ namespace autopack::source {
 
 namespace {
 
-constexpr std::uint32_t kind_bits{0170000};
+constexpr std::uint32_t file_kind_bits{0170000};
 constexpr std::uint32_t file_kind{0100000};
 
 std::optional<std::string> read_at(const GitPlace& place,
@@ -20,7 +20,7 @@ std::optional<std::string> read_at(const GitPlace& place,
   const auto refuse = [&](const Obstacle& obstacle) {
     Error error{ErrorKind::project, fmt::format("`{}` in {} is {}", printable(full),
                                                 describe_source(place, source), obstacle.what)};
-    throw obstacle.remedy.empty() ? error : error.hint(std::string{obstacle.remedy});
+    throw obstacle.remedy ? error.hint(std::string{*obstacle.remedy}) : error;
   };
   const git_index_entry* entry = git().index_get_bypath(index.get(), full.c_str(), 0);
   if (entry == nullptr) {
@@ -33,7 +33,7 @@ std::optional<std::string> read_at(const GitPlace& place,
   if ((entry->flags_extended & GIT_INDEX_ENTRY_INTENT_TO_ADD) != 0) {
     return std::nullopt;
   }
-  if ((entry->mode & kind_bits) != file_kind) {
+  if ((entry->mode & file_kind_bits) != file_kind) {
     refuse({"a symbolic link or a submodule, not a file"});
   }
   const GitRepository repository = open_without_work_tree(place);

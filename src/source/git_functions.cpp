@@ -27,6 +27,9 @@ GitFunctions open_libgit2() {
   library.find("git_config_get_entry", functions.config_get_entry);
   library.find("git_config_get_path", functions.config_get_path);
   library.find("git_config_get_string_buf", functions.config_get_string_buf);
+  library.find("git_describe_commit", functions.describe_commit);
+  library.find("git_describe_format", functions.describe_format);
+  library.find("git_describe_result_free", functions.describe_result_free);
   library.find("git_diff_free", functions.diff_free);
   library.find("git_diff_num_deltas", functions.diff_num_deltas);
   library.find("git_diff_tree_to_index", functions.diff_tree_to_index);
@@ -63,6 +66,7 @@ GitFunctions open_libgit2() {
   library.find("git_repository_config", functions.repository_config);
   library.find("git_repository_config_snapshot", functions.repository_config_snapshot);
   library.find("git_repository_free", functions.repository_free);
+  library.find("git_repository_is_shallow", functions.repository_is_shallow);
   library.find("git_repository_odb", functions.repository_odb);
   library.find("git_repository_open_bare", functions.repository_open_bare);
   library.find("git_repository_open_ext", functions.repository_open_ext);

@@ -22,6 +22,9 @@ struct GitFunctions {
   decltype(&git_config_get_entry) config_get_entry{};
   decltype(&git_config_get_path) config_get_path{};
   decltype(&git_config_get_string_buf) config_get_string_buf{};
+  decltype(&git_describe_commit) describe_commit{};
+  decltype(&git_describe_format) describe_format{};
+  decltype(&git_describe_result_free) describe_result_free{};
   decltype(&git_diff_free) diff_free{};
   decltype(&git_diff_num_deltas) diff_num_deltas{};
   decltype(&git_diff_tree_to_index) diff_tree_to_index{};
@@ -58,6 +61,7 @@ struct GitFunctions {
   decltype(&git_repository_config) repository_config{};
   decltype(&git_repository_config_snapshot) repository_config_snapshot{};
   decltype(&git_repository_free) repository_free{};
+  decltype(&git_repository_is_shallow) repository_is_shallow{};
   decltype(&git_repository_odb) repository_odb{};
   decltype(&git_repository_open_bare) repository_open_bare{};
   decltype(&git_repository_open_ext) repository_open_ext{};

@@ -14,8 +14,9 @@ constexpr std::string_view byte_order_mark{"\xEF\xBB\xBF"};
 GitIgnoreFile::GitIgnoreFile(std::string_view text,
                              const std::string& name,
                              std::string prefix,
-                             std::size_t skipped)
-    : prefix_{std::move(prefix)}, skipped_{skipped} {
+                             std::size_t skipped,
+                             Letters letters)
+    : prefix_{std::move(prefix)}, skipped_{skipped}, letters_{letters} {
   add(text, name);
 }
 
@@ -33,7 +34,7 @@ void GitIgnoreFile::add(std::string_view text, const std::string& name) {
 }
 
 void GitIgnoreFile::add_pattern(std::string_view pattern, Rule rule) {
-  if (auto parsed = GitPattern::parse(pattern)) {
+  if (auto parsed = GitPattern::parse(pattern, letters_)) {
     patterns_.push_back(std::move(*parsed));
     rules_.push_back(std::move(rule));
   }

@@ -26,7 +26,8 @@ public:
   GitIgnoreFile(std::string_view text,
                 const std::string& name,
                 std::string prefix,
-                std::size_t skipped);
+                std::size_t skipped,
+                Letters letters = Letters::as_written);
 
   /// Appends the rules of another file, with the place of this one.
   void add(std::string_view text, const std::string& name);
@@ -47,6 +48,7 @@ public:
 private:
   std::string prefix_{};
   std::size_t skipped_{0};
+  Letters letters_{Letters::as_written};
   std::vector<GitPattern> patterns_{};
   std::vector<Rule> rules_{};
 };

@@ -1,5 +1,7 @@
 #include "source/git_pattern.hpp"
 
+#include "base/text.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -33,6 +35,13 @@ bool is_byte_of_class(std::string_view name, unsigned char c, bool& known) {
   return known && c < 0x80 && found->second(c) != 0;
 }
 
+/// Has the capitals from `first` to `last` stand for their small letters too.
+void fold(std::bitset<256>& set, int first, int last) {
+  for (int byte = std::max<int>(first, 'A'); byte <= std::min<int>(last, 'Z'); ++byte) {
+    set.set(static_cast<std::size_t>(byte - 'A' + 'a'));
+  }
+}
+
 /// Git takes spaces off the end, unless a backslash keeps one.
 std::string_view without_trailing_spaces(std::string_view line) {
   std::size_t end = 0;
@@ -49,7 +58,7 @@ std::string_view without_trailing_spaces(std::string_view line) {
 
 }  // namespace
 
-std::optional<GitPattern> GitPattern::parse(std::string_view line) {
+std::optional<GitPattern> GitPattern::parse(std::string_view line, Letters letters) {
   if (line.ends_with('\r')) {
     line.remove_suffix(1);
   }
@@ -71,6 +80,7 @@ std::optional<GitPattern> GitPattern::parse(std::string_view line) {
     line.remove_prefix(1);
   }
   pattern.body_ = line;
+  pattern.folds_ = letters == Letters::either_case;
   pattern.compile();
   return pattern;
 }
@@ -78,14 +88,14 @@ std::optional<GitPattern> GitPattern::parse(std::string_view line) {
 void GitPattern::compile() {
   std::string_view rest = body_;
   const auto first_special = rest.find_first_of(special);
-  text_ = rest.substr(0, first_special);
+  text_ = folds_ ? to_lower(rest.substr(0, first_special)) : rest.substr(0, first_special);
   if (first_special == std::string_view::npos) {
     return;
   }
   if (!anchored_ && first_special == 0 && rest[0] == '*' &&
       rest.find_first_of(special, 1) == std::string_view::npos) {
     kind_ = Kind::suffix;
-    text_ = rest.substr(1);
+    text_ = folds_ ? to_lower(rest.substr(1)) : rest.substr(1);
     return;
   }
   kind_ = Kind::steps;
@@ -117,12 +127,13 @@ void GitPattern::compile() {
       steps_.push_back({.kind = Step::Kind::one});
       after_slash = false;
     } else if (c == '\\') {
+      // As git: behind a backslash or in a set a capital is never folded, so that it meets none.
       impossible_ = rest.empty();
       steps_.push_back({.byte = rest.empty() ? '\0' : rest.front()});
       rest.remove_prefix(rest.empty() ? 0 : 1);
       after_slash = steps_.back().byte == '/';
     } else {
-      steps_.push_back({.byte = c});
+      steps_.push_back({.byte = folds_ ? to_lower({&c, 1}).front() : c});
       after_slash = c == '/';
     }
   }
@@ -149,6 +160,9 @@ bool GitPattern::add_set(std::string_view& rest) {
           set[byte] = set[byte] || is_byte_of_class(rest.substr(2, end - 2),
                                                     static_cast<unsigned char>(byte), known);
         }
+        if (folds_ && rest.substr(2, end - 2) == "upper") {
+          fold(set, 'A', 'Z');
+        }
         if (!known) {
           return false;
         }
@@ -168,6 +182,9 @@ bool GitPattern::add_set(std::string_view& rest) {
       const auto last = static_cast<unsigned char>(rest.front());
       for (auto byte = static_cast<std::size_t>(previous); byte <= last; ++byte) {
         set.set(byte);
+      }
+      if (folds_) {
+        fold(set, previous, last);
       }
       previous = -1;
       rest.remove_prefix(1);
@@ -197,6 +214,10 @@ bool GitPattern::matches(std::string_view path, std::string_view name, bool is_d
     return false;
   }
   const std::string_view text = anchored_ ? path : name;
+  return folds_ ? is_match(to_lower(text)) : is_match(text);
+}
+
+bool GitPattern::is_match(std::string_view text) const {
   switch (kind_) {
     case Kind::exact: return text == text_;
     case Kind::suffix: return text.ends_with(text_);
@@ -269,7 +290,7 @@ bool GitPattern::may_match_below(std::string_view directory) const {
   if (!anchored_) {
     return true;
   }
-  const std::string below = std::string{directory} + "/";
+  const std::string below = (folds_ ? to_lower(directory) : std::string{directory}) + "/";
   return text_.starts_with(below) || (kind_ == Kind::steps && below.starts_with(text_));
 }
 

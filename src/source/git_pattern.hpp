@@ -9,11 +9,15 @@
 
 namespace autopack::source {
 
+/// What git's setting `core.ignorecase` says of ASCII letters.
+enum class Letters { as_written, either_case };
+
 /// One pattern of a `.gitignore`, with git's meaning (gitignore(5)).
 class GitPattern {
 public:
   /// Reads one line; none for a comment or an empty line.
-  static std::optional<GitPattern> parse(std::string_view line);
+  static std::optional<GitPattern> parse(std::string_view line,
+                                         Letters letters = Letters::as_written);
 
   /// True for `!pattern`.
   bool is_exception() const { return exception_; }
@@ -58,12 +62,14 @@ private:
 
   void compile();
   bool add_set(std::string_view& rest);
+  bool is_match(std::string_view text) const;
   bool runs_through(std::string_view text) const;
 
   bool exception_{false};
   bool for_directories_{false};
   bool anchored_{false};
   bool impossible_{false};
+  bool folds_{false};  ///< the text is compared in lower case
   Kind kind_{Kind::exact};
   std::string body_{};
   std::string text_{};  ///< of an exact one, of a suffix; else what every match begins with

@@ -44,8 +44,10 @@ std::optional<GitRepository> open_repository(const fs::path& directory,
   const fs::path start = git_dir ? fs::path{*git_dir} : existing_ancestor(directory);
   int code = git().repository_open_ext(&repository, start.c_str(), git_dir ? no_search : 0U,
                                        ceiling.c_str());
-  // With no such setting at all libgit2 1.5 calls a foreign owner's repository not found.
-  if (code == GIT_ENOTFOUND && git_reason().find("safe.directory") != std::string::npos) {
+  // With no setting `safe.directory` at all libgit2 1.5 calls a foreign owner's repository not
+  // found, as it does the setting.
+  const git_error* const failure = code == GIT_ENOTFOUND ? git().error_last() : nullptr;
+  if (failure != nullptr && failure->klass == GIT_ERROR_CONFIG) {
     code = GIT_EOWNER;
   }
   if (code == GIT_ENOTFOUND && !git_dir) {
@@ -75,17 +77,24 @@ void add_worktree_settings(git_repository* repository) {
   }
 }
 
+/// `path`; none when nothing could be found out of it.
+std::optional<fs::path> found(const fs::path& path) {
+  return path.empty() ? std::nullopt : std::optional{path};
+}
+
 /// Where the tree of the repository begins on the disk; for a bare one what stands in its place.
 fs::path find_root(GitPlace& place, const Environment& environment) {
   std::error_code code;
   if (const auto work_tree = environment.get("GIT_WORK_TREE")) {
-    place.work_tree = fs::weakly_canonical(fs::absolute(*work_tree, code), code);
-    git().repository_set_workdir(place.repository.get(), place.work_tree.c_str(), 0);
-    return place.work_tree;
+    fs::path root = fs::weakly_canonical(fs::absolute(*work_tree, code), code);
+    git().repository_set_workdir(place.repository.get(), root.c_str(), 0);
+    place.work_tree = found(root);
+    return root;
   }
   if (const char* work_tree = git().repository_workdir(place.repository.get())) {
-    place.work_tree = fs::weakly_canonical(work_tree, code);
-    return place.work_tree;
+    fs::path root = fs::weakly_canonical(work_tree, code);
+    place.work_tree = found(root);
+    return root;
   }
   // As git: a bare repository that GIT_DIR names has its tree where one stands.
   return environment.get("GIT_DIR")
@@ -115,7 +124,7 @@ std::string GitPlace::full_path(std::string_view path) const {
 
 std::string GitPlace::describe() const {
   const std::string path =
-      work_tree.empty() ? git().repository_path(repository.get()) : work_tree.string();
+      work_tree ? work_tree->string() : git().repository_path(repository.get());
   return path.size() > 1 && path.ends_with('/') ? path.substr(0, path.size() - 1) : path;
 }
 

@@ -34,7 +34,7 @@ std::string git_reason();
 /// A project directory in its repository.
 struct GitPlace {
   GitRepository repository{};
-  std::filesystem::path work_tree{};  ///< empty for a bare repository
+  std::optional<std::filesystem::path> work_tree{};  ///< none for a bare repository
   std::filesystem::path index_file{};
   std::string prefix{};  ///< the directory in the repository's tree; "" for its root
 

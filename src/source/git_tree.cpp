@@ -95,8 +95,8 @@ public:
       Error error{ErrorKind::project, fmt::format("`{}` is {}, not a file", printable(path),
                                                   entry.obstacle != nullptr ? entry.obstacle->what
                                                                             : "a symbolic link")};
-      const auto remedy = entry.obstacle != nullptr ? entry.obstacle->remedy : "";
-      throw remedy.empty() ? error : error.hint(std::string{remedy});
+      const auto remedy = entry.obstacle != nullptr ? entry.obstacle->remedy : std::nullopt;
+      throw remedy ? error.hint(std::string{*remedy}) : error;
     }
     return contents_.read(place_.full_path(path), found->id);
   }

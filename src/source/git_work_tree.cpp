@@ -2,6 +2,7 @@
 
 #include "base/file.hpp"
 #include "source/git_repository.hpp"
+#include "source/plain_repository.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -47,14 +48,16 @@ std::vector<std::string> tracked_below(const GitPlace& place) {
   return paths;
 }
 
-std::optional<std::string> setting(git_repository* repository, const char* name) {
+/// Null when the settings cannot be read.
+GitConfig settings_of(const GitPlace& place) {
   git_config* config = nullptr;
-  if (git().repository_config_snapshot(&config, repository) != 0) {
-    return std::nullopt;
-  }
-  const GitConfig owner{config};
+  const int code = git().repository_config_snapshot(&config, place.repository.get());
+  return GitConfig{code == 0 ? config : nullptr};
+}
+
+std::optional<std::string> setting(const GitConfig& config, const char* name) {
   git_buf buffer = {};
-  if (git().config_get_string_buf(&buffer, config, name) != 0) {
+  if (!config || git().config_get_string_buf(&buffer, config.get(), name) != 0) {
     return std::nullopt;
   }
   std::string value{buffer.ptr, buffer.size};
@@ -62,15 +65,19 @@ std::optional<std::string> setting(git_repository* repository, const char* name)
   return value;
 }
 
-fs::path global_excludes(const GitPlace& place, const Environment& environment) {
-  if (const auto named = setting(place.repository.get(), "core.excludesfile")) {
+Letters letters_of(const GitConfig& config) {
+  int ignores_case = 0;
+  const bool is_set =
+      config && git().config_get_bool(&ignores_case, config.get(), "core.ignorecase") == 0;
+  return is_set && ignores_case != 0 ? Letters::either_case : Letters::as_written;
+}
+
+fs::path global_excludes(const GitConfig& config, const Environment& environment) {
+  if (const auto named = setting(config, "core.excludesfile")) {
     const bool is_home = named->starts_with("~/");
     return is_home ? environment.home() / named->substr(2) : fs::path{*named};
   }
-  const auto config = environment.get("XDG_CONFIG_HOME");
-  const fs::path home =
-      config && !config->empty() ? fs::path{*config} : environment.home() / ".config";
-  return home / "git" / "ignore";
+  return git_directory_of_user(environment) / "ignore";
 }
 
 /// Appends the file `path` when it is there.
@@ -89,16 +96,70 @@ void add(std::vector<OuterIgnoreFile>& files, const fs::path& path, std::string 
   }
 }
 
-/// The `.gitignore` files above the directory, the nearest first.
-void add_above(std::vector<OuterIgnoreFile>& files, const GitPlace& place) {
-  for (std::string above = place.prefix; !above.empty();) {
+/// The `.gitignore` files above the directory `prefix` of the work tree, the nearest first.
+void add_above(std::vector<OuterIgnoreFile>& files,
+               const fs::path& work_tree,
+               const std::string& prefix) {
+  for (std::string above = prefix; !above.empty();) {
     const auto slash = above.rfind('/');
     above.resize(slash == std::string::npos ? 0 : slash);
-    const fs::path file = place.work_tree / above / ".gitignore";
+    const fs::path file = work_tree / above / ".gitignore";
     std::error_code code;
     if (!fs::is_symlink(file, code)) {  // which git does not follow
-      add(files, file, place.prefix.substr(above.empty() ? 0 : above.size() + 1) + "/");
+      add(files, file, prefix.substr(above.empty() ? 0 : above.size() + 1) + "/");
     }
+  }
+}
+
+/// What settings say of ignore files.
+struct Settings {
+  fs::path work_tree{};
+  std::string prefix{};  ///< of the directory in it; "" for its root
+  fs::path common{};     ///< the directory of the repository, all its work trees'
+  Letters letters{Letters::as_written};
+  fs::path global_excludes{};
+};
+
+std::optional<Settings> plain_settings(const fs::path& directory, const Environment& environment) {
+  const auto found = find_plain_repository(directory, environment);
+  if (!found) {
+    return std::nullopt;
+  }
+  std::error_code code;
+  const auto inside = fs::canonical(directory, code).lexically_relative(found->work_tree).string();
+  return Settings{.work_tree = found->work_tree,
+                  .prefix = inside == "." ? "" : inside,
+                  .common = found->directory,
+                  .global_excludes = git_directory_of_user(environment) / "ignore"};
+}
+
+std::optional<Settings> settings_by_libgit2(const fs::path& directory,
+                                            const Environment& environment) {
+  try {
+    const auto place = find_git_place(directory, environment);
+    if (!place || !place->work_tree) {
+      return std::nullopt;
+    }
+    const auto config = settings_of(*place);
+    return Settings{.work_tree = *place->work_tree,
+                    .prefix = place->prefix,
+                    .common = git().repository_commondir(place->repository.get()),
+                    .letters = letters_of(config),
+                    .global_excludes = global_excludes(config, environment)};
+  } catch (const Error&) {
+    return std::nullopt;  // it is told where git's facts are asked for
+  }
+}
+
+/// The repository that begins at `directory`, or that it is in where it need not be the root.
+std::optional<GitPlace> place_of_tracked(const fs::path& directory,
+                                         bool is_root,
+                                         const Environment& environment) {
+  try {
+    auto place = find_git_place(directory, environment);
+    return place && is_root && !place->prefix.empty() ? std::nullopt : std::move(place);
+  } catch (const Error&) {
+    return std::nullopt;
   }
 }
 
@@ -109,30 +170,30 @@ std::shared_ptr<const GitWorkTree> find_git_work_tree(const fs::path& directory,
   if (!may_be_in_git(directory, environment)) {
     return nullptr;
   }
-  std::optional<GitPlace> place;
-  try {
-    place = find_git_place(directory, environment);
-  } catch (const Error&) {
-    return nullptr;  // it is told where git's facts are asked for
+  auto settings = plain_settings(directory, environment);
+  if (!settings) {
+    settings = settings_by_libgit2(directory, environment);
   }
-  if (!place || place->work_tree.empty()) {
+  if (!settings) {
     return nullptr;
   }
   auto tree = std::make_shared<GitWorkTree>();
-  tree->prefix = place->prefix.empty() ? "" : place->prefix + "/";
-  add_above(tree->outside, *place);
-  const fs::path common{git().repository_commondir(place->repository.get())};
-  add(tree->outside, common / "info" / "exclude", tree->prefix);
-  add(tree->outside, global_excludes(*place, environment), tree->prefix);
-  const auto shared = std::make_shared<GitPlace>(std::move(*place));
-  tree->tracked = [shared, directory, environment](std::string_view nested) {
-    if (nested.empty()) {
-      return tracked_below(*shared);
+  tree->prefix = settings->prefix.empty() ? "" : settings->prefix + "/";
+  tree->letters = settings->letters;
+  add_above(tree->outside, settings->work_tree, settings->prefix);
+  add(tree->outside, settings->common / "info" / "exclude", tree->prefix);
+  add(tree->outside, settings->global_excludes, tree->prefix);
+  tree->tracked = [directory, environment](std::string_view nested) {
+    const auto place = place_of_tracked(directory / nested, !nested.empty(), environment);
+    if (!place) {
+      return std::vector<std::string>{};
     }
     try {
-      const auto other = find_git_place(directory / nested, environment);
-      return other && other->prefix.empty() ? tracked_below(*other) : std::vector<std::string>{};
+      return tracked_below(*place);
     } catch (const Error&) {
+      if (nested.empty()) {
+        throw;
+      }
       return std::vector<std::string>{};
     }
   };

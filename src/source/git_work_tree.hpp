@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/environment.hpp"
+#include "source/git_pattern.hpp"
 
 #include <filesystem>
 #include <functional>
@@ -22,6 +23,7 @@ struct OuterIgnoreFile {
 struct GitWorkTree {
   std::string prefix{};                    ///< of the directory: empty, or ends with a slash
   std::vector<OuterIgnoreFile> outside{};  ///< the strongest first
+  Letters letters{Letters::as_written};    ///< of the patterns of all ignore files
   /// Sorted paths of tracked files below `directory` of the tree, which is "" or where another
   /// repository begins; relative to that directory. Empty where it is none.
   std::function<std::vector<std::string>(std::string_view directory)> tracked{};

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t longest_line{65'536};  // what docker's reader takes
 
-constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+constexpr std::string_view utf8_mark = "\xEF\xBB\xBF";
 
 constexpr std::string_view usual_file = ".dockerignore";
 
@@ -36,7 +36,7 @@ std::string literal_pattern(std::string_view path) {
 Problem malformed(const Rule& rule, const Error& error) {
   Problem problem{.message = fmt::format("the pattern `{}` is malformed: {}",
                                          printable(rule.pattern), error.message()),
-                  .origin = fmt::format("`{}` line {}", printable(rule.file), rule.line)};
+                  .origin = fmt::format("{}:{}", printable(rule.file), rule.line)};
   if (rule.pattern.find('\\') != std::string::npos) {
     problem.hints.emplace_back(
         "write paths with `/`; `\\` takes the meaning off the next character");
@@ -52,8 +52,8 @@ struct IgnoreRules::Compiled {
 
 void IgnoreRules::add(std::string_view text, const std::string& file) {
   Problems problems;
-  if (text.starts_with(byte_order_mark)) {
-    text.remove_prefix(byte_order_mark.size());
+  if (text.starts_with(utf8_mark)) {
+    text.remove_prefix(utf8_mark.size());
   }
   for (int line = 1; !text.empty(); ++line) {
     const auto end = std::min(text.find('\n'), text.size());
@@ -62,7 +62,7 @@ void IgnoreRules::add(std::string_view text, const std::string& file) {
     const Rule rule{.pattern = std::string{trim_unicode(written)}, .file = file, .line = line};
     if (written.size() >= longest_line) {
       problems.push_back({.message = "a line is longer than 64 KiB",
-                          .origin = fmt::format("`{}` line {}", printable(file), line)});
+                          .origin = fmt::format("{}:{}", printable(file), line)});
       continue;
     }
     try {
@@ -204,13 +204,13 @@ std::string bring_back_command(std::string_view path, bool is_directory, const R
                                      : fmt::format("`{}` takes it in", include_flag(path));
 }
 
-IgnoreRules load_ignore_rules(const Tree& tree, std::string_view dockerfile) {
+IgnoreRules load_ignore_rules(const Tree& tree, const std::optional<std::string>& dockerfile) {
   IgnoreRules rules;
   rules.add_defaults();
-  if (dockerfile.empty()) {
+  if (!dockerfile) {
     rules.add_project_files();
   }
-  const std::string own = std::string{dockerfile} + ".dockerignore";
+  const std::string own = dockerfile.value_or("") + ".dockerignore";
   for (const std::string& file : {own, std::string{usual_file}}) {
     if (tree.find(file)) {
       rules.add(tree.read(file), file);

@@ -101,6 +101,6 @@ std::string bring_back_command(std::string_view path, bool is_directory, const R
 /// The rules that apply: the defaults first (for a user's own `dockerfile` without the project's
 /// files, which it may copy), then `<dockerfile>.dockerignore` when that exists, else
 /// `.dockerignore` of the tree.
-IgnoreRules load_ignore_rules(const Tree& tree, std::string_view dockerfile = {});
+IgnoreRules load_ignore_rules(const Tree& tree, const std::optional<std::string>& dockerfile = {});
 
 }  // namespace autopack::source

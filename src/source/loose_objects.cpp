@@ -2,13 +2,12 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
-#include "base/library.hpp"
 #include "base/text.hpp"
+#include "base/zlib.hpp"
 #include "source/git_repository.hpp"
 
 #include <fmt/format.h>
 #include <git2/sys/odb_backend.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <array>
@@ -31,24 +30,6 @@ constexpr std::size_t longest_header{32};
 constexpr std::uint64_t largest_object{std::uint64_t{1} << 62U};
 constexpr int before_all_others{100};
 constexpr int most_alternates{5};
-
-struct ZlibFunctions {
-  decltype(&inflateInit_) init{};
-  decltype(&inflate) inflate_piece{};
-  decltype(&inflateEnd) end{};
-};
-
-const ZlibFunctions& zlib() {
-  static const ZlibFunctions functions = [] {
-    const Library library{"libz.so.1", "install zlib: `apt-get install zlib1g`"};
-    ZlibFunctions found;
-    library.find("inflateInit_", found.init);
-    library.find("inflate", found.inflate_piece);
-    library.find("inflateEnd", found.end);
-    return found;
-  }();
-  return functions;
-}
 
 /// The size of an object with its header, as the header `blob 12\0` says it; none when there is no
 /// header at the begin of `bytes`.
@@ -76,7 +57,7 @@ bool is_whole(const fs::path& path) {
   }
   std::ifstream file{path, std::ios::binary};
   z_stream stream = {};
-  if (zlib().init(&stream, ZLIB_VERSION, sizeof stream) != Z_OK) {
+  if (zlib().init(&stream, Zlib::zlib_format, ZLIB_VERSION, sizeof stream) != Z_OK) {
     return false;
   }
   const std::unique_ptr<z_stream, decltype(&inflateEnd)> owner{&stream, zlib().end};
@@ -97,7 +78,7 @@ bool is_whole(const fs::path& path) {
     }
     stream.next_out = reinterpret_cast<Bytef*>(out.data());
     stream.avail_out = static_cast<uInt>(out.size());
-    status = zlib().inflate_piece(&stream, Z_NO_FLUSH);
+    status = zlib().inflate(&stream, Z_NO_FLUSH);
     const std::size_t count = out.size() - stream.avail_out;
     size += count;
     head.append(out.data(), std::min(count, longest_header - head.size()));

@@ -14,7 +14,6 @@ namespace autopack::source {
 
 namespace {
 
-constexpr char32_t last_code_point = 0x10FFFF;
 constexpr int repeat_limit = 1000;  // Go's
 
 CharacterSet one(char32_t character) {
@@ -223,6 +222,7 @@ private:
       return std::nullopt;
     }
     const auto code = static_cast<char32_t>(std::stoul(digits, nullptr, 16));
+    constexpr char32_t last_code_point = 0x10FFFF;
     return code <= last_code_point ? std::optional{code} : std::nullopt;
   }
 

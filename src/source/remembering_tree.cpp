@@ -1,5 +1,7 @@
 #include "source/remembering_tree.hpp"
 
+#include "base/text.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -28,7 +30,7 @@ public:
                        .obstacle = entry.obstacle,
                        .name_end = append(name),
                        .link_end = append(entry.link_target),
-                       .identity_end = append(entry.identity),
+                       .identity_end = append(entry.identity.value_or("")),
                        .type = entry.type,
                        .executable = entry.executable});
     }
@@ -97,7 +99,7 @@ private:
             .ctime_ns = row.ctime_ns,
             .mtime_ns = row.mtime_ns,
             .obstacle = row.obstacle,
-            .identity = std::string{text(row.link_end, row.identity_end)}};
+            .identity = non_empty(std::string{text(row.link_end, row.identity_end)})};
   }
 
   std::uint32_t append(std::string_view part) {
@@ -114,13 +116,23 @@ public:
   explicit RememberingTree(std::shared_ptr<const Tree> tree) : tree_{std::move(tree)} {}
 
   std::optional<Entry> find(std::string_view path) const override {
-    const auto slash = path.rfind('/');
-    const bool is_at_root = slash == std::string_view::npos;
     {
       const std::lock_guard lock{mutex_};
-      const auto known = lists_.find(path.substr(0, is_at_root ? 0 : slash));
-      if (!path.empty() && known != lists_.end()) {
-        return known->second.find(path.substr(is_at_root ? 0 : slash + 1), path);
+      for (auto below = path; !below.empty();) {
+        const auto slash = below.rfind('/');
+        const bool is_at_root = slash == std::string_view::npos;
+        const auto parent = below.substr(0, is_at_root ? 0 : slash);
+        if (const auto known = lists_.find(parent); known != lists_.end()) {
+          auto entry = known->second.find(below.substr(is_at_root ? 0 : slash + 1), below);
+          if (below.size() == path.size()) {
+            return entry;
+          }
+          if (!entry || entry->type != EntryType::directory) {
+            return std::nullopt;
+          }
+          break;
+        }
+        below = parent;
       }
     }
     return tree_->find(path);
@@ -160,7 +172,8 @@ private:
 }  // namespace
 
 std::shared_ptr<const Tree> remembering(std::shared_ptr<const Tree> tree) {
-  return std::make_shared<RememberingTree>(std::move(tree));
+  const bool remembers = dynamic_cast<const RememberingTree*>(tree.get()) != nullptr;
+  return remembers ? std::move(tree) : std::make_shared<RememberingTree>(std::move(tree));
 }
 
 }  // namespace autopack::source

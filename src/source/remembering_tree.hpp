@@ -7,7 +7,7 @@
 namespace autopack::source {
 
 /// `tree` as it was when each of its directories was first listed: later walks, and who looks for a
-/// name in one of these, ask the disk no more.
+/// name in one of these or below what is no directory of it, ask the disk no more.
 std::shared_ptr<const Tree> remembering(std::shared_ptr<const Tree> tree);
 
 }  // namespace autopack::source

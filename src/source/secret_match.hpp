@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/text.hpp"
 #include "source/secret_rules.hpp"
 
 #include <cstddef>
@@ -8,10 +9,6 @@
 
 /// What the rules of secrets are made of.
 namespace autopack::source {
-
-constexpr bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 constexpr bool is_upper(char c) {
   return c >= 'A' && c <= 'Z';

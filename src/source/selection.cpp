@@ -120,10 +120,12 @@ Selection::Selection(const Tree& tree,
 }
 
 std::optional<Rule> Selection::excludes(std::string_view path) const {
+  const std::scoped_lock lock{state_->mutex};
   return state_->judge(path, state_->is_directory(path), true);
 }
 
 bool Selection::may_hold_exceptions(std::string_view path) const {
+  const std::scoped_lock lock{state_->mutex};
   return state_->may_hold_exceptions(path);
 }
 
@@ -132,6 +134,7 @@ bool Selection::is_only_ignored_by_git(std::string_view path) const {
 }
 
 bool Selection::is_only_ignored_by_git(std::string_view path, bool is_directory) const {
+  const std::scoped_lock lock{state_->mutex};
   const auto rule = state_->git ? state_->judge(path, is_directory, true) : std::nullopt;
   return rule && !state_->own_walk.excludes(path) &&
          state_->is_ignored_by_git(path, is_directory) && rule->file != "--exclude" &&
@@ -143,11 +146,13 @@ bool Selection::asks_git() const {
 }
 
 void Selection::keep(const std::string& path, const std::string& why) {
+  const std::scoped_lock lock{state_->mutex};
   state_->kept.emplace(path, why);
   state_->kept_paths.insert(path);
 }
 
-const std::map<std::string, std::string>& Selection::kept() const {
+std::map<std::string, std::string> Selection::kept() const {
+  const std::scoped_lock lock{state_->mutex};
   return state_->kept;
 }
 
@@ -156,6 +161,7 @@ bool Selection::was_asked_for(std::string_view path) const {
   if (state.include.empty() && !state.include_all) {
     return false;
   }
+  const std::scoped_lock lock{state_->mutex};
   const auto slash = path.rfind('/');
   const auto& above = state.directory(path.substr(0, slash == std::string_view::npos ? 0 : slash));
   return state.typed_of(path, state.is_directory(path), above.typed).match.decision ==
@@ -183,11 +189,13 @@ SelectionWalk::SelectionWalk(const Selection& selection) : state_{selection.stat
 SelectionWalk::~SelectionWalk() = default;
 
 std::optional<Rule> SelectionWalk::excludes(const Entry& entry) {
+  const std::scoped_lock lock{state_->mutex};
   return state_->judge(entry.path, entry.type == EntryType::directory, false);
 }
 
 std::optional<Rule> SelectionWalk::enter(std::string_view directory,
                                          const std::vector<Entry>& entries) {
+  const std::scoped_lock lock{state_->mutex};
   const auto& known = state_->directory(directory, &entries);
   return directory.empty() || known.environment != directory ? std::nullopt
                                                              : state_->judge(directory, true, true);

@@ -24,7 +24,7 @@ struct TypedRules {
 /// Which files of a tree go into the image: by what was typed, by an ignore file (`.dockerignore`,
 /// else `.gcloudignore`, else what git ignores), and by autopack's own rules.
 ///
-/// Copies share what they found out, and what is kept. Not for several threads at once.
+/// Copies share what they found out, and what is kept. Several threads may ask at once.
 class Selection {
 public:
   /// Everything goes in.
@@ -48,7 +48,7 @@ public:
   /// Takes in `path`, and all below it, though git ignores it. `why` is for people.
   void keep(const std::string& path, const std::string& why);
   /// What was kept, by path.
-  const std::map<std::string, std::string>& kept() const;
+  std::map<std::string, std::string> kept() const;
 
   /// True when what was typed names `path` or a directory above it.
   bool was_asked_for(std::string_view path) const;

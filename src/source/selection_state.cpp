@@ -1,8 +1,5 @@
 #include "source/selection_state.hpp"
 
-#include "base/error.hpp"
-#include "base/text.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,13 +10,6 @@ namespace autopack::source {
 namespace {
 
 using Decision = GitIgnoreFile::Decision;
-
-constexpr std::uint64_t largest_ignore_file{1'000'000};
-
-std::string_view parent_of(std::string_view path) {
-  const auto slash = path.rfind('/');
-  return path.substr(0, slash == std::string_view::npos ? 0 : slash);
-}
 
 bool is_at_or_below(std::string_view path, std::string_view directory) {
   return path.starts_with(directory) &&
@@ -49,26 +39,6 @@ bool holds(const Tree& tree,
   return at != entries->end() && at->path == path && fits(*at);
 }
 
-/// True when git ignores the directory of the tree itself, or one above it.
-bool is_ignored_whole(const GitWorkTree& git) {
-  const std::string_view whole{git.prefix};
-  for (auto end = whole.find('/'); end != std::string_view::npos; end = whole.find('/', end + 1)) {
-    for (const auto& file : git.outside) {
-      const std::size_t base = whole.size() - file.prefix.size();
-      const auto match = end <= base ? GitIgnoreFile::Match{}
-                                     : GitIgnoreFile{file.text, file.name, "", 0}.decide(
-                                           whole.substr(base, end - base), true);
-      if (match.decision == Decision::out) {
-        return true;
-      }
-      if (match.decision == Decision::in) {
-        break;
-      }
-    }
-  }
-  return false;
-}
-
 }  // namespace
 
 Selection::State::State()
@@ -96,42 +66,6 @@ Selection::State::Typed Selection::State::typed_of(std::string_view path,
     }
   }
   return above;
-}
-
-void Selection::State::begin_git(Directory& top) {
-  if (is_ignored_whole(*git)) {
-    return;  // who works there wants its files all the same
-  }
-  auto files = std::make_shared<std::vector<const GitIgnoreFile*>>();
-  for (const auto& file : git->outside) {
-    git_files_.emplace_back(file.text, file.name, file.prefix, 0);
-    files->push_back(&git_files_.back());
-  }
-  top.git_files = std::move(files);
-}
-
-void Selection::State::read_git_file(Directory& directory,
-                                     std::string_view path,
-                                     bool begins_repository) {
-  const std::string file = child(path, ".gitignore");
-  const auto entry = tree->find(file);
-  const bool is_there = entry && entry->type == EntryType::file;
-  if (!is_there && !begins_repository) {
-    return;
-  }
-  auto files = std::make_shared<std::vector<const GitIgnoreFile*>>();
-  if (is_there) {
-    if (entry->size > largest_ignore_file) {
-      throw Error(ErrorKind::project, fmt::format("`{}` is too large for a file of rules: {}",
-                                                  printable(file), human_size(entry->size)));
-    }
-    git_files_.emplace_back(tree->read(file), file, "", path.empty() ? 0 : path.size() + 1);
-    files->push_back(&git_files_.back());
-  }
-  if (!begins_repository && directory.git_files) {
-    files->insert(files->end(), directory.git_files->begin(), directory.git_files->end());
-  }
-  directory.git_files = std::move(files);
 }
 
 const Selection::State::Directory& Selection::State::directory(std::string_view path,
@@ -177,7 +111,7 @@ Selection::State::Directory Selection::State::made(std::string_view path,
   if (tree == nullptr) {
     return made;
   }
-  if (made.environment.empty() && holds(*tree, path, entries, "pyvenv.cfg", true)) {
+  if (!made.environment && holds(*tree, path, entries, "pyvenv.cfg", true)) {
     made.environment = path;
   }
   if (git && made.git_rule == nullptr) {
@@ -193,53 +127,6 @@ Selection::State::Directory Selection::State::made(std::string_view path,
     }
   }
   return made;
-}
-
-const std::vector<std::string>& Selection::State::tracked(const std::string& repository) {
-  const auto [known, is_new] = tracked_.try_emplace(repository);
-  if (is_new) {
-    known->second = git->tracked(repository);
-  }
-  return known->second;
-}
-
-bool Selection::State::is_tracked(const std::string& repository,
-                                  std::string_view path,
-                                  bool or_below) {
-  const auto& paths = tracked(repository);
-  const std::string inside{path.substr(repository.empty() ? 0 : repository.size() + 1)};
-  if (std::binary_search(paths.begin(), paths.end(), inside)) {
-    return true;
-  }
-  const std::string below = inside + "/";
-  const auto first = std::lower_bound(paths.begin(), paths.end(), below);
-  return or_below && first != paths.end() && first->starts_with(below);
-}
-
-const Rule* Selection::State::git_rule(const Directory& above,
-                                       std::string_view path,
-                                       bool is_directory) {
-  if (above.git_rule != nullptr) {
-    return is_tracked(above.repository, path, false) ? nullptr : above.git_rule;
-  }
-  if (!above.git_files) {
-    return nullptr;
-  }
-  for (const GitIgnoreFile* file : *above.git_files) {
-    const auto match = file->decide(path, is_directory);
-    if (match.decision == Decision::in) {
-      return nullptr;
-    }
-    if (match.decision == Decision::out) {
-      return is_tracked(above.repository, path, false) ? nullptr : match.rule;
-    }
-  }
-  return nullptr;
-}
-
-bool Selection::State::is_ignored_by_git(std::string_view path, bool is_directory) {
-  return git && !path.empty() &&
-         git_rule(directory(parent_of(path)), path, is_directory) != nullptr;
 }
 
 bool Selection::State::is_kept(std::string_view path) const {
@@ -261,8 +148,8 @@ bool Selection::State::is_kept(std::string_view path) const {
 bool Selection::State::beats_built_in(const Typed& typed,
                                       std::string_view path,
                                       const Directory& above) {
-  if (!above.environment.empty()) {
-    const bool is_in_it = is_at_or_below(typed.at, above.environment);
+  if (above.environment) {
+    const bool is_in_it = is_at_or_below(typed.at, *above.environment);
     if (!is_in_it || (!typed.names_path && typed.at != above.environment)) {
       return false;
     }
@@ -305,7 +192,7 @@ std::optional<Rule> Selection::State::judge(std::string_view path,
         typed.match.decision == Decision::in ? built_in_walk.excludes(path) : std::nullopt;
     return built_in_rule ? built_in_rule : rule;
   }
-  if (!nearest.environment.empty()) {
+  if (nearest.environment) {
     return environment_rule_;
   }
   if (match.decision == Decision::out) {
@@ -319,8 +206,8 @@ std::optional<Rule> Selection::State::judge(std::string_view path,
 }
 
 bool Selection::State::may_hold_exceptions(std::string_view path) {
-  const bool is_built_in = built_in_walk.excludes(path).has_value() ||
-                           (tree != nullptr && !directory(path).environment.empty());
+  const bool is_built_in =
+      built_in_walk.excludes(path).has_value() || (tree != nullptr && directory(path).environment);
   for (const GitPattern& pattern : include.patterns()) {
     if (pattern.is_anchored() ? pattern.may_match_below(path) : !is_built_in) {
       return true;

@@ -5,10 +5,18 @@
 
 #include <list>
 #include <map>
+#include <mutex>
+#include <optional>
 #include <set>
 #include <unordered_map>
 
 namespace autopack::source {
+
+/// The directory of a path of the tree; "" at the root.
+inline std::string_view parent_of(std::string_view path) {
+  const auto slash = path.rfind('/');
+  return path.substr(0, slash == std::string_view::npos ? 0 : slash);
+}
 
 /// What Selection knows, and found out on the way.
 struct Selection::State {
@@ -25,11 +33,14 @@ struct Selection::State {
     GitIgnoreFile::Match uploaded{};  ///< of `.gcloudignore`
     const Rule* git_rule{nullptr};    ///< git's that leaves the directory out
     std::shared_ptr<const std::vector<const GitIgnoreFile*>> git_files{};  ///< strongest first
-    std::string repository{};   ///< the directory where its repository begins; "" for the outer one
-    std::string environment{};  ///< the virtual environment that it is in; empty: none
+    std::string repository{};  ///< the directory where its repository begins; "" for the outer one
+    std::optional<std::string> environment{};  ///< the virtual environment that it is in
   };
 
   State();
+
+  /// Held by Selection and SelectionWalk while they ask: what is found out on the way changes.
+  std::mutex mutex{};
 
   std::optional<Rule> judge(std::string_view path, bool is_directory, bool looks_inside);
   bool may_hold_exceptions(std::string_view path);

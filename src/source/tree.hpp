@@ -15,8 +15,8 @@ enum class EntryType : std::uint8_t { file, directory, symlink, other };
 
 /// Why no image takes an entry of type `other`.
 struct Obstacle {
-  std::string_view what{};    ///< "fifo", "socket", "device"; for git's own with an article
-  std::string_view remedy{};  ///< what to do when it is needed; empty: leave it out
+  std::string_view what{};  ///< "fifo", "socket", "device"; for git's own with an article
+  std::optional<std::string_view> remedy{};  ///< what to do when it is needed; none: leave it out
 };
 
 /// One name in a tree. Paths are relative to the root, `/`-separated, bytes as the file system has
@@ -29,9 +29,9 @@ struct Entry {
   std::string link_target{};  ///< verbatim; empty unless a symlink
   std::uint64_t inode{0};     ///< for caches, with both times; 0 when the tree has none
   std::int64_t ctime_ns{0};
-  std::int64_t mtime_ns{0};           ///< for caches only, never for an image
-  const Obstacle* obstacle{nullptr};  ///< of the program; null unless other
-  std::string identity{};  ///< same identity, same contents, whatever the path; empty: not known
+  std::int64_t mtime_ns{0};               ///< for caches only, never for an image
+  const Obstacle* obstacle{nullptr};      ///< of the program; null unless other
+  std::optional<std::string> identity{};  ///< same identity, same contents, whatever the path
 
   bool operator==(const Entry&) const = default;
 };

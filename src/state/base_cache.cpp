@@ -49,7 +49,8 @@ std::optional<image::BaseFacts> BaseCache::by_reference(const std::string& refer
 void BaseCache::store(const image::BaseFacts& facts) const {
   auto json = parse_json(image::to_json_line(facts));
   json["environment"] = facts.environment;
-  json["python_version"] = facts.python_version;
+  // Also of an image that tells none: it was looked for.
+  json["python_version"] = facts.python_version.value_or("");
   const std::string text = print_json(json) + "\n";
   try {
     write_file(directory_ / file_of_reference(facts.reference, facts.platform), text);

@@ -3,6 +3,7 @@
 #include "base/digest.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "image/reference.hpp"
 #include "state/cache_files.hpp"
 
 #include <system_error>
@@ -16,16 +17,37 @@ using nlohmann::json;
 /// Raise it when an older autopack's records would be misread.
 constexpr int record_format{1};
 
-}  // namespace
-
-std::filesystem::path BuildRecords::file_of(const std::filesystem::path& project) const {
+/// What the names of a project's files begin with.
+std::string stem_of(const std::filesystem::path& project) {
   std::error_code code;
   const auto whole = std::filesystem::weakly_canonical(project, code);
-  return directory_ / sha256((code ? project : whole).string()).hex();
+  return sha256((code ? project : whole).string()).hex() + ".";
 }
 
-std::optional<BuildRecord> BuildRecords::get(const std::filesystem::path& project) const {
-  const json all = parse_json(read_quietly(file_of(project)).value_or(""));
+}  // namespace
+
+std::filesystem::path BuildRecords::file_of(const std::filesystem::path& project,
+                                            const std::string& platform) const {
+  return directory_ / (stem_of(project) + image::sanitize_component(platform));
+}
+
+std::vector<std::filesystem::path> BuildRecords::files_of(
+    const std::filesystem::path& project) const {
+  std::vector<std::filesystem::path> files;
+  const auto stem = stem_of(project);
+  std::error_code code;
+  for (std::filesystem::directory_iterator at{directory_, code}, end; !code && at != end;
+       at.increment(code)) {
+    if (at->path().filename().string().starts_with(stem)) {
+      files.push_back(at->path());
+    }
+  }
+  return files;
+}
+
+std::optional<BuildRecord> BuildRecords::get(const std::filesystem::path& project,
+                                             const std::string& platform) const {
+  const json all = parse_json(read_quietly(file_of(project, platform)).value_or(""));
   if (!all.is_object()) {
     return std::nullopt;
   }
@@ -49,7 +71,9 @@ std::optional<BuildRecord> BuildRecords::get(const std::filesystem::path& projec
   }
 }
 
-void BuildRecords::put(const std::filesystem::path& project, const BuildRecord& record) const {
+void BuildRecords::put(const std::filesystem::path& project,
+                       const std::string& platform,
+                       const BuildRecord& record) const {
   const json all{{"format", record_format},
                  {"dependencyKey", record.dependency_key},
                  {"imageKey", record.image_key},
@@ -60,7 +84,7 @@ void BuildRecords::put(const std::filesystem::path& project, const BuildRecord& 
                  {"requirementFiles", record.requirement_files},
                  {"installed", record.installed},
                  {"code", record.code}};
-  write_quietly(file_of(project), print_json(all), limit_);
+  write_quietly(file_of(project, platform), print_json(all), limit_);
 }
 
 }  // namespace autopack::state

@@ -28,19 +28,25 @@ struct BuildRecord {
   bool operator==(const BuildRecord&) const = default;
 };
 
-/// The last record of each project directory, one small file each. A damaged one counts as absent;
-/// a failure to write is no error.
+/// The last record of each project directory for each platform (`linux/amd64`), one small file
+/// each. A damaged one counts as absent; a failure to write is no error.
 class BuildRecords {
 public:
   /// `limit` bounds the directory, in bytes; the oldest files go first.
   explicit BuildRecords(std::filesystem::path directory, std::uint64_t limit = 16'000'000)
       : directory_{std::move(directory)}, limit_{limit} {}
 
-  std::optional<BuildRecord> get(const std::filesystem::path& project) const;
-  void put(const std::filesystem::path& project, const BuildRecord& record) const;
+  std::optional<BuildRecord> get(const std::filesystem::path& project,
+                                 const std::string& platform) const;
+  void put(const std::filesystem::path& project,
+           const std::string& platform,
+           const BuildRecord& record) const;
+  /// The files of the records of `project`, for all platforms.
+  std::vector<std::filesystem::path> files_of(const std::filesystem::path& project) const;
 
 private:
-  std::filesystem::path file_of(const std::filesystem::path& project) const;
+  std::filesystem::path file_of(const std::filesystem::path& project,
+                                const std::string& platform) const;
 
   std::filesystem::path directory_;
   std::uint64_t limit_;

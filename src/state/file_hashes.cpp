@@ -38,9 +38,9 @@ constexpr std::array<char, 16> magic{'a', 'u', 't', 'o', 'p', 'a', 'c', 'k',
 using Key = std::array<std::uint64_t, 2>;
 
 /// Nothing but the identity tells these apart, and whoever made the commit chose it.
-Key key_by_identity(std::string_view path, const source::Entry& entry) {
+Key key_by_identity(std::string_view path, std::string_view identity) {
   Sha256 hash;
-  hash.update(entry.identity);
+  hash.update(identity);
   hash.update({"\0", 1});
   hash.update(path);
   const auto digest = hash.finish_bytes();
@@ -71,7 +71,7 @@ struct FileHashes::Record {
 class FileHashes::Table {
 public:
   explicit Table(const std::filesystem::path& file) {
-    const Descriptor descriptor{::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
+    const FileDescriptor descriptor{::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
 
     struct stat status = {};
 
@@ -172,7 +172,7 @@ FileHashes::FileHashes(std::filesystem::path file, const Cancellation* cancellat
 FileHashes::~FileHashes() = default;
 
 bool FileHashes::may_be_kept(const source::Entry& entry) const {
-  return !entry.identity.empty() || std::max(entry.mtime_ns, entry.ctime_ns) + race_ns < now_ns_;
+  return entry.identity || std::max(entry.mtime_ns, entry.ctime_ns) + race_ns < now_ns_;
 }
 
 std::uint64_t FileHashes::place_of(const source::Tree& tree) {
@@ -200,12 +200,11 @@ FileFacts FileHashes::read(const source::Tree& tree, std::string_view path) cons
 FileFacts FileHashes::of(const source::Tree& tree,
                          std::string_view path,
                          const source::Entry& entry) {
-  if (entry.inode == 0 && entry.identity.empty()) {
+  if (entry.inode == 0 && !entry.identity) {
     return read(tree, path);
   }
-  Record record{.key = entry.identity.empty()
-                           ? Key{std::hash<std::string_view>{}(path), place_of(tree)}
-                           : key_by_identity(path, entry),
+  Record record{.key = entry.identity ? key_by_identity(path, *entry.identity)
+                                      : Key{std::hash<std::string_view>{}(path), place_of(tree)},
                 .size = entry.size,
                 .mtime_ns = entry.mtime_ns,
                 .ctime_ns = entry.ctime_ns,

@@ -28,13 +28,15 @@ bool is_old(const fs::path& file) {
 
 }  // namespace
 
-Submission::Submission(const fs::path& directory, const std::string& key, std::string id)
+Submission::Submission(const std::optional<fs::path>& directory,
+                       const std::string& key,
+                       std::string id)
     : id_{std::move(id)} {
-  if (directory.empty()) {
+  if (!directory) {
     return;
   }
   std::error_code code;
-  for (fs::directory_iterator entry{directory, code}; !code && entry != fs::directory_iterator{};
+  for (fs::directory_iterator entry{*directory, code}; !code && entry != fs::directory_iterator{};
        entry.increment(code)) {
     std::error_code ignored;
     if (is_old(entry->path())) {
@@ -43,12 +45,12 @@ Submission::Submission(const fs::path& directory, const std::string& key, std::s
       return;
     }
   }
-  write(directory, key);
+  write(*directory, key);
 }
 
 /// A living run holds the lock of its record.
 bool Submission::take_over(const fs::path& file) {
-  Descriptor lock{::open(file.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
+  FileDescriptor lock{::open(file.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
 
   struct stat state {};
 
@@ -70,7 +72,7 @@ void Submission::write(const fs::path& directory, const std::string& key) {
   fs::create_directories(directory, code);
   // Locked before it has its name, so that nobody takes it for one that was left.
   const fs::path fresh = directory / ("." + id_);
-  Descriptor lock{::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)};
+  FileDescriptor lock{::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)};
   if (!lock || ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
     fs::remove(fresh, code);
     return;
@@ -85,8 +87,8 @@ void Submission::write(const fs::path& directory, const std::string& key) {
 
 void Submission::settle() {
   std::error_code ignored;
-  if (!file_.empty()) {
-    fs::remove(file_, ignored);
+  if (file_) {
+    fs::remove(*file_, ignored);
   }
 }
 

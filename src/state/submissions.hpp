@@ -3,6 +3,7 @@
 #include "base/descriptor.hpp"
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 namespace autopack::state {
@@ -13,15 +14,17 @@ class Submission {
 public:
   /// The record of `key` that a run left in `directory` within the last day, else a new one with
   /// `id`. Where none can be written there is only the id: never throws for it.
-  Submission(const std::filesystem::path& directory, const std::string& key, std::string id);
+  Submission(const std::optional<std::filesystem::path>& directory,
+             const std::string& key,
+             std::string id);
 
   const std::string& id() const { return id_; }
 
   /// True when a run before this one wrote it.
   bool is_left() const { return is_left_; }
 
-  /// Empty when there is none.
-  const std::filesystem::path& file() const { return file_; }
+  /// None when nothing could be written.
+  const std::optional<std::filesystem::path>& file() const { return file_; }
 
   /// It is known what became of it: the record goes.
   void settle();
@@ -32,8 +35,8 @@ private:
 
   std::string id_;
   bool is_left_{false};
-  std::filesystem::path file_{};
-  Descriptor lock_{-1};
+  std::optional<std::filesystem::path> file_{};
+  FileDescriptor lock_{-1};
 };
 
 }  // namespace autopack::state

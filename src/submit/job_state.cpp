@@ -4,7 +4,6 @@
 #include "base/line.hpp"
 #include "base/text.hpp"
 #include "google/explanation.hpp"
-#include "google/fields.hpp"
 #include "google/job_name.hpp"
 
 #include <fmt/format.h>
@@ -14,7 +13,6 @@
 
 namespace autopack::submit {
 
-using google::text_at;
 using nlohmann::json;
 
 namespace {
@@ -90,25 +88,26 @@ std::optional<Error> failure_of(const json& job) {
                                                         : "is " + state.word;
   Error error{ErrorKind::remote, fmt::format("{} `{}` {}", words, printable(name), what)};
   add_reason(error, job,
-             {.project = parsed ? parsed->project : "", .region = parsed ? parsed->region : ""});
+             parsed ? google::FieldPlace{.project = parsed->project, .region = parsed->region}
+                    : google::FieldPlace{});
   return error.hint("see all of it: autopack jobs describe " + shell_quote(printable(name)));
 }
 
-std::string logging_job_id(const json& job) {
+std::optional<std::string> logging_job_id(const json& job) {
   auto name = google::JobName::parse(text_at(job, "name"));
   if (!name || name->kind != google::JobKind::pipeline) {
-    return name ? name->id : "";
+    return name ? std::optional{name->id} : std::nullopt;
   }
   const auto metadata = job.find("trainingTaskMetadata");
   if (metadata == job.end()) {
-    return {};
+    return std::nullopt;
   }
   for (const auto* key : {"backingHyperparameterTuningJob", "backingCustomJob"}) {
     if (const auto backing = google::JobName::parse(text_at(*metadata, key))) {
       return backing->id;
     }
   }
-  return {};
+  return std::nullopt;
 }
 
 }  // namespace autopack::submit

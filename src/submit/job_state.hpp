@@ -22,8 +22,8 @@ JobState state_of(const nlohmann::json& job);
 /// is 1.
 std::optional<Error> failure_of(const nlohmann::json& job);
 
-/// Id of the job that writes the logs: its own, or for a pipeline that of the job it started; empty
+/// Id of the job that writes the logs: its own, or for a pipeline that of the job it started; none
 /// while that is not known.
-std::string logging_job_id(const nlohmann::json& job);
+std::optional<std::string> logging_job_id(const nlohmann::json& job);
 
 }  // namespace autopack::submit

@@ -11,12 +11,12 @@ constexpr int most_failures = 8;
 
 }  // namespace
 
-bool LogReader::read(const std::string& job_id) {
+bool LogReader::read(const std::optional<std::string>& job_id) {
   bool news = false;
-  while (!has_given_up_ && !job_id.empty() && trouble_.is_over() && quota_.admits(options_.now())) {
+  while (!has_given_up_ && job_id && trouble_.is_over() && quota_.admits(options_.now())) {
     if (pages_ == 0) {
       query_ = {.project = options_.name.project,
-                .job_id = job_id,
+                .job_id = *job_id,
                 .task = options_.logs->task,
                 .since = cursor_.since()};
       news_ = false;
@@ -29,8 +29,8 @@ bool LogReader::read(const std::string& job_id) {
     news_ = take(*page) || news_;
     news = news || news_;
     // The same token again would be the same page again.
-    const bool is_last = page->next_page.empty() || page->next_page == next_page_;
-    next_page_ = is_last ? "" : page->next_page;
+    const bool is_last = !page->next_page || page->next_page == next_page_;
+    next_page_ = is_last ? std::nullopt : page->next_page;
     if (is_last) {
       quiet_readings_ = news_ ? 0 : quiet_readings_ + 1;
       cursor_.read_pages(pages_);
@@ -51,19 +51,19 @@ std::optional<google::LogPage> LogReader::read_page() {
       return page;
     }
     const auto error = google::refusal("could not " + call.what, call, response);
-    const bool was_later_page = !next_page_.empty();
+    const bool was_later_page = next_page_.has_value();
     if (was_later_page && response.status == 400) {
       // The page is no longer kept for us: begin this reading anew.
       pages_ = 0;
-      next_page_.clear();
+      next_page_.reset();
     }
     if (was_later_page || google::is_passing(response.status)) {
-      fail(error, response.header("retry-after").value_or(""));
+      fail(error, response.header("retry-after"));
     } else {
       give_up(error);
     }
   } catch (const http::TransportError& error) {
-    fail(error, "");
+    fail(error, std::nullopt);
   }
   return std::nullopt;
 }
@@ -86,7 +86,7 @@ bool LogReader::take(const google::LogPage& page) {
   return news;
 }
 
-void LogReader::fail(const Error& error, const std::string& retry_after) {
+void LogReader::fail(const Error& error, const std::optional<std::string>& retry_after) {
   if (trouble_.happened(retry_after)) {
     options_.reporter->detail(fmt::format("{}: trying again", error.message()));
   }

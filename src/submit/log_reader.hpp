@@ -5,6 +5,7 @@
 #include "submit/trouble.hpp"
 #include "submit/watch.hpp"
 
+#include <optional>
 #include <string>
 
 namespace autopack::submit {
@@ -15,9 +16,9 @@ public:
   /// `options` must have logs and outlive the reader.
   explicit LogReader(const WatchOptions& options) : options_{options}, trouble_{options.now} {}
 
-  /// Reads what there is now, as far as the quota allows; `job_id` may be empty: there is no log
+  /// Reads what there is now, as far as the quota allows; without a `job_id` there is no log
   /// yet. True when something new came.
-  bool read(const std::string& job_id);
+  bool read(const std::optional<std::string>& job_id);
 
   /// Readings in a row, to the last page, that gave nothing new.
   int quiet_readings() const { return quiet_readings_; }
@@ -30,7 +31,7 @@ public:
 private:
   std::optional<google::LogPage> read_page();
   bool take(const google::LogPage& page);
-  void fail(const Error& error, const std::string& retry_after);
+  void fail(const Error& error, const std::optional<std::string>& retry_after);
   void give_up(const Error& error);
 
   const WatchOptions& options_;
@@ -38,7 +39,7 @@ private:
   ReadQuota quota_{};
   LogCursor cursor_{};
   google::LogQuery query_{};  ///< of the reading that goes on; all its pages have the same
-  std::string next_page_{};
+  std::optional<std::string> next_page_{};
   int pages_{0};      ///< of the reading that goes on; 0 = none does
   bool news_{false};  ///< in the reading that goes on
   int quiet_readings_{0};

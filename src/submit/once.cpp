@@ -2,7 +2,6 @@
 
 #include "base/json.hpp"
 #include "base/text.hpp"
-#include "google/fields.hpp"
 #include "http/retry.hpp"
 #include "submit/follow_up.hpp"
 
@@ -29,11 +28,11 @@ constexpr std::size_t hurried_looks = 2;
 
 std::string label_of(const json& job) {
   const auto labels = job.find("labels");
-  return labels == job.end() ? "" : google::text_at(*labels, submission_label);
+  return labels == job.end() ? "" : text_at(*labels, submission_label);
 }
 
 std::string display_name(const Creation& creation) {
-  return printable(google::text_at(*creation.body, "displayName"));
+  return printable(text_at(*creation.body, "displayName"));
 }
 
 std::string label_filter(const Creation& creation) {
@@ -59,7 +58,7 @@ std::vector<Job> labelled_jobs(const google::Jobs& jobs, const Creation& creatio
     if (error.kind() != ErrorKind::remote || creation.where.kind != google::JobKind::pipeline) {
       throw;
     }
-    search("display_name=" + json(google::text_at(*creation.body, "displayName")).dump());
+    search("display_name=" + json(text_at(*creation.body, "displayName")).dump());
   }
   return found;
 }
@@ -89,8 +88,8 @@ Error unclear(const Creation& creation, const std::vector<std::string>& causes) 
     error.cause(cause);
   }
   error.hint("look before you submit again: " + list_command(creation));
-  if (creation.was_tried && !creation.record.empty()) {
-    error.hint("to submit anew whatever it shows: rm " + shell_quote(creation.record.string()));
+  if (creation.was_tried && creation.record) {
+    error.hint("to submit anew whatever it shows: rm " + shell_quote(creation.record->string()));
   }
   return error;
 }
@@ -102,7 +101,7 @@ void settle(const Creation& creation) {
 }
 
 /// How one create ended when it made no job that we know of.
-struct Trouble {
+struct FailedCreate {
   bool may_have_made_one{false};
   std::vector<std::string> causes{};
   std::optional<milliseconds> wait{};  ///< that the service asks for
@@ -118,12 +117,12 @@ std::optional<milliseconds> asked_wait(const http::Response& response, int tries
                            std::time(nullptr));
 }
 
-Trouble trouble_of(const http::TransportError& error) {
+FailedCreate failed_create(const http::TransportError& error) {
   using Reason = http::TransportError::Reason;
   if (error.reason() == Reason::tls) {
     throw error;
   }
-  Trouble trouble{
+  FailedCreate trouble{
       .may_have_made_one = error.reason() != Reason::connect && error.reason() != Reason::resolve,
       .causes = {error.message()}};
   trouble.causes.insert(trouble.causes.end(), error.causes().begin(), error.causes().end());
@@ -136,7 +135,7 @@ bool is_unclear(int status) {
 }
 
 /// One create: the job, or what went wrong. Throws what is surely a refusal.
-Job try_create(const Creation& creation, int tries, Trouble& trouble) {
+Job try_create(const Creation& creation, int tries, FailedCreate& trouble) {
   const auto call = creation.jobs->create_call(creation.where, write_json(*creation.body));
   try {
     const auto response = creation.jobs->service().send(call);
@@ -159,16 +158,16 @@ Job try_create(const Creation& creation, int tries, Trouble& trouble) {
     }
     trouble = {.may_have_made_one = true, .causes = refused.causes()};
   } catch (const http::TransportError& error) {
-    trouble = trouble_of(error);
+    trouble = failed_create(error);
   }
   return nullptr;
 }
 
 /// An earlier try may take effect long after its answer was lost: what it made is cancelled.
 void cancel_twins(const Creation& creation, const Job& job) {
-  const auto own = google::JobName::parse(google::text_at(*job, "name"));
+  const auto own = google::JobName::parse(text_at(*job, "name"));
   for (const auto& other : labelled_jobs(*creation.jobs, creation)) {
-    const auto name = google::JobName::parse(google::text_at(*other, "name"));
+    const auto name = google::JobName::parse(text_at(*other, "name"));
     if (!own || !name || name->id == own->id) {
       continue;
     }
@@ -213,7 +212,7 @@ Job find_earlier(const Creation& creation) {
         {.severity = Problem::Severity::warning,
          .message = fmt::format("an earlier run, ended before it could tell, had created `{}`: "
                                 "that is the job",
-                                printable(google::text_at(*job, "name")))});
+                                printable(text_at(*job, "name")))});
   }
   return job;
 }
@@ -226,7 +225,7 @@ Job create(const Creation& creation) {
   }
   bool may_have_twins = creation.was_tried;
   for (int tries = 1;; ++tries) {
-    Trouble trouble;
+    FailedCreate trouble;
     if (auto job = try_create(creation, tries, trouble)) {
       if (may_have_twins) {
         try_cancel_twins(creation, job);

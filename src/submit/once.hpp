@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace autopack::submit {
@@ -26,7 +27,7 @@ struct Creation {
   std::function<void(const google::Job& job)> created{};
   /// A run that ended before it knew what became of it had this label: it may have made the job.
   bool was_tried{false};
-  std::filesystem::path record{};  ///< of the submission, for messages; may be empty
+  std::optional<std::filesystem::path> record{};  ///< of the submission, for messages
   /// Called when it is known what became of the submission; may be empty.
   std::function<void()> settled{};
 };

@@ -2,7 +2,6 @@
 
 #include "base/environment.hpp"
 #include "base/report.hpp"
-#include "engine/docker.hpp"
 #include "google/service.hpp"
 #include "job/job.hpp"
 #include "job/location.hpp"
@@ -25,7 +24,7 @@ struct PreparedRequest {
 };
 
 struct SubmittedJob {
-  std::string name{};  ///< resource name, `local/ID`, or empty for none
+  std::optional<std::string> name{};  ///< resource name, or `local/ID`
   std::shared_ptr<const nlohmann::json> answer{};
   int status{0};  ///< exit status of a local job; 0 for a job that was only submitted
 };
@@ -46,30 +45,19 @@ public:
 
 struct VertexOptions {
   job::Location location{};
-  std::string endpoint_override{};  ///< CLOUDSDK_API_ENDPOINT_OVERRIDES_AIPLATFORM, used as it is
+  /// CLOUDSDK_API_ENDPOINT_OVERRIDES_AIPLATFORM, used as it is.
+  std::optional<std::string> endpoint_override{};
   google::Service* service{nullptr};
   /// See Creation.
   std::function<http::Client&()> uninterrupted{};
   Reporter* reporter{nullptr};
   /// Told the job as soon as it is known to exist, also when submit() then ends in an error.
   std::function<void(const SubmittedJob& job)> created{};
-  /// Where it is written down what is about to be created; empty: nowhere.
-  std::filesystem::path records{};
+  /// Where it is written down what is about to be created; none: nowhere.
+  std::optional<std::filesystem::path> records{};
 };
 
 /// Creates jobs by Vertex AI's REST API, each exactly once (see create_once).
 std::unique_ptr<Submitter> make_vertex_submitter(VertexOptions options);
-
-struct LocalOptions {
-  std::function<engine::Docker&()> docker{};  ///< made when first needed
-  Reporter* reporter{nullptr};
-  bool has_gpu{false};  ///< a pool with NVIDIA accelerators gets this machine's
-  std::function<void(std::string_view)> log{};  ///< the job's output, both streams
-  /// Told the job's name once it has one, before it runs.
-  std::function<void(const std::string& name)> started{};
-};
-
-/// Runs the job's one pool on the engine, and waits.
-std::unique_ptr<Submitter> make_local_submitter(LocalOptions options);
 
 }  // namespace autopack::submit

@@ -18,13 +18,13 @@ constexpr http::RetryLimits limits{
 
 }  // namespace
 
-bool Trouble::happened(const std::string& retry_after) {
+bool Trouble::happened(const std::optional<std::string>& retry_after) {
   if (failures_++ == 0) {
     began_ = now_();
   }
-  const auto delay =
-      http::retry_delay({.number = failures_, .status = 503, .retry_after = retry_after}, 0.5,
-                        std::time(nullptr), limits);
+  const auto delay = http::retry_delay(
+      {.number = failures_, .status = 503, .retry_after = retry_after.value_or("")}, 0.5,
+      std::time(nullptr), limits);
   ask_at_ = now_() + delay.value_or(limits.patience);
   return failures_ == 1;
 }

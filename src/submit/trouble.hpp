@@ -13,7 +13,7 @@ public:
   explicit Trouble(std::function<std::chrono::milliseconds()> now) : now_{std::move(now)} {}
 
   /// One more failure; the service may have said when to come back. True for the first in a row.
-  bool happened(const std::string& retry_after);
+  bool happened(const std::optional<std::string>& retry_after);
   /// An answer came: true when there was trouble before.
   bool ended();
 

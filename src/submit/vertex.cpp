@@ -1,7 +1,6 @@
 #include "base/digest.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
-#include "google/fields.hpp"
 #include "state/submissions.hpp"
 #include "submit/once.hpp"
 #include "submit/submitter.hpp"
@@ -28,8 +27,8 @@ public:
 
 private:
   google::JobQuery where(const job::Job& job) const {
-    return {.project = options_.location.project,
-            .region = options_.location.region,
+    return {.project = options_.location.project.value(),
+            .region = options_.location.region.value(),
             .kind = google::kind_of(job::collection_of(job.kind)).value()};
   }
 
@@ -51,7 +50,7 @@ SubmittedJob VertexSubmitter::submit(const job::Job& job) {
   state::Submission submission{options_.records, key, new_submission_id()};
   body["labels"][submission_label] = submission.id();
   const auto as_submitted = [](const google::Job& answer) {
-    return SubmittedJob{.name = printable(google::text_at(*answer, "name")), .answer = answer};
+    return SubmittedJob{.name = printable(text_at(*answer, "name")), .answer = answer};
   };
   return as_submitted(create_once(
       {.jobs = &jobs_,

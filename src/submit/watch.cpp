@@ -1,7 +1,6 @@
 #include "submit/watch.hpp"
 
 #include "base/json.hpp"
-#include "google/fields.hpp"
 #include "submit/follow_up.hpp"
 #include "submit/job_state.hpp"
 #include "submit/log_reader.hpp"
@@ -46,7 +45,10 @@ public:
         tell_missing_logs();
         return job_;
       }
-      sleep(ended ? pace_.last_entries() : pace_.next(news));
+      if (job_ && !options_.follows && is_log_read()) {
+        return job_;
+      }
+      sleep(ended || !options_.follows ? pace_.last_entries() : pace_.next(news));
     }
   }
 
@@ -63,7 +65,7 @@ private:
       const auto response = options_.jobs->service().send(call);
       if (google::is_passing(response.status)) {
         lost_sight(google::refusal("could not " + call.what, call, response),
-                   response.header("retry-after").value_or(""));
+                   response.header("retry-after"));
         return false;
       }
       if (!response.ok()) {
@@ -80,12 +82,12 @@ private:
       options_.changed(job_);
       return true;
     } catch (const http::TransportError& error) {
-      lost_sight(error, "");
+      lost_sight(error, std::nullopt);
       return false;
     }
   }
 
-  void lost_sight(const Error& error, const std::string& retry_after) {
+  void lost_sight(const Error& error, const std::optional<std::string>& retry_after) {
     if (job_trouble_.happened(retry_after)) {
       options_.reporter->warn(
           {.severity = Problem::Severity::warning,
@@ -96,14 +98,17 @@ private:
     }
   }
 
+  bool is_log_read() const {
+    return !logs_ || logs_->has_given_up() || logs_->quiet_readings() > 0 || !logging_job_id(*job_);
+  }
+
   bool is_log_whole() const {
     if (!logs_ || logs_->has_given_up()) {
       return true;
     }
-    const auto ended = Timestamp::parse(google::text_at(*job_, "endTime"));
+    const auto ended = Timestamp::parse(text_at(*job_, "endTime"));
     const bool long_ago = ended && options_.date() - ended->seconds > settled;
-    return logs_->quiet_readings() >= (long_ago ? 1 : quiet_readings) ||
-           logging_job_id(*job_).empty();
+    return logs_->quiet_readings() >= (long_ago ? 1 : quiet_readings) || !logging_job_id(*job_);
   }
 
   void tell_missing_logs() const {

@@ -337,9 +337,33 @@ def big_project(count, size):
     folder = testbed.write_tree({'trainer/task.py': 'print("trained")\n', 'trainer/__init__.py': ''},
                                 testbed.new_folder('bench'))
     write_files(folder, count, size)
+    commit_all(folder)
+    return folder
+
+
+def commit_all(folder):
     for command in (['init', '-q'], ['config', 'gc.auto', '0'], ['add', '.'],
                     ['-c', 'user.name=bench', '-c', 'user.email=bench@example.com', 'commit', '-qm', 'all']):
         testbed.run(['git', *command], cwd=folder)
+
+
+def importing_project(count, modules):
+    """A git repository of `count` files, of which the program reaches `modules` by imports, all committed."""
+    def place(number):
+        return f'group_{number // 50:02}', f'part_{number % 50:02}'
+
+    tree = {'trainer/__init__.py': '', 'trainer/task.py': 'from trainer.group_00 import part_00\n'}
+    for number in range(modules):
+        group, name = place(number)
+        later = [place(min(number * 3 + step, modules - 1)) for step in (1, 2, 3)]
+        lines = ['import json', 'import os', 'from pathlib import Path', '', 'import numpy as np',
+                 *(f'from trainer.{folder} import {other}' for folder, other in later[:2]),
+                 f'from ..{later[2][0]} import {later[2][1]}', '', f'DEFAULTS = "configs/{name}.yaml"', '']
+        tree[f'trainer/{group}/__init__.py'] = ''
+        tree[f'trainer/{group}/{name}.py'] = '\n'.join(lines) + module(number, 5_000)
+    folder = testbed.write_tree(tree, testbed.new_folder('bench'))
+    write_files(folder, count - len(tree), 1_000)
+    commit_all(folder)
     return folder
 
 
@@ -412,6 +436,18 @@ def case_large(title, rounds, *, count, size, edit):
               [*sent, 0, 0])
     print('\nagainst git status: ' + ', '.join(f'{value / seconds[-1]:.1f}' for value in seconds[:-1]))
     print_peaks(found[0])
+    shutil.rmtree(folder)
+
+
+def case_imports(rounds, _):
+    """What is paid for following imports, beside git, which reads none."""
+    count, modules = 16_000, 2_000
+    folder = importing_project(count, modules)
+    time.sleep(3)  # files that have just changed are not remembered
+    explain = [testbed.binary, 'explain', '--executor-image-uri', testbed.executor(), '--python-module=trainer.task']
+    seconds = interleaved(rounds, [timed(explain, cwd=folder), timed(['git', 'status', '--short'], cwd=folder)])
+    table(f'{count:,} files, {modules:,} of them reached by imports', ['autopack explain', 'git status'], seconds)
+    print(f'\nagainst git status: {seconds[0] / seconds[1]:.1f}')
     shutil.rmtree(folder)
 
 
@@ -569,6 +605,7 @@ CASES = {
         'one edit in 10,000 files of 1 GB', rounds, count=10_000, size=100_000, edit=True),
     'files': lambda rounds, _: case_large(
         '100,000 files of 1 kB, nothing changed', rounds, count=100_000, size=1_000, edit=False),
+    'imports': case_imports,
     'first': case_first,
     'engine': case_engine,
     'distant': case_distant,

@@ -6,18 +6,26 @@
 #include "project/netrc.hpp"
 #include "project/project.hpp"
 #include "project/python_file.hpp"
+#include "project/python_records.hpp"
 #include "project/python_tokens.hpp"
+#include "project/remembered_python.hpp"
 #include "project/requirement.hpp"
 #include "project/requirement_lines.hpp"
 #include "project/setup_py.hpp"
+#include "project/static_installation.hpp"
+#include "project/tag_pattern.hpp"
+#include "project/toml.hpp"
 #include "project/tool_settings.hpp"
+#include "project/version_control.hpp"
 #include "source/allowed_secrets.hpp"
 #include "source/ignore.hpp"
 #include "source/secrets.hpp"
 #include "support/memory_tree.hpp"
 #include "target.hpp"
+#include "wheel/texts.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace autopack::fuzz {
 
@@ -29,14 +37,14 @@ void requirements(std::string_view bytes) {
     if (line.first > line.last || line.first < 1) {
       fail("a line that ends before it begins");
     }
-    const auto requirement = project::parse_requirement(line.requirement);
+    const auto requirement = project::parse_requirement(line.requirement.value_or(""));
     if (requirement.kind == project::Requirement::Kind::malformed) {
       continue;
     }
     // What names the same dependencies must have the same key, however often it is written anew.
     const auto text = project::normalised(requirement);
     const auto again = project::parse_requirement(text);
-    if (requirement.kind == project::Requirement::Kind::named && requirement.marker.empty() &&
+    if (requirement.kind == project::Requirement::Kind::named && !requirement.marker &&
         again.kind == requirement.kind && project::normalised(again) != text) {
       fail("`" + text + "` is not normal: `" + project::normalised(again) + "`");
     }
@@ -94,6 +102,15 @@ void python(std::string_view bytes) {
   project::read_python_file(bytes);
 }
 
+void remembered_python(std::string_view bytes) {
+  const project::RememberedPython remembered{std::string{bytes}};
+  if (const auto file = project::python_file_of(bytes)) {
+    if (project::python_file_of(project::to_bytes(*file)) != file) {
+      fail("facts of a Python file do not come back from their bytes");
+    }
+  }
+}
+
 void ini(std::string_view bytes) {
   project::find_option(project::parse_ini(bytes), "metadata", "name");
 }
@@ -102,6 +119,10 @@ void netrc(std::string_view bytes) {
   const auto kept = project::netrc_entries(bytes, {"host", "example.com"});
   if (project::netrc_entries(kept, {"host", "example.com"}) != kept) {
     fail("what is kept of a netrc is read otherwise");
+  }
+  if (project::netrc_login(bytes, "host").has_value() !=
+      !project::netrc_entries(bytes, {"host"}).empty()) {
+    fail("an entry of a netrc has no login, or a login no entry");
   }
 }
 
@@ -118,6 +139,33 @@ void whole_project(std::string_view bytes) {
   tree.file("train.py", "import a\n").file("pyproject.toml", first).file("setup.cfg", second);
   tree.file("setup.py", second).file("requirements.txt", first).file("a/__init__.py", second);
   project::scan(tree, {.script = "train.py"});
+}
+
+/// A tag, then the pyproject.toml whose settings read it.
+void git_tag(std::string_view bytes) {
+  const auto parted = std::min(bytes.find('\n'), bytes.size());
+  const std::string tag{bytes.substr(0, parted)};
+  const std::string settings{bytes.substr(std::min(parted + 1, bytes.size()))};
+  if (const auto pattern = project::TagPattern::from_regexp(settings)) {
+    pattern->version_of(tag);
+  }
+  std::optional<project::VersionControl> tool;
+  try {
+    tool = project::version_control_in(project::parse_toml(settings));
+  } catch (const toml::parse_error&) {
+    return;
+  }
+  const auto said = project::TagPattern::any_name().version_of(tag);
+  for (const bool at_tag : {true, false}) {
+    const auto version = project::version_from(tool.value_or(project::setuptools_scm("setup.py")),
+                                               {.tag = tag, .at_tag = at_tag});
+    if (version && !python::Version::parse(version->str())) {
+      fail("a version from a tag is no version");
+    }
+    if (!tool && at_tag && version != said) {
+      fail("a tag's version is not what the tag says");
+    }
+  }
 }
 
 void texts(std::string_view bytes) {
@@ -139,6 +187,22 @@ void texts(std::string_view bytes) {
   Digest::parse(bytes);
 }
 
+/// A pyproject.toml of a project with a package.
+void static_package(std::string_view bytes) {
+  source::MemoryTree tree;
+  tree.file("run.sh", "").file("a/__init__.py", "").file("README.md", "Text.\n");
+  tree.file("pyproject.toml", std::string{bytes});
+  const auto found = project::static_installation(tree, project::scan(tree, {.script = "run.sh"}));
+  if (found.reason) {
+    return;
+  }
+  const auto metadata = wheel::read_metadata(found.metadata);
+  if (metadata.name != found.name || metadata.version != found.version) {
+    fail("metadata that names something else");
+  }
+  wheel::read_entry_points(found.entry_points.value_or(""));
+}
+
 }  // namespace
 
 std::vector<Target> project_targets() {
@@ -147,10 +211,13 @@ std::vector<Target> project_targets() {
           {"secrets", secret_scan},
           {"allowed_secrets", allowed_secrets},
           {"python", python},
+          {"remembered_python", remembered_python},
           {"ini", ini},
           {"netrc", netrc},
+          {"static_package", static_package},
           {"toml_settings", tool_settings},
           {"project", whole_project},
+          {"git_tag", git_tag},
           {"texts", texts}};
 }
 

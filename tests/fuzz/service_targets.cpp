@@ -50,14 +50,18 @@ void registry_answers(std::string_view bytes) {
     case 1: repository->head_manifest("latest"); break;
     case 2: repository->manifest("latest"); break;
     case 3: repository->image_manifest("latest", "linux/amd64"); break;
-    case 4: repository->put_manifest({.media_type = "a/b", .text = "{}"}, "latest"); break;
+    case 4:
+      repository->put_manifest({.media_type = "a/b", .text = "{}", .digest = sha256("{}")},
+                               "latest");
+      break;
     case 5: repository->tags(); break;
     case 6: repository->read_blob(known); break;
     case 7:
-      repository->push_blob({.known = known,
-                             .open = registry::source_of(content),
-                             .mount_from = step >= 64 ? "team/base" : ""},
-                            {});
+      repository->push_blob(
+          {.known = known,
+           .open = registry::source_of(content),
+           .mount_from = step >= 64 ? std::optional<std::string>{"team/base"} : std::nullopt},
+          {});
       break;
     case 8: repository->push_blob({.open = registry::source_of(content)}, {}); break;
     default: {
@@ -113,7 +117,8 @@ void engine_transfer(std::string_view bytes) {
   }
   transfer.finish();
   transfer.layers();
-  engine::transfer_error("push", image::Reference::parse("a/b"), transfer.complaint(), "here");
+  engine::transfer_error("push", image::Reference::parse("a/b"), transfer.complaint().value_or(""),
+                         "here");
 }
 
 void look_at(const google::Job& job) {
@@ -130,7 +135,7 @@ void google_answers(std::string_view bytes) {
   const unsigned step = next_byte(bytes);
   ScriptedHttp client{bytes};
   testing::FakeGoogle google{client};
-  const google::Jobs jobs{google.service, ""};
+  const google::Jobs jobs{google.service, {}};
   const google::JobName name{.project = "p", .region = "us-east1", .id = "1"};
   testing::CountingTokens tokens;
   switch (step % 6) {
@@ -145,7 +150,7 @@ void google_answers(std::string_view bytes) {
     }
     case 2: jobs.cancel(name); break;
     case 3: {
-      const auto call = google::entries_call({.project = "p", .job_id = "1"}, "", "");
+      const auto call = google::entries_call({.project = "p", .job_id = "1"}, {}, {});
       google::read_log_page(call, google.service.ask(call));
       break;
     }

@@ -98,12 +98,12 @@ void gcloud_settings(std::string_view bytes) {
   const Environment environment{
       {{"HOME", home.string()}, {"CLOUDSDK_CONFIG", home.string()}, {"PATH", ""}}};
   const auto configuration = google::read_gcloud_configuration(environment);
-  google::find_project("", environment, configuration, "");
-  google::find_region("", environment, configuration);
+  google::find_project({}, environment, configuration, {});
+  google::find_region({}, environment, configuration);
   google::find_property("core/account", environment, configuration);
-  google::find_impersonation("", environment, configuration);
+  google::find_impersonation({}, environment, configuration);
   google::find_endpoint("aiplatform", environment, configuration);
-  google::find_access_token_file("", environment, configuration);
+  google::find_access_token_file({}, environment, configuration);
   if (const auto name = google::JobName::parse(bytes)) {
     const auto again = google::JobName::parse(name->text());
     if (!again || again->text() != name->text()) {

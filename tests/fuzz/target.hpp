@@ -13,12 +13,17 @@ struct Target {
 };
 
 std::vector<Target> project_targets();
+std::vector<Target> index_targets();
 std::vector<Target> job_targets();
+std::vector<Target> local_targets();
+std::vector<Target> lock_targets();
 std::vector<Target> wire_targets();
 std::vector<Target> settings_targets();
 std::vector<Target> git_targets();
 std::vector<Target> service_targets();
 std::vector<Target> tree_targets();
+std::vector<Target> wheel_targets();
+std::vector<Target> python_targets();
 
 /// Ends the run as a crash, so that the input is kept.
 [[noreturn]] void fail(const std::string& what);

@@ -148,8 +148,8 @@ public:
     facts_.platform = "linux/amd64";
     bases_.store(facts_);
     modules_.store(digest_, {{"numpy", true}});
-    records_.put("/project", {.dependency_key = "a"});
-    layers_.put(std::string(64, 'a'), {.size = 1});
+    records_.put("/project", "linux/amd64", {.dependency_key = "a"});
+    layers_.put(std::string(64, 'a'), {.digest = digest_, .diff_id = digest_, .size = 1});
     pushed_.put("example.com/a", digest_);
     blobs_.put("blob");
     tokens_.write("a", {.token = Secret{"t"}, .expires_at = 1'800'000'000});
@@ -167,7 +167,7 @@ public:
     bases_.by_digest(digest_, "linux/amd64");
     bases_.by_reference("example.com/base:1", "linux/amd64");
     modules_.of(digest_);
-    records_.get("/project");
+    records_.get("/project", "linux/amd64");
     layers_.get(std::string(64, 'a'));
     pushed_.get("example.com/a");
     if (const auto blob = blobs_.get(sha256("blob")); blob && *blob != "blob") {

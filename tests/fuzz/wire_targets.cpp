@@ -1,4 +1,8 @@
+#include "base/digest.hpp"
 #include "base/json.hpp"
+#include "base/report.hpp"
+#include "compare/difference.hpp"
+#include "compare/image_contents.hpp"
 #include "engine/build_progress.hpp"
 #include "engine/build_trace.hpp"
 #include "engine/dockerfile_steps.hpp"
@@ -15,7 +19,12 @@
 #include "target.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
 
 namespace autopack::fuzz {
 
@@ -35,7 +44,7 @@ void reference(std::string_view bytes) {
     return;
   }
   const auto parsed = image::Reference::parse(bytes);
-  const std::string whole = parsed.repository() + (parsed.tag.empty() ? "" : ":" + parsed.tag) +
+  const std::string whole = parsed.repository() + (parsed.tag ? ":" + *parsed.tag : "") +
                             (parsed.digest ? "@" + parsed.digest->str() : "");
   const auto again = image::Reference::parse(whole);
   if (again.repository() != parsed.repository() || again.tag != parsed.tag ||
@@ -81,10 +90,46 @@ void layer(std::string_view bytes) {
   tree.look({"/usr/bin/python3", "/usr/local/bin/pip", "/a/b"});
 }
 
+/// Two images that share their first layer.
+void image_difference(std::string_view bytes) {
+  const std::size_t third = bytes.size() / 1536 * 512;
+  const std::array parts{bytes.substr(0, third), bytes.substr(third, third),
+                         bytes.substr(2 * third)};
+  std::vector<compare::Contents> sides;
+  for (const std::size_t top : {1U, 2U}) {
+    image::Source source{
+        .name = "it", .digest = sha256(bytes), .manifest = {.config = {.digest = sha256(bytes)}}};
+    auto diff_ids = nlohmann::json::array();
+    std::map<Digest, std::string_view> blobs;
+    for (const auto part : {parts[0], parts[top]}) {
+      const auto digest = sha256(part);
+      blobs[digest] = part;
+      diff_ids.push_back(digest.str());
+      source.manifest.layers.push_back(
+          {.media_type = std::string{image::media_type::oci_plain_layer},
+           .digest = digest,
+           .size = part.size()});
+    }
+    const nlohmann::json configuration{{"rootfs", {{"diff_ids", diff_ids}}}};
+    source.configuration = write_json(configuration);
+    source.open = [&](const image::Descriptor& layer) { return reader_of(blobs.at(layer.digest)); };
+    std::set<Digest> unread;
+    if (bytes.size() % 2 != 0) {
+      unread.insert(sha256(parts[0]));
+    }
+    sides.push_back(compare::read_image(Cancellation{}, source, unread));
+  }
+  const auto found = compare::difference(sides[0], sides[1]);
+  compare::to_text(found, sides[0], sides[1], 10);
+  print_json(compare::to_json(found, sides[0], sides[1]));
+}
+
 void challenge(std::string_view bytes) {
   for (const auto& each : registry::parse_challenges(bytes)) {
     const auto registry = Url::parse("https://registry.example.com/v2/");
-    registry::check_realm(*registry, each.get("realm"));
+    if (const auto realm = each.get("realm")) {
+      registry::check_realm(*registry, *realm);
+    }
   }
 }
 
@@ -145,6 +190,7 @@ std::vector<Target> wire_targets() {
           {"configuration", configuration},
           {"base_facts", base_facts},
           {"archive", archive},
+          {"image_difference", image_difference},
           {"layer", layer},
           {"challenge", challenge},
           {"json_lines", json_lines},

@@ -27,15 +27,17 @@ std::vector<std::string> texts(const json& object, const char* name) {
 
 project::Request request_of(const json& given, const std::filesystem::path& directory) {
   return {.directory = directory / "project",
-          .script = given.value("script", ""),
-          .module = given.value("python-module", ""),
+          .script = non_empty(given.value("script", "")),
+          .module = non_empty(given.value("python-module", "")),
           .requirements = texts(given, "requirements"),
           .extra_packages = texts(given, "extra-packages"),
           .extra_dirs = texts(given, "extra-dirs"),
           .command = texts(given, "command"),
-          .launcher = given.value("launcher", ""),
+          .launcher = non_empty(given.value("launcher", "")),
           .requirement_files = texts(given, "requirements-file"),
-          .package_extras = texts(given, "extra")};
+          .lock = non_empty(given.value("lock", "")),
+          .package_extras = texts(given, "extra"),
+          .groups = texts(given, "group")};
 }
 
 image::BaseFacts base_of(const json& given) {
@@ -43,7 +45,7 @@ image::BaseFacts base_of(const json& given) {
   return {.reference = base.value("reference", "example.org/python:3.11"),
           .digest = sha256("the executor image"),
           .platform = "linux/amd64",
-          .python = base.value("python", "python3"),
+          .python = non_empty(base.value("python", "python3")),
           .pip = base.value("pip", true),
           .apt = base.value("apt", true),
           .user = base.value("user", ""),
@@ -73,7 +75,7 @@ std::map<std::string, std::string> results(const std::filesystem::path& director
   } catch (const Error& error) {
     std::string text = error.message() + "\n";
     for (const Problem& problem : error.problems()) {
-      text += fmt::format("{}: {}\n", problem.origin, problem.message);
+      text += fmt::format("{}: {}\n", problem.origin.value_or(""), problem.message);
     }
     return {{"error.txt", replace_all(text, directory.string(), "CASE")}};
   }

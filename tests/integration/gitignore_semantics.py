@@ -19,12 +19,13 @@ sys.dont_write_bytecode = True
 import testbed  # noqa: E402
 from testbed import run  # noqa: E402
 
-NAMES = ['a', 'b', 'ab', 'a.py', 'b.txt', 'out', 'data', 'x-1', '[x]', 'a b', '#n', '!n', 'n*', 'C']
+NAMES = ['a', 'b', 'ab', 'a.py', 'b.txt', 'out', 'data', 'x-1', '[x]', 'a b', '#n', '!n', 'n*', 'C', 'Out', 'B.TXT', 'Data']
 PATTERNS = ['a', 'b/', '/ab', '*.py', '!a.py', 'out', 'out/', '/out/', 'data/*', '!data/a', 'data/**', '**/data', '**/a/b',
             'a/**/b', '*', '!*/', '!/a', '[ab]', '[!a]*', '[a-b].*', '?', '??', '/*', '!b.txt', '*/a', 'x-[0-9]', 'x-[[:digit:]]',
             '\\#n', '\\!n', '#n', 'n\\*', 'n*', 'a\\ b', 'a b ', '\\[x\\]', '/a/*', '!/a/b', '**', 'a**', '*a*', 'a/', '!a/',
             'data/a/', '*/*.py', '**/b.txt', 'out/**/a', 'foo**/bar', 'a*/b', '[', '[x', 'a\\', '/', '!', 'b.tx[!t]', '*.p?', '***/a',
-            'a/b', 'b.txt\r', '[[:alpha:]]', '[]x[]*', '[^a]', 'C', 'ab*/', 'data/*/', '/a**/b', 'o[[:lower:]]t']
+            'a/b', 'b.txt\r', '[[:alpha:]]', '[]x[]*', '[^a]', 'C', 'ab*/', 'data/*/', '/a**/b', 'o[[:lower:]]t',
+            'A', 'OUT/', '*.PY', 'c', '[A-B]', '[C]', '\\C', '/D*/A', '[[:upper:]]', 'B.tx?', '!A.py', 'X-[0-9]']
 
 
 def write(path, text):
@@ -36,17 +37,22 @@ def some_rules(chance):
     return '\n'.join(chance.choices(PATTERNS, k=chance.randint(1, 5))) + '\n' * chance.randint(0, 1)
 
 
+def has_twin(path):
+    """Names that differ in case alone are no two where `core.ignorecase` is meant to be."""
+    return any(other.name.lower() == path.name.lower() for other in path.parent.iterdir())
+
+
 def make_tree(root, chance):
     directories = ['']
     for _ in range(chance.randint(2, 8)):
         parent = chance.choice(directories)
         name = os.path.join(parent, chance.choice(NAMES))
-        if not (root / name).exists():
+        if not has_twin(root / name):
             (root / name).mkdir()
             directories.append(name)
     for _ in range(chance.randint(5, 30)):
         path = root / chance.choice(directories) / chance.choice(NAMES)
-        if not path.exists():
+        if not has_twin(path):
             path.write_text('x')
     if chance.random() < 0.3:
         link = root / chance.choice(directories) / 'link'
@@ -69,6 +75,8 @@ def difference(number):
     home = testbed.new_folder('home')
     env = testbed.environment(HOME=str(home), XDG_CONFIG_HOME=None, GIT_CONFIG_NOSYSTEM='1', GIT_CONFIG_GLOBAL=None)
     run(['git', 'init', '-q', root], env=env)
+    if chance.random() < 0.3:
+        run(['git', '-C', root, 'config', 'core.ignorecase', chance.choice(['true', 'yes', 'false'])], env=env)
     directories = make_tree(root, chance)
     if chance.random() < 0.3:
         write(root / '.git/info/exclude', some_rules(chance))

@@ -31,8 +31,12 @@ class Advice(unittest.TestCase):
         for _ in range(2):  # built, then taken as it is
             built = self.call('build --no-push').err
             self.assertIn('imports `yaml`', built)
-            self.assertIn('`autopack explain` tells what to do', built)
-            self.assertNotIn('PyYAML', built)
+            self.assertIn('hint: add `PyYAML` to the requirements', built)
+        (self.folder / 'trainer/task.py').write_text('from .helper import x\nimport yaml\n')
+        built = self.call('build --no-push').err
+        self.assertIn('`.helper`, which does not exist', built)
+        self.assertIn('`autopack explain` tells what to do', built)
+        self.assertNotIn('PyYAML', built)
         self.assertIn('imports `yaml`', self.call('explain --check').err)
 
     def test_strict_refuses_before_anything_is_built(self):

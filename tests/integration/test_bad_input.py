@@ -99,7 +99,7 @@ class BadInput(unittest.TestCase):
                     AUTOPACK_COLOR='purple')
 
     def test_pools(self):
-        self.submit('no pool at all', [], '--worker-pool-spec')
+        self.submit('no pool at all', ['--no-infer'], '--worker-pool-spec')
         self.submit('empty first pool', ['--worker-pool-spec='], 'first')
         self.submit('unknown key', [pool(machine_typ='x')], ['machine-typ', 'machine-type'])
         self.submit('key without value', ['--worker-pool-spec=machine-type'], 'machine-type')
@@ -136,8 +136,8 @@ class BadInput(unittest.TestCase):
         self.submit('environment without a value', [READY, '--env=ONLY'], 'ONLY')
         self.submit('python packages on a ready image', [READY, '--python-package-uris=gs://b/p.tar.gz'],
                     'python-package-uris')
-        self.submit('several pools on this machine', [pool(), '--worker-pool-spec=machine-type=n1-standard-4',
-                                                      '--submitter=local'], 'pool')
+        self.submit('more pools than replicas here', [pool(), '--worker-pool-spec=machine-type=n1-standard-4',
+                                                      '--submitter=local', '--max-replicas=1'], '2 pools')
 
     def test_configuration_files(self):
         def config(name, text, fragments, **options):
@@ -166,7 +166,7 @@ class BadInput(unittest.TestCase):
         self.build('script is a directory', ['--script=trainer'], 'trainer')
         self.build('script leaves the directory', ['--script=../task.py'], '../task.py')
         self.build('absolute script', ['--script=/etc/passwd'], '/etc/passwd')
-        self.build('neither', [], ['--script', '--python-module'])
+        self.build('neither', ['--no-infer'], ['--script', '--python-module'])
         self.build('both', ['--script=trainer/task.py', '--python-module=trainer.task'], ['`script`', '`python-module`'])
         self.build('directory is absent', ['--local-package-path=nowhere', '--script=task.py'], 'nowhere')
         self.build('script is ignored', ['--script=trainer/task.py'], ['.dockerignore', 'trainer'],

@@ -19,6 +19,22 @@ def without_tags(body):
     return json.loads(re.sub(r'"(127\.0\.0\.1:\d+/[^":]+):[^"]*"', r'"\1"', json.dumps(body)))
 
 
+LISTS = ('requirements', 'extra-packages', 'extra-dirs')
+
+
+def by_flags(argv):
+    """The command line with the keys of its only pool as flags; none when it has several, or one that flags package."""
+    specs = [argument.partition('=')[2] for argument in argv if argument.startswith('--worker-pool-spec=')]
+    if len(specs) != 1 or specs[0].startswith('^') or any(argument.startswith('--config') for argument in argv):
+        return None
+    pool = dict(part.partition('=')[::2] for part in specs[0].split(','))
+    packages = any(argument.startswith('--python-package-uris') for argument in argv)
+    if 'local-package-path' not in pool and 'executor-image-uri' in pool and not packages:
+        return None
+    flags = [f'--{key}={value.replace(";", ",") if key in LISTS else value}' for key, value in pool.items()]
+    return [argument for argument in argv if not argument.startswith('--worker-pool-spec=')] + flags
+
+
 COMMANDS = {'custom-jobs': 'submit', 'hp-tuning-jobs': 'tune'}
 
 
@@ -51,3 +67,6 @@ class Bodies(unittest.TestCase):
             with self.subTest(path.name):
                 requests = recorded['requests']
                 self.check_case(recorded, requests[0]['body'] if requests else None)
+                flags = by_flags(recorded['argv'])
+                if requests and flags:
+                    self.check_case(recorded | {'argv': flags}, requests[0]['body'])

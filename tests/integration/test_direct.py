@@ -31,9 +31,7 @@ class Base(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.base = f'{testbed.registry()}/direct/base:1'
-        docker('tag', testbed.executor(), cls.base)
-        docker('push', '-q', cls.base)
+        cls.base = testbed.pushed_executor('direct/base:1')
 
     @classmethod
     def tearDownClass(cls):
@@ -270,7 +268,12 @@ class InTheEngine(Base):
 
     def project(self, version='1.0'):
         return testbed.write_tree({'task.py': 'import greeter\nprint(greeter.hello())\n',
-                                   'requirements.txt': f'greeter=={version}\n'})
+                                   'requirements.txt': self.requirement(version)})
+
+    @staticmethod
+    def requirement(version):
+        """No pin, so that the engine installs it."""
+        return f'greeter>={version},<={version}\n'
 
     def run_program(self, folder, *flags, **variables):
         return autopack('run', '--executor-image-uri', self.base, '--build-network=host', '--script=task.py', '-v', *flags,
@@ -296,7 +299,7 @@ class InTheEngine(Base):
     def test_old_dependencies_do_not_stay(self):
         folder = self.project()
         self.run_program(folder)
-        (folder / 'requirements.txt').write_text('greeter==2.0\n')
+        (folder / 'requirements.txt').write_text(self.requirement('2.0'))
         before = set(self.tags(folder))
         self.assertEqual(self.run_program(folder).out, 'hello two\n')
         after = set(self.tags(folder))

@@ -20,7 +20,7 @@ NETWORK = f'projects/{NUMBER}/global/networks/net'
 BOARD = 'projects/test-project/locations/us-central1/tensorboards/7'
 RESOURCE = 'projects/test-project/locations/us-central1/persistentResources/mine'
 IMAGE = 'us-central1-docker.pkg.dev/test-project/r/i:v1'
-MANIFEST = 'application/vnd.oci.image.manifest.v1+json'
+INDEX, MANIFEST = 'application/vnd.oci.image.index.v1+json', 'application/vnd.oci.image.manifest.v1+json'
 STUDY = ['--metric=loss:minimize', '--parameter=rate:double:1e-3..1:log']
 GPU = 'accelerator-type=NVIDIA_TESLA_T4,accelerator-count=1,'
 
@@ -299,8 +299,8 @@ class Images(Asking):
         return f'{name}:v1'
 
     @staticmethod
-    def put(url, body, method):
-        request = urllib.request.Request(url, body, {'Content-Type': MANIFEST}, method=method)
+    def put(url, body, method, kind=MANIFEST):
+        request = urllib.request.Request(url, body, {'Content-Type': kind}, method=method)
         with urllib.request.urlopen(request) as answer:
             return answer.headers.get('Location')
 
@@ -321,6 +321,30 @@ class Images(Asking):
         self.finding('image', 'ok', pool(self.pushed()))
         self.finding('image', 'ok', '--worker-pool-spec=machine-type=a4x-highgpu-4g,accelerator-type=NVIDIA_GB200,'
                      f'accelerator-count=4,container-image-uri={image}')
+
+    def indexed(self, *platforms):
+        """The name of an index of images that says these platforms of them."""
+        image = self.pushed(architecture='arm64')
+        host, _, path = image.removesuffix(':v1').partition('/')
+        with urllib.request.urlopen(urllib.request.Request(f'http://{host}/v2/{path}/manifests/v1',
+                                                           headers={'Accept': MANIFEST})) as answer:
+            text = answer.read()
+        entry = {'mediaType': MANIFEST, 'digest': 'sha256:' + hashlib.sha256(text).hexdigest(), 'size': len(text)}
+        named = [dict(zip(('os', 'architecture'), platform.split('/'))) for platform in platforms]
+        index = {'schemaVersion': 2, 'mediaType': INDEX, 'manifests': [entry | {'platform': one} for one in named]}
+        self.put(f'http://{host}/v2/{path}/manifests/all', json.dumps(index).encode(), 'PUT', INDEX)
+        return f'{host}/{path}:all'
+
+    def test_an_index_without_an_image_for_the_machines(self):
+        image = self.indexed('linux/arm64', 'linux/s390x', 'unknown/unknown')
+        packages = (f'--worker-pool-spec=machine-type=n1-standard-4,executor-image-uri={image},python-module=trainer.task',
+                    '--python-package-uris=gs://out/trainer.tar.gz')
+        for flags in ([pool(image)], packages):
+            finding = self.refused('architecture', *flags)
+            self.assertIn(f'`{image}` has none for `linux/amd64`', finding['what'])
+            self.assertIn('it has `linux/arm64`, `linux/s390x`', finding['why'])
+            self.assertIn('--platform=linux/amd64', ' '.join(finding['remedies']))
+        self.finding('image', 'ok', pool(self.indexed('linux/arm64', 'linux/amd64')))
 
     def test_a_cuda_that_is_too_old_for_the_accelerator(self):
         a100 = '--worker-pool-spec=machine-type=a2-highgpu-1g,accelerator-type=NVIDIA_TESLA_A100,accelerator-count=1,'

@@ -1,5 +1,6 @@
 """Engines of other kinds, engines that are not there, and builds that are interrupted."""
 
+import json
 import os
 import pathlib
 import shutil
@@ -159,6 +160,28 @@ class Podman(unittest.TestCase):
         answer = autopack('run', '--executor-image-uri=localhost/autopack-tests/python:1', '--script=trainer/task.py',
                           cwd=folder, env=env)
         self.assertIn('accuracy: 0.9', answer.out)
+
+    def test_jobs_of_several_pools_and_studies_run_there(self):
+        base = 'localhost/autopack-tests/python:1'
+        home = testbed.new_folder('home')
+        env = testbed.environment(DOCKER_HOST=f'unix://{self.socket}', HOME=home, XDG_CACHE_HOME=home / 'cache')
+        pool = 'machine-type=n1-standard-4'
+        answer = autopack('submit', '--submitter=local', '--display-name=job', '--fail=workerpool1-0@0s',
+                          f'--worker-pool-spec={pool},executor-image-uri={base},local-package-path=.,script=roles.py',
+                          f'--worker-pool-spec={pool}', f'--worker-pool-spec={pool}',
+                          '--replica-memory=256m', '--replica-cpus=1', cwd=testbed.example('cluster'), env=env)
+        self.assertIn('workerpool0-0 | sum of 1 workers: 1.0\n', answer.err)
+        program = ('import json, os, sys\npath = os.environ["CLOUD_ML_HP_METRIC_FILE"]\nos.makedirs(os.path.dirname(path))\n'
+                   'json.dump({"loss": sys.argv[-1], "global_step": "1", "timestamp": 1.5}, open(path, "w"))\n')
+        job = {'workerPoolSpecs': [{'machineSpec': {'machineType': 'n1-standard-4'}, 'containerSpec': {
+            'imageUri': base, 'command': ['python3', '-c', program]}}]}
+        answer = autopack('tune', '--submitter=local', '--display-name=study', '--config=job.json', '--max-trial-count=3',
+                          '--parameter=loss:1..3', '--metric=loss:minimize', '--algorithm=grid-search',
+                          cwd=testbed.write_tree({'job.json': json.dumps(job)}), env=env)
+        self.assertRegex(answer.err, r'(?m)^1 +succeeded +loss=1 +loss=1$')
+        left = testbed.run([*self.command, 'ps', '--all', '--quiet', '--filter', 'label=autopack.job']).stdout
+        left += testbed.run([*self.command, 'network', 'ls', '--quiet', '--filter', 'label=autopack.job']).stdout
+        self.assertEqual(left, b'')
 
     def test_index_credentials_are_refused_there(self):
         folder = testbed.write_tree({'task.py': '', 'requirements.txt': 'greeter\n'})

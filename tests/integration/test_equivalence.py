@@ -105,9 +105,7 @@ class GeneratedTrees(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.base = f'{testbed.registry()}/equivalence/base:1'
-        docker('tag', testbed.executor(), cls.base)
-        docker('push', '-q', cls.base)
+        cls.base = testbed.pushed_executor('equivalence/base:1')
         cls.seed = int(os.environ.get('TREE_SEED') or random.randrange(1_000_000))
         print(f'TREE_SEED={cls.seed}', flush=True)
 

@@ -26,9 +26,7 @@ class Base(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.base = f'{testbed.registry()}/files/base:1'
-        docker('tag', testbed.executor(), cls.base)
-        docker('push', '-q', cls.base)
+        cls.base = testbed.pushed_executor('files/base:1')
         cls.layout = testbed.new_folder('layout') / 'base'
         skopeo('copy', '-q', '--src-tls-verify=false', f'docker://{cls.base}', f'oci:{cls.layout}:base')
 

@@ -192,6 +192,16 @@ class Waiting(WithApi):
         self.assertEqual(self.api.jobs[name]['job']['state'], 'JOB_STATE_RUNNING')
         self.assertEqual(len(self.sent('POST')), 1)
 
+    def test_a_terminal_has_one_line_for_all_states(self):
+        self.api.service.states = ['PENDING', 'RUNNING*2', 'SUCCEEDED']
+        env = {**self.env, 'TERM': 'xterm'}
+        status, text = on_terminal([testbed.binary, 'submit', *READY, '--wait', '--polling-interval=1'], env)
+        self.assertEqual(status, 0, text)
+        self.assertRegex(testbed.without_markup(text), r'job \d+ is running \(\d\.\d s\)')
+        name = list(self.api.jobs)[0]
+        self.assertRegex(testbed.without_markup(text), rf'Succeeded\s+{name}\s+after \d')
+        self.assertNotIn(f'Running  {name}', testbed.without_markup(text))
+
     def test_a_terminal_has_a_status_line(self):
         self.api.service.states = ['RUNNING']
         env = {**self.env, 'TERM': 'xterm'}
@@ -200,6 +210,75 @@ class Waiting(WithApi):
         self.assertEqual(status, 130, text)
         self.assertRegex(testbed.without_markup(text), r'job \d+ is running \(\d\.\d s\)')
         self.assertIn(list(self.api.jobs)[0] + '\r\n', text)
+
+
+class AfterwardsAndByName(WithApi):
+    def test_what_to_do_next_is_told_unless_the_command_does_it(self):
+        answer = self.submit()
+        name = answer.out.strip()
+        number = name.split('/')[-1]
+        self.assertIn('   Console  https://console.cloud.google.com/ai/platform/locations/us-central1/training/'
+                      f'{number}?project=test-project\n', answer.err)
+        self.assertIn(f'    Follow  autopack jobs logs -f {name}\n', answer.err)
+        self.api.service.states = ['SUCCEEDED']
+        self.assertNotIn('Follow', self.submit('--wait').err)
+
+    def test_a_job_is_found_by_its_display_name(self):
+        for collection in BODIES:
+            name = self.make(collection, displayName=f'my "{collection}" \\ job')
+            self.assertEqual(self.run_jobs('describe', f'my "{collection}" \\ job', '--format=value(name)').out, name + '\n')
+        number = self.make(displayName='2024')
+        self.assertEqual(self.run_jobs('describe', '2024', '--format=value(name)').out, number + '\n')
+        self.assertIn('there is no job `nobody` in region', self.run_jobs('describe', 'nobody', status=1).err)
+
+    def test_a_name_of_several_is_told_with_the_list(self):
+        names = [self.make(displayName='taxi', states=['RUNNING']), self.make('trainingPipelines', displayName='taxi'),
+                 self.make(displayName='other')]
+        answer = self.run_jobs('cancel', 'taxi', status=2)
+        self.assertIn('2 jobs are called `taxi`', answer.err)
+        for name in names[:2]:
+            self.assertRegex(answer.err, rf'{name.split("/")[-1]}  (custom job|training pipeline)')
+        self.assertEqual(self.sent('POST', ':cancel'), [])
+        self.assertEqual(self.run_jobs('describe', 'taxi', '--latest', '--format=value(name)').out, names[1] + '\n')
+        self.assertEqual(self.run_jobs('describe', '--latest', '--format=value(name)').out, names[2] + '\n')
+        self.assertEqual(self.run_jobs('cancel', 'taxi', '--kind=custom').out, names[0] + '\n')
+
+    def test_logs_end_with_what_there_is_and_with_f_with_the_job(self):
+        name = self.make(displayName='taxi', states=['RUNNING'])
+        for number in range(5):
+            self.api.logs.add(name, f'line {number}')
+        self.api.logs.page_size = 2
+        answer = self.run_jobs('logs', 'taxi')
+        self.assertEqual(len(answer.out.splitlines()), 5)
+        self.assertEqual(self.api.jobs[name]['job']['state'], 'JOB_STATE_RUNNING')
+        failed = self.make(displayName='failed', states=['RUNNING', 'FAILED'])
+        self.api.logs.add(failed, 'the last line')
+        self.assertIn('the last line', self.run_jobs('logs', '-f', '--latest', '--polling-interval=1', status=1).out)
+        self.assertIn('the last line', self.run_jobs('logs', '--latest').out)
+
+    def test_open_prints_the_address_and_starts_the_browser(self):
+        name = self.make(displayName='taxi')
+        folder = testbed.write_tree({'browser': '#!/bin/sh\necho "$@" > "$0.log.new"; mv "$0.log.new" "$0.log"\n'})
+        (folder / 'browser').chmod(0o755)
+        env = {**self.env, 'BROWSER': f'{folder}/browser --new-tab %s:lynx'}
+        answer = autopack('jobs', 'open', 'taxi', env=env)
+        address = answer.out.strip()
+        self.assertIn(name.split('/')[-1], address)
+        testbed.wait_until((folder / 'browser.log').exists, what='the browser')
+        self.assertEqual((folder / 'browser.log').read_text(), f'--new-tab {address}\n')
+        self.assertIn('in the browser', answer.err)
+        env['BROWSER'] = '/nowhere/browser'
+        self.assertNotIn('browser', autopack('jobs', 'open', name, env=env).err)
+
+    def test_a_region_for_machines_is_taken_and_told(self):
+        folder = testbed.write_tree({'configurations/config_default': '[compute]\nregion = us-central1\n'})
+        env = {**self.env, 'CLOUDSDK_CONFIG': str(folder)}
+        del env['CLOUDSDK_AI_REGION']
+        self.make(displayName='taxi')
+        answer = autopack('jobs', 'list', env=env)
+        self.assertIn('taxi', answer.out)
+        self.assertIn('Inferred  region `us-central1`', answer.err)
+        self.assertIn('no region is set', autopack('jobs', 'list', '--no-infer', env=env, status=2).err)
 
 
 class StreamLogs(WithApi):

@@ -6,6 +6,7 @@ import os
 import subprocess
 import unittest
 
+import corpus_wheels
 import testbed
 from package_index import Index
 from test_dockerfile import comparable, shape
@@ -40,6 +41,24 @@ from setuptools import setup
 shutil.copytree('assets', 'trainer/assets', dirs_exist_ok=True)
 setup(name='trainer', version='1', packages=['trainer'], package_data={'trainer': ['assets/*']})
 '''
+SCM = '''
+[build-system]
+requires = ["setuptools", "setuptools_scm"]
+build-backend = "setuptools.build_meta"
+[project]
+name = "trainer"
+dynamic = ["version"]
+[tool.setuptools_scm]
+[tool.setuptools]
+packages = ["trainer"]
+'''
+# As versioningit finds the version where there is no repository; Debian has no package of it.
+PKG_INFO = '''
+import email
+from setuptools import setup
+setup(name='trainer', version=email.message_from_file(open('PKG-INFO'))['Version'], packages=['trainer'])
+'''
+VERSION_TASK = 'from importlib.metadata import version\nprint(version("trainer"))\n'
 SHELL = '''
 import subprocess
 from setuptools import setup
@@ -102,9 +121,7 @@ class Base(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.base = f'{testbed.registry()}/own-package/base:1'
-        docker('tag', testbed.executor(), cls.base)
-        docker('push', '-q', cls.base)
+        cls.base = testbed.pushed_executor('own-package/base:1')
 
     @classmethod
     def tearDownClass(cls):
@@ -157,6 +174,47 @@ class Observed(Base):
         explained = autopack('explain', '--executor-image-uri', self.base, '--python-module=trainer.task',
                              f'--display-name={self.name}', cwd=folder, env=testbed.index_environment())
         self.assertIn('setup.py reads VERSION, which changed', ' '.join(explained.out.split()))
+
+    def test_setup_cfg_alone_is_read(self):
+        settings = '[metadata]\nname = trainer\nversion = 1\n[options]\npackages = trainer\n'
+        folder = self.project({'setup.cfg': settings, 'trainer/task.py': VERSION_TASK})
+        self.assertEqual(self.run_image(self.build(folder)), '1')
+        self.edit(folder, 'trainer/task.py', 'print("edited")\n')
+        edited = self.build(folder)
+        self.assertEqual((self.why(edited), self.run_image(edited)), ('', 'edited'))
+        self.edit(folder, 'setup.cfg', settings.replace('version = 1', 'version = 2'))
+        self.assertIn('setup.cfg', self.why(self.build(folder)))
+
+    def git(self, folder, *arguments):
+        testbed.run(['git', '-c', 'user.name=a', '-c', 'user.email=a@example.org', *arguments], cwd=folder)
+
+    def test_a_tag_is_a_new_version_and_a_commit_is_not(self):
+        folder = self.project({'pyproject.toml': SCM, 'trainer/task.py': VERSION_TASK})
+        index = corpus_wheels.index().url
+        for command in (['init', '-q'], ['add', '.'], ['commit', '-qm', 'one'], ['tag', 'v1.4']):
+            self.git(folder, *command)
+        self.assertEqual(self.run_image(self.build(folder, PIP_INDEX_URL=index)), '1.4')
+        self.edit(folder, 'trainer/task.py', VERSION_TASK + 'print("edited")\n')
+        edited = self.build(folder, PIP_INDEX_URL=index)
+        self.assertEqual(self.why(edited), "the project's version changed (1.4 -> 1.5.dev0)")
+        self.assertEqual(self.run_image(edited), '1.5.dev0\nedited')
+        self.git(folder, 'commit', '-qam', 'two')
+        self.edit(folder, 'trainer/task.py', VERSION_TASK)
+        again = self.build(folder, PIP_INDEX_URL=index)
+        self.assertEqual((self.why(again), self.run_image(again)), ('', '1.5.dev0'))
+        self.assertEqual(self.run_image(self.build(folder, '--source=v1.4', PIP_INDEX_URL=index)), '1.4')
+        own = self.build(folder, PIP_INDEX_URL=index, SETUPTOOLS_SCM_PRETEND_VERSION='7.0')
+        self.assertEqual(self.run_image(own), '7.0')
+
+    def test_a_version_that_only_a_file_tells(self):
+        folder = self.project({'pyproject.toml': PYPROJECT + '[tool.versioningit]\n', 'setup.py': PKG_INFO,
+                               'trainer/task.py': VERSION_TASK})
+        for command in (['init', '-q'], ['add', '.'], ['commit', '-qm', 'one'], ['tag', 'v2.1']):
+            self.git(folder, *command)
+        self.assertEqual(self.run_image(self.build(folder)), '2.1')
+        self.edit(folder, 'trainer/task.py', 'import os\nprint(os.path.exists("PKG-INFO"))\n')
+        edited = self.build(folder)
+        self.assertEqual((self.why(edited), self.run_image(edited)), ('', 'False'))
 
     def test_git_without_a_repository_reads_nothing(self):
         folder = self.project({'setup.py': GIT, 'trainer/task.py': 'from trainer.revision import revision\nprint(revision)\n'})

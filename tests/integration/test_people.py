@@ -9,7 +9,7 @@ import unittest
 import testbed
 from repositories import commit, fake_token, git
 from terminal import Terminal, on_terminal, plain
-from testbed import autopack, docker
+from testbed import autopack
 
 UMLAUT = '\N{LATIN SMALL LETTER U WITH DIAERESIS}'
 COMMANDS = ('submit', 'tune', 'run', 'build', 'dockerfile', 'explain', 'doctor', 'jobs', 'translate', 'completion')
@@ -96,7 +96,7 @@ class Narrow(unittest.TestCase):
     def test_submit_alone_and_where_values_came_from(self):
         text = self.said('submit', '--dry-run', '-v', '--source=index')
         self.assertIn('"machineType": "n1-standard-4"', text)
-        self.assertIn('--region is `us-central1` from `index:autopack.yaml` line 2', text)
+        self.assertIn('--region is `us-central1` from index:autopack.yaml:2', text)
         self.assertIn('--source is `index` from `--source`', text)
         self.assertIn('`us-west1` typed', self.said('submit', '--dry-run', '--save', '--region=us-west1'))
 
@@ -160,9 +160,7 @@ class Explaining(unittest.TestCase):
                         cwd=folder, env=testbed.environment(**variables))
 
     def setUp(self):
-        self.base = f'{testbed.registry()}/people/base:1'
-        docker('tag', testbed.executor(), self.base)
-        docker('push', '-q', self.base)
+        self.base = testbed.pushed_executor('people/base:1')
         self.addCleanup(testbed.remove_images, f'{testbed.registry()}/people')
 
     def test_tells_rules_warnings_layers_and_what_would_be_sent(self):
@@ -229,7 +227,7 @@ class Interrupting(unittest.TestCase):
             said = plain(terminal.text).split('^C')[1].split('> ')[0]
         finally:
             terminal.end()
-        self.assertEqual(said.split('\n'), ['error: interrupted', ''])
+        self.assertEqual(said.split('\n'), ['', 'error: interrupted', ''])
         self.assertEqual(sorted(folder.rglob('*')), names)
         self.assertEqual(list(temporary.rglob('*')), [])
         # What the cache has by then is whole: a second run takes it.
@@ -356,4 +354,4 @@ class Installation(unittest.TestCase):
             if locale == 'C':
                 self.assertTrue(text.isascii())
             # What goes on in the next line of an example is one word with it.
-            self.assertIn('\nexecutor-image-uri=python:3.11,script=train.py\n', text)
+            self.assertIn('\n,executor-image-uri=python:3.11,local-package-path=.\n', text)

@@ -45,6 +45,7 @@ class Engine:
     def __init__(self):
         self.folder, self.port = testbed.new_folder('engine'), testbed.free_port()
         self.bridge = f'autopack{self.port}'
+        run(['ip', 'link', 'delete', self.bridge], check=False)  # of a run that was killed: the port is free
         run(['ip', 'link', 'add', self.bridge, 'type', 'bridge'])
         testbed.at_exit(run, ['ip', 'link', 'delete', self.bridge])
         run(['ip', 'address', 'add', '172.31.251.1/24', 'dev', self.bridge])

@@ -39,6 +39,59 @@ class Run(unittest.TestCase):
         answer = autopack('run', '--executor-image-uri', testbed.executor(), '--', 'echo', 'as it is')
         self.assertEqual(answer.out, 'as it is\n')
 
+    def test_an_image_alone_is_told_to_run_as_it_is(self):
+        folder = testbed.write_tree({'train.py': 'print("trained")\n'})
+        answer = autopack('run', '--executor-image-uri', testbed.executor(), cwd=folder)
+        self.assertIn('as it is: no entry point was named', answer.err)
+        self.assertIn('`train.py` does not run: it is not in the executor image', answer.err)
+        self.assertIn('`--script=train.py` packages it', answer.err)
+        answer = autopack('run', '--executor-image-uri', testbed.executor(), '--', 'true', cwd=folder)
+        self.assertNotIn('does not run', answer.err)
+
+    def test_an_image_of_the_settings_gets_the_program(self):
+        folder = testbed.write_tree({'train.py': 'print("trained")\n',
+                                     'autopack.yaml': f'executor-image-uri: {testbed.executor()}\n'})
+        self.assertEqual(autopack('run', cwd=folder).out, 'trained\n')
+
+    def test_what_is_inferred_is_told_before_it_can_fail(self):
+        folder = testbed.write_tree({'train.py': 'print("trained")\n', '.python-version': '3.11\n'})
+        environment = testbed.environment(DOCKER_HOST='unix:///nowhere/docker.sock', HTTPS_PROXY='http://127.0.0.1:1')
+        answer = autopack('build', '--no-push', cwd=folder, env=environment, status=None)
+        self.assertLess(answer.err.index('Inferred  executor image `python:3.11`'), answer.err.index('error: '), answer)
+
+    def test_the_program_is_inferred_and_told(self):
+        folder = testbed.write_tree({'fit.py': 'if __name__ == "__main__":\n    print("fitted")\n', 'net.py': ''})
+        answer = autopack('run', '--requirements=', '--executor-image-uri', testbed.executor(), cwd=folder, status=None)
+        self.assertEqual(answer.status, 125, answer)  # gcloud refuses it likewise
+        answer = autopack('build', '--no-push', '--executor-image-uri', testbed.executor(), cwd=folder)
+        self.assertIn('script `fit.py`: the only file here with a `__main__` guard', answer.err)
+        answer = autopack('build', '--no-push', '--no-infer', '--executor-image-uri', testbed.executor(), cwd=folder,
+                          status=2)
+        self.assertIn('nothing to run', answer.err)
+
+    def test_environment_and_arguments_of_flags_and_settings(self):
+        files = {'task.py': 'import os, sys\nprint(os.environ["A"], os.environ["B"], os.environ["C"], sys.argv[1:])\n',
+                 'autopack.yaml': 'env: {A: settings}\nargs: [--lr=1]\n',
+                 'job.env': '# a comment\n\nB=file\nC\n'}
+        answer = run(files, '--env-file=job.env', '--', '--last', env=testbed.environment(C='of the shell'))
+        self.assertEqual(answer.out, "settings file of the shell ['--lr=1', '--last']\n")
+        answer = run(files, '--env-file=job.env', '--env=A=flag,C=3', '--args=one,two')
+        self.assertEqual(answer.out, "flag file 3 ['one', 'two']\n")
+
+    def test_a_volume_is_seen_and_a_port_published(self):
+        data = testbed.write_tree({'words.txt': 'from here\n'})
+        answer = run({'task.py': 'print(open("/data/words.txt").read(), end="")\n'}, f'--volume={data}:/data:ro',
+                     '--publish=127.0.0.1:0:6006', status=None)
+        self.assertIn('is no `HOST:CONTAINER` of port numbers', answer.err)
+        answer = run({'task.py': 'print(open("/data/words.txt").read(), end="")\nopen("/data/new", "w")\n'},
+                     f'--volume={data}:/data:ro', '--publish=6006', status=1)
+        self.assertEqual(answer.out, 'from here\n')
+        self.assertFalse((data / 'new').exists())
+
+    def test_a_shell_in_the_image(self):
+        answer = run({'task.py': 'print("not this")\n'}, '--shell', '--', '-c', 'pwd; ls')
+        self.assertEqual(answer.out, '/usr/app\ntask.py\n')
+
     def test_missing_credentials_make_no_directory(self):
         home = testbed.new_folder('home')
         run({'task.py': 'print(1)\n'}, env=testbed.environment(HOME=home))

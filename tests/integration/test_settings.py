@@ -45,7 +45,7 @@ class Schema(unittest.TestCase):
         self.assertTrue(files)
         pages = (testbed.ROOT / 'README.md', testbed.EXAMPLES / 'guide/settings.md')
         shown = [block for page in pages for block in re.findall(r'```yaml\n(.*?)```', page.read_text(), re.DOTALL)
-                 if 'worker-pool-spec' in block]
+                 if 'machine-type' in block]
         self.assertEqual(len(shown), 2)
         self.check_valid([yaml_as_json(text) for text in [path.read_text() for path in files] + shown])
 
@@ -116,7 +116,7 @@ class Files(unittest.TestCase):
     def test_the_example_needs_no_flags(self):
         folder = testbed.example('settings')
         env = testbed.environment(AUTOPACK_EXECUTOR_IMAGE_URI=testbed.executor())
-        self.assertEqual(autopack('run', cwd=folder, env=env).out, 'steps: 3\n')
+        self.assertEqual(autopack('run', cwd=folder, env=env).out, 'steps: 5\n')
         body = autopack('submit', '--dry-run', '--skip-checks', '--project=p', cwd=folder, env=env).json()['request']['body']
         self.assertEqual(body['labels'], {'team': 'research'})
         self.assertEqual(body['jobSpec']['workerPoolSpecs'][0]['containerSpec']['env'], [{'name': 'STEPS', 'value': '5'}])

@@ -90,6 +90,22 @@ class Submit(unittest.TestCase):
         body = self.api.requests[0]['body']
         self.assertEqual(body['jobSpec']['workerPoolSpecs'][0]['containerSpec'], {'imageUri': 'gcr.io/p/i:v1'})
 
+    def test_flags_of_the_only_pool_and_arguments(self):
+        folder = testbed.write_tree({'train.py': 'import sys\nif __name__ == "__main__":\n    print("ran", sys.argv[1:])\n'})
+        answer = autopack('submit', f'--executor-image-uri={testbed.executor()}', f'--output-image-uri={self.target}:v2',
+                          '--accelerator-type=NVIDIA_TESLA_T4', '--boot-disk-size=200', '--env=A=1', '--', '--epochs', '2,3',
+                          cwd=folder, env=self.env)
+        pool = self.api.requests[-1]['body']['jobSpec']['workerPoolSpecs'][0]
+        reference = pool['containerSpec']['imageUri']
+        self.assertRegex(reference, f'^{self.target}@sha256:')
+        self.assertEqual(pool['machineSpec'], {'machineType': 'n1-standard-8', 'acceleratorType': 'NVIDIA_TESLA_T4',
+                                               'acceleratorCount': 1})
+        self.assertEqual(pool['containerSpec']['args'], ['--epochs', '2,3'])
+        self.assertEqual(pool['diskSpec'], {'bootDiskSizeGb': 200})
+        self.assertIn("ran ['--epochs', '2,3']", testbed.docker('run', '--rm', reference, '--epochs', '2,3'))
+        for part in ('script `train.py`', 'machine `n1-standard-8`', f'display name `{folder.name}`', 'region `us-central1`'):
+            self.assertIn(f'  Inferred  {part}', answer.err)
+
     def test_without_a_submitter_it_stops_after_the_push(self):
         answer = autopack('submit', *self.flags, '--submitter=none', '--format=json', cwd=self.folder, env=self.env)
         self.assertTrue(json.loads(answer.out)['image']['uri'].startswith(f'{self.target}@sha256:'))

@@ -6,6 +6,7 @@ undisturbed run makes.
 
 import json
 import re
+import tempfile
 
 import stored_image
 import testbed
@@ -80,11 +81,58 @@ class Layout(Scenario):
         self.sweep()
 
 
+class Prune(Scenario):
+    """Builds with caches that hold too much, and whose files can be neither listed, looked at nor removed."""
+
+    CACHES = ('blobs', 'layers', 'builds', 'pushed')
+    LARGEST = 1 << 40
+    # Who looks at a cache is left to chance, one write in sixteen.
+    most_runs = 60
+
+    def environment(self, number):
+        return testbed.environment(XDG_CACHE_HOME=self.room / 'cache', DOCKER_HOST='unix:///nowhere/docker.sock')
+
+    def arguments(self, number):
+        return ['build', '--script=train.py', '--format=json', '--engine=direct', f'--executor-image-uri={self.base}',
+                f'--output-image-uri={self.registry}/system-calls/prune-{number}:v1']
+
+    def overfill(self):
+        for cache in self.CACHES:
+            folder = self.room / 'cache' / 'autopack' / cache
+            folder.mkdir(parents=True, exist_ok=True)
+            with (folder / 'of-another').open('wb') as file:
+                file.truncate(self.LARGEST)
+
+    def faults(self, call, file, number):
+        """A run in which `call` fails wherever it meets `file` of a cache; how often it did."""
+        met = [part for cache in self.CACHES for part in ('-P', self.room / 'cache' / 'autopack' / cache / file)]
+        with tempfile.NamedTemporaryFile('r') as log:
+            answer = self.run_once(number, 'strace', '-f', '-qq', '-o', log.name, *met, '-e', f'trace={call}',
+                                   '-e', f'inject={call}:error=EIO')
+            self.assertEqual(answer.returncode, 0, answer.stderr.decode(errors='replace'))
+            self.assertTrue(json.loads(answer.stdout)['digest'])
+            return log.read().count('(INJECTED)')
+
+    def test_a_cache_that_cannot_be_pruned_costs_nothing(self):
+        number = 0
+        for call, file in (('getdents64', ''), ('newfstatat', 'of-another'), ('unlink', 'of-another')):
+            with self.subTest(call=call):
+                injected = 0
+                for _ in range(self.most_runs):
+                    number += 1
+                    self.overfill()
+                    injected += self.faults(call, file, number)
+                    if injected:
+                        break
+                self.assertGreater(injected, 0, 'no cache was pruned')
+
+
 class EngineBuild(Scenario):
-    """A build by the docker engine."""
+    """A build by the docker engine, of which each takes seconds."""
 
     places = (3, 20)
     step = 4
+    most = 300
 
     @classmethod
     def setUpClass(cls):

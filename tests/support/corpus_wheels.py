@@ -11,7 +11,7 @@ import wheel_writer
 # Small and often used; what they depend on comes along.
 DEBIAN_PACKAGES = ('python3-numpy', 'python3-pandas', 'python3-sklearn', 'python3-matplotlib', 'python3-pil',
                    'python3-yaml', 'python3-tqdm', 'python3-dateutil', 'python3-setuptools-scm', 'python3-hatchling',
-                   'python3-poetry-core', 'flit')
+                   'python3-hatch-vcs', 'python3-poetry-core', 'flit')
 ACCELERATE = '''
 import os
 import sys

@@ -45,11 +45,11 @@ struct CredentialsFixture {
   std::int64_t now{1'000'000};
   std::vector<std::chrono::milliseconds> waits{};
   FakeHttp client;
-  std::string billing_project{};
+  std::optional<std::string> billing_project{};
   google::Setting account{};
   google::Setting impersonate{};
   google::GcloudConfiguration configuration{};
-  std::filesystem::path token_directory{};
+  std::optional<std::filesystem::path> token_directory{};
   RecordingReporter reporter{};
 
   explicit CredentialsFixture(std::vector<FakeHttp::Answer> answers = {})
@@ -60,7 +60,8 @@ struct CredentialsFixture {
     return directory.path() / name;
   }
 
-  std::unique_ptr<google::TokenSource> find(const std::filesystem::path& token_file = {}) {
+  std::unique_ptr<google::TokenSource> find(
+      const std::optional<std::filesystem::path>& token_file = {}) {
     environment = Environment{variables};
     return google::find_credentials({.access_token_file = token_file,
                                      .environment = &environment,

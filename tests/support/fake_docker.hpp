@@ -1,13 +1,120 @@
 #pragma once
 
+#include "base/error.hpp"
+#include "engine/containers.hpp"
 #include "engine/docker.hpp"
 
+#include <chrono>
+#include <condition_variable>
 #include <functional>
 #include <map>
+#include <mutex>
 #include <string>
 #include <vector>
 
 namespace autopack::testing {
+
+/// Containers in memory: each writes `output` and ends with what `ends` has for it, 0 otherwise.
+class FakeContainers final : public engine::Containers {
+public:
+  void make_network(const std::string& name,
+                    const std::map<std::string, std::string>& /*labels*/) override {
+    note("network " + name);
+    if (loses_answers) {
+      throw Error(ErrorKind::remote, "no answer");
+    }
+  }
+
+  void remove_network(const std::string& name) noexcept override { note("remove network " + name); }
+
+  void make(const std::string& name, const engine::ContainerSpec& spec) override {
+    const std::lock_guard lock{mutex_};
+    specs[name] = spec;
+  }
+
+  engine::ContainerState run(const std::string& name,
+                             const engine::ContainerEvents& events) override {
+    int status = 0;
+    {
+      const std::lock_guard lock{mutex_};
+      calls.push_back("run " + name);
+      signals.erase(name);  // what reached it when it did not run is lost, as with the real engine
+      auto& statuses = ends[name];
+      status = statuses.empty() ? usual_status : statuses.front();
+      if (!statuses.empty()) {
+        statuses.erase(statuses.begin());
+      }
+    }
+    events.started();
+    events.output("output\n");
+    events.errors("errors\n");
+    return {.status = wait_for_end(name, status)};
+  }
+
+  void signal(const std::string& name, int number) noexcept override {
+    const std::lock_guard lock{mutex_};
+    signals[name] = number;
+    changed_.notify_all();
+  }
+
+  void disconnect(const std::string& network, const std::string& name) override {
+    note("disconnect " + name + " from " + network);
+  }
+
+  std::optional<std::string> read_file(const std::string& name,
+                                       const std::string& /*path*/,
+                                       std::size_t /*limit*/) override {
+    const std::lock_guard lock{mutex_};
+    const auto found = files.find(name);
+    return found == files.end() ? std::nullopt : std::optional{found->second};
+  }
+
+  std::optional<engine::ContainerUsage> usage(const std::string& name) noexcept override {
+    const std::lock_guard lock{mutex_};
+    ++looks;
+    return specs.contains(name)
+               ? std::optional{engine::ContainerUsage{
+                     .memory = 3U << 20U, .processor_time = std::chrono::seconds{looks}}}
+               : std::nullopt;
+  }
+
+  void remove(const std::string& name) noexcept override {
+    signal(name, 9);
+    note("remove " + name);
+  }
+
+  void remove_left(const std::string& label) noexcept override { note("remove left " + label); }
+
+  static constexpr int until_signal = -1;  ///< the program goes on until it is asked to end
+
+  std::map<std::string, std::vector<int>> ends{};  ///< statuses, one for each start
+  std::map<std::string, std::string> files{};
+  std::map<std::string, engine::ContainerSpec> specs{};
+  std::map<std::string, int> signals{};
+  std::vector<std::string> calls{};
+  int usual_status{0};
+  bool loses_answers{false};  ///< a network is made, and nobody is told
+  int looks{0};               ///< at what containers take: each has run for a second more
+
+private:
+  void note(const std::string& call) {
+    const std::lock_guard lock{mutex_};
+    calls.push_back(call);
+  }
+
+  int wait_for_end(const std::string& name, int status) {
+    std::unique_lock lock{mutex_};
+    if (status == until_signal) {
+      changed_.wait(lock, [&] { return signals.contains(name); });
+      status = 128 + signals[name];
+    }
+    signals.erase(name);
+    return status;
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+};
 
 /// A Docker Engine in memory: it has the images it is given, and records what it is asked to do.
 class FakeDocker final : public engine::Docker {
@@ -64,7 +171,26 @@ public:
 
   void remove_image(const std::string& reference) override {
     calls.push_back("remove " + reference);
+    if (on_remove) {
+      on_remove(reference);
+    }
     images.erase(reference);
+  }
+
+  std::vector<engine::ListedImage> list_images(const std::string& label) override {
+    std::vector<engine::ListedImage> all;
+    for (const auto& image : listed) {
+      if (image.labels.contains(label)) {
+        all.push_back(image);
+      }
+    }
+    return all;
+  }
+
+  std::vector<std::string> left_containers() override { return left; }
+
+  void remove_container(const std::string& name) override {
+    calls.push_back("remove container " + name);
   }
 
   void save(const std::string& name, const std::function<void(std::string_view)>& sink) override {
@@ -87,15 +213,16 @@ public:
 
   std::vector<std::int64_t> run_times(const std::string& /*image*/) override { return built_times; }
 
-  std::map<std::string, std::string> probe(const std::string& image,
-                                           const std::string& /*platform*/,
-                                           const std::vector<std::string>& paths) override {
+  std::map<std::string, std::optional<std::string>> probe(
+      const std::string& image,
+      const std::string& /*platform*/,
+      const std::vector<std::string>& paths) override {
     calls.push_back("probe " + image);
-    std::map<std::string, std::string> found;
+    std::map<std::string, std::optional<std::string>> found;
     for (const auto& path : paths) {
       if (path == "/usr/bin/python3" || path == "/usr/lib/python3/dist-packages/pip" ||
           path == "/usr/bin/apt-get") {
-        found[path] = "";
+        found[path] = std::nullopt;
       }
     }
     return found;
@@ -108,6 +235,12 @@ public:
     return std::nullopt;
   }
 
+  void with_files(const std::string& /*image*/,
+                  const std::string& /*platform*/,
+                  const std::function<void(engine::ImageFiles& files)>& /*use*/) override {}
+
+  engine::Containers& containers() override { return fake_containers; }
+
   int run(const engine::ContainerSpec& spec, const engine::ContainerStreams& streams) override {
     calls.push_back("run " + spec.image);
     ran = spec;
@@ -118,10 +251,13 @@ public:
   engine::EngineInfo engine_info{
       .version = "20.10.24", .api_version = "1.41", .platform = "linux/amd64", .buildkit = true};
   std::map<std::string, engine::LocalImage> images{};
+  std::vector<engine::ListedImage> listed{};
+  std::vector<std::string> left{};
   std::map<std::string, Digest> digests{};
   std::map<std::string, image::Source> held_images{};
   /// Brings an image to where it is pushed; its digest.
   std::function<Digest(const image::Reference& name)> on_push{};
+  std::function<void(const std::string& reference)> on_remove{};  ///< may throw
   std::string built_id{"sha256:built"};
   std::vector<std::int64_t> built_times{};
   std::optional<Error> build_failure{};
@@ -129,6 +265,7 @@ public:
   std::string saved{};   ///< what `save` hands over
   std::string loaded{};  ///< what `load` was given
 
+  FakeContainers fake_containers{};
   std::vector<std::string> calls{};
   engine::BuildRequest built{};
   engine::ContainerSpec ran{};

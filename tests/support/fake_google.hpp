@@ -21,9 +21,9 @@ public:
 
   std::string describe() const override { return "test"; }
 
-  std::string project() const override { return {}; }
+  std::optional<std::string> project() const override { return {}; }
 
-  std::string quota_project() const override { return "quota"; }
+  std::optional<std::string> quota_project() const override { return "quota"; }
 
 private:
   int number_{1};

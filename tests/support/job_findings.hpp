@@ -24,7 +24,7 @@ inline Problems findings_of(const Case& bad, const job::CheckOptions& options = 
   auto arguments = read_job_arguments(bad.argv);
   arguments.location.project = "p";
   arguments.location.region_origin = job::Origin::flag("--region");
-  if (arguments.location.region.empty()) {
+  if (!arguments.location.region) {
     arguments.location.region = "us-central1";
   }
   arguments.flags.default_display_name = "directory";
@@ -44,7 +44,7 @@ inline Problems findings_of(const Case& bad, const job::CheckOptions& options = 
 
 inline bool tells(const Problems& problems, const std::string& fragment) {
   return std::any_of(problems.begin(), problems.end(), [&](const Problem& p) {
-    return (p.message + " (" + p.origin + ")").find(fragment) != std::string::npos;
+    return (p.message + " (" + p.origin.value_or("") + ")").find(fragment) != std::string::npos;
   });
 }
 
@@ -57,7 +57,7 @@ inline void check_all(const std::vector<Case>& cases, Problem::Severity severity
     }
     std::string told;
     for (const auto& problem : problems) {
-      told += problem.message + " (" + problem.origin + ")\n";
+      told += problem.message + " (" + problem.origin.value_or("") + ")\n";
     }
     CAPTURE(told);
     for (const auto& finding : bad.findings) {

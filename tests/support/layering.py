@@ -1,4 +1,4 @@
-"""Checks that each folder of src/ includes only the folders that the table allows, and each library in one folder.
+"""Checks that each folder of src/ includes only the folders that the table allows, and each library where it belongs.
 
     layering.py ROOT
 
@@ -17,8 +17,11 @@ ALLOWED = {
     'source': 'base',
     'python': 'base',
     'image': 'base',
+    'wheel': 'base python image',
     'http': 'base',
+    'index': 'base python http project state',
     'project': 'base source python',
+    'lock': 'base source project python',
     'state': 'base source image',
     'plan': 'base source python image project state',
     'registry': 'base image http',
@@ -26,25 +29,30 @@ ALLOWED = {
     'google': 'base image http registry',
     'packaging': 'base source image project state plan registry',
     'services': 'base image http state registry engine google packaging',
-    'executor': 'base image state engine packaging services',
+    'executor': 'base python image state engine packaging services',
     'publish': 'base image plan registry engine packaging services',
-    'engine/direct': 'base image plan engine packaging services executor publish',
-    'engine/docker': 'base source image project plan engine packaging services executor publish engine/direct',
+    'engine/direct': 'base image plan packaging services executor publish',
+    'engine/wheels': 'base project image python lock wheel http index plan engine packaging services executor engine/direct',
+    'engine/docker': 'base source image project lock plan engine packaging services executor publish engine/direct '
+    'engine/wheels',
+    'compare': 'base image python plan packaging services',
+    'inventory': 'base image state packaging services',
     'job': 'base project image',
-    'submit': 'base state http engine google job',
+    'submit': 'base state http google job',
+    'local': 'base image engine google job submit',
     'preflight': 'base image http registry engine google job',
-    'pipeline': 'base source image project plan packaging services executor publish engine/direct engine/docker job '
-    'submit',
-    'cli': 'base source project http engine google packaging services executor job submit preflight pipeline',
+    'pipeline': 'base source image project state plan packaging services executor publish engine/direct engine/wheels engine/docker '
+    'job submit',
+    'cli': 'base source project http engine google packaging services executor inventory compare job submit local preflight pipeline',
     '.': 'base http cli',
 }
 
-# Header prefix of a library -> the only folder that may include it.
+# Header prefix of a library -> the only folders that may include it.
 LIBRARIES = {
     'git2': 'source',
     'archive': 'image',
     'libdeflate': 'image',
-    'zlib': 'source',
+    'zlib': 'base',
     'zstd': 'image',
     'curl/': 'http',
     'openssl/': 'base',
@@ -92,9 +100,9 @@ def of_libraries(relative, name):
         yield 'no <{}>: texts of strangers may be long'
     if name == JSON and str(relative) != OUR_JSON:
         yield f'include "{OUR_JSON}" (in .cpp files) or nlohmann/json_fwd.hpp'
-    for prefix, owner in LIBRARIES.items():
-        if name.startswith(prefix) and folder_of(relative) != owner:
-            yield f'only src/{owner}/ may include <{{}}>'
+    for prefix, owners in LIBRARIES.items():
+        if name.startswith(prefix) and folder_of(relative) not in owners.split():
+            yield f'only {" and ".join(f"src/{owner}/" for owner in owners.split())} may include <{{}}>'
 
 
 def findings(root):

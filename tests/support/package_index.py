@@ -7,6 +7,7 @@ Serves the wheels and source archives of the directories. Prints its address whe
 
 import argparse
 import base64
+import functools
 import hashlib
 import html
 import json
@@ -29,10 +30,16 @@ def project_of(file_name):
     return normalise(re.sub(r'-\d.*$', '', file_name))
 
 
+@functools.cache
+def digest_of(file, _changed):
+    with open(file, 'rb') as content:
+        return hashlib.file_digest(content, 'sha256').hexdigest()
+
+
 class Index(loopback.Server):
     """Serves until closed; `requests` holds one dictionary per request, oldest first."""
 
-    def __init__(self, directories, user=None, password=None, record=None, port=0):
+    def __init__(self, directories, user=None, password=None, record=None, port=0, tls=None):
         self.requests = []
         self.record = record
         self.files = {}
@@ -49,7 +56,7 @@ class Index(loopback.Server):
             def respond(self, _):
                 index.answer(self)
 
-        super().__init__(Handler, port)
+        super().__init__(Handler, port, tls)
         self.url += 'simple/'
 
     def answer(self, request):
@@ -63,7 +70,9 @@ class Index(loopback.Server):
         if self.record:
             with open(self.record, 'a', encoding='utf-8') as out:
                 out.write(json.dumps(entry) + '\n')
-        request.send(status, body, {'Content-Type': kind, **challenge})
+        # As indexes do: pip keeps no file that does not say for how long.
+        kept = {'Cache-Control': 'max-age=31536000, immutable'} if status == 200 and path.startswith('/files/') else {}
+        request.send(status, body, {'Content-Type': kind, **challenge, **kept})
 
     def content(self, path):
         parts = [part for part in path.split('/') if part]
@@ -73,7 +82,7 @@ class Index(loopback.Server):
         if len(parts) == 2 and parts[0] == 'simple' and normalise(parts[1]) in self.files:
             links = ''
             for name, file in self.files[normalise(parts[1])].items():
-                digest = hashlib.sha256(file.read_bytes()).hexdigest()
+                digest = digest_of(file, file.stat().st_mtime_ns)
                 links += f'<a href="/files/{html.escape(name)}#sha256={digest}">{html.escape(name)}</a>\n'
             return 200, page(links), 'text/html'
         if len(parts) == 2 and parts[0] == 'files':

@@ -2,31 +2,48 @@
 
 #include "base/report.hpp"
 
+#include <mutex>
 #include <string>
 #include <vector>
 
 namespace autopack::testing {
 
-/// Keeps all that was reported.
+/// Keeps all that was reported, by any thread; read when the threads that report have ended.
 class RecordingReporter final : public Reporter {
 public:
   void done(std::string_view verb, std::string_view object) override {
+    const std::scoped_lock lock{mutex_};
     lines.push_back(std::string{verb} + " " + std::string{object});
   }
 
-  void warn(const Problem& problem) override { warnings.push_back(problem); }
+  void warn(const Problem& problem) override {
+    const std::scoped_lock lock{mutex_};
+    warnings.push_back(problem);
+  }
 
-  void step(const StepEvent& event) override { steps.push_back(event); }
+  void step(const StepEvent& event) override {
+    const std::scoped_lock lock{mutex_};
+    steps.push_back(event);
+  }
 
-  void detail(std::string_view text) override { details.emplace_back(text); }
+  void detail(std::string_view text) override {
+    const std::scoped_lock lock{mutex_};
+    details.emplace_back(text);
+  }
 
-  void trace(std::string_view text) override { traces.emplace_back(text); }
+  void trace(std::string_view text) override {
+    const std::scoped_lock lock{mutex_};
+    traces.emplace_back(text);
+  }
 
   std::vector<std::string> lines{};
   Problems warnings{};
   std::vector<StepEvent> steps{};
   std::vector<std::string> details{};
   std::vector<std::string> traces{};
+
+private:
+  std::mutex mutex_{};
 };
 
 }  // namespace autopack::testing

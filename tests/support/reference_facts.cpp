@@ -16,7 +16,8 @@ int main() {
       continue;
     }
     const auto reference = Reference::parse(line);
-    std::cout << fmt::format("{}\t{}\t{}\t{}\t{}\n", reference.host, reference.path, reference.tag,
+    std::cout << fmt::format("{}\t{}\t{}\t{}\t{}\n", reference.host, reference.path,
+                             reference.tag.value_or(""),
                              reference.digest ? reference.digest->str() : "", reference.tagged());
   }
 }

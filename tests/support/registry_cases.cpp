@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <functional>
+#include <string>
+#include <utility>
 
 namespace autopack::testing {
 
@@ -18,7 +20,7 @@ image::Descriptor describe(const std::string& bytes, std::string_view type) {
 
 class Transcript {
 public:
-  Transcript(http::Client& client, const std::string& host) : client_{client}, host_{host} {}
+  Transcript(http::Client& client, std::string host) : client_{client}, host_{std::move(host)} {}
 
   std::vector<std::string> take() {
     const std::string layer = "a layer\n";
@@ -52,7 +54,7 @@ public:
       return pushed(*other, blob);
     });
     note("a manifest whose configuration is elsewhere",
-         [&] { return put(*other, config, layer, ""); });
+         [&] { return put(*other, config, layer, std::nullopt); });
     return std::move(lines_);
   }
 
@@ -67,7 +69,7 @@ private:
     try {
       answer = act();
     } catch (const Refused& error) {
-      answer = fmt::format("refused {} {}", error.status(), error.code());
+      answer = fmt::format("refused {} {}", error.status(), error.code().value_or(""));
     }
     lines_.push_back(what + ": " + answer);
   }
@@ -92,7 +94,7 @@ private:
   static std::string put(Repository& repository,
                          const std::string& config,
                          const std::string& layer,
-                         const std::string& tag) {
+                         const std::optional<std::string>& tag) {
     repository.put_manifest(manifest(config, layer), tag);
     return "put";
   }

@@ -1,4 +1,4 @@
-"""Counts what a program sends to a server."""
+"""Counts what a program sends to a server, and what it receives."""
 
 import select
 import socket
@@ -6,10 +6,10 @@ import threading
 
 
 class Relay:
-    """Passes bytes between a socket of ours and another, and counts those that go in."""
+    """Passes bytes between a socket of ours and another, and counts those of both ways."""
 
     def __init__(self, target, unix=None):
-        self.target, self.sent = target, 0
+        self.target, self.sent, self.received = target, 0, 0
         self.server = socket.socket(socket.AF_UNIX if unix else socket.AF_INET)
         self.server.bind(unix or ('127.0.0.1', 0))
         self.server.listen(64)
@@ -37,6 +37,8 @@ class Relay:
                         return
                     if end is client:
                         self.sent += len(data)
+                    else:
+                        self.received += len(data)
                     if not data:
                         open_ends.remove(end)
                         try:

@@ -15,15 +15,18 @@ import testbed
 
 
 class Terminal:
-    """A program on a pseudo-terminal of 80 columns."""
+    """A program on a pseudo-terminal."""
 
-    def __init__(self, command, env, cwd=None):
+    def __init__(self, command, env, cwd=None, columns=80):
         self.text = ''
         self.pid, self.handle = pty.fork()
         if self.pid == 0:
-            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack('HHHH', 40, 80, 0, 0))
-            os.chdir(cwd or '/')
-            os.execvpe(command[0], [str(part) for part in command], env)
+            try:
+                fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack('HHHH', 40, columns, 0, 0))
+                os.chdir(cwd or '/')
+                os.execvpe(command[0], [str(part) for part in command], env)
+            finally:  # never a second run of the tests
+                os._exit(127)
         secret_watch.given(env)
 
     def read(self, until=None, seconds=60):

@@ -70,7 +70,7 @@ def base_environment():
     home = scratch() / 'home'
     home.mkdir()
     kept = {name: value for name, value in os.environ.items()
-            if name in ('PATH', 'DOCKER_HOST', 'TMPDIR', 'ASAN_OPTIONS', 'LSAN_OPTIONS', 'UBSAN_OPTIONS')}
+            if name in ('PATH', 'DOCKER_HOST', 'TMPDIR', 'ASAN_OPTIONS', 'LSAN_OPTIONS', 'UBSAN_OPTIONS', 'TSAN_OPTIONS')}
     return kept | {'HOME': str(home), 'XDG_CACHE_HOME': str(home / '.cache'), 'LC_ALL': 'C.UTF-8', 'PIP_CONFIG_FILE': '/dev/null',
                    'NO_COLOR': '1', 'NO_GCE_CHECK': 'true', 'AUTOPACK_VERBOSITY': verbosity}
 
@@ -230,6 +230,14 @@ def start_registry(login=None, folder=None):
 def registry():
     engine()
     return start_registry()
+
+
+def pushed_executor(name):
+    """The executor image under a name of the registry, where it is, too."""
+    name = f'{registry()}/{name}'
+    docker('tag', executor(), name)
+    docker('push', '-q', name)
+    return name
 
 
 def images(prefix):

@@ -1,4 +1,4 @@
-"""Writes wheels (PEP 427), uncompressed, the same bytes each time."""
+"""Writes wheels (PEP 427), the same bytes each time."""
 
 import base64
 import hashlib
@@ -10,9 +10,9 @@ TIME = (1980, 1, 2, 0, 0, 0)
 class Writer:
     """A wheel in the making."""
 
-    def __init__(self, path, info):
+    def __init__(self, path, info, method=zipfile.ZIP_STORED):
         self.archive = zipfile.ZipFile(path, 'w')
-        self.info, self.record = info, []
+        self.info, self.record, self.method = info, [], method
 
     def __enter__(self):
         return self
@@ -25,7 +25,7 @@ class Writer:
         self.record.append(f'{name},sha256={digest},{len(content)}\n')
         entry = zipfile.ZipInfo(name, TIME)
         entry.external_attr = 0o100644 << 16
-        self.archive.writestr(entry, content)
+        self.archive.writestr(entry, content, self.method, 1)
 
     def add_metadata(self, metadata, tag, entry_points=None):
         purelib = str(tag == 'py3-none-any').lower()

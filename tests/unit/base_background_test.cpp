@@ -1,5 +1,7 @@
 #include "base/background.hpp"
 #include "base/error.hpp"
+#include "base/parallel.hpp"
+#include "base/thread.hpp"
 
 #include <doctest/doctest.h>
 
@@ -82,4 +84,47 @@ TEST_CASE("a helper takes no signal from the thread that waits for it") {
   sigset_t own{};
   pthread_sigmask(SIG_SETMASK, nullptr, &own);
   CHECK(sigismember(&own, SIGTERM) == 0);
+}
+
+TEST_CASE("tasks side by side are no more than asked for, and each runs once") {
+  std::vector<std::atomic<int>> runs(100);
+  std::atomic<int> now{0};
+  std::atomic<int> most{0};
+  in_parallel(runs.size(), 3, [&](std::size_t i) {
+    const int together = ++now;
+    int seen = most;
+    while (seen < together && !most.compare_exchange_weak(seen, together)) {
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds{1});
+    ++runs[i];
+    --now;
+  });
+  CHECK(most >= 2);
+  CHECK(most <= 3);
+  for (const auto& run : runs) {
+    CHECK(run == 1);
+  }
+  in_parallel(0, 3, [](std::size_t) { FAIL("there is none"); });
+}
+
+TEST_CASE("the first failure ends tasks side by side") {
+  std::atomic<int> begun{0};
+  CHECK_THROWS_WITH_AS(in_parallel(1000, 4,
+                                   [&](std::size_t i) {
+                                     ++begun;
+                                     std::this_thread::sleep_for(std::chrono::milliseconds{1});
+                                     if (i == 3) {
+                                       throw Error(ErrorKind::remote, "no answer");
+                                     }
+                                   }),
+                       "no answer", Error);
+  CHECK(begun < 1000);
+}
+
+TEST_CASE("a pause ends with the run") {
+  Cancellation cancellation;
+  sleep_unless_cancelled(std::chrono::milliseconds{1}, &cancellation);
+  cancellation.requested = true;
+  CHECK_THROWS_WITH_AS(sleep_unless_cancelled(std::chrono::hours{1}, &cancellation), "interrupted",
+                       Error);
 }

@@ -107,6 +107,46 @@ TEST_CASE("URLs are split and redacted") {
   CHECK(percent_encode("a b/ü") == "a%20b%2F%C3%BC");
 }
 
+TEST_CASE("references are resolved as RFC 3986 section 5.4 has it") {
+  const std::vector<std::pair<std::string, std::string>> examples{
+      {"g", "http://a/b/c/g"},
+      {"./g", "http://a/b/c/g"},
+      {"g/", "http://a/b/c/g/"},
+      {"/g", "http://a/g"},
+      {"//g", "http://g"},
+      {"?y", "http://a/b/c/d;p?y"},
+      {"g?y", "http://a/b/c/g?y"},
+      {"#s", "http://a/b/c/d;p?q"},
+      {"g#s", "http://a/b/c/g"},
+      {"g?y#s", "http://a/b/c/g?y"},
+      {";x", "http://a/b/c/;x"},
+      {"", "http://a/b/c/d;p?q"},
+      {".", "http://a/b/c/"},
+      {"..", "http://a/b/"},
+      {"../g", "http://a/b/g"},
+      {"../..", "http://a/"},
+      {"../../../g", "http://a/g"},
+      {"/./g", "http://a/g"},
+      {"/../g", "http://a/g"},
+      {"g.", "http://a/b/c/g."},
+      {"..g", "http://a/b/c/..g"},
+      {"./g/.", "http://a/b/c/g/"},
+      {"g;x=1/../y", "http://a/b/c/y"},
+      {"g?y/../x", "http://a/b/c/g?y/../x"},
+      {"https://h/x#s", "https://h/x"},
+  };
+  for (const auto& [reference, url] : examples) {
+    const auto& shown = reference;  // clang 14 captures no binding
+    CAPTURE(shown);
+    CHECK(resolve_url("http://a/b/c/d;p?q", reference) == url);
+  }
+  CHECK(resolve_url("https://[::1]:8443", "x") == "https://[::1]:8443/x");
+  CHECK(resolve_url("file:///a/b", "c") == "file:///a/c");
+  CHECK_FALSE(resolve_url("no url", "x"));
+  CHECK_FALSE(resolve_url("http://a/", "mailto:me@a"));
+  CHECK_FALSE(resolve_url("http://a/", "//:x"));
+}
+
 TEST_CASE("files are written whole") {
   const auto directory = std::filesystem::temp_directory_path() / "autopack-base-test";
   std::filesystem::remove_all(directory);
@@ -118,6 +158,18 @@ TEST_CASE("files are written whole") {
   CHECK_FALSE(read_file_if_exists(directory / "none"));
   CHECK_THROWS_AS(read_file(directory / "none"), Error);
   std::filesystem::remove_all(directory);
+}
+
+TEST_CASE("an error tells itself as problems") {
+  const auto own = Error{ErrorKind::remote, "m"}.cause("a").cause("b").hint("h").as_problems();
+  REQUIRE(own.size() == 1);
+  CHECK(own[0].severity == Problem::Severity::error);
+  CHECK(own[0].text() == "m: a: b");
+  CHECK(own[0].hints == std::vector<std::string>{"h"});
+  const Problems several{{.message = "one"}, {.message = "two", .reason = "why"}};
+  const Error error{ErrorKind::usage, several};
+  CHECK(error.as_problems().size() == 2);
+  CHECK(error.message() == "one\ntwo: why");
 }
 
 TEST_CASE("an error tells all findings of a check") {

@@ -52,7 +52,7 @@ void check(const Case& item) {
 
 TEST_CASE("a bad command line is told with what is wrong and what would be right") {
   for (const auto& item : std::vector<Case>{
-           {{}, {"no command", "--help"}},
+           {{"--quiet"}, {"no command", "--help"}},
            {{"sumbit"}, {"`sumbit`", "did you mean `submit`?"}},
            {{"deploy"}, {"there is no command `deploy`", "`submit`, `tune`"}},
            {{"--script=x", "build"}, {"`--script=x` is no flag that stands before a command"}},
@@ -72,6 +72,9 @@ TEST_CASE("a bad command line is told with what is wrong and what would be right
             {"`soon`", "AUTOPACK_NO_PUSH"},
             {{"AUTOPACK_NO_PUSH", "soon"}}},
            {{"-C", "nowhere", "build"}, {"`nowhere`"}},
+           {{"help", "sumbit"}, {"did you mean `submit`?"}},
+           {{"jobs", "list", "--state=runing", "--project=p", "--region=us-central1"},
+            {"`runing`", "did you mean `running`?"}},
            {{"build", "--flags-file=gone.yaml"}, {"`--flags-file`", "`gone.yaml`"}},
            {{"build", "--flags-file=loop.yaml"}, {"`loop.yaml` names itself"}},
            {{"build", "--flags-file=word.yaml"}, {"`word.yaml` line 1", "`region` is no flag"}},
@@ -87,9 +90,9 @@ TEST_CASE("jobs of other kinds that cannot be are refused before anything is sen
            {{"tune", ready}, {"the study has no metric", "the study has no parameter"}},
            {{"tune", ready, "--metric=a:max", "--parameter=x:1..2"}, {"`a:max` is no metric"}},
            {{"tune", ready, "--metric=a:maximize", "--parameter=x:1..2", "--with-hypertune"},
-            {"nothing is packaged", "local-package-path=."}},
-           {{"tune", ready, "--metric=a:maximize", "--parameter=x:1..2", "--submitter=local"},
-            {"a local job is a custom job, not a HyperparameterTuningJob"}},
+            {"nothing is packaged", "local-package-path=. in"}},
+           {{"tune", ready, "--metric=a:maximize", "--parameter=x:1..2", "--max-replicas=2"},
+            {"`--max-replicas` is for `--submitter=local`"}},
            {{"submit", ready, "--metric=a:maximize"}, {"`--metric`"}},
            {{"submit", ready, "--as=pipeline"}, {"`pipeline`", "`training-pipeline`"}},
            {{"submit", ready, "--as=training-pipeline", "--model-display-name=m"},
@@ -112,8 +115,16 @@ TEST_CASE("jobs of other kinds that cannot be are refused before anything is sen
 
 TEST_CASE("packaging that cannot work is refused before an engine is asked") {
   for (const auto& item : std::vector<Case>{
-           {{"build", script}, {"`--executor-image-uri` is missing", "`--dockerfile FILE`"}},
-           {{"build", base}, {"--script", "--python-module"}},
+           {{"build", script, "--no-infer"},
+            {"`--executor-image-uri` is missing", "`--dockerfile FILE`"}},
+           {{"build", base, "--no-infer"}, {"--script", "--python-module"}},
+           {{"build", base, "--script=train.ipynb"}, {"train.ipynb"}},
+           {{"run", base, script, "--volume=gone:/d", "--publish=x", "--env-file=none"},
+            {"`gone:/d`", "`x` of `--publish`", "`none` of `--env-file`"},
+            {},
+            125},
+           {{"run", base, script, "--volume=.:d"}, {"absolute"}, {}, 125},
+           {{"run", base, script, "--publish=6006:70000"}, {"`6006:70000`"}, {}, 125},
            {{"build", base, "--script=gone.py"}, {"gone.py"}},
            {{"build", base, "--script=../train.py"}, {"../train.py"}},
            {{"build", base, "--python-module=train.task"}, {"train.task"}},
@@ -143,7 +154,7 @@ TEST_CASE("a job that cannot work is refused before anything is built") {
                                                   {"CLOUDSDK_AI_REGION", "us-central1"}};
   for (const auto& item : std::vector<Case>{
            {{"submit", ready}, {"no Google Cloud project", "no region", "2 errors"}},
-           {{"submit"}, {"--worker-pool-spec"}, google},
+           {{"submit", "--no-infer"}, {"--worker-pool-spec"}, google},
            {{"submit", "--worker-pool-spec="}, {"first"}, google},
            {{"submit", ready, "--display-name="}, {"`--display-name` is empty"}, google},
            {{"submit", ready, "--account=me"},
@@ -161,7 +172,12 @@ TEST_CASE("a job that cannot work is refused before anything is built") {
            {{"submit", ready, "--boot-disk-size=big"}, {"`big`", "whole number"}, google},
            {{"submit", ready, "--region=us-centrel1"}, {"us-centrel1", "us-central1"}, google},
            {{"submit", ready + ",replica-count=2", "--submitter=local"}, {"replica"}},
-           {{"submit", ready, ready, "--submitter=local"}, {"one pool with one replica"}},
+           {{"submit", ready, ready, "--submitter=local", "--max-replicas=1"}, {"2 pools"}},
+           {{"submit", ready, "--submitter=local", "--max-replicas=0", "--replica-memory=much",
+             "--replica-cpus=-1", "--gcs=b", "--gcs=b=gone", "--fail=soon"},
+            {"`0` of `--max-replicas`", "`much`", "`-1`", "`b` of `--gcs`", "`b=gone`", "`soon`"}},
+           {{"submit", ready, "--submitter=local", "--fail=workerpool1-0@1s"},
+            {"no replica `workerpool1-0`"}},
            {{"submit", packaged + "gone.py,replica-count=0"}, {"gone.py", "replica"}, google},
        }) {
     check(item);

@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 namespace autopack::testing {
 
 namespace {
@@ -37,12 +39,8 @@ struct Project : CliRun {
   }
 
   bool called(const std::string& start) const {
-    for (const auto& call : docker.calls) {
-      if (call.starts_with(start)) {
-        return true;
-      }
-    }
-    return false;
+    return std::any_of(docker.calls.begin(), docker.calls.end(),
+                       [&](const std::string& call) { return call.starts_with(start); });
   }
 };
 
@@ -112,7 +110,7 @@ TEST_CASE("what was reused or rebuilt is told with its reason") {
   };
   cli.write("requirements.txt", "numpy==2.1\n");
   auto image = build();
-  CHECK(image.at("reason") == "rebuilt because nothing was built of this project here before");
+  CHECK(image.at("reason") == "built for the first time here");
   CHECK(image.at("dependencies").at("reused") == false);
   cli.write("requirements.txt", "numpy==2.2\n");
   image = build();
@@ -278,16 +276,46 @@ TEST_CASE("a dry run prints the request and asks for no credentials") {
 
 TEST_CASE("a local job runs what was packaged, and its status is the command's") {
   Project cli;
-  cli.docker.run_status = 7;
+  cli.docker.fake_containers.usual_status = 7;
+  const std::string pool =
+      "machine-type=n1-standard-4,executor-image-uri=python:3,local-package-path=.,script=train.py";
   CHECK(cli.run({"submit", "--submitter=local", "--args=--x", "--env=A=1",
-                 "--worker-pool-spec=machine-type=n1-standard-4,executor-image-uri=python:3,"
-                 "local-package-path=.,script=train.py"}) == 7);
-  CHECK(cli.out.starts_with("local/"));
+                 "--worker-pool-spec=" + pool}) == 7);
+  REQUIRE(cli.out.starts_with("local/"));
   CHECK(cli.errors.find("output\n") != std::string::npos);
-  CHECK(cli.docker.ran.image == "sha256:built");
-  CHECK(cli.docker.ran.arguments == Strings{"--x"});
-  CHECK(cli.docker.ran.environment.at("A") == "1");
-  CHECK_FALSE(cli.docker.ran.interactive);
+  CHECK(cli.errors.find("exited with a non-zero status of 7") != std::string::npos);
+  REQUIRE(cli.docker.fake_containers.specs.size() == 1);
+  const auto& ran = cli.docker.fake_containers.specs.begin()->second;
+  CHECK(ran.image == "sha256:built");
+  CHECK(ran.arguments == Strings{"--x"});
+  CHECK(ran.environment.at("A") == "1");
+  CHECK_FALSE(ran.interactive);
+
+  const auto name = cli.out.substr(0, cli.out.find('\n'));
+  REQUIRE(cli.run({"jobs", "list", "--kind=local"}) == 0);
+  CHECK(cli.out.find(name) != std::string::npos);
+  CHECK(cli.out.find("  local job  failed  ") != std::string::npos);
+  REQUIRE(cli.run({"jobs", "describe", name, "--format=value(error.code)"}) == 0);
+  CHECK(cli.out == "3\n");
+  CHECK(cli.run({"jobs", "stream-logs", name}) == 1);
+  CHECK(cli.out.find("\tworkerpool0-0\toutput\n") != std::string::npos);
+  REQUIRE(cli.run({"jobs", "cancel", name}) == 0);
+  CHECK(cli.errors.find("before: it is failed") != std::string::npos);
+}
+
+TEST_CASE("a local study tells its trials, the best first") {
+  Project cli;
+  auto& containers = cli.docker.fake_containers;
+  CHECK(cli.run({"tune", "--submitter=local", "--metric=loss:minimize", "--parameter=n:1..2",
+                 "--algorithm=grid-search", "--max-trial-count=5",
+                 "--worker-pool-spec=machine-type=n1-standard-4,container-image-uri=x"}) == 1);
+  CHECK(cli.errors.find("The trial never reported the metric loss") != std::string::npos);
+  CHECK(containers.specs.size() == 2);
+  for (const auto& [name, spec] : containers.specs) {
+    CHECK(spec.arguments.at(0) == "--n");
+    CHECK(spec.environment.at("CLOUD_ML_TRIAL_ID") == spec.arguments.at(1));
+    containers.files[name] = "";
+  }
 }
 
 TEST_CASE("without a submitter it ends after the push") {

@@ -29,10 +29,13 @@ TEST_CASE("completion knows commands, flags and the words that flags take") {
   CHECK(offers({"submit", "--no-enable-w"}, "--no-enable-web-access"));
   CHECK(offers({"submit", "--submitter="}, "--submitter=local"));
   CHECK(offers({"completion", ""}, "zsh"));
+  CHECK(offers({"jobs", "op"}, "open"));
 }
 
 TEST_CASE("completion knows values of the service") {
   CHECK(offers({"submit", "--region", "us-c"}, "us-central1"));
+  CHECK(offers({"submit", "--machine-type=n1-standard-"}, "--machine-type=n1-standard-4"));
+  CHECK(offers({"tune", "--accelerator-type", "NVIDIA_TESLA_T"}, "NVIDIA_TESLA_T4"));
   CHECK(offers({"submit", "--worker-pool-spec=mach"}, "--worker-pool-spec=machine-type="));
   CHECK(offers({"submit", "--worker-pool-spec", "machine-type=n1-standard-"},
                "machine-type=n1-standard-4"));
@@ -48,6 +51,7 @@ TEST_CASE("completion leaves file names to the shell") {
   CHECK(offers({"build", "--dockerfile="}, ":files"));
   CHECK(offers({"build", "--templates", ""}, ":directories"));
   CHECK(offers({"run", "--", "x"}, ":files"));
+  CHECK(offers({"submit", "--script="}, ":files"));
   CHECK(offers({"submit", "--worker-pool-spec=script=tr"}, ":files"));
   CHECK(cli::complete({}).empty());
 }

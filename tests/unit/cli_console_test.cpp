@@ -9,6 +9,7 @@
 #include <new>
 #include <stdexcept>
 #include <system_error>
+#include <tuple>
 
 namespace autopack::cli {
 
@@ -155,6 +156,22 @@ TEST_CASE("the log of a failing step is shown in full, that of others not") {
   CHECK(screen.errors == "ERROR: no wheel\nend\n    Failed  RUN pip (0.0 s)\n");
 }
 
+TEST_CASE("a step that ended is told by what was done, however it was named before") {
+  for (const auto& [name, verb, object] :
+       {std::tuple{"install a.txt (2 packages)", "Installed", "a.txt (2 packages) in 2.0 s"},
+        std::tuple{"look into base", "Read", "base in 2.0 s"},
+        std::tuple{"[2/3] RUN make", "Step", "[2/3] RUN make (2.0 s)"}}) {
+    Steps steps;
+    const Clock::time_point start{};
+    steps.take({.id = "1", .name = name, .state = State::started}, start, false);
+    const auto told =
+        steps.take({.id = "1", .state = State::completed}, start + std::chrono::seconds{2}, false);
+    REQUIRE(told);
+    CHECK(told->verb == verb);
+    CHECK(told->object == object);
+  }
+}
+
 TEST_CASE("with -v logs come line by line as they are written, once") {
   Screen screen;
   Console console{screen.streams(), {.verbosity = 1}};
@@ -191,6 +208,16 @@ TEST_CASE("running steps fit the terminal and tell sizes and rates") {
   CHECK(lines[0].ends_with("... (2.0 s)"));
   CHECK(lines[1] == "            layer 1 (2.0 s, 4.0 MB of 8.0 MB, 2.0 MB/s, 2.0 s left)");
   CHECK(steps.live_lines(start, 80, 2).back() == "            and 1 more");
+}
+
+TEST_CASE("rows stand below a line of a program as soon as it is written") {
+  Screen screen;
+  {
+    Console console{screen.streams(), {.progress = Progress::live}};
+    console.step({.id = "r", .name = "replica"});
+    console.program_errors("replica | one\n");
+  }
+  CHECK(screen.errors.find("replica | one\n            replica (") != std::string::npos);
 }
 
 TEST_CASE("a silent step is mentioned once in a while") {

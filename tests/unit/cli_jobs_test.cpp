@@ -40,10 +40,17 @@ TEST_CASE("a jobs command that cannot be right is refused before anything is ask
            {{"jobs", "describe", "projects/p/locations/r/models/7"}, "is no name of a job"},
            {{"jobs", "cancel", name + "/x"}, "is no name of a job"},
            {{"jobs", "cancel", "../7"}, "`../7` is no name of a job"},
-           {{"jobs", "describe", "7?x=1"}, "`7?x=1` is no name of a job"},
+           {{"jobs", "describe", "a/b"}, "`a/b` is no name of a job"},
+           {{"jobs", "logs"}, "`autopack jobs logs` needs the job's name"},
+           {{"jobs", "describe", "my job"}, "no Google Cloud project is set"},
+           {{"jobs", "cancel", "--latest"}, "no Google Cloud project is set"},
+           {{"jobs", "list", "--latest"}, "`--latest` chooses one job"},
+           {{"jobs", "cancel", name, "--follow"}, "`--follow` is for `autopack jobs logs`"},
            {{"jobs", "describe", "7\x1b[2J"}, "`7\\x1b[2J` is no name of a job"},
            {{"jobs", "describe", "local/1795170393174"},
-            "ran on this machine, which keeps no jobs"},
+            "there is no job `local/1795170393174` on this machine"},
+           {{"jobs", "cancel", "local/../7"}, "there is no job `local/../7` on this machine"},
+           {{"jobs", "list", "--kind=local", "--filter=a=b"}, "chooses no local jobs"},
            {{"jobs", "describe", name, "--region=europe-west4"},
             "`--region=europe-west4` differs from `us-central1` in the job's name"},
            {{"jobs", "cancel", name, "--project=q"}, "`--project=q` differs from `p`"},
@@ -77,6 +84,15 @@ TEST_CASE("a jobs command that cannot be right is refused before anything is ask
     CHECK(cli.errors.starts_with("error: "));
     CHECK(cli.errors.find(item.told) != std::string::npos);
   }
+}
+
+TEST_CASE("open prints where the console shows a job, and asks nobody about a whole name") {
+  CliRun cli;
+  CHECK(cli.run({"jobs", "open", name}) == 0);
+  CHECK(cli.out ==
+        "https://console.cloud.google.com/ai/platform/locations/us-central1/training/7"
+        "?project=p\n");
+  CHECK(cli.errors.empty());
 }
 
 TEST_CASE("the help of the jobs commands fits a screen and has an example") {

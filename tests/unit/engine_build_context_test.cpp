@@ -1,13 +1,12 @@
 #include "base/error.hpp"
+#include "base/file.hpp"
 #include "engine/build_context.hpp"
 #include "support/memory_plan.hpp"
+#include "support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
 
-#include <array>
-
 using namespace autopack;
-using engine::BytePipe;
 
 namespace {
 
@@ -17,17 +16,19 @@ std::string context_of(const engine::BuildRequest& request) {
   return bytes;
 }
 
-std::string read_all(BytePipe& pipe) {
-  std::string text;
-  std::array<char, 1000> buffer{};
-  for (std::size_t count = pipe.read(buffer.data(), buffer.size()); count > 0;
-       count = pipe.read(buffer.data(), buffer.size())) {
-    text.append(buffer.data(), count);
-  }
-  return text;
-}
-
 }  // namespace
+
+TEST_CASE("a context needs no plan, and takes files of this machine") {
+  const TemporaryDirectory directory;
+  write_file(directory.path() / "x.tar.gz", "packed");
+  engine::BuildRequest request{.dockerfile = "FROM x\n"};
+  request.copies = {{.path = "source/x.tar.gz", .file = directory.path() / "x.tar.gz"}};
+  const std::string bytes = context_of(request);
+  for (const char* name : {"source/", "source/x.tar.gz", ".autopack/Dockerfile"}) {
+    CHECK(bytes.find(std::string{name} + '\0') != std::string::npos);
+  }
+  CHECK(bytes.find("packed") != std::string::npos);
+}
 
 TEST_CASE("a context is the same bytes whatever the files' times, and has no other file") {
   const auto tree = std::make_shared<source::MemoryTree>();
@@ -84,51 +85,4 @@ TEST_CASE("a file that is not what the plan saw ends the context") {
   CHECK_NOTHROW(context_of(request));
   tree->file("a.py", "two");
   CHECK_THROWS_WITH_AS(context_of(request), "`a.py` changed while it was read", Error);
-}
-
-TEST_CASE("bytes come out of a pipe as they went in") {
-  std::string expected;
-  for (int i = 0; expected.size() < 3'000'000; ++i) {
-    expected += std::to_string(i) + " ";
-  }
-  BytePipe pipe{[&](const auto& out) {
-    for (std::size_t at = 0; at < expected.size(); at += 70'001) {
-      out(std::string_view{expected}.substr(at, 70'001));
-    }
-  }};
-  CHECK(read_all(pipe) == expected);
-  CHECK(pipe.count() == expected.size());
-}
-
-TEST_CASE("what the writer throws reaches the reader, after the bytes before it") {
-  BytePipe pipe{[](const auto& out) {
-    out("some");
-    throw Error(ErrorKind::project, "`a` changed while it was read");
-  }};
-  std::array<char, 100> buffer{};
-  std::string text;
-  CHECK_THROWS_WITH_AS(
-      [&] {
-        for (;;) {
-          text.append(buffer.data(), pipe.read(buffer.data(), buffer.size()));
-        }
-      }(),
-      "`a` changed while it was read", Error);
-  CHECK(text == "some");
-}
-
-TEST_CASE("a pipe that nobody reads on ends its writer") {
-  bool finished = false;
-  {
-    BytePipe pipe{[&](const auto& out) {
-      const std::string piece(100'000, 'x');
-      for (int i = 0; i < 1000; ++i) {
-        out(piece);
-      }
-      finished = true;
-    }};
-    std::array<char, 10> buffer{};
-    CHECK(pipe.read(buffer.data(), buffer.size()) == 10);
-  }
-  CHECK_FALSE(finished);
 }

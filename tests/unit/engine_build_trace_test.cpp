@@ -24,8 +24,8 @@ std::string bytes_field(unsigned number, std::string_view value) {
 std::vector<std::string> recorded_traces() {
   std::vector<std::string> traces;
   engine::JsonLines lines{[&](const nlohmann::json& message) {
-    if (engine::text_at(message, "id") == "moby.buildkit.trace") {
-      traces.push_back(base64_decode(engine::text_at(message, "aux")).value());
+    if (text_at(message, "id") == "moby.buildkit.trace") {
+      traces.push_back(base64_decode(text_at(message, "aux")).value());
     }
   }};
   lines.feed(read_file(std::filesystem::path{TEST_DATA} / "engine/buildkit-built.jsonl"));

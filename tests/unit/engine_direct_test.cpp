@@ -1,5 +1,6 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "base/process.hpp"
 #include "engine/direct/direct_builder.hpp"
 #include "engine/direct/recipes.hpp"
 #include "image/tar.hpp"
@@ -46,14 +47,19 @@ plan::Fixture code_only() {
 }
 
 std::string tar_of(const engine::LayerRecipe& recipe) {
-  std::string tar;
-  recipe.write_tar([&](std::string_view bytes) { tar += bytes; });
-  return tar;
+  std::string compressed;
+  const auto facts = recipe.write([&](std::string_view bytes) { compressed += bytes; }, {});
+  CHECK(facts.digest == sha256(compressed));
+  const auto tar = run_process({"gzip", "-dc"}, compressed);
+  REQUIRE(tar);
+  REQUIRE(tar->status == 0);
+  return tar->output;
 }
 
 engine::Parent parent() {
   return {
       .manifest = {.media_type = std::string{image::media_type::docker_manifest},
+                   .config = {.digest = sha256("parent configuration")},
                    .layers = {{.digest = sha256("parent layer"), .size = 5}}},
       .configuration = image::Configuration::parse(
           R"({"os":"linux","architecture":"amd64","config":{"Cmd":["bash"],"Env":["PATH=/bin"]},"rootfs":{"type":"layers","diff_ids":[]},"history":[]})",
@@ -195,9 +201,10 @@ TEST_CASE("the configuration is what the generated Dockerfile makes") {
   fixture.base.user = "1000";
   const auto plan = fixture.plan();
   const auto recipes = engine::recipes(plan, image::default_file_time);
-  const std::vector<image::LayerFacts> facts(recipes.size());
-  const auto assembled = engine::assemble(parent(), plan, recipes, facts, {{"autopack.key", "k"}},
-                                          image::default_file_time);
+  const std::vector<image::LayerFacts> facts(recipes.size(),
+                                             {.digest = sha256("layer"), .diff_id = sha256("tar")});
+  const auto assembled = engine::assemble(parent(), recipes, facts, image::default_file_time,
+                                          engine::configure_program(plan, {{"autopack.key", "k"}}));
   CHECK(assembled.manifest.layers.size() == 1 + recipes.size());
   CHECK(assembled.manifest.layers.back().media_type == image::media_type::docker_layer);
   CHECK(assembled.manifest.config.digest == sha256(assembled.configuration));

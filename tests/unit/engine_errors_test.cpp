@@ -68,11 +68,11 @@ TEST_CASE("what is known of a failure decides who can mend it") {
        "memory"},
       {"failed to solve: dockerfile parse error line 2: unknown instruction: BOGUS", "", "",
        ErrorKind::project, "the generated Dockerfile line 2 is not valid"},
-      {"building at STEP \"BOGUS \": Build error: Unknown instruction: \"BOGUS\"", "", "",
+      {R"(building at STEP "BOGUS ": Build error: Unknown instruction: "BOGUS")", "", "",
        ErrorKind::project, "is not valid"},
       {"failed to create LLB definition: registry.example/no/such:1: not found", "", "",
        ErrorKind::remote, "base image"},
-      {"failed to do request: Head \"http://x/v2/\": dial tcp: connect: connection refused",
+      {R"(failed to do request: Head "http://x/v2/": dial tcp: connect: connection refused)",
        "[internal] load metadata for x/base:1", "", ErrorKind::remote, "base image"},
       {"manifest for x not found: manifest unknown", "Step 1/2 : FROM base:1", "",
        ErrorKind::remote, "base image"},
@@ -125,6 +125,29 @@ TEST_CASE("pip's complaint leads to the requirement's file and line") {
         std::string::npos);
 }
 
+TEST_CASE("a failure of pip leads with the requirement, and without the lines on trying again") {
+  const Error error =
+      error_of({.message = "exit code: 1",
+                .step = "[deps 2/2] RUN pip install x",
+                .last_log = "WARNING: Retrying (Retry(total=4)) after connection broken\n"
+                            "ERROR: Failed building wheel for old-thing\n"});
+  CHECK(error.message() == "pip cannot build `old-thing`");
+  CHECK(whole(error).find("ERROR: Failed building") != std::string::npos);
+  CHECK(whole(error).find("Retrying") == std::string::npos);
+}
+
+TEST_CASE("what a build backend says last is the cause") {
+  const Error error = error_of({.message = "exit code: 1",
+                                .step = "[deps 2/2] RUN pip install -e .",
+                                .last_log = "  error: subprocess-exited-with-error\n"
+                                            "      Traceback (most recent call last):\n"
+                                            "      ValueError: Unknown classifier: A \n"
+                                            "      [end of output]\n  \n"
+                                            "  note: This error originates from a subprocess\n"});
+  REQUIRE(error.causes().size() >= 2);
+  CHECK(error.causes()[1] == "ValueError: Unknown classifier: A");
+}
+
 TEST_CASE("no secret and no control character of an engine's words is shown") {
   const Error error =
       error_of({.message = "cannot fetch https://user:hunter2@index.example/\x1b[2J",
@@ -138,28 +161,40 @@ TEST_CASE("no secret and no control character of an engine's words is shown") {
 TEST_CASE("what a registry refused is told with its remedy") {
   struct Row {
     const char* complaint;
-    const char* origin;
+    std::optional<std::string> origin;
     ErrorKind kind;
     const char* hint;
   };
 
   for (const auto& row : std::vector<Row>{
-           {"denied: requested access to the resource is denied", "", ErrorKind::remote,
+           {"denied: requested access to the resource is denied",
+            {},
+            ErrorKind::remote,
             "docker login registry.example"},
            {"unauthorized: authentication required", "`~/.docker/config.json`", ErrorKind::remote,
             "the login came from `~/.docker/config.json`"},
-           {"no basic auth credentials", "", ErrorKind::remote, "docker login registry.example"},
+           {"no basic auth credentials", {}, ErrorKind::remote, "docker login registry.example"},
            {"Get \"https://registry.example/v2/\": http: server gave HTTP response to HTTPS client",
-            "", ErrorKind::remote, "insecure-registries"},
-           {"name unknown: Repository \"r\" not found", "", ErrorKind::remote, "make it first"},
-           {"manifest for x:1 not found: manifest unknown", "", ErrorKind::remote, "the tag"},
-           {"dial tcp: lookup registry.example: no such host", "", ErrorKind::remote,
+            {},
+            ErrorKind::remote,
+            "insecure-registries"},
+           {"name unknown: Repository \"r\" not found", {}, ErrorKind::remote, "make it first"},
+           {"manifest for x:1 not found: manifest unknown", {}, ErrorKind::remote, "the tag"},
+           {"dial tcp: lookup registry.example: no such host",
+            {},
+            ErrorKind::remote,
             "cannot reach `registry.example`"},
-           {"dial tcp 127.0.0.1:1: connect: connection refused", "", ErrorKind::remote,
+           {"dial tcp 127.0.0.1:1: connect: connection refused",
+            {},
+            ErrorKind::remote,
             "cannot reach"},
-           {"image was found but does not match the specified platform", "", ErrorKind::remote,
+           {"image was found but does not match the specified platform",
+            {},
+            ErrorKind::remote,
             "--platform"},
-           {"write /var/lib/x: no space left on device", "", ErrorKind::environment,
+           {"write /var/lib/x: no space left on device",
+            {},
+            ErrorKind::environment,
             "docker system df"},
        }) {
     CAPTURE(row.complaint);
@@ -176,7 +211,7 @@ TEST_CASE("pushes and pulls are summed up as engines tell them") {
     engine::Transfer transfer{&reporter};
     transfer.feed(read_file(std::filesystem::path{TEST_DATA} / "engine" / (name + ".jsonl")));
     transfer.finish();
-    CHECK(transfer.complaint().empty());
+    CHECK_FALSE(transfer.complaint());
     CHECK(transfer.digest());
     return transfer.layers();
   };

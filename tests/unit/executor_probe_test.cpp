@@ -1,9 +1,12 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "engine/containers.hpp"
 #include "engine/docker.hpp"
 #include "executor/probe.hpp"
 
 #include <doctest/doctest.h>
+
+#include <stdexcept>
 
 using namespace autopack;
 using engine::LocalImage;
@@ -52,13 +55,21 @@ public:
     calls.push_back("tag " + image + " " + name.text);
   }
 
-  engine::PushResult push(const image::Reference& /*name*/) override { return {}; }
+  engine::PushResult push(const image::Reference& name) override {
+    return {.digest = sha256(name.text)};
+  }
 
   std::vector<std::int64_t> run_times(const std::string& /*image*/) override { return {}; }
 
   void remove_image(const std::string& reference) override {
     calls.push_back("remove " + reference);
   }
+
+  std::vector<engine::ListedImage> list_images(const std::string& /*label*/) override { return {}; }
+
+  std::vector<std::string> left_containers() override { return {}; }
+
+  void remove_container(const std::string& /*name*/) override {}
 
   void save(const std::string& /*name*/,
             const std::function<void(std::string_view)>& /*sink*/) override {}
@@ -67,13 +78,14 @@ public:
 
   void load(const std::function<std::size_t(char*, std::size_t)>& /*read*/) override {}
 
-  std::map<std::string, std::string> probe(const std::string& /*image*/,
-                                           const std::string& /*platform*/,
-                                           const std::vector<std::string>& paths) override {
-    std::map<std::string, std::string> found;
+  std::map<std::string, std::optional<std::string>> probe(
+      const std::string& /*image*/,
+      const std::string& /*platform*/,
+      const std::vector<std::string>& paths) override {
+    std::map<std::string, std::optional<std::string>> found;
     for (const auto& path : paths) {
       if (files.contains(path)) {
-        found[path] = files.at(path);
+        found[path] = non_empty(files.at(path));
       }
     }
     return found;
@@ -84,6 +96,12 @@ public:
                                        std::size_t /*limit*/) override {
     return std::nullopt;
   }
+
+  void with_files(const std::string& /*image*/,
+                  const std::string& /*platform*/,
+                  const std::function<void(engine::ImageFiles& files)>& /*use*/) override {}
+
+  engine::Containers& containers() override { throw std::logic_error{"no containers"}; }
 
   int run(const engine::ContainerSpec& /*spec*/,
           const engine::ContainerStreams& /*streams*/) override {
@@ -198,7 +216,7 @@ TEST_CASE("the interpreter and its pip are found in every usual layout") {
   for (const auto& row : rows) {
     CAPTURE(row.what);
     const auto facts = facts_of(row.path, row.files);
-    CHECK(facts.python == row.python);
+    CHECK(facts.python.value_or("") == row.python);
     CHECK(facts.pip == row.pip);
     CHECK_FALSE(facts.apt);
   }

@@ -32,9 +32,9 @@ public:
 
   std::string describe() const override { return "test"; }
 
-  std::string project() const override { return {}; }
+  std::optional<std::string> project() const override { return {}; }
 
-  std::string quota_project() const override { return {}; }
+  std::optional<std::string> quota_project() const override { return {}; }
 };
 
 struct Fixture {
@@ -45,7 +45,7 @@ struct Fixture {
 
   explicit Fixture(std::vector<FakeHttp::Answer> answers) : client{std::move(answers)} {}
 
-  google::Ensured ensure(const std::string& endpoint = {}) {
+  google::Ensured ensure(const std::optional<std::string>& endpoint = {}) {
     return google::ensure_repository({.caller = {.client = &client, .credentials = &tokens},
                                       .endpoint_override = endpoint,
                                       .cancellation = &cancellation,

@@ -18,7 +18,7 @@ TEST_CASE("an access token file wins and is read anew after a refusal") {
   source->expire();
   CHECK(source->token().token.reveal() == "ya29.b");
   CHECK(source->quota_project() == "q");
-  CHECK(source->project().empty());
+  CHECK_FALSE(source->project());
 }
 
 TEST_CASE("a service account signs an assertion for a token") {
@@ -26,7 +26,7 @@ TEST_CASE("a service account signs an assertion for a token") {
                    answer(200, R"({"access_token": "t2", "expires_in": 3600})")}};
   const auto source = fixture.find_file(service_account("http://127.0.0.1:1/token"));
   CHECK(source->project() == "key-project");
-  CHECK(source->quota_project().empty());
+  CHECK_FALSE(source->quota_project());
   CHECK(fixture.client.requests.empty());
   const auto token = source->token();
   CHECK(token.token.reveal() == "t1");
@@ -66,7 +66,7 @@ TEST_CASE("a service account signs its own tokens where gcloud would") {
   const auto token = source->token();
   CHECK(fixture.client.requests.empty());
   CHECK(token.expires_at == 1'003'600);
-  CHECK_FALSE(std::filesystem::exists(fixture.token_directory));
+  CHECK_FALSE(std::filesystem::exists(*fixture.token_directory));
   const auto parts = split(token.token.reveal(), '.');
   REQUIRE(parts.size() == 3);
   CHECK(parse_json(*base64_decode(parts[1])) ==
@@ -199,7 +199,7 @@ TEST_CASE("credentials files that cannot be used") {
 
   for (const auto& [text, fragment] : {
            Case{"", "is not JSON"},
-           Case{std::string{"{\"private_key\": \""} + secret, "is not JSON"},
+           Case{std::string{R"({"private_key": ")"} + secret, "is not JSON"},
            Case{"[]", "is not JSON"},
            Case{"{}", "names no `type`"},
            Case{R"({"type": "gdch_service_account"})", "is of type `gdch_service_account`"},

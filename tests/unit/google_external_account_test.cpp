@@ -53,7 +53,7 @@ TEST_CASE("an external account exchanges the token of a file") {
             {"subject_token", secret},
             {"subject_token_type", "urn:ietf:params:oauth:token-type:jwt"}});
   // whose token the file holds may change from run to run
-  CHECK_FALSE(std::filesystem::exists(fixture.token_directory));
+  CHECK_FALSE(std::filesystem::exists(*fixture.token_directory));
   // and it is read anew for a new token
   write_file(subject, R"(next)");
   fixture.now += 3600;

@@ -60,7 +60,7 @@ TEST_CASE("all pages of a list are read, with the service's filter") {
                    answer(200, R"({"customJobs": [{"name": "b"}, {"name": "c"}]})")}};
   FakeGoogle google{client};
   std::string names;
-  google::Jobs{google.service, ""}.list(
+  google::Jobs{google.service, {}}.list(
       {.project = "p", .region = "r", .filter = "labels.a=b AND state!=\"X\"", .page_size = 2},
       [&](const google::Job& job) {
         names += (*job)["name"].get<std::string>();
@@ -79,7 +79,7 @@ TEST_CASE("a list that is left early asks for no further page") {
                                    "nextPageToken": "x"})")}};
   FakeGoogle google{client};
   int count = 0;
-  google::Jobs{google.service, ""}.list({.project = "p", .region = "r"}, [&](const google::Job&) {
+  google::Jobs{google.service, {}}.list({.project = "p", .region = "r"}, [&](const google::Job&) {
     ++count;
     return false;
   });
@@ -99,13 +99,13 @@ TEST_CASE("answers that are no jobs are told") {
   const auto get = [](FakeHttp::Answer given) {
     FakeHttp client{{std::move(given)}};
     FakeGoogle google{client};
-    return message_of([&] { static_cast<void>(google::Jobs{google.service, ""}.get(name)); });
+    return message_of([&] { static_cast<void>(google::Jobs{google.service, {}}.get(name)); });
   };
   const auto list = [](std::string text) {
     FakeHttp client{{answer(200, std::move(text))}};
     FakeGoogle google{client};
     return message_of([&] {
-      google::Jobs{google.service, ""}.list({.project = "p", .region = "r"},
+      google::Jobs{google.service, {}}.list({.project = "p", .region = "r"},
                                             [](const google::Job&) { return true; });
     });
   };
@@ -133,7 +133,7 @@ TEST_CASE("answers that are no jobs are told") {
 TEST_CASE("no such job is none, not an error") {
   FakeHttp client{{answer(404, "{}")}};
   FakeGoogle google{client};
-  CHECK(google::Jobs{google.service, ""}.get(name) == nullptr);
+  CHECK(google::Jobs{google.service, {}}.get(name) == nullptr);
 }
 
 TEST_CASE("times are read to the nanosecond and written back") {
@@ -199,7 +199,7 @@ TEST_CASE("entries are asked for in the job's own project") {
 }
 
 TEST_CASE("an answer that is no list of entries is told") {
-  const auto call = google::entries_call({.project = "p", .job_id = "7"}, "", "");
+  const auto call = google::entries_call({.project = "p", .job_id = "7"}, {}, {});
   for (const auto* text : {"", "<html>", "[]", R"({"entries": {}})"}) {
     CHECK(message_of([&] { google::read_log_page(call, answer(200, text)); }) ==
           "could not read the logs of job `7`: POST https://logging.googleapis.com/v2/"

@@ -114,7 +114,7 @@ TEST_CASE("gcloud is asked for the account of its configuration") {
         "config config-helper --min-expiry=5m --format=json(credential) --account=me@example.org "
         "work false []\n");
   gcloud.configuration.properties["billing/quota_project"] = "CURRENT_PROJECT";
-  CHECK(gcloud.find()->quota_project().empty());
+  CHECK_FALSE(gcloud.find()->quota_project());
 }
 
 TEST_CASE("an account that is asked for wins over credentials files, one that is not does not") {

@@ -61,18 +61,18 @@ TEST_CASE("properties come from their variables before gcloud's configuration") 
                   {"CLOUDSDK_API_ENDPOINT_OVERRIDES_ARTIFACTREGISTRY", "http://127.0.0.1:1/"},
                   {"GCLOUD_PROJECT", "of-gcloud"}});
   // the configuration's account is no wish of the user's
-  CHECK(google::find_account("", none).value.empty());
-  CHECK(google::find_account("", set).value == "a@b.c");
+  CHECK_FALSE(google::find_account({}, none).value);
+  CHECK(google::find_account({}, set).value == "a@b.c");
   CHECK(google::find_account("f@g.h", set).origin == "`--account`");
-  CHECK(google::find_impersonation("", none, configuration).origin ==
+  CHECK(google::find_impersonation({}, none, configuration).origin ==
         "`auth/impersonate_service_account` of gcloud's configuration `work`");
-  CHECK(google::find_impersonation("", set, configuration).value == "x@p.iam");
+  CHECK(google::find_impersonation({}, set, configuration).value == "x@p.iam");
   CHECK(google::find_impersonation("y@p.iam", set, configuration).value == "y@p.iam");
   CHECK(google::find_endpoint("artifactregistry", none, configuration).value == "https://of-file/");
   CHECK(google::find_endpoint("artifactregistry", set, configuration).value ==
         "http://127.0.0.1:1/");
-  CHECK(google::find_project("", set, {}, "of-key").value == "of-gcloud");
-  CHECK(google::find_project("", none, {}, "of-key").origin == "the credentials");
+  CHECK(google::find_project({}, set, {}, "of-key").value == "of-gcloud");
+  CHECK(google::find_project({}, none, {}, "of-key").origin == "the credentials");
 }
 
 TEST_CASE("project and region come from the nearest setting") {
@@ -82,17 +82,17 @@ TEST_CASE("project and region come from the nearest setting") {
   const Environment both{{{"CLOUDSDK_CORE_PROJECT", "sdk"}, {"GOOGLE_CLOUD_PROJECT", "cloud"}}};
   const Environment one{{{"GOOGLE_CLOUD_PROJECT", "cloud"}, {"CLOUDSDK_AI_REGION", "e"}}};
   CHECK(google::find_project("f", both, configuration, "k").value == "f");
-  CHECK(google::find_project("", both, configuration, "k").value == "sdk");
-  CHECK(google::find_project("", one, configuration, "k").value == "cloud");
-  const auto of_gcloud = google::find_project("", none, configuration, "k");
+  CHECK(google::find_project({}, both, configuration, "k").value == "sdk");
+  CHECK(google::find_project({}, one, configuration, "k").value == "cloud");
+  const auto of_gcloud = google::find_project({}, none, configuration, "k");
   CHECK(of_gcloud.value == "c");
   CHECK(of_gcloud.origin == "`core/project` of gcloud's configuration `work`");
-  CHECK(google::find_project("", none, {}, "k").value == "k");
-  CHECK(google::find_project("", none, {}, "").value.empty());
+  CHECK(google::find_project({}, none, {}, "k").value == "k");
+  CHECK_FALSE(google::find_project({}, none, {}, {}).value);
   CHECK(google::find_region("f", one, configuration).value == "f");
-  CHECK(google::find_region("", one, configuration).value == "e");
-  CHECK(google::find_region("", none, configuration).value == "r");
-  CHECK(google::find_access_token_file("", none, configuration).value.empty());
+  CHECK(google::find_region({}, one, configuration).value == "e");
+  CHECK(google::find_region({}, none, configuration).value == "r");
+  CHECK_FALSE(google::find_access_token_file({}, none, configuration).value);
 }
 
 TEST_CASE("API errors are split into their findings") {
@@ -112,7 +112,7 @@ TEST_CASE("API errors are split into their findings") {
   CHECK(disabled.link == "https://console/x");
   CHECK(read(502, "<html>\nbad</html>").message == "<html>\\x0abad</html>");
   CHECK(read(500, "").message.empty());
-  CHECK(read(400, R"({"error": "text"})").status.empty());
+  CHECK_FALSE(read(400, R"({"error": "text"})").status);
   CHECK(read(400, R"({"error": {"message": 5, "details": [1, {"reason": 2}]}})").message.empty());
   CHECK(google::describe(several, "POST", "https://h/p?alt=json&key=x") ==
         "POST https://h/p: 400 INVALID_ARGUMENT");

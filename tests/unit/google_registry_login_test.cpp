@@ -14,9 +14,9 @@ struct Tokens final : google::TokenSource {
 
   std::string describe() const override { return "a test's token"; }
 
-  std::string project() const override { return {}; }
+  std::optional<std::string> project() const override { return {}; }
 
-  std::string quota_project() const override { return {}; }
+  std::optional<std::string> quota_project() const override { return {}; }
 
   std::string text{"stale"};
 };

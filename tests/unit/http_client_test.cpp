@@ -1,5 +1,7 @@
+#include "base/text.hpp"
 #include "http/client.hpp"
 #include "support/loopback_server.hpp"
+#include "support/recording_reporter.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -14,28 +16,13 @@ using namespace autopack::http;
 using namespace std::chrono_literals;
 using autopack::testing::LoopbackServer;
 using autopack::testing::ReceivedRequest;
+using autopack::testing::RecordingReporter;
 using autopack::testing::Reply;
 
 namespace {
 
-class Recorder final : public Reporter {
-public:
-  void done(std::string_view, std::string_view) override {}
-
-  void warn(const Problem&) override {}
-
-  void step(const StepEvent&) override {}
-
-  void detail(std::string_view text) override { details.emplace_back(text); }
-
-  void trace(std::string_view) override {}
-
-  std::vector<std::string> details{};
-};
-
 std::filesystem::path socket_path() {
-  const auto path =
-      std::filesystem::temp_directory_path() / fmt::format("autopack-{}.sock", ::getpid());
+  auto path = std::filesystem::temp_directory_path() / fmt::format("autopack-{}.sock", ::getpid());
   std::filesystem::remove(path);
   return path;
 }
@@ -145,7 +132,7 @@ TEST_CASE("a callback may send a request of its own, and threads share a client"
 
 TEST_CASE("the reporter is told each request without its secrets") {
   LoopbackServer server{{Reply{.status = 201}, Reply{.drop = true}, Reply{.drop = true}}};
-  Recorder recorder;
+  RecordingReporter recorder;
   const auto client = make_client({.reporter = &recorder});
   client->send({.method = "POST", .url = server.url() + "/up?token=s3cret"});
   CHECK_THROWS_AS(client->send({.url = server.url() + "/gone"}), TransportError);
@@ -251,11 +238,42 @@ TEST_CASE("redirects are followed without the login") {
                          .max_redirects = limit});
   };
   CHECK(get("/near", 3).body == "/here?q=1 Bearer t");
+  CHECK(get("/near", 3).url == server.url() + "/here?q=1");
+  CHECK(get("/here", 3).url == server.url() + "/here");
   CHECK(get("/far", 3).body == "there");
   CHECK(other.requests().at(0).header("authorization").empty());
   CHECK(get("/far", 0).status == 307);
   CHECK_THROWS_AS(get("/file", 3), TransportError);
   CHECK_THROWS_AS(get("/loop", 3), TransportError);
+}
+
+TEST_CASE("an answer is compressed only for who asks for it, and comes unpacked") {
+  // `compressed`, by gzip.
+  const auto packed = base64_decode("H4sIAAAAAAACA0vOzy0oSi0uTk0BAB5LVpcKAAAA");
+  LoopbackServer server{[&](const ReceivedRequest& request) {
+    const bool may = request.header("accept-encoding").find("gzip") != std::string::npos;
+    return may ? Reply{.headers = {{"Content-Encoding", "gzip"}}, .body = *packed}
+               : Reply{.body = "plain"};
+  }};
+  const auto client = make_client({});
+  CHECK(client->send({.url = server.url(), .compressed = true}).body == "compressed");
+  CHECK(client->send({.url = server.url()}).body == "plain");
+  std::string streamed;
+  client->send({.url = server.url(),
+                .on_data = [&](std::string_view bytes) { streamed += bytes; },
+                .compressed = true});
+  CHECK(streamed == "compressed");
+}
+
+TEST_CASE("a proxy of the request's own is asked, but not for this machine") {
+  LoopbackServer proxy{
+      [](const ReceivedRequest& request) { return Reply{.body = request.target}; }};
+  const auto client = make_client({});
+  const Secret place{proxy.url()};
+  CHECK(client->send({.url = "http://packages.test/a", .proxy = place}).body ==
+        "http://packages.test/a");
+  LoopbackServer server{[](const ReceivedRequest&) { return Reply{.body = "itself"}; }};
+  CHECK(client->send({.url = server.url(), .proxy = place}).body == "itself");
 }
 
 TEST_CASE("a cancelled request ends soon") {

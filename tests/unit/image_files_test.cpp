@@ -36,24 +36,25 @@ std::string layer_tar(const std::string& text) {
 }
 
 /// An image of one layer in memory, as a registry with Docker's media types has it.
-image::Source small_image(const std::string& text) {
+image::Source small_image(const std::string& text, const std::string& architecture = "amd64") {
   std::string bytes;
   image::LayerWriter writer{[&](std::string_view piece) { bytes += piece; }};
   writer.write(layer_tar(text));
   const auto facts = writer.finish();
-  image::Source source{.name = "memory"};
-  source.configuration =
-      R"({"architecture":"amd64","config":{},"os":"linux","rootfs":{"diff_ids":[")" +
-      facts.diff_id.str() + R"("],"type":"layers"}})";
-  source.manifest = {.media_type = std::string{image::media_type::docker_manifest},
-                     .config = {.media_type = std::string{image::media_type::docker_config},
-                                .digest = sha256(source.configuration),
-                                .size = source.configuration.size()},
-                     .layers = {{.media_type = std::string{image::media_type::docker_layer},
-                                 .digest = facts.digest,
-                                 .size = facts.size}}};
-  source.open = [bytes](const image::Descriptor&) { return reader_of(bytes); };
-  return source;
+  const std::string configuration = R"({"architecture":")" + architecture +
+                                    R"(","config":{},"os":"linux","rootfs":{"diff_ids":[")" +
+                                    facts.diff_id.str() + R"("],"type":"layers"}})";
+  return {.name = "memory",
+          .digest = sha256("a manifest"),
+          .manifest = {.media_type = std::string{image::media_type::docker_manifest},
+                       .config = {.media_type = std::string{image::media_type::docker_config},
+                                  .digest = sha256(configuration),
+                                  .size = configuration.size()},
+                       .layers = {{.media_type = std::string{image::media_type::docker_layer},
+                                   .digest = facts.digest,
+                                   .size = facts.size}}},
+          .configuration = configuration,
+          .open = [bytes](const image::Descriptor&) { return reader_of(bytes); }};
 }
 
 image::Source open(const std::string& text) {
@@ -100,7 +101,7 @@ TEST_CASE("names of images in files") {
     const auto reference = FileReference::parse(row.text);
     REQUIRE(reference);
     CHECK(reference->path == row.path);
-    CHECK(reference->tag == row.tag);
+    CHECK(reference->tag.value_or("") == row.tag);
   }
   const auto digest = sha256("x");
   CHECK(FileReference::parse("oci:dir@" + digest.str())->digest == digest);
@@ -134,6 +135,84 @@ TEST_CASE("a layout gives back what was put into it") {
 
   image::write_layout(one, layout, "two");
   CHECK(open("oci:" + layout.string() + ":two").configuration == one.configuration);
+}
+
+TEST_CASE("images of a layout become one index, and its images go with it") {
+  const TemporaryDirectory scratch;
+  const auto layout = scratch.path() / "layout";
+  const auto at = [&](const std::string& tag, const std::string& platform) {
+    return image::open_files(FileReference::parse("oci:" + layout.string() + tag).value(), platform)
+        .configuration;
+  };
+  const auto listed = [&] {
+    std::vector<std::string> names;
+    for (const auto& entry : image::parse_index(read_file(layout / "index.json"), "it")) {
+      names.push_back(entry.name.value_or(""));
+    }
+    return names;
+  };
+  using Names = std::vector<std::string>;
+  const auto one = small_image("one");
+  const auto arm = small_image("arm", "arm64");
+  image::write_layout(small_image("mine"), layout, "mine");
+  image::write_layout(one, layout, "part-a");
+  image::write_layout(arm, layout, "part-b");
+  const auto digest = image::join_layout(layout, {"part-a", "part-b"}, "all");
+  CHECK(listed() == Names{"mine", "all"});
+  CHECK(at(":all", "linux/amd64") == one.configuration);
+  CHECK(at(":all", "linux/arm64") == arm.configuration);
+  CHECK_THROWS_AS(at(":all", "linux/s390x"), Error);
+  CHECK(at("@" + digest.str(), "linux/arm64") == arm.configuration);
+
+  CHECK_THROWS_AS(image::join_layout(layout, {"part-a", "part-b"}, "all"), Error);
+  CHECK(listed() == Names{"mine", "all"});
+
+  // Another index in its place: what it alone needed goes.
+  const auto before = files_below(layout);
+  const auto two = small_image("two");
+  image::write_layout(two, layout, "part-a");
+  image::write_layout(arm, layout, "part-b");
+  CHECK(image::join_layout(layout, {"part-a", "part-b"}, "all") != digest);
+  CHECK(files_below(layout) == before);
+  CHECK(at(":all", "linux/amd64") == two.configuration);
+  CHECK(at(":all", "linux/arm64") == arm.configuration);
+  CHECK_FALSE(fs::exists(layout / "blobs" / "sha256" / one.manifest.layers.front().digest.hex()));
+  CHECK(content(open("oci:" + layout.string() + ":mine")) == content(small_image("mine")));
+}
+
+TEST_CASE("what killed writers of a layout left goes with the next image") {
+  const TemporaryDirectory scratch;
+  const auto layout = scratch.path() / "layout";
+  image::write_layout(small_image("one"), layout, "one");
+  const auto before = files_below(layout);
+  for (const auto* const name : {".index.json.0123abcd", ".oci-layout.0123abcd"}) {
+    write_file(layout / name, "half");
+  }
+  write_file(layout / "blobs" / "sha256" / ("." + std::string(64, 'a') + ".0123abcd"), "half");
+  write_file(layout / ".index.json.mine", "not named by us");
+  image::write_layout(small_image("one"), layout, "one");
+  CHECK(files_below(layout) == before + 1);
+  CHECK(fs::exists(layout / ".index.json.mine"));
+}
+
+TEST_CASE("images that will be in no index go from a layout, and nothing else") {
+  const TemporaryDirectory scratch;
+  const auto layout = scratch.path() / "layout";
+  image::discard_parts(layout, {"part-a"});
+  CHECK_FALSE(fs::exists(layout));
+  image::write_layout(small_image("mine"), layout, "mine");
+  const auto before = files_below(layout);
+  const auto index = read_file(layout / "index.json");
+  image::write_layout(small_image("one"), layout, "part-a");
+  CHECK(files_below(layout) > before);
+  image::discard_parts(layout, {"part-a", "part-b"});
+  CHECK(files_below(layout) == before);
+  CHECK(read_file(layout / "index.json") == index);
+  CHECK(content(open("oci:" + layout.string() + ":mine")) == content(small_image("mine")));
+
+  write_file(layout / "index.json", "{");
+  image::discard_parts(layout, {"mine"});
+  CHECK(read_file(layout / "index.json") == "{");
 }
 
 TEST_CASE("what a layout needs no more goes, and nothing else") {
@@ -297,7 +376,7 @@ TEST_CASE("a configuration of other types is told, not taken for a bug") {
   auto odd = image::Configuration::parse(
       R"({"rootfs": {"diff_ids": null}, "history": null, "config": null, "created": null})", "it");
   odd.set_user("me");
-  odd.add_layer({.diff_id = sha256("x")}, "step");
+  odd.add_layer({.digest = sha256("y"), .diff_id = sha256("x")}, "step");
   CHECK(odd.diff_ids().size() == 1);
 }
 

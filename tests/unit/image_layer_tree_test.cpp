@@ -6,9 +6,11 @@
 #include "image/tar.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <chrono>
 #include <functional>
+#include <optional>
 
 using namespace autopack;
 using image::LayerTree;
@@ -54,7 +56,7 @@ void program(TarWriter& tar, const char* path) {
   tar.add_file(path, 0755, "x");
 }
 
-using Found = std::map<std::string, std::string>;
+using Found = std::map<std::string, std::optional<std::string>>;
 
 }  // namespace
 
@@ -71,7 +73,7 @@ TEST_CASE("a tree tells files and where links end") {
   }});
   CHECK(tree.look({"/usr/bin/python3.11", "/bin/python3", "/usr/bin/python", "/usr/bin/gone",
                    "/usr/bin/data", "/usr/bin", "/none"}) ==
-        Found{{"/usr/bin/python3.11", ""},
+        Found{{"/usr/bin/python3.11", std::nullopt},
               {"/bin/python3", "/usr/bin/python3.11"},
               {"/usr/bin/python", "/usr/bin/python3.11"},
               {"/usr/bin/gone", "/usr/bin/nowhere"}});
@@ -160,10 +162,10 @@ TEST_CASE("modules are found where the interpreter's packages lie") {
       {"/usr/local/lib/python3.11/dist-packages/google/cloud/storage", ""},
       {"/usr/lib/python3.9/site-packages/old", ""}};
   const auto look = [&](const std::vector<std::string>& paths) {
-    std::map<std::string, std::string> found;
+    std::map<std::string, std::optional<std::string>> found;
     for (const auto& path : paths) {
       if (const auto file = files.find(path); file != files.end()) {
-        found.insert(*file);
+        found.emplace(file->first, non_empty(file->second));
       }
     }
     return found;
@@ -179,10 +181,10 @@ TEST_CASE("the interpreter's version is found without running it") {
                           std::vector<std::string> environment) {
     image::BaseFacts facts{.environment = std::move(environment)};
     image::find_programs(facts, [&](const std::vector<std::string>& paths) {
-      std::map<std::string, std::string> found;
+      std::map<std::string, std::optional<std::string>> found;
       for (const auto& path : paths) {
         if (const auto file = files.find(path); file != files.end()) {
-          found.insert(*file);
+          found.emplace(file->first, non_empty(file->second));
         }
       }
       return found;
@@ -197,8 +199,8 @@ TEST_CASE("the interpreter's version is found without running it") {
   files = {{"/opt/conda/bin/python", ""}, {"/opt/conda/lib/python3.10", ""}};
   CHECK(version(files, {"PATH=/opt/conda/bin"}) == "3.10");
   files["/opt/conda/lib/python3.9"] = "";
-  CHECK(version(files, {"PATH=/opt/conda/bin", "PYTHON_VERSION=3.9.1"}).empty());
-  CHECK(version({}, {"PYTHON_VERSION=3.9.1"}).empty());
+  CHECK_FALSE(version(files, {"PATH=/opt/conda/bin", "PYTHON_VERSION=3.9.1"}).has_value());
+  CHECK_FALSE(version({}, {"PYTHON_VERSION=3.9.1"}).has_value());
 }
 
 TEST_CASE("facts come from configuration and layers") {
@@ -213,7 +215,9 @@ TEST_CASE("facts come from configuration and layers") {
   });
   const std::string layer = gzip_of(plain);
   const std::string upper = gzip_of(plain_upper);
-  image::Source source{.name = "example/base:1", .digest = sha256("manifest")};
+  image::Source source{.name = "example/base:1",
+                       .digest = sha256("manifest"),
+                       .manifest = {.config = {.digest = sha256("configuration")}}};
   const auto configure = [&](const std::vector<std::string>& diff_ids) {
     source.configuration =
         R"({"os":"linux","architecture":"arm64","variant":"v8","rootfs":{"type":"layers",)"
@@ -275,4 +279,73 @@ TEST_CASE("what no file system takes is refused, and long names cost no more tha
                              }});
   CHECK(tree.look({"/" + deep + "python3"}).size() == 1);
   CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds{20});
+}
+
+namespace {
+
+/// The entry `name` of a tar, a symbolic link, made a hard link.
+std::string with_hard_link(std::string tar, const std::string& name) {
+  constexpr std::size_t type = 156;
+  constexpr std::size_t sum = 148;
+  const auto header = tar.find(name + std::string(1, '\0'));
+  REQUIRE(header % 512 == 0);
+  tar[header + type] = '1';
+  tar.replace(header + sum, 8, "        ");
+  unsigned total = 0;
+  for (std::size_t i = 0; i < 512; ++i) {
+    total += static_cast<unsigned char>(tar[header + i]);
+  }
+  tar.replace(header + sum, 7, fmt::format("{:06o}", total) + std::string(1, '\0'));
+  return tar;
+}
+
+std::optional<std::string> note_of_text(const image::ArchiveEntry& entry,
+                                        const image::Reader& content) {
+  if (entry.type == image::ArchiveEntry::Type::directory) {
+    return entry.path.ends_with("kept") ? std::optional{std::string{"directory"}} : std::nullopt;
+  }
+  if (!entry.path.ends_with(".txt")) {
+    return std::nullopt;
+  }
+  std::string text(100, '\0');
+  text.resize(content(text.data(), text.size()));
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("what is noted of files stays with them through links, layers and hard links") {
+  const auto add = [](LayerTree& tree, const Fill& fill) {
+    tree.add(reader_of(tar_of(fill)), "a layer");
+  };
+  LayerTree tree{note_of_text};
+  add(tree, [](TarWriter& tar) {
+    tar.add_directory("a/kept");
+    tar.add_directory("a/other");
+    tar.add_file("a/kept/x.txt", 0644, "lower");
+    tar.add_file("a/kept/y.txt", 0644, "stays");
+    tar.add_file("a/kept/z", 0644, "not noted");
+    tar.add_symlink("link", "a/kept");
+  });
+  tree.add(reader_of(with_hard_link(tar_of([](TarWriter& tar) {
+                                      tar.add_directory("a/kept");
+                                      tar.add_file("a/kept/x.txt", 0644, "upper");
+                                      tar.add_symlink("hard.txt", "a/kept/y.txt");
+                                    }),
+                                    "hard.txt")),
+           "a layer");
+  CHECK(tree.note("/link/x.txt") == "upper");
+  CHECK(tree.note("/hard.txt") == "stays");
+  CHECK(tree.note("/a/kept") == "directory");
+  CHECK_FALSE(tree.note("/a/other"));
+  CHECK_FALSE(tree.note("/a/kept/z"));
+  CHECK(tree.noted_below("/link") == std::vector<std::string>{"/a/kept/x.txt", "/a/kept/y.txt"});
+  CHECK(tree.holds_below("/a"));
+  CHECK_FALSE(tree.holds_below("/a/k"));
+  add(tree, [](TarWriter& tar) { tar.add_file("a/.wh.kept", 0644, ""); });
+  CHECK(tree.noted_below("/a").empty());
+  tree.add_into("/b/c",
+                reader_of(tar_of([](TarWriter& tar) { tar.add_file("d/x.txt", 0644, "inside"); })),
+                "a directory");
+  CHECK(tree.note("/b/c/d/x.txt") == "inside");
 }

@@ -107,6 +107,30 @@ TEST_CASE("an index gives the image of a platform") {
                        Error);
 }
 
+TEST_CASE("an index says of each image where it runs, and is read back") {
+  std::vector<IndexEntry> entries;
+  auto written = nlohmann::json::array();
+  for (const auto* platform : {"linux/amd64", "linux/arm64/v8"}) {
+    entries.push_back({.manifest = {.media_type = std::string{media_type::oci_manifest},
+                                    .digest = sha256(platform),
+                                    .size = 7},
+                       .platform = platform});
+    written.push_back(index_entry(entries.back()));
+  }
+  const auto document = index_of(std::move(written));
+  CHECK(document["mediaType"] == "application/vnd.oci.image.index.v1+json");
+  CHECK(document["manifests"][0]["platform"] ==
+        nlohmann::json{{"architecture", "amd64"}, {"os", "linux"}});
+  const std::string text = write_json(document);
+  CHECK(is_index(text));
+  const auto read = parse_index(text, "the index");
+  REQUIRE(read.size() == entries.size());
+  for (std::size_t i = 0; i < read.size(); ++i) {
+    CHECK(read[i].manifest == entries[i].manifest);
+    CHECK(read[i].platform == entries[i].platform);
+  }
+}
+
 TEST_CASE("a configuration keeps what autopack does not know") {
   auto configuration = Configuration::parse(
       R"({"architecture":"amd64","os":"linux","config":{"Env":["PATH=/bin","HOME=/root"],"Cmd":["bash"],"Healthcheck":{"Test":["NONE"]},"Labels":null},"rootfs":{"type":"layers","diff_ids":[]},"history":[]})",
@@ -116,7 +140,7 @@ TEST_CASE("a configuration keeps what autopack does not know") {
   configuration.set_entrypoint({"python3", "a.py"});
   configuration.set_label("l", "1");
   configuration.set_created(315'619'200);
-  configuration.add_layer(LayerFacts{}, "COPY a a");
+  configuration.add_layer({.digest = sha256("layer"), .diff_id = sha256("tar")}, "COPY a a");
   const auto document = autopack::parse_json(configuration.to_json());
   CHECK(document["config"]["Env"] == nlohmann::json{"PATH=/bin", "HOME=/home", "A=b"});
   CHECK_FALSE(document["config"].contains("Cmd"));

@@ -70,10 +70,10 @@ TEST_CASE("pool flags that contradict each other") {
           {{pool + "machine-type=n1-standard-4,python-module=m", "--python-package-uris=gs://b/a"},
            "",
            {"needs an executor image"}},
-          {{good + ",script=a.py"}, "", {"`script` only with `local-package-path`"}},
+          {{good + ",script=a.py"}, "", {"`script` and `container-image-uri` exclude each other"}},
           {{good + ",requirements=a,extra-dirs=d"},
            "",
-           {"`requirements`, `extra-dirs` only with `local-package-path`"}},
+           {"`requirements`, `extra-dirs` and `container-image-uri` exclude each other"}},
           {{good, good + ",local-package-path=."}, "", {"only for the first pool"}},
           {{pool + "machine-type=n1-standard-4,local-package-path=.,script=a.py"},
            "",
@@ -85,7 +85,7 @@ TEST_CASE("pool flags that contradict each other") {
           {{packaged + "script=a.py,container-image-uri=i"},
            "",
            {"`container-image-uri` and `local-package-path` exclude"}},
-          {{packaged + "script=a.py,output-image-uri=a b"}, "", {"`a b` is no image name"}},
+          {{packaged + "script=a.py,output-image-uri=a b"}, "", {"`a b` is not an image name"}},
           {{packaged + "script=a.py,output-image-uri=a/b@sha256:" + std::string(64, 'a')},
            "",
            {"names a digest"}},
@@ -153,7 +153,7 @@ TEST_CASE("machines, accelerators, disks and replicas") {
            {"`workerPoolSpecs[0].machineSpec.acceleratorType` is given without "
             "`workerPoolSpecs[0].machineSpec.acceleratorCount`",
             "`workerPoolSpecs[0].replicaCount` is 3; the primary pool has exactly one replica "
-            "(`job.yaml` line 4)"}},
+            "(job.yaml:4)"}},
           {{good, "--boot-disk-size=50"}, "", {"is 50; a boot disk has 100 to 64000 GB"}},
           {{good, "--boot-disk-type=pd-sdd"}, "", {"(did you mean `pd-ssd`?)"}},
       },
@@ -222,23 +222,23 @@ TEST_CASE("configuration files") {
       {
           {{}, "# nothing\n", {"`job.yaml` is empty", "no worker pool"}},
           {{}, "a: [", {"`job.yaml` is not YAML", "no worker pool"}},
-          {{}, "- a\n", {"is a list, not a mapping (`job.yaml` line 1)", "no worker pool"}},
+          {{}, "- a\n", {"is a list, not a mapping (job.yaml:1)", "no worker pool"}},
           {{}, head + tail + "---\na: b\n", {"more than one document", "no worker pool"}},
           {{},
            head + tail + "servceAccount: x\n",
            {"unknown key `servceAccount` in CustomJobSpec (did you mean `serviceAccount`?) "
-            "(`job.yaml` line 4)"}},
+            "(job.yaml:4)"}},
           {{}, head + tail + "service_acount: x\n", {"(did you mean `serviceAccount`?)"}},
           {{},
            head + tail + "network: a\nnetwork: b\n",
-           {"`network` is given twice (`job.yaml` line 5)", "is no name for `network`"}},
+           {"`network` is given twice (job.yaml:5)", "is no name for `network`"}},
           {{},
            head + tail + "enable_web_access: true\nenableWebAccess: true\n",
            {"`enableWebAccess` is given twice"}},
           {{},
            "workerPoolSpecs:\n- machineSpec:\n    machineType: 5\n" + tail,
            {"`workerPoolSpecs[0].machineSpec.machineType` is a whole number, not a string "
-            "(`job.yaml` line 3)"}},
+            "(job.yaml:3)"}},
           {{},
            head + tail + "  replicaCount: two\n",
            {"`workerPoolSpecs[0].replicaCount` is not a decimal number: `two`"}},
@@ -268,7 +268,7 @@ TEST_CASE("configuration files") {
           {{},
            head +
                "  containerSpec: {imageUri: i, env: [{name: A, value: a}, {name: A, value: b}]}\n",
-           {"`A` is set twice (`job.yaml` line 3)"}},
+           {"`A` is set twice (job.yaml:3)"}},
           {{},
            head + "  containerSpec: {imageUri: i, args: [1, true]}\n",
            {"args[0]` is a whole number", "args[1]` is a boolean"}},
@@ -280,7 +280,7 @@ TEST_CASE("configuration files") {
           {{},
            head + tail +
                "  nfsMounts: [{server: s, path: p}]\nnetwork: projects/1/global/networks/n\n",
-           {"`workerPoolSpecs[0].nfsMounts[0].mountPoint` is missing (`job.yaml` line 4)"}},
+           {"`workerPoolSpecs[0].nfsMounts[0].mountPoint` is missing (job.yaml:4)"}},
           {{},
            head + tail +
                "network: projects/1/global/networks/n\npscInterfaceConfig: {networkAttachment: "
@@ -315,7 +315,7 @@ TEST_CASE("configuration files") {
        {{},
         "state: JOB_STATE_FAILED\ndisplayName: d\njobSpec: {workerPoolSpecs: [{machineSpec: "
         "{machineType: n1-standard-4}, containerSpec: {imageUri: i}}]}\n",
-        {"`state` is set by the service and is left out (`job.yaml` line 1)"}}},
+        {"`state` is set by the service and is left out (job.yaml:1)"}}},
       Problem::Severity::warning);
 }
 

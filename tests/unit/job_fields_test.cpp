@@ -30,7 +30,7 @@ const std::map<std::string, json> special_values{
     {"bootDiskType", "pd-standard"},
     {"replicaCount", "1"},
     {"maxTrialCount", 9},
-    {"trainingTaskDefinition", job::task_definition(job::JobKind::training_pipeline)},
+    {"trainingTaskDefinition", *job::task_definition(job::JobKind::training_pipeline)},
     {"trainingFraction", 0.25},
     {"validationFraction", 0.25},
     {"testFraction", 0.25},
@@ -179,7 +179,7 @@ json base_of(std::string_view resource) {
     base["trialJobSpec"] = spec;
   } else {
     base["trainingTaskInputs"] = spec;
-    base["trainingTaskDefinition"] = job::task_definition(job::JobKind::training_pipeline);
+    base["trainingTaskDefinition"] = *job::task_definition(job::JobKind::training_pipeline);
   }
   return base;
 }

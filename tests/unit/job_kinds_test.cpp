@@ -107,7 +107,7 @@ TEST_CASE("a study in a file that cannot be") {
           study("  - {parameterId: x, doubleValueSpec: {minValue: 1}}\n",
                 {"`studySpec.parameters[0].doubleValueSpec.maxValue` is missing"}),
           study("  - {parameterId: x, doubleValueSpec: {minValue: low, maxValue: 2}}\n",
-                {"is a string, not a finite decimal number (`job.yaml` line 4)"}),
+                {"is a string, not a finite decimal number (job.yaml:4)"}),
           study("  - {parameterId: x, integerValueSpec: {minValue: 1.5, maxValue: 2}}\n",
                 {"is a number, not a whole number"}),
           study("  - parameterId: x\n    doubleValueSpec: {minValue: 1, maxValue: 2}\n"
@@ -122,7 +122,7 @@ TEST_CASE("a study in a file that cannot be") {
           study("  - parameterId: x\n    categoricalValueSpec: {values: [a, b]}\n"
                 "    conditionalParameterSpecs: [{parentCategoricalValues: {values: [c]},\n"
                 "      parameterSpec: {parameterId: y, discreteValueSpec: {values: [1]}}}]\n",
-                {"parent `x` never has the value `c` (`job.yaml` line 6)"}),
+                {"parent `x` never has the value `c` (job.yaml:6)"}),
           study("  - parameterId: x\n    integerValueSpec: {minValue: 1, maxValue: 3}\n"
                 "    conditionalParameterSpecs: [{parentIntValues: {values: [4]},\n"
                 "      parameterSpec: {parameterId: y, discreteValueSpec: {values: [1]}}}]\n",
@@ -175,7 +175,7 @@ TEST_CASE("a training pipeline that cannot be") {
   check_all(
       {
           pipeline("trainingTaskDefinition: gs://b/automl.yaml\n",
-                   {"`gs://b/automl.yaml` is no task that autopack submits (`job.yaml` line 2)"}),
+                   {"`gs://b/automl.yaml` is no task that autopack submits (job.yaml:2)"}),
           pipeline("modelId: 1st\n", {"`1st` is no model id", "no model to upload"}),
           pipeline("parentModel: m\n", {"`m` is no name of a model", "no model to upload"}),
           pipeline("parentModel: projects/p/locations/europe-west4/models/7\n"
@@ -292,11 +292,11 @@ TEST_CASE("the type of a parameter follows from its values when it is not named"
 
 TEST_CASE("a pipeline holds what its task is") {
   const auto custom = body_of({"--as=training-pipeline", good, "--display-name=d"});
-  CHECK(custom["trainingTaskDefinition"] == job::task_definition(job::JobKind::training_pipeline));
+  CHECK(custom["trainingTaskDefinition"] == *job::task_definition(job::JobKind::training_pipeline));
   CHECK(custom["trainingTaskInputs"]["workerPoolSpecs"].size() == 1);
   const auto tuning =
       body_of({"tune", "--as=training-pipeline", good, "--display-name=d", metric, parameter});
-  CHECK(tuning["trainingTaskDefinition"] == job::task_definition(job::JobKind::tuning_pipeline));
+  CHECK(tuning["trainingTaskDefinition"] == *job::task_definition(job::JobKind::tuning_pipeline));
   CHECK(tuning["trainingTaskInputs"]["trialJobSpec"]["workerPoolSpecs"].size() == 1);
   CHECK(tuning["trainingTaskInputs"]["maxTrialCount"] == 1);
   CHECK(!tuning.contains("studySpec"));

@@ -36,7 +36,7 @@ Problems findings_of(const Case& bad) {
 }
 
 std::string told(const Problem& problem) {
-  return problem.message + " (" + problem.origin + ")";
+  return problem.message + " (" + problem.origin.value_or("") + ")";
 }
 
 /// A training input with an image, and `rest`.
@@ -61,8 +61,8 @@ TEST_CASE("a legacy job that cannot be translated is told with all that is wrong
       {"jobId: j\npredictionInput: {}\n", {}, {"is a prediction job", "nothing to run"}},
       {with_image("  masterTyp: standard\n"),
        {},
-       {"unknown key `masterTyp` in TrainingInput (did you mean `masterType`?) (`config.yaml` line "
-        "4)"}},
+       {"unknown key `masterTyp` in TrainingInput (did you mean `masterType`?) "
+        "(config.yaml:4)"}},
       {with_image("  scaleTier: LARGE\n"), {}, {"has no value `LARGE`"}},
       {with_image("  scaleTier: CUSTOM\n"), {}, {"scale tier CUSTOM needs `masterType`"}},
       {with_image("  scaleTier: CUSTOM\n  masterType: 4\n"), {}, {"is a whole number, not a str"}},
@@ -76,7 +76,7 @@ TEST_CASE("a legacy job that cannot be translated is told with all that is wrong
       {with_image(custom + "  workerCount: two\n"), {}, {"is not a decimal number: `two`"}},
       {with_image("  runtimeVersion: '2.8'\n"),
        {},
-       {"an image and `runtimeVersion` exclude each other (`config.yaml` line 4)"}},
+       {"an image and `runtimeVersion` exclude each other (config.yaml:4)"}},
       {with_image("  pythonModule: m\n  packageUris: [gs://b/p]\n"),
        {},
        {"an image and Python packages exclude each other"}},
@@ -154,7 +154,7 @@ TEST_CASE("a runtime version becomes the image that comes nearest, near the regi
     const char* image;
   };
 
-  const Runtime runtimes[] = {
+  const std::vector<Runtime> runtimes{
       {"2.8", "us-east1", "us-docker.pkg.dev/vertex-ai/training/tf-cpu.2-8:latest"},
       {"2.10", "europe-west1", "europe-docker.pkg.dev/vertex-ai/training/tf-cpu.2-11:latest"},
       {"1.2", "asia-east1", "asia-docker.pkg.dev/vertex-ai/training/tf-cpu.1-15:latest"},

@@ -41,7 +41,7 @@ TEST_CASE("what is made is compared with what was built last") {
   CHECK_FALSE(again.comparison().record);
   CHECK(again.key_before() == record.image_key);
   CHECK(packaging::reused_image(again).reason == "nothing changed");
-  CHECK(packaging::expected_image(again).reason == "it is not there any more");
+  CHECK(packaging::expected_image(again).reason == "the engine does not have it");
 
   auto other = record;
   other.image_key = "0";

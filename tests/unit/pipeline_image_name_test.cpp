@@ -6,17 +6,19 @@
 namespace autopack::pipeline {
 
 TEST_CASE("an image without a name goes to the project's registry, or stays in the daemon") {
-  const auto there = name_image("", "My Job #1", {.project = "p", .region = "europe-west4"});
+  const auto there =
+      name_image(std::nullopt, "My Job #1", {.project = "p", .region = "europe-west4"});
   CHECK(there.reference.repository() == "europe-west4-docker.pkg.dev/p/autopack/my.job.1");
-  CHECK(there.reference.tag.empty());
+  CHECK_FALSE(there.reference.tag);
   CHECK(there.has_registry);
   CHECK(there.is_default);
 
-  const auto domain = name_image("", "x", {.project = "example.com:p", .region = "us-central1"});
+  const auto domain =
+      name_image(std::nullopt, "x", {.project = "example.com:p", .region = "us-central1"});
   CHECK(domain.reference.repository() == "us-central1-docker.pkg.dev/example.com/p/autopack/x");
 
   for (const auto& location : {job::Location{}, job::Location{.project = "p"}}) {
-    const auto here = name_image("", "x", location);
+    const auto here = name_image(std::nullopt, "x", location);
     CHECK(here.reference.repository() == "autopack/x");
     CHECK_FALSE(here.has_registry);
   }

@@ -104,6 +104,19 @@ struct Machine {
     return pipeline::package(*services, wanted, mode);
   }
 
+  /// As `autopack run` makes the image that it starts.
+  packaging::Image run() {
+    Services services{environment(), reporter, &cancellation, makers()};
+    const auto wanted =
+        pipeline::scan_wanted({.project = {.directory = project.path(), .script = "train.py"},
+                               .executor_image = base_name,
+                               .options = {.platform = "linux/amd64"},
+                               .environment = environment()});
+    wanted->name = pipeline::name_image(target_name, "model", {});
+    wanted->may_push = false;
+    return pipeline::package_for_running(services, wanted);
+  }
+
   /// All that a user and a server saw of the last run.
   std::vector<std::string> seen(const packaging::Image& image, std::size_t requests_before) const {
     std::vector<std::string> all;
@@ -140,12 +153,12 @@ struct Machine {
 private:
   struct Layer {
     std::string bytes{};
-    image::LayerFacts facts{};
+    image::LayerFacts facts;
   };
 
   static Layer layer_of(const std::string& content) {
-    Layer layer;
-    image::LayerWriter writer{[&](std::string_view bytes) { layer.bytes += bytes; }};
+    std::string written;
+    image::LayerWriter writer{[&](std::string_view bytes) { written += bytes; }};
     image::TarWriter tar{[&](std::string_view bytes) { writer.write(bytes); }, 0};
     const auto add = [&](const char* path, const std::string& text) {
       tar.add_file(path, 0755U, text.size(), [&](const auto& take) { take(text); });
@@ -155,8 +168,8 @@ private:
     add("usr/bin/python3", "program");
     add("usr/lib/python3/dist-packages/pip/__init__.py", "");
     tar.finish();
-    layer.facts = writer.finish();
-    return layer;
+    const auto facts = writer.finish();
+    return {.bytes = std::move(written), .facts = facts};
   }
 
   Environment environment() const { return Environment{{{"HOME", home.path().string()}}}; }
@@ -196,6 +209,25 @@ std::vector<std::vector<std::string>> history(LookAhead::Mode mode) {
 }
 
 }  // namespace
+
+TEST_CASE("an image of the last run that cannot be removed does not end this one") {
+  Machine machine;
+  const auto last = image::Reference::parse(target_name).with_tag(packaging::last_run_tag);
+  machine.docker.images[last] = {.id = sha256("last").str(),
+                                 .labels = {{packaging::key_label, sha256("key").hex()}}};
+  machine.docker.on_remove = [](const std::string& reference) {
+    throw Error(ErrorKind::remote, "could not remove image `" + reference + "`");
+  };
+  CHECK(machine.run().image_id == machine.docker.images.at(last).id);
+  CHECK(machine.was_asked("remove "));
+
+  machine.docker.images[last].id = sha256("last").str();
+  machine.docker.images[last].labels = {{packaging::key_label, sha256("key").hex()}};
+  machine.docker.on_remove = [](const std::string&) {
+    throw Error(ErrorKind::interrupted, "interrupted");
+  };
+  CHECK_THROWS_AS(machine.run(), Error);
+}
 
 TEST_CASE("an image is put together in its registry, and its engine never builds") {
   Machine machine;
@@ -308,23 +340,23 @@ TEST_CASE("the code is loaded on what the engine holds") {
   const auto stays = [](packaging::Wanted& wanted) { wanted.may_push = false; };
   const auto manifest = machine.registry.manifest("base", "1");
   const auto parsed = image::parse_manifest(manifest, "the base");
-  machine.docker.held_images[pinned] = {
-      .name = pinned,
-      .digest = sha256(manifest),
-      .manifest = parsed,
-      .configuration = machine.registry.blob(parsed.config.digest.str())};
+  image::Source held{.name = pinned,
+                     .digest = sha256(manifest),
+                     .manifest = parsed,
+                     .configuration = machine.registry.blob(parsed.config.digest.str())};
+  machine.docker.held_images.emplace(pinned, std::move(held));
   const auto image = machine.package(stays);
   CHECK(image.engine == "direct");
   CHECK(machine.was_asked("load"));
   CHECK_FALSE(machine.was_asked("build"));
   CHECK_FALSE(image.digest);
-  CHECK(machine.said().find("Loaded " + image.image_id) != std::string::npos);
+  CHECK(machine.said().find("Loaded " + image.image_id.value()) != std::string::npos);
 }
 
 TEST_CASE("a dependency image is built once, and again when it is too old") {
   Machine machine;
   machine.docker.on_push = [&](const image::Reference& name) {
-    return machine.push_dependencies(name.tag, "2001-02-03T04:05:06Z");
+    return machine.push_dependencies(name.tag.value(), "2001-02-03T04:05:06Z");
   };
   const auto builds = [&] {
     return std::count_if(machine.docker.calls.begin(), machine.docker.calls.end(),
@@ -347,7 +379,7 @@ TEST_CASE("a dependency image is built once, and again when it is too old") {
     wanted.request.max_dependency_age = std::chrono::hours{24};
   };
   machine.docker.on_push = [&](const image::Reference& name) {
-    return machine.push_dependencies(name.tag, "2101-02-03T04:05:06Z");
+    return machine.push_dependencies(name.tag.value(), "2101-02-03T04:05:06Z");
   };
   const auto renewed = machine.package(young);
   CHECK(builds() == 2);

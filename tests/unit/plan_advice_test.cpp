@@ -10,7 +10,7 @@ namespace {
 std::string told(const Problems& problems, const std::string& what) {
   for (const auto& problem : problems) {
     if (problem.message.find(what) != std::string::npos) {
-      std::string text = problem.message + " [" + problem.origin + "]";
+      std::string text = problem.message + " [" + problem.origin.value_or("") + "]";
       for (const auto& hint : problem.hints) {
         text += " / " + hint;
       }
@@ -53,7 +53,7 @@ TEST_CASE("advice: a local module that is not where Python looks") {
       .file("common/__init__.py", "")
       .file("common/x.py", "");
   CHECK(project.advice().empty());
-  project.request.module.clear();
+  project.request.module.reset();
   project.request.script = "trainer/task.py";
   CHECK(told(project.advice(), "common").find("--python-module=trainer.task") != std::string::npos);
 }
@@ -165,7 +165,7 @@ TEST_CASE("advice: relative imports that lead nowhere") {
             .empty());
   project.tree.file("trainer/model.pyx", "");
   CHECK(project.first_of("from .model import Net\n", "model").empty());
-  project.request.module.clear();
+  project.request.module.reset();
   project.request.script = "trainer/task.py";
   CHECK(project.first_of("from .model import Net\n", "model") ==
         "`trainer/task.py` line 1 imports `.model`, which fails in a script: it belongs to no "
@@ -212,7 +212,7 @@ TEST_CASE("advice: a path that code changes may lead anywhere in the project") {
 TEST_CASE("advice: a directory of data is no module, and a found root is looked in") {
   Imports project;
   project.tree.file("trainer/datasets/a.csv", "").file("configs/__init__.py", "");
-  project.request.module.clear();
+  project.request.module.reset();
   project.request.script = "trainer/task.py";
   CHECK_FALSE(project.first_of("import datasets\n", "datasets").empty());
   project.request.extra_dirs = {"configs"};
@@ -360,6 +360,25 @@ TEST_CASE("advice: names that pip cannot install") {
         "`pytorch` is conda's name: pip's distribution of that name fails to install "
         "[requirements.txt:2] / `torch`");
   CHECK(told(project.advice(), "`python`").find("[requirements.txt:1]") != std::string::npos);
+  project.tree.file("requirements.txt", "scikit-learn\nsklearn\n");
+  CHECK(told(project.advice(), "`sklearn`").find("[requirements.txt:2] / `scikit-learn`") !=
+        std::string::npos);
+  project.tree.file("requirements.txt", "sklearn==0.0\n");
+  CHECK(project.advice().empty());
+}
+
+TEST_CASE("advice: `python -m` is not advised where what is beside the script is needed") {
+  Imports project;
+  project.request = {.script = "task/main.py"};
+  project.tree.file("task/mixup.py", "").file("task/arg.py", "");
+  const auto told_of = [&](const std::string& text) {
+    project.tree.file("task/main.py", text);
+    return told(project.advice(), "not where Python looks");
+  };
+  CHECK(told_of("import task.mixup\n").find("`--python-module=task.main`") != std::string::npos);
+  const auto both = told_of("import task.mixup\nimport arg\n");
+  CHECK(both.find("--python-module") == std::string::npos);
+  CHECK(both.find("`PYTHONPATH=. python task/main.py`") != std::string::npos);
 }
 
 TEST_CASE("advice: names that moved to collections.abc are told where Python is newer") {
@@ -378,6 +397,96 @@ TEST_CASE("advice: names that moved to collections.abc are told where Python is 
   CHECK(project.first_of(guarded, "Hashable").empty());
   CHECK(project.first_of("from collections import OrderedDict\n", "").empty());
   CHECK(project.first_of("from collections.abc import Hashable\n", "").empty());
+}
+
+TEST_CASE("advice: what left Python's own library is told where Python is newer") {
+  struct Case {
+    std::string import;
+    std::string last;   ///< version that has it
+    std::string first;  ///< version that has not
+    std::string told;
+  };
+
+  const std::vector<Case> cases{
+      {"from time import sleep, clock", "3.7.3", "3.8.0", "`clock` from `time`"},
+      {"from fractions import gcd", "3.8.2", "3.9.0", "import it from `math`"},
+      {"from inspect import getargspec", "3.10.1", "3.11.0", "`inspect.getfullargspec`"},
+      {"import os, imp", "3.11.2", "3.12.0", "`imp`, which Python has only before 3.12"},
+      {"import distutils.dir_util", "3.11", "3.12", "add `setuptools` to the requirements"},
+      {"from distutils.version import LooseVersion", "3.11", "3.12.1", "imports `distutils`"},
+      {"from configparser import SafeConfigParser", "3.11", "3.12", "configparser.ConfigParser"},
+      {"import cgi", "3.12", "3.13", "add `legacy-cgi`"},
+      {"import pipes", "3.12", "3.13.1", "Python 3.12"},
+      {"from unittest import makeSuite", "3.12", "3.14", "unittest.TestLoader"},
+  };
+  for (const auto& [import, last, first, what] : cases) {
+    const auto& shown = import;  // clang 14 captures no binding
+    CAPTURE(shown);
+    Imports project;
+    CHECK(project.first_of(import + "\n", "").empty());  // nobody knows the base's Python
+    project.base.python_version = last;
+    CHECK(project.first_of(import + "\n", "").empty());
+    project.base.python_version = first;
+    CHECK(project.first_of(import + "\n", "imports").find(what) != std::string::npos);
+    CHECK(project.advice().size() == 1);
+    CHECK(project.first_of("try:\n  " + import + "\nexcept ImportError:\n  pass\n", "").empty());
+    CHECK(project.first_of("def f():\n  " + import + "\n", "").empty());
+  }
+}
+
+TEST_CASE("advice: what only TensorFlow 1 has is told where Python is too new for it") {
+  Imports project;
+  project.tree.file("requirements.txt", "tensorflow\n");
+  const std::vector<std::string> texts{
+      "import tensorflow.contrib.slim as slim\n", "from tensorflow.contrib import learn\n",
+      "from tensorflow import contrib\n",
+      "from tensorflow.examples.tutorials.mnist import input_data\n"};
+  for (const auto& text : texts) {
+    CAPTURE(text);
+    project.base.python_version.reset();
+    CHECK(project.first_of(text, "").empty());
+    project.base.python_version = "3.7.16";
+    CHECK(project.first_of(text, "").empty());
+    project.base.python_version = "3.11.2";
+    CHECK(!project.first_of(text, "only before 2.0").empty());
+    CHECK(project.advice().size() == 1);
+    CHECK(project.first_of("def f():\n  " + text, "").empty());
+  }
+  CHECK(project.first_of("import tensorflow.contribution\nfrom tensorflow import keras\n", "")
+            .empty());
+}
+
+TEST_CASE("advice: who else provides what left Python's own library is found") {
+  Imports project;
+  project.base.python_version = "3.12.3";
+  const std::string text = "import distutils.util\n";
+  for (const char* const provider : {"setuptools>=60\n", "torch\n"}) {
+    CAPTURE(provider);
+    Imports with = project;
+    with.tree.file("requirements.txt", provider);
+    CHECK(with.first_of(text, "").empty());
+  }
+  project.tree.file("requirements.txt", "numpy\n");
+  CHECK(!project.first_of(text, "distutils").empty());
+  const auto has_setuptools = [](const std::vector<std::string>& modules) {
+    CHECK(modules == std::vector<std::string>{"setuptools"});
+    return std::map<std::string, bool>{{"setuptools", true}};
+  };
+  CHECK(project.advice(has_setuptools).empty());
+  const auto has_none = [](const auto&) {
+    return std::map<std::string, bool>{{"setuptools", false}};
+  };
+  CHECK(project.advice(has_none).size() == 1);
+  project.tree.file("imp.py", "").file("trainer/imp.py", "");
+  CHECK(project.first_of("import imp\n", "").empty());
+}
+
+TEST_CASE("advice: pkg_resources is asked of the setuptools that have it") {
+  Imports project;
+  CHECK(project.first_of("import pkg_resources\n", "imports").find("add `setuptools<82`") !=
+        std::string::npos);
+  project.tree.file("requirements.txt", "setuptools\n");
+  CHECK(project.advice().empty());
 }
 
 TEST_CASE("advice: code for Python 2 is told once, where the program surely imports it") {

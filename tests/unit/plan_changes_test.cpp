@@ -1,3 +1,4 @@
+#include "base/text.hpp"
 #include "plan/changes.hpp"
 #include "plan_fixture.hpp"
 #include "state/build_record.hpp"
@@ -103,6 +104,8 @@ TEST_CASE("every other input is told by its name") {
        [](Fixture& f) { f.options.system_packages = {"git"}; }},
       {"how the project is installed changed", false,
        [](Fixture& f) { f.project.package->extras = {"gpu"}; }},
+      {"the project's version changed (none -> 1.4)", false,
+       [](Fixture& f) { f.project.package->version = "1.4"; }},
       {"trainer/task.py changed", true,
        [](Fixture& f) { f.tree.file("trainer/task.py", "print(2)\n"); }},
       {"trainer/task.py changed its mode", true,
@@ -135,6 +138,25 @@ TEST_CASE("a file that is both installed from and copied is told once") {
   CHECK(changes.code.empty());
 }
 
+TEST_CASE("a file of requirements that is new is told once") {
+  const auto with_file = [](Fixture& f) {
+    f.project.requirement_inputs.emplace_back("more.txt");
+    f.project.normalised_requirements.emplace_back("tqdm");
+    f.tree.file("more.txt", "tqdm");
+  };
+  const auto added = after(with_file);
+  CHECK(join(added.dependencies, "; ") == "more.txt is new (tqdm added)");
+  CHECK(join(added.code, "; ").empty());
+  const auto no_longer_read = after(
+      [](Fixture& f) {
+        f.project.requirement_inputs.pop_back();
+        f.project.normalised_requirements.pop_back();
+      },
+      with_file);
+  CHECK(join(no_longer_read.dependencies, "; ") == "more.txt changed (tqdm removed)");
+  CHECK(join(no_longer_read.code, "; ").empty());
+}
+
 TEST_CASE("a comment is no change") {
   const auto changes = after([](Fixture& f) { f.tree.file("requirements.txt", "six  # why\n"); });
   CHECK(changes.dependencies.empty());
@@ -154,18 +176,24 @@ TEST_CASE("a large project is told by its directories") {
   CHECK(changes.code == Texts{"trainer/ changed"});
 }
 
-TEST_CASE("a record is kept for each project, and holds no login") {
+TEST_CASE("a record is kept for each project and platform, and holds no login") {
   const TemporaryDirectory directory;
   const state::BuildRecords records{directory.path() / "builds"};
   Fixture fixture;
   fixture.project.requirements = {"a @ https://me:s3cret@example.org/a.whl"};
   fixture.tree.file(std::string{"trainer/\xff.py"}, "");
   const auto record = plan::record_of(fixture.plan(), fixture.project);
-  CHECK_FALSE(records.get(directory.path()));
-  records.put(directory.path(), record);
-  CHECK(records.get(directory.path()) == record);
-  CHECK(records.get(directory.path() / "." / "") == record);
-  CHECK_FALSE(records.get(directory.path() / "other"));
+  const std::string platform{"linux/amd64"};
+  CHECK_FALSE(records.get(directory.path(), platform));
+  CHECK(records.files_of(directory.path()).empty());
+  records.put(directory.path(), platform, record);
+  CHECK(records.get(directory.path(), platform) == record);
+  CHECK(records.get(directory.path() / "." / "", platform) == record);
+  CHECK_FALSE(records.get(directory.path() / "other", platform));
+  CHECK_FALSE(records.get(directory.path(), "linux/arm64"));
+  records.put(directory.path(), "linux/arm64", {});
+  CHECK(records.get(directory.path(), platform) == record);
+  CHECK(records.files_of(directory.path()).size() == 2);
   for (const auto& [name, value] : record.code) {
     CHECK(value.find("print") == std::string::npos);
   }

@@ -50,7 +50,7 @@ std::string refused(const Fixture& fixture) {
   } catch (const Error& error) {
     std::string text;
     for (const auto& problem : error.problems()) {
-      text += problem.message + " (" + problem.origin + ")";
+      text += problem.message + " (" + problem.origin.value_or("") + ")";
       for (const auto& hint : problem.hints) {
         text += " [" + hint + "]";
       }

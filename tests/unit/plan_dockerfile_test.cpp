@@ -37,6 +37,33 @@ TEST_CASE("plan: the classic dialect has no mounts and builds the same stages") 
   CHECK(has(render({}), "--mount=type=bind,from=requirements,target=/mnt,rw"));
 }
 
+TEST_CASE("plan: a wheel is built alone, and nothing of the build stays") {
+  const Fixture fixture;
+  plan::WheelBuild build{.base = fixture.base,
+                         .python = "python3",
+                         .source = "source/a b-1.tar.gz",
+                         .is_archive = true,
+                         .name = "a b-1.tar.gz",
+                         .options = ".autopack/options.txt",
+                         .environment = {{"CC", "gcc -m64"}}};
+  const auto text = plan::render_wheel_build(build, {.base = "x@sha256:1", .pip_settings = "pip"});
+  CHECK(has(text,
+            "FROM x@sha256:1 AS build\nUSER root\nCOPY [\"source/a b-1.tar.gz\", \"/mnt/\"]\n"));
+  CHECK(has(text, "--mount=type=bind,source=pip,target="));
+  CHECK(has(text, "export CC='gcc -m64' && "));
+  CHECK(has(text, "--requirement .autopack/options.txt"));
+  CHECK(has(text,
+            "'./a b-1.tar.gz'\n\nFROM scratch\nCOPY --from=build [\"/wheels/\", \"/wheels/\"]\n"));
+  build.is_archive = false;
+  build.options.reset();
+  const auto classic = plan::render_wheel_build(
+      build, {.buildkit = false, .base = "x@sha256:1", .pip_settings = "pip"});
+  CHECK(has(classic, "ADD [\"source/a b-1.tar.gz\""));
+  CHECK_FALSE(has(classic, "--mount"));
+  CHECK_FALSE(has(classic, "--requirement"));
+  CHECK(has(classic, "COPY [\"pip\""));
+}
+
 TEST_CASE("plan: the dialect says what is built on and where the files stand") {
   const std::string text =
       render({}, {.base = "example.org/base@sha256:00", .pip_settings = "s", .root = "project"});

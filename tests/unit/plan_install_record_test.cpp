@@ -87,3 +87,28 @@ TEST_CASE("a record that is none is not believed") {
   REQUIRE(record);
   CHECK(record->written == std::vector<std::string>{"a.egg-info/PKG-INFO", "z.py"});
 }
+
+TEST_CASE("a record of what was looked at holds until that changes") {
+  Fixture fixture;
+  fixture.project.package->installs = true;
+  const project::LookedAt looked{
+      .read = {"setup.py", "notes.md"}, .asked = {"setup.py", "src", "trainer"}, .listed = {""}};
+  const auto text = plan::write_install_record(fixture.plan(), looked, "setuptools.build_meta");
+  const auto record = plan::parse_install_record(text);
+  REQUIRE(record);
+  CHECK(record->written.empty());
+  CHECK_FALSE(plan::why_outdated(*record, fixture.plan()));
+  fixture.tree.file("trainer/task.py", "print(2)\n");
+  CHECK_FALSE(plan::why_outdated(*record, fixture.plan()));
+  Fixture edited = fixture;
+  edited.tree.file("notes.md", "other");
+  CHECK(plan::why_outdated(*record, edited.plan()) ==
+        "pyproject.toml reads notes.md, which changed");
+  edited = fixture;
+  edited.tree.file("src/a.py", "");
+  CHECK(plan::why_outdated(*record, edited.plan()) == "setuptools looks for src, which is new");
+  edited = fixture;
+  edited.tree.file("more/a.py", "");
+  CHECK(plan::why_outdated(*record, edited.plan()) ==
+        "setuptools lists ., which holds other names now");
+}

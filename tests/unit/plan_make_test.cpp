@@ -19,7 +19,7 @@ std::vector<std::string> messages(const Fixture& fixture) {
   } catch (const Error& error) {
     CHECK(error.kind() == ErrorKind::project);
     for (const Problem& problem : error.problems()) {
-      texts.push_back(problem.message + " | " + problem.origin);
+      texts.push_back(problem.message + " | " + problem.origin.value_or(""));
     }
     if (texts.empty()) {
       texts.push_back(error.message());
@@ -82,9 +82,10 @@ TEST_CASE("plan: how an entry starts") {
       {{EntryKind::python_script, "-c.py", "-c.py"}, {"python3", "./-c.py"}},
   };
   for (const Case& one : cases) {
-    CAPTURE(one.entry.file);
+    const auto& file = one.entry.file.value();
+    CAPTURE(file);
     Fixture fixture;
-    fixture.tree = source::MemoryTree{{one.entry.file, "x"}};
+    fixture.tree = source::MemoryTree{{file, "x"}};
     fixture.project = {.entry = one.entry};
     const plan::ReadablePlan plan = fixture.plan();
     CHECK(plan.entrypoint == one.entrypoint);
@@ -125,7 +126,7 @@ TEST_CASE("plan: ignored files stay out, and what comes back brings its director
 
 TEST_CASE("plan: python and pip come by apt where the base has none") {
   Fixture fixture;
-  fixture.base.python = "";
+  fixture.base.python = std::nullopt;
   fixture.base.pip = false;
   fixture.options.system_packages = {"git", "libgomp1"};
   const plan::ReadablePlan plan = fixture.plan();

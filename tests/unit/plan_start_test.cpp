@@ -141,6 +141,13 @@ TEST_CASE("start: the system's part of an installation") {
   CHECK(holds(start.advice(), "warning: `git+https://example.com/a` is fetched by git"));
   start.options.system_packages = {"git"};
   CHECK(start.advice(Strings{}).empty());
+  start.options.system_packages = {};
+  const std::string commit{
+      "a @ git+https://example.com/a@0123456789012345678901234567890123456789"};
+  start.request.requirements = {commit, "b==1"};
+  CHECK(start.advice(Strings{}).empty());
+  start.request.requirements = {commit, "b>1"};
+  CHECK(holds(start.advice(Strings{}), "is fetched by git"));
   start.request.requirements = {"opencv-python"};
   CHECK(holds(start.advice(Strings{}), "warning: `opencv-python` loads libGL"));
   CHECK(start.advice(Strings{"library:libGL.so.1"}).empty());

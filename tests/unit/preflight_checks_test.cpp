@@ -20,9 +20,9 @@ public:
 
   std::string describe() const override { return "test"; }
 
-  std::string project() const override { return {}; }
+  std::optional<std::string> project() const override { return {}; }
 
-  std::string quota_project() const override { return "payer"; }
+  std::optional<std::string> quota_project() const override { return "payer"; }
 };
 
 /// A repository that has what it is given.
@@ -60,7 +60,9 @@ public:
     return blobs_.at(blob.digest.str());
   }
 
-  void put_manifest(const registry::StoredManifest&, const std::string&) override { unexpected(); }
+  void put_manifest(const registry::StoredManifest&, const std::optional<std::string>&) override {
+    unexpected();
+  }
 
   bool has_blob(const Digest&) override { return unexpected(), false; }
 
@@ -69,7 +71,7 @@ public:
   }
 
   registry::PushedBlob push_blob(const registry::Blob&, const registry::Progress&) override {
-    return unexpected(), registry::PushedBlob{};
+    return unexpected(), registry::PushedBlob{.digest = sha256("")};
   }
 
   void begin_uploads(std::size_t) override { unexpected(); }
@@ -128,9 +130,10 @@ struct Fixture {
     found = run(job, sources);
     std::vector<std::string> words;
     for (const auto& finding : found) {
-      words.push_back(finding.check + " " + std::string{to_string(finding.outcome)});
-      const bool is_bad = finding.outcome == Result::error || finding.outcome == Result::warning;
-      CHECK((!is_bad || !finding.remedies.empty()));
+      words.push_back(finding.check.value_or("") + " " + std::string{to_string(finding.severity)});
+      const bool is_bad =
+          finding.severity == Severity::error || finding.severity == Severity::warning;
+      CHECK((!is_bad || !finding.hints.empty()));
     }
     return join(words, ", ");
   }
@@ -145,7 +148,7 @@ struct Fixture {
   std::map<std::string, registry::StoredManifest> manifests{};
   std::map<std::string, std::string> blobs{};
   std::optional<registry::Refused> refusal{};
-  Findings found{};
+  Problems found{};
 };
 
 }  // namespace
@@ -164,7 +167,7 @@ TEST_CASE("a project that is not there is found") {
   CHECK(f.outcomes(check_project) == "project error");
   f.http.on("GET " + crm, 403, status_body("PERMISSION_DENIED", "SERVICE_DISABLED"));
   CHECK(f.outcomes(check_project) == "project unknown");
-  CHECK(f.found[0].remedies[0] ==
+  CHECK(f.found[0].hints[0] ==
         "gcloud services enable cloudresourcemanager.googleapis.com --project=p");
   f.http.on("GET " + crm, 200, R"({"lifecycleState": "DELETE_REQUESTED"})");
   CHECK(f.outcomes(check_project) == "project error");
@@ -209,7 +212,7 @@ TEST_CASE("the right to create the job is asked for") {
   CHECK(f.outcomes(check_permissions) == "permission error");
   f.http.on(url, 401, "{}");
   CHECK(f.outcomes(check_permissions) == "permission unknown");
-  CHECK(f.found[0].remedies[0] == "gcloud auth application-default login");
+  CHECK(f.found[0].hints[0] == "gcloud auth application-default login");
 }
 
 TEST_CASE("a quota is asked for by its metric") {
@@ -252,7 +255,7 @@ TEST_CASE("the service account is there, of the project, and may be used") {
 TEST_CASE("an account that may not write logs is told") {
   Fixture f;
   f.job.service_account = "a@p.iam.gserviceaccount.com";
-  const std::string member = "serviceAccount:" + f.job.service_account;
+  const std::string member = "serviceAccount:" + *f.job.service_account;
   const auto logs = [&](int status, const std::string& body) {
     f.http.on("POST " + crm + ":getIamPolicy", status, body);
     return f.outcomes(check_log_writer);
@@ -278,7 +281,7 @@ TEST_CASE("the repository of the image takes a push") {
   CHECK(repository(R"({"format": "DOCKER", "mode": "VIRTUAL_REPOSITORY"})") == "repository error");
   const std::string immutable = R"({"format": "DOCKER", "dockerConfig": {"immutableTags": true}})";
   CHECK(repository(immutable) == "repository ok, upload-permission ok, tag ok");
-  f.manifests["v1"] = {};
+  f.manifests.insert_or_assign("v1", registry::StoredManifest{.digest = sha256("")});
   CHECK(repository(immutable) == "repository ok, upload-permission ok, tag error");
   f.http.on(test, 200, "{}");
   CHECK(repository(R"({"format": "DOCKER"})") == "repository ok, upload-permission error");
@@ -296,7 +299,7 @@ TEST_CASE("a missing repository is an error unless it will be made") {
   f.package("us-central1-docker.pkg.dev/p/r/i");
   f.http.on("GET " + repository_url, 404, status_body("NOT_FOUND"));
   CHECK(f.outcomes(check_repository) == "repository error");
-  CHECK(f.found[0].remedies[0] ==
+  CHECK(f.found[0].hints[0] ==
         "gcloud artifacts repositories create r --location=us-central1 --project=p "
         "--repository-format=docker");
   f.job.packaged->is_default_name = true;
@@ -363,7 +366,8 @@ TEST_CASE("the service agent's right to read an image of another project") {
 
 TEST_CASE("an image in a registry is looked at without being pulled") {
   Fixture f;
-  const PlannedPool pool{.machine_type = "a2-highgpu-1g", .accelerator_type = "NVIDIA_TESLA_A100"};
+  const job::Pool pool{
+      .machine = job::Machine{.type = "a2-highgpu-1g", .accelerator = "NVIDIA_TESLA_A100"}};
   const auto look = [&](const PlannedJob&, const Sources& sources) {
     return check_remote_image(image::Reference::parse("gcr.io/p/i:v1"), {&pool}, sources);
   };
@@ -377,23 +381,66 @@ TEST_CASE("an image in a registry is looked at without being pulled") {
     const auto digest = sha256(config);
     f.blobs[digest.str()] = config;
     const std::string type{image::media_type::oci_manifest};
-    f.manifests["v1"] = {.media_type = type,
-                         .text = json{{"schemaVersion", 2},
-                                      {"mediaType", type},
-                                      {"config",
-                                       {{"mediaType", image::media_type::oci_config},
-                                        {"digest", digest.str()},
-                                        {"size", config.size()}}},
-                                      {"layers",
-                                       {{{"mediaType", image::media_type::oci_layer},
-                                         {"digest", digest.str()},
-                                         {"size", 1000}}}}}
-                                     .dump()};
+    std::string text = json{{"schemaVersion", 2},
+                            {"mediaType", type},
+                            {"config",
+                             {{"mediaType", image::media_type::oci_config},
+                              {"digest", digest.str()},
+                              {"size", config.size()}}},
+                            {"layers",
+                             {{{"mediaType", image::media_type::oci_layer},
+                               {"digest", digest.str()},
+                               {"size", 1000}}}}}
+                           .dump();
+    const auto stored = sha256(text);
+    f.manifests.insert_or_assign(
+        "v1",
+        registry::StoredManifest{.media_type = type, .text = std::move(text), .digest = stored});
     return f.outcomes(look);
   };
   CHECK(has("amd64", "12.1") == "image ok");
   CHECK(has("arm64", "12.1") == "architecture error");
   CHECK(has("amd64", "10.1") == "cuda error");
+}
+
+TEST_CASE("an index in a registry needs an image for the pool's machines") {
+  Fixture f;
+  const job::Pool pool{.machine = job::Machine{.type = "n1-standard-4"}};
+  const std::string config =
+      R"({"os": "linux", "architecture": "arm64", "config": {}, "rootfs": {"diff_ids": []}})";
+  const auto put = [&](const std::string& reference, const std::string& text) {
+    f.manifests.insert_or_assign(reference,
+                                 registry::StoredManifest{.text = text, .digest = sha256(text)});
+  };
+  const auto digest = sha256(config);
+  f.blobs[digest.str()] = config;
+  const std::string manifest = json{
+      {"schemaVersion", 2},
+      {"config", {{"digest", digest.str()}, {"size", config.size()}}},
+      {"layers", json::array()}}.dump();
+  const std::string named = sha256(manifest).str();
+  put(named, manifest);
+  const auto with = [&](const std::vector<std::pair<std::string, std::string>>& platforms) {
+    json entries = json::array();
+    for (const auto& one : platforms) {
+      json entry{{"digest", named}, {"size", manifest.size()}};
+      if (!one.first.empty()) {
+        entry["platform"] = {{"os", one.first}, {"architecture", one.second}};
+      }
+      entries.push_back(std::move(entry));
+    }
+    put("v1", json{{"schemaVersion", 2}, {"manifests", std::move(entries)}}.dump());
+    return f.outcomes([&](const PlannedJob&, const Sources& sources) {
+      return check_remote_image(image::Reference::parse("gcr.io/p/i:v1"), {&pool}, sources);
+    });
+  };
+  CHECK(with({{"linux", "arm64"}, {"linux", "amd64"}}) == "image ok");
+  CHECK(with({{"linux", "arm64"}, {"unknown", "unknown"}}) == "architecture error");
+  CHECK(with({{"windows", "amd64"}}) == "architecture error");
+  CHECK(with({{"unknown", "unknown"}}) == "architecture error");
+  CHECK(with({}) == "architecture error");
+  // The configuration tells what the index does not.
+  CHECK(with({{"", ""}}) == "architecture error");
 }
 
 TEST_CASE("buckets, their place and who may use them") {
@@ -429,10 +476,10 @@ TEST_CASE("a TensorBoard, a network and a persistent resource are there") {
   f.job.tensorboard = "projects/p/locations/us-central1/tensorboards/1";
   f.job.network = "projects/42/global/networks/net";
   f.job.persistent_resource = "pr";
-  f.job.pools = {{.machine_type = "n1-standard-4"}};
+  f.job.pools = {{.machine = job::Machine{.type = "n1-standard-4"}}};
   const std::string vertex = "GET https://us-central1-aiplatform.googleapis.com/v1/";
-  const std::string board = vertex + f.job.tensorboard;
-  const std::string network = "GET https://compute.googleapis.com/compute/v1/" + f.job.network;
+  const std::string board = vertex + *f.job.tensorboard;
+  const std::string network = "GET https://compute.googleapis.com/compute/v1/" + *f.job.network;
   const std::string resource = vertex + "projects/p/locations/us-central1/persistentResources/pr";
   f.http.on(board, 200, "{}");
   CHECK(f.outcomes(check_tensorboard) == "tensorboard ok");
@@ -493,22 +540,22 @@ TEST_CASE("checks run at once, and what has no answer at the end is unknown") {
   const auto ask = [&](const std::string& url) {
     return [&http, url] {
       static_cast<void>(http.send({.url = url}));
-      return Findings{};
+      return Problems{};
     };
   };
   const std::vector<Check> checks{
       {"slow", "the slow one", ask("http://slow/")},
       {"gone", "the one that is gone", ask("http://gone/")},
       {"bug", "the one that is broken", ask("http://unexpected/")},
-      {"good", "the good one", [] { return Findings{ok("good", "fine")}; }}};
+      {"good", "the good one", [] { return Problems{ok("good", "fine")}; }}};
   const auto findings = run_checks(checks, stop, user, std::chrono::milliseconds{50});
   REQUIRE(findings.size() == 4);
-  CHECK(findings[0].outcome == Result::unknown);
-  CHECK(findings[0].why == "no answer within 0.05 s");
-  CHECK(findings[1].outcome == Result::unknown);
-  CHECK(findings[1].why == "cannot connect");
-  CHECK(findings[2].outcome == Result::unknown);
-  CHECK(findings[3].outcome == Result::ok);
+  CHECK(findings[0].severity == Severity::unknown);
+  CHECK(findings[0].reason == "no answer within 0.05 s");
+  CHECK(findings[1].severity == Severity::unknown);
+  CHECK(findings[1].reason == "cannot connect");
+  CHECK(findings[2].severity == Severity::unknown);
+  CHECK(findings[3].severity == Severity::ok);
 }
 
 TEST_CASE("the user's interruption ends the checks") {
@@ -519,7 +566,7 @@ TEST_CASE("the user's interruption ends the checks") {
   http.hang("GET http://slow/", stop);
   const std::vector<Check> checks{{"slow", "the slow one", [&] {
                                      static_cast<void>(http.send({.url = "http://slow/"}));
-                                     return Findings{};
+                                     return Problems{};
                                    }}};
   CHECK_THROWS_AS(run_checks(checks, stop, user), Error);
 }

@@ -17,9 +17,9 @@ public:
 
   std::string describe() const override { return "a test"; }
 
-  std::string project() const override { return {}; }
+  std::optional<std::string> project() const override { return {}; }
 
-  std::string quota_project() const override { return {}; }
+  std::optional<std::string> quota_project() const override { return {}; }
 };
 
 Environment environment(const std::string& name, const std::string& value) {
@@ -31,63 +31,64 @@ Environment environment(const std::string& name, const std::string& value) {
 TEST_CASE("an engine is told with its address, its lack of BuildKit as a warning") {
   const engine::Endpoint endpoint{.url = "tcp://user:secret@host:1", .origin = "DOCKER_HOST"};
   const auto good = judge_engine({.version = "20.10", .buildkit = true}, endpoint);
-  CHECK(good.outcome == Result::ok);
-  CHECK(good.what.find("DOCKER_HOST") != std::string::npos);
-  CHECK(good.what.find("secret") == std::string::npos);
-  CHECK(judge_engine({.version = "4", .podman = true}, endpoint).outcome == Result::warning);
+  CHECK(good.severity == Severity::ok);
+  CHECK(good.message.find("DOCKER_HOST") != std::string::npos);
+  CHECK(good.message.find("secret") == std::string::npos);
+  CHECK(judge_engine({.version = "4", .podman = true}, endpoint).severity == Severity::warning);
 }
 
 TEST_CASE("an engine that is not there is an error, one that is silent is not") {
-  const auto findings = or_error("engine", []() -> Findings {
+  const auto findings = or_error("engine", []() -> Problems {
     throw Error(ErrorKind::environment, "no engine").cause("why").hint("start it");
   });
   REQUIRE(findings.size() == 1);
-  CHECK(findings[0].outcome == Result::error);
-  CHECK(findings[0].why == "why");
-  CHECK(findings[0].remedies == std::vector<std::string>{"start it"});
+  CHECK(findings[0].severity == Severity::error);
+  CHECK(findings[0].reason == "why");
+  CHECK(findings[0].hints == std::vector<std::string>{"start it"});
   CHECK_THROWS_AS(or_error("engine",
-                           []() -> Findings {
+                           []() -> Problems {
                              throw http::TransportError{http::TransportError::Reason::timeout, "x"};
                            }),
                   http::TransportError);
   CHECK_THROWS_AS(
-      or_error("engine", []() -> Findings { throw Error(ErrorKind::interrupted, "late"); }), Error);
+      or_error("engine", []() -> Problems { throw Error(ErrorKind::interrupted, "late"); }), Error);
 }
 
 TEST_CASE("space and proxy of the engine") {
   const Environment none;
   CHECK(judge_settings({}, none).empty());
-  CHECK(judge_settings({.free_bytes = 1'000'000}, none)[0].outcome == Result::warning);
-  CHECK(judge_settings({.free_bytes = 90'000'000'000}, none)[0].outcome == Result::ok);
+  CHECK(judge_settings({.free_bytes = 1'000'000}, none)[0].severity == Severity::warning);
+  CHECK(judge_settings({.free_bytes = 90'000'000'000}, none)[0].severity == Severity::ok);
   const auto proxied = environment("https_proxy", "http://user:secret@proxy:1");
   const auto found = judge_settings({}, proxied);
   REQUIRE(found.size() == 1);
-  CHECK(found[0].outcome == Result::warning);
-  CHECK(found[0].remedies[0].find("secret") == std::string::npos);
-  CHECK(judge_settings({.https_proxy = "http://proxy:1"}, proxied)[0].outcome == Result::ok);
+  CHECK(found[0].severity == Severity::warning);
+  CHECK(found[0].hints[0].find("secret") == std::string::npos);
+  CHECK(judge_settings({.https_proxy = "http://proxy:1"}, proxied)[0].severity == Severity::ok);
 }
 
 TEST_CASE("logins, sudo, credentials and settings") {
-  CHECK(judge_login(registry::Credential{.username = "me", .origin = "a file"}, "h").outcome ==
-        Result::ok);
-  CHECK(judge_login(std::nullopt, "eu.gcr.io").remedies[0] ==
+  CHECK(judge_login(registry::Credential{.username = "me", .origin = "a file"}, "h").severity ==
+        Severity::ok);
+  CHECK(judge_login(std::nullopt, "eu.gcr.io").hints[0] ==
         "gcloud auth configure-docker eu.gcr.io");
-  CHECK(judge_login(std::nullopt, "h:5000").remedies[0] == "docker login h:5000");
+  CHECK(judge_login(std::nullopt, "h:5000").hints[0] == "docker login h:5000");
   CHECK(judge_sudo(environment("SUDO_USER", "me")).size() == 1);
   CHECK(judge_sudo(environment("SUDO_USER", "root")).empty());
   CHECK(judge_sudo({}).empty());
   const Source source;
   const auto good = judge_credentials(source, {.expires_at = 4000}, 400);
-  CHECK(good.outcome == Result::ok);
-  CHECK(good.why == "the token ends in 60 min and is renewed");
-  CHECK(judge_credentials(source, {}, 400).outcome == Result::warning);
-  CHECK(judge_setting("c", "project", {.value = "p", .origin = "o"}, {"x"}).outcome == Result::ok);
-  CHECK(judge_setting("c", "project", {}, {"x"}).outcome == Result::error);
+  CHECK(good.severity == Severity::ok);
+  CHECK(good.reason == "the token ends in 60 min and is renewed");
+  CHECK(judge_credentials(source, {}, 400).severity == Severity::warning);
+  CHECK(judge_setting("c", "project", {.value = "p", .origin = "o"}, {"x"}).severity ==
+        Severity::ok);
+  CHECK(judge_setting("c", "project", {}, {"x"}).severity == Severity::error);
 }
 
 TEST_CASE("findings are told in 80 columns, long commands in lines that go on") {
   const std::string name(60, 'n');
-  const Findings findings{
+  const Problems findings{
       failing("a", "what is wrong with a thing whose name is long `" + name + "`", "why",
               {"gcloud artifacts repositories create autopack --location=us-central1 "
                "--project=p --repository-format=docker",

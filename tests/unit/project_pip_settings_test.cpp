@@ -43,7 +43,7 @@ TEST_CASE("a machine without settings gives none") {
   const Machine machine;
   const auto settings = machine.find();
   CHECK(settings.files.empty());
-  CHECK(settings.description.empty());
+  CHECK_FALSE(settings.description);
   CHECK_FALSE(settings.has_credentials);
 }
 
@@ -122,7 +122,7 @@ TEST_CASE("netrc entries of the index hosts come along, others do not") {
   const auto settings = machine.find();
   CHECK(settings.files.at("netrc").reveal() == "machine INDEX.corp login me password hunter2\n");
   CHECK(settings.has_credentials);
-  CHECK(settings.description.find("hunter2") == std::string::npos);
+  CHECK(settings.description.value().find("hunter2") == std::string::npos);
   CHECK(
       settings.files.at("environment").reveal().find("export NETRC=/var/cache/autopack/netrc\n") !=
       std::string::npos);

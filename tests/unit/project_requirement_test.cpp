@@ -68,6 +68,8 @@ TEST_CASE("requirements are normalised or refused with the reason") {
       {"a @", "! `a @` names no URL after `@`"},
       {"a;", "a"},
       {"a==${V}", "a==${V}"},
+      {"a  8b 9c==${V}", "a 8b 9c==${V}"},
+      {"a -b==${V}", "a -b==${V}"},
       {"${NAME}==1", "${NAME}==1"},
       {"a; ${MARKER}", "a; ${MARKER}"},
       {"a==${v}", "! `a==${v}` is not a requirement: cannot read `==${v}` after the name"},
@@ -88,6 +90,14 @@ TEST_CASE("requirements are normalised or refused with the reason") {
     }
     CHECK(text_of(text) == expected);
   }
+}
+
+TEST_CASE("what a requirement does not say is not there") {
+  CHECK_FALSE(parse_requirement("six;").marker);
+  CHECK_FALSE(parse_requirement("${SIX}").name);
+  CHECK_FALSE(parse_requirement("./lib").name);
+  CHECK_FALSE(parse_requirement("!").hint);
+  CHECK_FALSE(split_requirements("--pre").at(0).requirement);
 }
 
 TEST_CASE("names, archives and wheels are told apart as pip does") {
@@ -167,7 +177,7 @@ TEST_CASE("options that autopack does not know are passed on with what may be th
   CHECK(read("a -C k=v").options == Options{{"--config-settings", "k=v"}});
   CHECK(read("-xv").options == Options{{"-x", "v"}});
   CHECK(similar_option("--indx-url") == "did you mean `--index-url`?");
-  CHECK(similar_option("--uploaded-prior-to").empty());
+  CHECK_FALSE(similar_option("--uploaded-prior-to"));
 }
 
 TEST_CASE("lines end where Python's splitlines ends them") {
@@ -248,7 +258,9 @@ TEST_CASE("no bytes upset the requirement parser") {
       CHECK(line.first >= last);
       CHECK(line.last >= line.first);
       last = line.last;
-      const auto requirement = parse_requirement(line.requirement);
+      CHECK(line.requirement != "");
+      const auto requirement = parse_requirement(line.requirement.value_or(""));
+      CHECK_FALSE((requirement.name == "" || requirement.marker == "" || requirement.hint == ""));
       if (requirement.kind != Requirement::Kind::malformed) {
         CHECK_FALSE(normalised(requirement).empty());
         CHECK(requirement.problem.empty());

@@ -24,7 +24,7 @@ std::string findings(const source::Tree& tree, const Request& request) {
     std::string text;
     for (const auto& problem : error.problems()) {
       text += (text.empty() ? "" : "\n") + problem.message;
-      text += problem.origin.empty() ? "" : " (" + problem.origin + ")";
+      text += problem.origin ? " (" + *problem.origin + ")" : "";
       for (const auto& hint : problem.hints) {
         text += " [" + hint + "]";
       }
@@ -53,7 +53,7 @@ std::string entry_of(const source::Tree& tree, const Request& request) {
   const char* const kind = entry.kind == EntryKind::module          ? "module"
                            : entry.kind == EntryKind::python_script ? "python"
                                                                     : "shell";
-  return std::string{kind} + " " + entry.value + " " + entry.file;
+  return std::string{kind} + " " + entry.value + " " + entry.file.value_or("");
 }
 
 /// What a script project with these requirements complains about.

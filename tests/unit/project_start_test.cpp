@@ -20,7 +20,7 @@ std::string text_of(const Problems& problems) {
   std::string text;
   for (const auto& problem : problems) {
     text += (text.empty() ? "" : "\n") + problem.message;
-    text += problem.origin.empty() ? "" : " (" + problem.origin + ")";
+    text += problem.origin ? " (" + *problem.origin + ")" : "";
     for (const auto& hint : problem.hints) {
       text += " [" + hint + "]";
     }
@@ -58,9 +58,9 @@ Strings started_by(const std::string& script, std::map<std::string, std::string>
   files.emplace("pkg/task.py", "");
   Strings all;
   for (const auto& one : scan(MemoryTree{files}, {.script = "scripts/train.sh"}).started) {
-    all.push_back(fmt::format("{} {} -> {} in {}", one.origin, one.value,
-                              one.kind == EntryKind::installed_module ? "elsewhere" : one.file,
-                              one.root));
+    all.push_back(fmt::format(
+        "{} {} -> {} in {}", one.origin, one.value,
+        one.kind == EntryKind::installed_module ? "elsewhere" : one.file.value_or(""), one.root));
   }
   return all;
 }
@@ -245,17 +245,99 @@ TEST_CASE("start: conda's environment file and lock files are never silently ign
   CHECK(conda.requirements == Strings{"einops==0.6", "wandb"});
   CHECK(text_of(conda.warnings).find("(environment.yml:12) [--requirements-file=FILE]") !=
         std::string::npos);
-  CHECK(conda.conda.file == "environment.yml");
-  CHECK(conda.conda.packages == Strings{"numpy", "pytorch"});
-  for (const auto* const file : {"uv.lock", "poetry.lock", "pdm.lock", "pylock.toml", "Pipfile",
-                                 "Pipfile.lock", "conda-lock.yml"}) {
+  REQUIRE(conda.conda);
+  CHECK(conda.conda->file == "environment.yml");
+  CHECK(conda.conda->packages == Strings{"numpy", "pytorch"});
+  for (const auto* const file : {"Pipfile", "conda-lock.yml", "pixi.lock"}) {
     CHECK(text_of(scanned(file, "").warnings).find(fmt::format("`{}` is there", file)) !=
           std::string::npos);
   }
-  CHECK(text_of(scanned("uv.lock", "").warnings).find("[uv export ") != std::string::npos);
-  CHECK(scan(MemoryTree{{"task.py", ""}, {"uv.lock", ""}},
+  CHECK(text_of(scanned("Pipfile", "").warnings).find("[pipenv lock]") != std::string::npos);
+  CHECK(scan(MemoryTree{{"task.py", ""}, {"Pipfile", ""}},
              {.script = "task.py", .requirements = {"six"}})
             .warnings.empty());
+}
+
+TEST_CASE("start: a lock says what is installed where no requirements file does") {
+  const auto locked = [](std::map<std::string, std::string> files, Request request = {}) {
+    files["task.py"];
+    request.script = "task.py";
+    const auto project = scan(MemoryTree{files}, request);
+    return std::pair{project.lock ? project.lock->file : "", text_of(project.warnings)};
+  };
+  const auto only = [](const char* file) { return std::pair{std::string{file}, std::string{}}; };
+  for (const auto* const file :
+       {"pylock.toml", "pylock.gpu.toml", "uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock"}) {
+    const std::string text = "strategy = [\"inherit_metadata\"]\n";
+    CHECK(locked({{file, text}}) == only(file));
+    CHECK(locked({{file, text}}, {.lock = "none"}) == only(""));
+    CHECK(locked({{file, text}, {"requirements.txt", "six"}}) == only(""));
+    CHECK(locked({{file, text}, {"requirements.txt", "six"}}, {.lock = file}) == only(file));
+  }
+  CHECK(locked({{"uv.lock", ""}, {"environment.yml", "dependencies:\n  - pip:\n    - six\n"}}) ==
+        only(""));
+  CHECK(locked({{"uv.lock", ""}, {".dockerignore", "uv.lock\n"}}) == only(""));
+  CHECK(locked({{"uv.lock", ""}, {"poetry.lock", ""}}) ==
+        std::pair{std::string{"uv.lock"},
+                  std::string{"`uv.lock` says what is installed, `poetry.lock` does not "
+                              "[--lock=poetry.lock]"}});
+  CHECK(locked({{"locks/uv.lock", ""}}) == only(""));
+  CHECK(locked({{"locks/uv.lock", ""}}, {.lock = "./locks/uv.lock"}) == only("locks/uv.lock"));
+}
+
+TEST_CASE("start: a lock that leaves something open is passed over unless it is named") {
+  struct Row {
+    const char* file;
+    const char* text;
+    const char* told;
+  };
+
+  for (const auto& [file, text, told] : std::vector<Row>{
+           {"poetry.lock", "[metadata]\nlock-version = \"2.0\"\n", "lock-version \"2.0\""},
+           {"poetry.lock", "[package.source]\ntype = \"git\"\n", "line 2 names a package"},
+           {"pdm.lock", "[metadata]\nstrategy = []\n", "leaves the choice to PDM"},
+           {"uv.lock", "[[package]]\nname = \"x\"\nsource = { git = \"y\" }\n", "line 3 names"},
+           {"uv.lock", "source = { editable = \"libs/x\" }\n", "line 1 names a package"},
+           {"pylock.toml", "[[packages]]\n[packages.vcs]\n", "line 2 names a package"},
+           {"Pipfile.lock", "{\n  \"git\": \"y\"\n", "line 2 names a package"},
+       }) {
+    const auto& shown = file;  // clang 14 captures no binding
+    CAPTURE(shown);
+    const MemoryTree tree{{"task.py", ""}, {file, text}};
+    const auto project = scan(tree, {.script = "task.py"});
+    CHECK_FALSE(project.lock);
+    CHECK(text_of(project.warnings).find(told) != std::string::npos);
+    const auto named = scan(tree, {.script = "task.py", .lock = file});
+    CHECK(named.lock);
+  }
+  for (const auto* const text :
+       {"source = { editable = \".\" }\n", "source = { virtual = \".\" }\n",
+        "source = { registry = \"x\" }\n"}) {
+    const auto project =
+        scan(MemoryTree{{"task.py", ""}, {"uv.lock", text}}, {.script = "task.py"});
+    CHECK(project.lock);
+    CHECK(project.warnings.empty());
+  }
+}
+
+TEST_CASE("start: extras and groups are those of the lock, and normalised") {
+  const MemoryTree tree{{"task.py", ""}, {"uv.lock", ""}};
+  const auto project =
+      scan(tree, {.script = "task.py", .package_extras = {"My.GPU"}, .groups = {"train", "a_b"}});
+  CHECK(project.lock == Lock{.file = "uv.lock", .extras = {"my-gpu"}, .groups = {"a-b", "train"}});
+  CHECK(project.requirements.empty());
+}
+
+TEST_CASE("start: a lock that is none is refused by its name") {
+  const MemoryTree tree{{"task.py", ""}, {"uv.lock", ""}, {"my.lock", ""}, {"six.txt", "six"}};
+  const auto refused = [&](const char* lock, Strings files = {}) {
+    return refusal(tree,
+                   {.script = "task.py", .requirement_files = std::move(files), .lock = lock});
+  };
+  CHECK(refused("my.lock").starts_with("`my.lock` is not the name of a lock (lock)"));
+  CHECK(refused("uv.lok") == "lock `uv.lok` does not exist (lock) [did you mean `uv.lock`?]");
+  CHECK(refused("../uv.lock") == "`../uv.lock` leads out of the working directory (lock)");
+  CHECK(refused("uv.lock", {"six.txt"}) == "`lock` and `requirements-file` exclude each other");
 }
 
 TEST_CASE("start: extras and groups of the project, whose name is never asked of an index") {
@@ -288,9 +370,12 @@ TEST_CASE("start: variables for the installation hold no secret") {
     return read_build_environment(values, problems);
   };
   CHECK(read({"FORCE_CUDA=1", "TORCH_CUDA_ARCH_LIST=8.0;9.0", "EMPTY="}).size() == 3);
+  CHECK(read({"TOKENIZERS_PARALLELISM=false", "MAX_TOKENS=512", "TOKENIZER=gpt2"}).size() == 3);
   CHECK(problems.empty());
-  for (const auto* const bad : {"x", "1A=b", "A B=c", "=c", "HF_TOKEN=abc", "DB_PASSWORD=x",
-                                "URL=https://me:word@example.com/x"}) {
+  for (const auto* const bad :
+       {"x", "1A=b", "A B=c", "=c", "HF_TOKEN=abc", "DB_PASSWORD=x", "HF_TOKEN_2=abc", "TOKEN1=abc",
+        "TOKENS=a,b", "NPM_AUTHTOKEN=7", "TOKENFILE=x", "TOKENIZER_TOKEN=7",
+        "URL=https://me:word@example.com/x"}) {
     CHECK(read({bad}).empty());
     CHECK(problems.size() == 1);
     CHECK(text_of(problems).find("word@") == std::string::npos);

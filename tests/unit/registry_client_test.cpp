@@ -128,7 +128,7 @@ TEST_CASE("challenges are read as servers write them") {
   CHECK(one[0].get("service") == "reg, istry");
   CHECK(one[0].get("scope") == "repository:a/b:pull,push");
   CHECK(one[0].get("error") == "invalid");
-  CHECK(one[0].get("none").empty());
+  CHECK_FALSE(one[0].get("none"));
   const auto two = parse_challenges(R"(BASIC Realm="a \"b\"", Bearer realm=x)");
   REQUIRE(two.size() == 2);
   CHECK(two[0].get("realm") == "a \"b\"");

@@ -262,3 +262,89 @@ TEST_CASE("X-Registry-Auth is padded base64 of what the engine reads") {
   CHECK(autopack::parse_json(base64_decode(token.reveal()).value()) ==
         nlohmann::json{{"identitytoken", "r"}, {"serveraddress", "a.example"}});
 }
+
+TEST_CASE("a login's entry is read as go-containerregistry reads it") {
+  struct Row {
+    const char* entry;
+    const char* login;  ///< `USER:PASSWORD`, `refused` or `anonymous`
+  };
+
+  for (const auto& row : std::vector<Row>{
+           {R"({"username":"user","password":"pass"})", "user:pass"},
+           {R"({"auth":"dXNlcjpwYXNz"})", "user:pass"},
+           {R"({"auth":"dXNlcjpwYXNz","username":"foo","password":"bar"})", "user:pass"},
+           {R"({"auth":"dXNlcjpwYXNzd29yZA=="})", "user:password"},
+           {R"({"auth":"bad-auth-bad"})", "refused"},
+           {R"({"auth":"Zm9vYmFy"})", "refused"},
+           {R"({})", "anonymous"},
+           // There a name that is no text is refused.
+           {R"({"username":true})", "anonymous"},
+       }) {
+    CAPTURE(row.entry);
+    const Home home;
+    home.config(R"({"auths":{"test.io":)" + std::string{row.entry} + "}}");
+    std::string shown = "refused";
+    try {
+      const auto login = home.source()("test.io/my-repo");
+      shown = login ? login->username + ":" + login->password.reveal() : "anonymous";
+    } catch (const Error& error) {
+      CHECK(error.kind() == ErrorKind::usage);
+    }
+    CHECK(shown == row.login);
+  }
+}
+
+TEST_CASE("files of logins come one after the other as go-containerregistry has them") {
+  Home home;
+  const auto all = [&] {
+    const Environment environment{home.variables};
+    const auto source =
+        first_of({make_docker_credentials(environment), make_podman_credentials(environment)});
+    const auto login = source("test.io");
+    return login ? login->username : "anonymous";
+  };
+  const auto write = [&](const std::string& path, const std::string& user) {
+    write_file(home.path / path,
+               R"({"auths":{"test.io":{"auth":")" + base64_encode(user + ":pw") + R"("}}})");
+  };
+  // Each comes before those above it.
+  home.variables["REGISTRY_AUTH_FILE"] = "";
+  home.variables["XDG_RUNTIME_DIR"] = "";
+  home.variables["XDG_CONFIG_HOME"] = "";
+  CHECK(all() == "anonymous");
+  write(".config/containers/auth.json", "of home's settings");
+  CHECK(all() == "of home's settings");
+  home.variables["XDG_CONFIG_HOME"] = (home.path / "settings").string();
+  write("settings/containers/auth.json", "of the settings");
+  CHECK(all() == "of the settings");
+  home.variables["XDG_RUNTIME_DIR"] = (home.path / "run").string();
+  write("run/containers/auth.json", "of the session");
+  CHECK(all() == "of the session");
+  home.variables["REGISTRY_AUTH_FILE"] = (home.path / "auth.json").string();
+  write("auth.json", "of the named file");
+  CHECK(all() == "of the named file");
+  write(".docker/config.json", "of docker");
+  CHECK(all() == "of docker");
+  home.variables["DOCKER_CONFIG"] = (home.path / "docker").string();
+  write("docker/config.json", "of the named directory");
+  CHECK(all() == "of the named directory");
+}
+
+TEST_CASE("a repository's own login comes before the registry's as go-containerregistry has it") {
+  // Docker knows hosts alone, so that its own file means this in podman's place.
+  Home home;
+  const auto auth = [](const std::string& user) {
+    return R"({"auth":")" + base64_encode(user + ":pw") + R"("})";
+  };
+  home.variables["REGISTRY_AUTH_FILE"] = (home.path / "auth.json").string();
+  const auto shown = [&](const std::string& auths) {
+    write_file(home.path / "auth.json", R"({"auths":{)" + auths + "}}");
+    const auto login = make_podman_credentials(Environment{home.variables})("test.io/my-repo");
+    return login ? login->username : "anonymous";
+  };
+  CHECK(shown(R"("test.io/my-repo":)" + auth("one") + R"(,"test.io/another-repo":)" + auth("two") +
+              R"(,"test.io":)" + auth("three")) == "one");
+  CHECK(shown(R"("test.io/another-repo":)" + auth("two") + R"(,"test.io":{})") == "anonymous");
+  CHECK(shown(R"("http://test.io/v1/":)" + auth("one")) == "one");
+  CHECK(shown(R"("http://test.io/v2/":)" + auth("one")) == "one");
+}

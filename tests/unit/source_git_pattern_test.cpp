@@ -46,6 +46,41 @@ TEST_CASE("git's patterns match as gitignore(5) says") {
   CHECK(GitPattern::parse("!a")->is_exception());
 }
 
+TEST_CASE("git's patterns match letters of either case where core.ignorecase says so") {
+  struct Case {
+    const char* pattern;
+    const char* path;
+    bool matches;
+  };
+
+  // As `git -c core.ignorecase=true check-ignore` answers.
+  for (const Case& one : {
+           Case{"OUT", "out", true},
+           Case{"out", "x/OUT", true},
+           Case{"*.PY", "a.py", true},
+           Case{"*.py", "A.PY", true},
+           Case{"/Data/*", "data/a", true},
+           Case{"data/[a-c]", "DATA/B", true},
+           Case{"[A-C]", "b", true},
+           Case{"[A-C]", "B", true},
+           Case{"[B]", "b", false},
+           Case{"[B]", "B", false},
+           Case{"[b]", "B", true},
+           Case{"[[:upper:]]", "b", true},
+           Case{"[[:lower:]]", "B", true},
+           Case{"\\B", "B", false},
+           Case{"\\b", "B", true},
+           Case{"a*\\B", "ab", false},
+           Case{"\xC3\x84", "\xC3\xA4", false},
+           Case{"[!b]", "B", false},
+       }) {
+    CAPTURE(one.pattern);
+    CAPTURE(one.path);
+    const auto pattern = GitPattern::parse(one.pattern, autopack::source::Letters::either_case);
+    CHECK(pattern->matches(one.path, false) == one.matches);
+  }
+}
+
 TEST_CASE("a pattern with many wildcards costs no more than both lengths together") {
   std::string pattern;
   for (int i = 0; i < 100; ++i) {

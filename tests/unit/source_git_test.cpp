@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "source/git.hpp"
 #include "source/remembering_tree.hpp"
+#include "support/scratch_repository.hpp"
 #include "support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
@@ -27,45 +28,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A repository made with the real git, far from this machine's settings.
-class Repository {
-public:
-  explicit Repository(fs::path place) : path{std::move(place)} {
-    fs::create_directories(path);
-    git({"init", "-q", "-b", "main"});
-  }
-
-  std::string git(const std::vector<std::string>& arguments,
-                  std::map<std::string, std::string> variables = {}) const {
-    std::vector<std::string> command{"git", "-C", path.string()};
-    command.insert(command.end(), arguments.begin(), arguments.end());
-    for (const char* role : {"AUTHOR", "COMMITTER"}) {
-      variables[std::string{"GIT_"} + role + "_NAME"] = "A";
-      variables[std::string{"GIT_"} + role + "_EMAIL"] = "a@example.com";
-    }
-    variables["GIT_CONFIG_COUNT"] = "1";
-    variables["GIT_CONFIG_KEY_0"] = "protocol.file.allow";
-    variables["GIT_CONFIG_VALUE_0"] = "always";
-    const auto result = run_process(command, "", variables);
-    REQUIRE(result);
-    CAPTURE(join(arguments, " "));
-    CAPTURE(result->errors);
-    REQUIRE(result->status == 0);
-    return std::string{trim(result->output)};
-  }
-
-  void write(const std::string& name, std::string_view text) const {
-    write_file(path / name, text);
-  }
-
-  void commit() const {
-    git({"add", "-A"});
-    git({"commit", "-q", "--allow-empty", "-m", "x"});
-  }
-
-  fs::path path;
-};
-
+using Repository = ScratchRepository;
 using Listing = std::map<std::string, std::string>;
 
 /// Every name with all that matters to an image.
@@ -289,7 +252,7 @@ TEST_CASE("what git's objects do not hold is told, and not taken") {
   for (const char* name : {"lib", "gone.bin", "utf16.txt", "foreign.txt", "ident.txt"}) {
     CAPTURE(name);
     CHECK(tree->find(name)->type == source::EntryType::other);
-    CHECK_FALSE(tree->find(name)->obstacle->remedy.empty());
+    CHECK(tree->find(name)->obstacle->remedy);
     CHECK_THROWS_AS(tree->read(name), Error);
   }
   CHECK(tree->read("here.bin") == text);
@@ -496,8 +459,8 @@ TEST_CASE("unfiltered contents are known by their blobs") {
   const std::shared_ptr<const source::Tree> tree =
       source::make_git_tree(repository.path, "HEAD", {});
   CHECK(tree->find("a")->identity == tree->find("b")->identity);
-  CHECK_FALSE(tree->find("a")->identity.empty());
-  CHECK(tree->find("c.txt")->identity.empty());
+  CHECK(tree->find("a")->identity);
+  CHECK_FALSE(tree->find("c.txt")->identity);
   const auto kept = source::remembering(tree);
   for (int i = 0; i < 2; ++i) {
     CHECK(kept->list("") == tree->list(""));
@@ -511,14 +474,14 @@ TEST_CASE("git's facts: revision, remote without credentials, dirtiness of the d
     return *source::find_git_facts(repository.path / below, source, {});
   };
   repository.write("sub/a", "1");
-  CHECK(facts("worktree").revision.empty());
+  CHECK_FALSE(facts("worktree").revision);
   CHECK(facts("worktree").dirty);
   repository.commit();
   const std::string head = repository.git({"rev-parse", "HEAD"});
   CHECK(facts("worktree").revision == head);
   CHECK(facts("index").revision == head);
   CHECK(facts("HEAD").revision == head);
-  CHECK(facts("HEAD").remote.empty());
+  CHECK_FALSE(facts("HEAD").remote);
   CHECK_FALSE(facts("worktree").dirty);
   CHECK_FALSE(facts("index").dirty);
   repository.git({"remote", "add", "up", "https://me:word@example.com/r.git"});

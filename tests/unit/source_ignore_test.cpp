@@ -247,7 +247,7 @@ TEST_CASE("malformed patterns are all told with file and line") {
     const auto problems = problems_of(std::string{"\n"} + pattern + "\n");
     REQUIRE(problems.size() == 1);
     CHECK(problems[0].message == message);
-    CHECK(problems[0].origin == "`.dockerignore` line 2");
+    CHECK(problems[0].origin == ".dockerignore:2");
     all += std::string{pattern} + "\n";
   }
   CHECK(problems_of(all).size() == cases.size());

@@ -4,6 +4,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <thread>
 
 using namespace autopack;
 using namespace autopack::source;
@@ -160,4 +162,33 @@ TEST_CASE("a repository inside another has rules and files of its own") {
   CHECK(rule(selection, "a.bin") == ".gitignore:1 *.bin");
   CHECK(rule(selection, "lib/a.bin").empty());
   CHECK(rule(selection, "lib/b.tmp") == "lib/.gitignore:1 *.tmp");
+}
+
+TEST_CASE("several threads ask at once, and each gets its answer") {
+  MemoryTree tree{{".gitignore", "*.bin\n"}};
+  for (int i = 0; i < 60; ++i) {
+    const std::string directory = "d" + std::to_string(i);
+    tree.file(directory + "/a.py", "").file(directory + "/a.bin", "");
+    tree.file(directory + "/.gitignore", "!a.bin\nb" + std::to_string(i) + "\n");
+    tree.file(directory + "/b" + std::to_string(i) + "/x", "");
+  }
+  const Selection selection{tree, {}, git()};
+  std::atomic<int> wrong{0};
+  const auto ask = [&] {
+    for (int i = 0; i < 60; ++i) {
+      const std::string directory = "d" + std::to_string(i);
+      const bool is_right = !selection.excludes(directory + "/a.py") &&
+                            !selection.excludes(directory + "/a.bin") &&
+                            selection.excludes(directory + "/b" + std::to_string(i) + "/x") &&
+                            !selection.may_hold_exceptions(directory + "/__pycache__");
+      wrong += is_right ? 0 : 1;
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 8; ++i) {
+      threads.emplace_back(ask);
+    }
+  }
+  CHECK(wrong == 0);
 }

@@ -190,8 +190,12 @@ TEST_CASE("a remembering tree finds what it has listed, and what it has not") {
     kept->list(directory);
     find_all();
   }
-  memory->file("a/later", "");
-  CHECK_FALSE(kept->find("a/later"));
+  memory->file("a/later", "").file("b/now/a/directory", "").file("c/new", "");
+  for (const char* path : {"a/later", "b/now/a/directory", "c/new"}) {
+    CAPTURE(path);
+    CHECK_FALSE(kept->find(path));
+  }
+  CHECK(remembering(kept) == kept);
 }
 
 TEST_CASE("a remembering tree gives each entry whole, and as it was") {

@@ -123,7 +123,7 @@ struct Ended {
 
 Ended submit_to(JobService& service,
                 const job::Job& job = {.display_name = "my job"},
-                const std::filesystem::path& records = {}) {
+                const std::optional<std::filesystem::path>& records = {}) {
   FakeGoogle google{service};
   Ended ended;
   const auto submitter = submit::make_vertex_submitter(
@@ -131,10 +131,11 @@ Ended submit_to(JobService& service,
        .service = &google.service,
        .uninterrupted = [&]() -> http::Client& { return service; },
        .reporter = &google.reporter,
-       .created = [&](const submit::SubmittedJob& made) { ended.created.push_back(made.name); },
+       .created =
+           [&](const submit::SubmittedJob& made) { ended.created.push_back(made.name.value()); },
        .records = records});
   try {
-    ended.name = submitter->submit(job).name;
+    ended.name = submitter->submit(job).name.value();
   } catch (const Error& error) {
     ended.error = error;
   }

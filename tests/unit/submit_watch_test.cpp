@@ -86,7 +86,7 @@ struct Watched {
 Watched watch(Service& service, bool with_logs = true, bool logs_required = true) {
   FakeGoogle google{service};
   Watched watched;
-  const google::Jobs jobs{google.service, ""};
+  const google::Jobs jobs{google.service, {}};
   submit::WatchOptions options{
       .jobs = &jobs,
       .name = google::JobName::parse(job_name).value(),
@@ -181,14 +181,14 @@ TEST_CASE("a failed job's error is told with what it means") {
 
 TEST_CASE("a pipeline's log is that of the job it started") {
   json pipeline{{"name", "projects/p/locations/r/trainingPipelines/1"}};
-  CHECK(submit::logging_job_id(pipeline).empty());
+  CHECK_FALSE(submit::logging_job_id(pipeline));
   pipeline["trainingTaskMetadata"] = {{"backingCustomJob", "projects/p/locations/r/customJobs/2"}};
   CHECK(submit::logging_job_id(pipeline) == "2");
   pipeline["trainingTaskMetadata"]["backingHyperparameterTuningJob"] =
       "projects/p/locations/r/hyperparameterTuningJobs/3";
   CHECK(submit::logging_job_id(pipeline) == "3");
   CHECK(submit::logging_job_id(json{{"name", job_name}}) == "88");
-  CHECK(submit::logging_job_id(json{{"name", 7}}).empty());
+  CHECK_FALSE(submit::logging_job_id(json{{"name", 7}}));
 }
 
 TEST_CASE("an entry is new once, by its time and its id") {

@@ -1,6 +1,6 @@
 #include "engine/direct/assembly.hpp"
 
-#include "engine/build_context.hpp"
+#include "base/byte_pipe.hpp"
 #include "image/tar.hpp"
 
 #include <utility>
@@ -28,12 +28,12 @@ registry::BlobSource compress_while_read(const Recipe& recipe,
     auto pipe = std::make_shared<BytePipe>(
         [recipe, facts, cache](const std::function<void(std::string_view)>& out) {
           std::string last;  // held back: whoever knows the size reads no error behind it
-          image::LayerWriter writer{[&](std::string_view bytes) {
-            out(last);
-            last = bytes;
-          }};
-          recipe->write_tar([&](std::string_view bytes) { writer.write(bytes); });
-          const auto made = writer.finish();
+          const auto made = recipe->write(
+              [&](std::string_view bytes) {
+                out(last);
+                last = bytes;
+              },
+              *facts);
           if (*facts && (*facts)->digest != made.digest) {
             cache.clear();
             throw Error(ErrorKind::environment,
@@ -55,21 +55,20 @@ std::string short_name(const image::Descriptor& layer) {
 
 /// A layer that its parent holds uncompressed, as one that is compressed here.
 LayerRecipe compressing(const image::Source& parent, const image::Descriptor& layer) {
-  return {
-      .name = short_name(layer),
-      .key = sha256("compressed " + layer.digest.str()).hex(),
-      .size = layer.size,
-      .write_tar = [open = parent.open, layer](const std::function<void(std::string_view)>& out) {
-        image::read_all(open(layer), out);
-      }};
+  return {.name = short_name(layer),
+          .key = sha256("compressed " + layer.digest.str()).hex(),
+          .size = layer.size,
+          .write = compressed([open = parent.open, layer](const image::LayerWriter::Take& out) {
+            image::read_all(open(layer), out);
+          })};
 }
 
 /// Turns recipes into layers.
 class LayerMaker {
 public:
-  explicit LayerMaker(Services& services) : cache_{services.layer_cache} {}
+  explicit LayerMaker(Services& services) : cache_{services.layer_cache}, notes_{services.notes} {}
 
-  CodeLayer make(LayerRecipe of) {
+  RecipeLayer make(LayerRecipe of) {
     const auto recipe = std::make_shared<const LayerRecipe>(std::move(of));
     LazyLayer layer{.name = recipe->name,
                     .facts = std::make_shared<std::optional<image::LayerFacts>>()};
@@ -77,22 +76,32 @@ public:
       *layer.facts = known;
       layer.blob = {.known = descriptor_of(*known),
                     .open = compress_while_read(recipe, layer.facts, cache_)};
+    } else if (const auto told = notes_ ? notes_->layer(recipe->key) : std::nullopt) {
+      take_from_target(*told, layer);
     } else if (recipe->size <= most_in_memory - in_memory_) {
       make_in_memory(*recipe, layer);
     } else {
       layer.is_fresh = true;
+      layer.likely_size = recipe->is_packed ? recipe->size : 0;
       layer.blob = {.open = compress_while_read(recipe, layer.facts, cache_)};
     }
     return {.layer = std::move(layer), .recipe = recipe};
   }
 
 private:
+  /// Read from there where its bytes are wanted: making them might give others, of another release.
+  void take_from_target(const image::LayerFacts& told, LazyLayer& layer) const {
+    *layer.facts = told;
+    layer.is_there = true;
+    layer.blob = {
+        .known = descriptor_of(told),
+        .open = [notes = notes_, blob = descriptor_of(told)] { return notes->open_layer(blob); }};
+  }
+
   void make_in_memory(const LayerRecipe& recipe, LazyLayer& layer) {
     in_memory_ += recipe.size;
     std::string bytes;
-    image::LayerWriter writer{[&](std::string_view piece) { bytes += piece; }};
-    recipe.write_tar([&](std::string_view piece) { writer.write(piece); });
-    *layer.facts = writer.finish();
+    *layer.facts = recipe.write([&](std::string_view piece) { bytes += piece; }, {});
     cache_.put(recipe.key, **layer.facts);
     layer.is_fresh = true;
     layer.blob = {.known = descriptor_of(**layer.facts),
@@ -100,6 +109,7 @@ private:
   }
 
   const state::LayerCache& cache_;
+  std::shared_ptr<RepositoryNotes> notes_;
   std::uint64_t in_memory_{0};  ///< bytes of files in layers that were made already
 };
 
@@ -149,19 +159,19 @@ private:
   std::vector<LazyLayer> layers_{};
 };
 
-class ProjectAssembly : public Assembly {
+class Stack : public Assembly {
 public:
-  ProjectAssembly(Services& services,
-                  const packaging::Packaging& work,
-                  image::Source parent,
-                  std::vector<CodeLayer> layers)
+  Stack(Services& services,
+        image::Source parent,
+        const std::vector<RecipeLayer>& layers,
+        Configure configure)
       : Assembly{services, std::move(parent)},
-        work_{work},
+        configure_{std::move(configure)},
         time_{image::file_time(services.environment)} {
-    for (auto& [layer, recipe] : layers) {
-      recipes_.push_back(std::move(recipe));
+    for (const auto& [layer, recipe] : layers) {
+      recipes_.push_back(recipe);
       facts_.push_back(layer.facts);
-      add(std::move(layer));
+      add(layer);
     }
   }
 
@@ -175,11 +185,11 @@ public:
       recipes.push_back(*recipes_[i]);
       facts.push_back(facts_[i]->value());
     }
-    return assemble(below, work_.plan(), recipes, facts, work_.labels(), time_);
+    return assemble(below, recipes, facts, time_, configure_);
   }
 
 private:
-  const packaging::Packaging& work_;
+  Configure configure_;
   std::int64_t time_;
   std::vector<Recipe> recipes_{};
   std::vector<Facts> facts_{};
@@ -187,22 +197,33 @@ private:
 
 }  // namespace
 
-std::vector<CodeLayer> make_code_layers(Services& services,
-                                        const plan::ReadablePlan& plan,
-                                        const std::vector<std::string>& made) {
+std::vector<RecipeLayer> make_layers(Services& services, std::vector<LayerRecipe> recipes) {
   LayerMaker maker{services};
-  std::vector<CodeLayer> layers;
-  for (auto& recipe : recipes(plan, image::file_time(services.environment), made)) {
+  std::vector<RecipeLayer> layers;
+  for (auto& recipe : recipes) {
     layers.push_back(maker.make(std::move(recipe)));
   }
   return layers;
 }
 
+std::vector<RecipeLayer> make_code_layers(Services& services,
+                                          const plan::ReadablePlan& plan,
+                                          const std::vector<std::string>& made) {
+  return make_layers(services, recipes(plan, image::file_time(services.environment), made));
+}
+
+std::unique_ptr<packaging::LazyImage> stack(Services& services,
+                                            image::Source parent,
+                                            const std::vector<RecipeLayer>& layers,
+                                            Configure configure) {
+  return std::make_unique<Stack>(services, std::move(parent), layers, std::move(configure));
+}
+
 std::unique_ptr<packaging::LazyImage> put_together(Services& services,
                                                    const packaging::Packaging& work,
                                                    image::Source parent,
-                                                   std::vector<CodeLayer> layers) {
-  return std::make_unique<ProjectAssembly>(services, work, std::move(parent), std::move(layers));
+                                                   const std::vector<RecipeLayer>& layers) {
+  return stack(services, std::move(parent), layers, configure_program(work.plan(), work.labels()));
 }
 
 image::Source compress_layers(Services& services, image::Source image) {

@@ -34,17 +34,17 @@ ParentImage dependency_image(Services& services,
                              const std::shared_ptr<registry::Repository>& repository,
                              const Packaging& work,
                              const Digest& digest) {
-  ParentImage parent{.reference = work.name().reference};
-  parent.reference->digest = digest;
-  parent.image = registry_image(services, repository, *parent.reference, work.plan().platform);
-  return parent;
+  auto reference = work.name().reference;
+  reference.digest = digest;
+  return {.image = registry_image(services, repository, reference, work.plan().platform),
+          .reference = reference};
 }
 
 class DirectBuilder : public packaging::Builder {
 public:
   DirectBuilder(Services& services,
                 std::shared_ptr<publish::Target> target,
-                std::vector<CodeLayer> ahead,
+                std::vector<RecipeLayer> ahead,
                 MakeDependencies make_dependencies)
       : services_{services},
         target_{std::move(target)},
@@ -74,14 +74,14 @@ public:
     services_.reporter->done("Planned", planned_text(made.image));
     if (!parent_) {
       parent_ = work.needs_dependencies()
-                    ? make_dependency_image(work, freshness, *made.image.dependencies)
+                    ? make_dependency_image(work, freshness, made.image)
                     : executor::open_image(services_, work.plan().base, work.plan().platform);
     }
     if (ahead_.empty() || installation_.made != left_out_ahead) {
       ahead_ = make_code_layers(services_, work.plan(), installation_.made);
     }
     made.parent = parent_->reference;
-    made.lazy = put_together(services_, work, std::move(parent_->image), std::move(ahead_));
+    made.lazy = put_together(services_, work, std::move(parent_->image), ahead_);
     return made;
   }
 
@@ -136,18 +136,18 @@ private:
     }
   }
 
-  ParentImage make_dependency_image(const Packaging& work,
-                                    Freshness freshness,
-                                    const packaging::Outcome& why) {
-    const Digest digest = make_dependencies_(work, freshness, why);
-    auto parent = dependency_image(services_, target_->shared_repository(), work, digest);
+  ParentImage make_dependency_image(const Packaging& work, Freshness freshness, Image& image) {
+    const auto pushed = make_dependencies_(work, freshness, image.dependencies.value());
+    image.bytes_uploaded = pushed.bytes_uploaded;
+    image.wheels = pushed.wheels;
+    auto parent = dependency_image(services_, target_->shared_repository(), work, pushed.digest);
     installation_ = installation_in(services_, work.plan(), parent.image);
     return parent;
   }
 
   Services& services_;
   std::shared_ptr<publish::Target> target_;
-  std::vector<CodeLayer> ahead_;
+  std::vector<RecipeLayer> ahead_;
   MakeDependencies make_dependencies_;
   std::optional<ParentImage> parent_{};
   Installation installation_{};
@@ -191,28 +191,28 @@ private:
 
 }  // namespace
 
-std::vector<CodeLayer> layers_ahead(Services& services, const Packaging& work) {
+std::vector<RecipeLayer> layers_ahead(Services& services, const Packaging& work) {
   return work.is_changed()
              ? make_code_layers(services, work.plan(), last_made(services, work.plan()))
-             : std::vector<CodeLayer>{};
+             : std::vector<RecipeLayer>{};
 }
 
 std::optional<std::string> obstacle_to_direct(const Packaging& work) {
   if (work.request().engine == packaging::Engine::docker) {
     return "`--engine=docker`";
   }
-  if (!work.request().options.templates.empty()) {
+  if (work.request().options.templates) {
     return "`--templates` changes how the image is built";
   }
-  if (const auto& own = work.plan().user_dockerfile; !own.empty()) {
-    return fmt::format("`{}` is the user's own Dockerfile", own);
+  if (const auto& own = work.plan().user_dockerfile) {
+    return fmt::format("`{}` is the user's own Dockerfile", *own);
   }
   return std::nullopt;
 }
 
 std::unique_ptr<packaging::Builder> make_direct_builder(Services& services,
                                                         std::shared_ptr<publish::Target> target,
-                                                        std::vector<CodeLayer> ahead,
+                                                        std::vector<RecipeLayer> ahead,
                                                         MakeDependencies make_dependencies) {
   return std::make_unique<DirectBuilder>(services, std::move(target), std::move(ahead),
                                          std::move(make_dependencies));

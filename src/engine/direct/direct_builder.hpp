@@ -18,19 +18,26 @@ std::optional<std::string> obstacle_to_direct(const packaging::Packaging& work);
 
 /// The layers of `work` when something changed since it was last built here: a registry will hardly
 /// have them. Empty when they may not be needed.
-std::vector<CodeLayer> layers_ahead(Services& services, const packaging::Packaging& work);
+std::vector<RecipeLayer> layers_ahead(Services& services, const packaging::Packaging& work);
+
+/// A dependency image that was made and pushed.
+struct PushedDependencies {
+  Digest digest;
+  std::uint64_t bytes_uploaded{0};
+  std::optional<packaging::MovedWheels> wheels{};  ///< none when an engine made it
+};
 
 /// Makes the dependency image of a Packaging, because of an outcome, and pushes it.
-using MakeDependencies = std::function<Digest(const packaging::Packaging& work,
-                                              packaging::Freshness freshness,
-                                              const packaging::Outcome& why)>;
+using MakeDependencies = std::function<PushedDependencies(const packaging::Packaging& work,
+                                                          packaging::Freshness freshness,
+                                                          const packaging::Outcome& why)>;
 
 /// Takes the image from its registry, or puts the code on the dependency image there (or on the
 /// base, when nothing is installed). `make_dependencies` is called for a dependency image that the
 /// registry does not have. `ahead` are layers_ahead().
 std::unique_ptr<packaging::Builder> make_direct_builder(Services& services,
                                                         std::shared_ptr<publish::Target> target,
-                                                        std::vector<CodeLayer> ahead,
+                                                        std::vector<RecipeLayer> ahead,
                                                         MakeDependencies make_dependencies);
 
 /// Puts the code on `parent` for files or an engine, without a registry that has the image.

@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "image/tar.hpp"
+#include "packaging/packaging.hpp"
 
 #include <fmt/format.h>
 
@@ -65,27 +66,36 @@ void write_entry(image::TarWriter& tar,
   }
 }
 
-LayerRecipe directories(std::int64_t file_time) {
+}  // namespace
+
+LayerRecipe::Write compressed(std::function<void(const image::LayerWriter::Take& out)> write_tar) {
+  return [write_tar = std::move(write_tar)](const image::LayerWriter::Take& out,
+                                            const std::optional<image::LayerFacts>&) {
+    image::LayerWriter writer{out};
+    write_tar([&](std::string_view bytes) { writer.write(bytes); });
+    return writer.finish();
+  };
+}
+
+LayerRecipe program_directories(std::int64_t file_time) {
   return {.name = "directories",
           .created_by = "autopack: /usr/app and /home, open to every user",
           .key = sha256(fmt::format("directories {} {}", layer_format, file_time)).hex(),
-          .write_tar = [file_time](const std::function<void(std::string_view)>& out) {
+          .write = compressed([file_time](const image::LayerWriter::Take& out) {
             image::TarWriter tar{out, file_time};
             tar.add_directory("home", open_to_all);
             tar.add_directory("usr");
             tar.add_directory("usr/app", open_to_all);
             tar.finish();
-          }};
+          })};
 }
-
-}  // namespace
 
 std::vector<LayerRecipe> recipes(const plan::ReadablePlan& plan,
                                  std::int64_t file_time,
                                  const std::vector<std::string>& made) {
   std::vector<LayerRecipe> result;
   if (!plan.needs_dependency_image()) {
-    result.push_back(directories(file_time));
+    result.push_back(program_directories(file_time));
   }
   for (plan::PlannedLayer& one : plan::code_layers(plan, made)) {
     const auto layer = std::make_shared<const plan::PlannedLayer>(std::move(one));
@@ -93,44 +103,53 @@ std::vector<LayerRecipe> recipes(const plan::ReadablePlan& plan,
                        .created_by = "autopack: " + layer->name,
                        .key = key_of(*layer, file_time),
                        .size = layer->size};
-    recipe.write_tar = [&plan, file_time, layer](const std::function<void(std::string_view)>& out) {
+    recipe.write = compressed([&plan, file_time, layer](const image::LayerWriter::Take& out) {
       image::TarWriter tar{out, file_time};
       for (const plan::LayerEntry& item : layer->entries) {
         write_entry(tar, plan, item);
       }
       tar.finish();
-    };
+    });
     result.push_back(std::move(recipe));
   }
   return result;
 }
 
+Configure configure_program(const plan::Plan& plan, std::map<std::string, std::string> labels) {
+  return [&plan, labels = std::move(labels)](image::Configuration& configuration) {
+    configuration.set_working_directory("/usr/app");
+    configuration.set_environment("HOME", "/home");
+    if (!configuration.labels().contains(packaging::wheels_label)) {
+      configuration.set_environment("PYTHONDONTWRITEBYTECODE", "1");
+    }
+    configuration.set_user(plan.user);
+    configuration.set_entrypoint(plan.entrypoint);
+    configuration.add_empty_history(fmt::format("ENTRYPOINT {}", fmt::join(plan.entrypoint, " ")));
+    for (const auto& [name, value] : labels) {
+      configuration.set_label(name, value);
+    }
+  };
+}
+
 packaging::FinishedImage assemble(const Parent& parent,
-                                  const plan::Plan& plan,
                                   const std::vector<LayerRecipe>& recipes,
                                   const std::vector<image::LayerFacts>& layers,
-                                  const std::map<std::string, std::string>& labels,
-                                  std::int64_t file_time) {
-  image::Manifest manifest{.media_type = parent.manifest.media_type,
-                           .layers = parent.manifest.layers};
+                                  std::int64_t file_time,
+                                  const Configure& configure) {
+  image::Manifest manifest = parent.manifest;
+  manifest.annotations.clear();
   image::Configuration configuration = parent.configuration;
   configuration.set_created(file_time);
   const std::string layer_type{manifest.is_oci() ? image::media_type::oci_layer
                                                  : image::media_type::docker_layer};
   for (std::size_t i = 0; i < layers.size(); ++i) {
-    manifest.layers.push_back(
-        {.media_type = layer_type, .digest = layers[i].digest, .size = layers[i].size});
+    manifest.layers.push_back({.media_type = layer_type,
+                               .digest = layers[i].digest,
+                               .size = layers[i].size,
+                               .annotations = recipes[i].annotations});
     configuration.add_layer(layers[i], recipes[i].created_by);
   }
-  configuration.set_working_directory("/usr/app");
-  configuration.set_environment("HOME", "/home");
-  configuration.set_environment("PYTHONDONTWRITEBYTECODE", "1");
-  configuration.set_user(plan.user);
-  configuration.set_entrypoint(plan.entrypoint);
-  configuration.add_empty_history(fmt::format("ENTRYPOINT {}", fmt::join(plan.entrypoint, " ")));
-  for (const auto& [name, value] : labels) {
-    configuration.set_label(name, value);
-  }
+  configure(configuration);
   std::string text = configuration.to_json();
   manifest.config = {
       .media_type = std::string{manifest.is_oci() ? image::media_type::oci_config

@@ -1,8 +1,17 @@
 #include "engine/docker/dependencies.hpp"
 
+#include "base/elapsed.hpp"
+#include "base/text.hpp"
 #include "engine/direct/installation.hpp"
 #include "engine/docker/docker_build.hpp"
+#include "engine/docker/wheel_build.hpp"
+#include "engine/wheels/wheel_image.hpp"
+#include "executor/probe.hpp"
+#include "publish/engine.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <chrono>
 #include <ctime>
 
@@ -25,6 +34,50 @@ const char* stage_of(const plan::Dependencies& dependencies) {
     return installed_stage;
   }
   return dependencies.has_requirements() ? "dependencies" : "base";
+}
+
+/// What may hold the lowest layers of a dependency image already.
+std::vector<std::string> images_before(const Packaging& work) {
+  std::vector<std::string> names{work.name().reference.with_tag(packaging::last_run_tag)};
+  if (const auto before = work.key_before()) {
+    names.push_back(work.name().reference.with_tag(packaging::key_tag(*before)));
+  }
+  return names;
+}
+
+/// Puts the dependency image together from wheels and loads it into the engine; its id, none when
+/// only the engine can make it.
+std::optional<std::string> load_wheels(Services& services,
+                                       const Packaging& work,
+                                       Freshness freshness) {
+  auto obstacles = obstacles_to_wheels(work);
+  if (obstacles.empty()) {
+    auto& docker = services.docker();
+    publish::load_executor_image(services, work.plan());
+    const executor::BuildBase base{docker, work.plan().base};
+    if (auto held = docker.held(base.from())) {
+      const auto start = std::chrono::steady_clock::now();
+      const auto below = held->manifest.layers.size();
+      auto made = make_wheel_image(services, work, std::move(*held), freshness,
+                                   build_wheels_with(services, work));
+      if (made.image) {
+        const auto source = packaging::source_of(*made.image);
+        publish::load(docker, source, {work.dependency_name()},
+                      std::max(below, publish::layers_there(docker, source, images_before(work))));
+        const auto time = std::chrono::steady_clock::now() - start;
+        services.reporter->done(
+            "Loaded", fmt::format("dependencies {} in {}", source.manifest.config.digest.str(),
+                                  elapsed_text(time)));
+        return source.manifest.config.digest.str();
+      }
+      obstacles = std::move(made.obstacles);
+    } else {
+      obstacles.emplace_back("the engine takes no part of an image");
+    }
+  }
+  services.reporter->detail("the docker engine installs the dependencies: " +
+                            join(obstacles, "; "));
+  return std::nullopt;
 }
 
 }  // namespace
@@ -52,6 +105,9 @@ DependencyImage dependencies_in_engine(Services& services,
     if (!installation.outdated) {
       return {.id = local->id, .made = std::move(installation.made)};
     }
+  }
+  if (auto loaded = load_wheels(services, work, anew ? Freshness::anew : Freshness::cached)) {
+    return {.id = std::move(*loaded)};
   }
   const std::string id =
       build_dependencies(services, work, local && !usable ? Freshness::anew : freshness);

@@ -1,7 +1,10 @@
 #include "engine/docker/docker_build.hpp"
 
+#include "base/elapsed.hpp"
+#include "base/text.hpp"
 #include "engine/build_context.hpp"
 #include "engine/docker/own_dockerfile.hpp"
+#include "engine/wheels/locked_requirements.hpp"
 #include "executor/probe.hpp"
 #include "image/tar.hpp"
 #include "plan/install_record.hpp"
@@ -19,31 +22,7 @@ using packaging::Packaging;
 
 /// In the context that is sent: what the user's files must not meet.
 constexpr auto* project_directory = "project";
-constexpr auto* pip_directory = ".autopack/pip";
 constexpr auto* observer_directory = ".autopack/observe";
-
-/// The settings of this machine's pip, as files of the context.
-std::vector<ContextFile> pip_files(Services& services,
-                                   const project::Project& project,
-                                   const EngineInfo& engine) {
-  const auto settings = project::find_pip_settings(services.environment, project.index_hosts,
-                                                   project.environment_variables);
-  if ((settings.has_credentials || project.has_index_credentials) && !engine.buildkit) {
-    throw Error(ErrorKind::environment,
-                fmt::format("the package index wants a login, which this {} would keep in the "
-                            "image: it has no BuildKit",
-                            engine.podman ? "Podman" : "Docker Engine"))
-        .hint("use a Docker Engine 18.09 or newer, or an index without a login");
-  }
-  if (!settings.description.empty()) {
-    services.reporter->detail(settings.description);
-  }
-  std::vector<ContextFile> files;
-  for (const auto& [name, text] : settings.files) {
-    files.push_back({.path = fmt::format("{}/{}", pip_directory, name), .text = text});
-  }
-  return files;
-}
 
 void add_observer(std::vector<ContextFile>& files, const plan::Plan& plan) {
   const auto add = [&](const char* name, const std::string& text) {
@@ -68,6 +47,29 @@ void check_own_dockerfile(Services& services, const Packaging& work, const Build
 
 }  // namespace
 
+std::vector<ContextFile> pip_files(Services& services,
+                                   const project::Project& project,
+                                   const std::vector<std::string>& hosts,
+                                   const EngineInfo& engine) {
+  const auto settings =
+      project::find_pip_settings(services.environment, hosts, project.environment_variables);
+  if ((settings.has_credentials || project.has_index_credentials) && !engine.buildkit) {
+    throw Error(ErrorKind::environment,
+                fmt::format("the package index wants a login, which this {} would keep in the "
+                            "image: it has no BuildKit",
+                            engine.podman ? "Podman" : "Docker Engine"))
+        .hint("use a Docker Engine 18.09 or newer, or an index without a login");
+  }
+  if (settings.description) {
+    services.reporter->detail(*settings.description);
+  }
+  std::vector<ContextFile> files;
+  for (const auto& [name, text] : settings.files) {
+    files.push_back({.path = fmt::format("{}/{}", pip_directory, name), .text = text});
+  }
+  return files;
+}
+
 BuildResult build(Services& services, const Packaging& work, const BuildGoal& goal) {
   auto& docker = services.docker();
   const auto& plan = work.plan();
@@ -75,10 +77,9 @@ BuildResult build(Services& services, const Packaging& work, const BuildGoal& go
       .plan = &plan,
       .dockerfile = plan.dockerfile,
       .tags = {goal.tag},
-      .labels = goal.stage.empty()
-                    ? work.labels()
-                    : std::map<std::string, std::string>{{packaging::dependency_key_label,
-                                                          plan.dependency_key}},
+      .labels = goal.stage ? std::map<std::string, std::string>{{packaging::dependency_key_label,
+                                                                 plan.dependency_key}}
+                           : work.labels(),
       .target = goal.stage,
       .network_mode = work.request().build_network,
       .platform = plan.platform,
@@ -86,15 +87,25 @@ BuildResult build(Services& services, const Packaging& work, const BuildGoal& go
       .buildkit = docker.info().buildkit,
       .left_out = goal.left_out,
       .file_time = image::file_time(services.environment)};
-  if (!plan.user_dockerfile.empty()) {
+  if (plan.user_dockerfile) {
     check_own_dockerfile(services, work, build);
     return docker.build(build);
   }
   plan::Dialect dialect{
       .buildkit = build.buildkit, .root = project_directory, .parent = goal.parent};
-  if (plan.dependencies.needs_pip() && goal.parent.empty()) {
-    build.files = pip_files(services, work.scanned().project, docker.info());
-    dialect.pip_settings = build.files.empty() ? "" : pip_directory;
+  if (plan.dependencies.needs_pip() && !goal.parent) {
+    const auto& project = work.scanned().project;
+    const auto locked =
+        plan.dependencies.lock ? locked_requirements(services, work) : LockedRequirements{};
+    auto hosts = project.index_hosts;
+    hosts.insert(hosts.end(), locked.hosts.begin(), locked.hosts.end());
+    build.files = pip_files(services, project, hosts, docker.info());
+    if (!build.files.empty()) {
+      dialect.pip_settings = pip_directory;
+    }
+    if (plan.dependencies.lock) {
+      build.files.push_back({.path = std::string{plan::locked_file}, .text = Secret{locked.text}});
+    }
   }
   if (goal.stage == installed_stage) {
     dialect.observer = observer_directory;
@@ -109,9 +120,8 @@ BuildResult build(Services& services, const Packaging& work, const BuildGoal& go
 }
 
 std::string built_text(const BuildResult& result, std::chrono::steady_clock::duration time) {
-  return fmt::format("{} in {:.1f} s, {} of {} steps cached", result.image_id,
-                     std::chrono::duration<double>(time).count(), result.cached_steps,
-                     result.steps);
+  return fmt::format("{} in {}, {} of {} steps cached", result.image_id, elapsed_text(time),
+                     result.cached_steps, result.steps);
 }
 
 }  // namespace autopack::engine

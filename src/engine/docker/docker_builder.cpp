@@ -33,7 +33,7 @@ private:
   /// the installation reads changes. Templates of the user's own say themselves how it is
   /// installed.
   static bool installs_once(const Packaging& work) {
-    return work.plan().dependencies.install && work.request().options.templates.empty();
+    return work.plan().dependencies.install && !work.request().options.templates;
   }
 
   BuildResult build_on_dependencies(const Packaging& work,

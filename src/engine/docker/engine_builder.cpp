@@ -121,7 +121,7 @@ void EngineBuilder::make_image(const Packaging& work, Image& image) {
   }
   services_.reporter->done("Planned", planned_text(image));
   make_now(work, Freshness::cached, image);
-  if (!work.request().no_cache && is_old(work, image.image_id)) {
+  if (!work.request().no_cache && is_old(work, image.image_id.value())) {
     // The builder's own cache has no age limit.
     make_now(work, Freshness::anew, image);
   }

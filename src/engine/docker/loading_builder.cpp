@@ -1,3 +1,4 @@
+#include "base/elapsed.hpp"
 #include "engine/direct/assembly.hpp"
 #include "engine/docker/dependencies.hpp"
 #include "engine/docker/docker_builder.hpp"
@@ -29,9 +30,9 @@ public:
       return;
     }
     image.engine = "direct";
-    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
+    const auto time = std::chrono::steady_clock::now() - start;
     services().reporter->done("Loaded",
-                              fmt::format("{} in {:.2f} s", image.image_id, time.count()));
+                              fmt::format("{} in {}", image.image_id.value(), elapsed_text(time)));
   }
 
 private:

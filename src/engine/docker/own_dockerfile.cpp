@@ -80,10 +80,10 @@ void DockerfileCheck::look_at(const std::string& path, int line) {
     return;
   }
   const std::string file =
-      rule->line > 0 ? fmt::format("`{}` line {}", printable(rule->file), rule->line) : rule->file;
+      rule->line > 0 ? fmt::format("{}:{}", printable(rule->file), rule->line) : rule->file;
   problems_.push_back(
       {.message = fmt::format("`{}` line {} copies `{}`, but the rule `{}` leaves it out",
-                              printable(plan_.user_dockerfile), line, printable(path),
+                              printable(*plan_.user_dockerfile), line, printable(path),
                               printable(rule->pattern)),
        .origin = file,
        .hints = {
@@ -108,7 +108,7 @@ void DockerfileCheck::look_at_copies(const std::string& place) {
             {.severity = Problem::Severity::warning,
              .message = fmt::format("`{}` line {} copies the whole context, and with it the "
                                     "Dockerfile as `{}`: the engine reads it there",
-                                    printable(plan_.user_dockerfile), instruction.line, place),
+                                    printable(*plan_.user_dockerfile), instruction.line, place),
              .hints = {"a Dockerfile that no rule leaves out stays where it is"}});
       }
     }

@@ -44,7 +44,7 @@ class Writer:
 
 
 def machine(out, name, attributes):
-    fixed, attached, topologies, disk, flags = [], [], [], "", set()
+    fixed, attached, topologies, disk, flags = [], [], [], None, set()
     for attribute in attributes:
         kind, *values = attribute.split()
         if kind in ("fixed", "attach"):
@@ -60,7 +60,7 @@ def machine(out, name, attributes):
     booleans = ", ".join(str(f in flags).lower() for f in ("tpu", "topology", "arm64"))
     return (
         f"{{{quoted(name)}, {out.array('Accelerators', fixed)}, {out.array('Accelerators', attached)}, "
-        f"{booleans}, {out.words(topologies)}, {quoted(disk)}}}"
+        f"{booleans}, {out.words(topologies)}, {quoted(disk) if disk else 'std::nullopt'}}}"
     )
 
 

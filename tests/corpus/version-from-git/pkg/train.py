@@ -1,3 +1,3 @@
 from importlib.metadata import version
 
-print(version('pkg'))
+print('version', version('pkg'))

@@ -1,0 +1,47 @@
+#include "base/parallel.hpp"
+
+#include "base/background.hpp"
+#include "base/error.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <vector>
+
+namespace autopack {
+
+void in_parallel(std::size_t count,
+                 std::size_t threads,
+                 const std::function<void(std::size_t)>& task) {
+  std::atomic<std::size_t> next{0};
+  std::mutex mutex;
+  std::exception_ptr failure;
+  const auto run = [&] {
+    for (std::size_t i = next++; i < count; i = next++) {
+      try {
+        task(i);
+      } catch (...) {
+        next = count;
+        const std::scoped_lock lock{mutex};
+        failure = failure ? failure : std::current_exception();
+      }
+    }
+  };
+  {
+    std::vector<Background<void>> others;
+    try {
+      for (std::size_t i = 1; i < std::min(count, threads); ++i) {
+        others.push_back(in_background(run));
+      }
+    } catch (const Error&) {
+      // No more threads are to be had: these do all of it.
+    }
+    run();
+  }
+  if (failure) {
+    std::rethrow_exception(failure);
+  }
+}
+
+}  // namespace autopack

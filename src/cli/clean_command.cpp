@@ -1,0 +1,151 @@
+#include "base/error.hpp"
+#include "base/json.hpp"
+#include "base/text.hpp"
+#include "cli/command.hpp"
+#include "cli/packaging_options.hpp"
+#include "cli/project_images.hpp"
+#include "inventory/cleaning.hpp"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+namespace autopack::cli {
+
+namespace {
+
+using inventory::Leftover;
+
+const char* kind_of(const Leftover& leftover) {
+  switch (leftover.kind) {
+    case Leftover::Kind::image: return "image";
+    case Leftover::Kind::container: return "container";
+    default: return "cache";
+  }
+}
+
+std::string text_of(const Leftover& leftover) {
+  return leftover.kind == Leftover::Kind::container
+             ? fmt::format("container {}", printable(leftover.name))
+             : fmt::format("{} {} ({})", kind_of(leftover), printable(leftover.name),
+                           human_size(leftover.size));
+}
+
+class CleanCommand : public Command {
+public:
+  void add_flags(FlagSet& flags) override {
+    flags.section("What goes");
+    flags.toggle("--all", all_, "what is left of every project, and all caches");
+    flags.toggle("--old", old_, "only images that the files as they are do not give");
+    flags.toggle("--dry-run", dry_run_, "tell what would go, and leave it");
+    add_packaging_flags(flags, packaging_);
+    add_build_flags(flags, build_);
+  }
+
+  int run(Session& session) override {
+    check_build_options(build_, session.flags);
+    if (all_ && old_) {
+      throw Error(ErrorKind::usage, "`--all` and `--old` are not for one command")
+          .hint("`--old` keeps the current image of this project");
+    }
+    auto removed = nlohmann::json::array();
+    auto kept = nlohmann::json::array();
+    std::uint64_t bytes = 0;
+    for (const auto& leftover : inventory::find_leftovers(session.services, scope(session))) {
+      session.services.cancellation->throw_if_requested();
+      const nlohmann::json object{
+          {"kind", kind_of(leftover)}, {"name", printable(leftover.name)}, {"size", leftover.size}};
+      if (!dry_run_ && !try_to_remove(session, leftover)) {
+        kept.push_back(object);
+        continue;
+      }
+      session.console.done(dry_run_ ? "Would go" : "Removed", text_of(leftover));
+      removed.push_back(object);
+      bytes += leftover.size;
+    }
+    const std::size_t count = removed.size();
+    session.console.done(dry_run_ ? "Found" : "Cleaned",
+                         count == 0 ? "nothing that autopack left"
+                                    : fmt::format("{} thing{}, at most {}: images share layers",
+                                                  count, count == 1 ? "" : "s", human_size(bytes)));
+    if (session.format.kind != OutputFormat::Kind::text) {
+      session.console.result(render(session,
+                                    {{"removed", std::move(removed)},
+                                     {"kept", std::move(kept)},
+                                     {"bytes", bytes},
+                                     {"dryRun", dry_run_}},
+                                    ""));
+    }
+    return 0;
+  }
+
+private:
+  inventory::CleaningScope scope(Session& session) const {
+    inventory::CleaningScope scope{.looks_into_engine = has_engine(session)};
+    if (all_) {
+      return scope;
+    }
+    const auto project =
+        find_project_images(session, packaging_, build_, old_ ? Keys::known : Keys::open);
+    scope.repositories = project.repositories;
+    scope.directory = packaging_.local_package_path;
+    if (old_ && !project.image_key) {
+      throw Error(ErrorKind::project,
+                  "`--old` cannot tell which image is current: the project cannot be packaged")
+          .hint("`autopack explain` tells why");
+    }
+    if (old_) {
+      scope.kept_keys = {*project.image_key, project.dependency_key.value_or("")};
+    }
+    return scope;
+  }
+
+  /// Without an engine there are no images: what else is left can go.
+  static bool has_engine(Session& session) {
+    try {
+      session.services.docker().info();
+      return true;
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::interrupted) {
+        throw;
+      }
+      session.console.warn({.severity = Problem::Severity::warning,
+                            .message = "no engine answers, so its images stay",
+                            .hints = error.hints()});
+      return false;
+    }
+  }
+
+  /// False, and told, for what somebody uses.
+  static bool try_to_remove(Session& session, const Leftover& leftover) {
+    try {
+      inventory::remove(session.services, leftover);
+      return true;
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::interrupted) {
+        throw;
+      }
+      session.console.warn(
+          {.severity = Problem::Severity::warning,
+           .message = fmt::format(
+               "{} stays: {}", text_of(leftover),
+               printable(error.causes().empty() ? error.message() : error.causes().back()))});
+      return false;
+    }
+  }
+
+  PackagingOptions packaging_;
+  BuildOptions build_;
+  bool all_{false};
+  bool old_{false};
+  bool dry_run_{false};
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_clean_command() {
+  return std::make_unique<CleanCommand>();
+}
+
+}  // namespace autopack::cli

@@ -1,0 +1,165 @@
+#include "cli/container_options.hpp"
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "cli/flag_words.hpp"
+#include "cli/packaging_options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
+namespace autopack::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+using engine::ContainerSpec;
+
+/// `FILE` as docker reads it: a line is `NAME=VALUE`, or a NAME whose value is this machine's;
+/// empty lines and those that begin with `#` do not count.
+void read_env_file(const std::string& path,
+                   const Environment& environment,
+                   ContainerSpec& container,
+                   Problems& problems) {
+  const auto text = read_file_if_exists(expand_home(path, environment));
+  if (!text) {
+    problems.push_back(
+        value_problem("--env-file", path, "does not exist", "a line of it is `NAME=VALUE`"));
+    return;
+  }
+  int number = 0;
+  for (const auto& whole : split(*text, '\n')) {
+    ++number;
+    const auto line = std::string{trim(whole)};
+    if (line.empty() || line.front() == '#') {
+      continue;
+    }
+    const auto mark = line.find('=');
+    const auto name = line.substr(0, mark);
+    if (name.empty() || name.find_first_of(" \t") != std::string::npos) {
+      problems.push_back({.message = "this line is no `NAME=VALUE`",
+                          .origin = fmt::format("{}:{}", printable(path), number)});
+    } else if (mark != std::string::npos) {
+      container.environment[name] = line.substr(mark + 1);
+    } else if (const auto value = environment.get(name)) {
+      container.environment[name] = *value;
+    }
+  }
+}
+
+/// `HOST:CONTAINER[:ro|rw]`.
+void read_volume(const std::string& text,
+                 const Environment& environment,
+                 ContainerSpec& container,
+                 Problems& problems) {
+  constexpr auto* hint = "`--volume ./data:/data:ro` shows the program a directory of this machine";
+  const auto parts = split(text, ':');
+  const bool has_mode = parts.size() == 3;
+  if (parts.size() < 2 || parts.size() > 3 || (has_mode && parts[2] != "ro" && parts[2] != "rw")) {
+    problems.push_back(value_problem("--volume", text, "is no `HOST:CONTAINER[:ro]`", hint));
+    return;
+  }
+  if (!parts[1].starts_with('/')) {
+    problems.push_back(
+        value_problem("--volume", text, "names no absolute path in the container", hint));
+    return;
+  }
+  std::error_code failure;
+  const auto host = fs::canonical(expand_home(parts[0], environment), failure);
+  if (failure) {
+    problems.push_back(value_problem("--volume", text, "names nothing on this machine", hint));
+    return;
+  }
+  container.mounts.push_back({.host_path = host.string(),
+                              .container_path = parts[1],
+                              .read_only = has_mode && parts[2] == "ro"});
+}
+
+bool is_port(const std::string& text) {
+  constexpr int highest = 65'535;
+  return !text.empty() && text.size() <= 5 &&
+         text.find_first_not_of("0123456789") == std::string::npos && std::stoi(text) >= 1 &&
+         std::stoi(text) <= highest;
+}
+
+/// `[[ADDRESS:]HOST:]CONTAINER[/udp]`, ports all.
+void read_port(const std::string& text, ContainerSpec& container, Problems& problems) {
+  const auto slash = text.find('/');
+  const auto protocol = slash == std::string::npos ? "tcp" : text.substr(slash + 1);
+  auto parts = split(text.substr(0, slash), ':');
+  ContainerSpec::Port port;
+  port.container_port = parts.back() + "/" + protocol;
+  bool good = is_port(parts.back()) && (protocol == "tcp" || protocol == "udp");
+  if (parts.size() > 1) {
+    const auto& host_port = parts[parts.size() - 2];
+    good = good && is_port(host_port);
+    port.host_port = non_empty(host_port);
+  }
+  if (parts.size() > 2) {
+    parts.resize(parts.size() - 2);
+    port.host_address = non_empty(join(parts, ":"));
+  }
+  if (good) {
+    container.ports.push_back(std::move(port));
+  } else {
+    problems.push_back(
+        value_problem("--publish", text, "is no `HOST:CONTAINER` of port numbers",
+                      "`--publish 6006:6006` shows a port of the program on this machine"));
+  }
+}
+
+}  // namespace
+
+void add_container_flags(FlagSet& flags, ContainerOptions& options) {
+  flags.list("--args", "ARG,...", options.args,
+             "arguments of the program, before those after `--`");
+  flags.list("-e,--env", "NAME=VALUE,...", options.env, "environment variables of the program");
+  flags.toggle("--shell", options.shell, "a shell in the image instead of the program");
+  flags.toggle("--watch", options.watch, "again when a file that goes into the image changes");
+  flags.section("The container", false);
+  flags.list("--env-file", "FILE", options.env_files, "variables from a file, a line for each");
+  flags.list("--volume", "HOST:DIR[:ro]", options.volumes, "a directory or file that it sees");
+  flags.list("-p,--publish", "HOST:PORT", options.ports, "a port that is reached from outside");
+}
+
+void apply(const ContainerOptions& options,
+           const std::vector<std::string>& typed_arguments,
+           const Environment& environment,
+           ContainerSpec& container) {
+  Problems problems;
+  container.arguments = job::all_elements(options.args, "--args", problems);
+  container.arguments.insert(container.arguments.end(), typed_arguments.begin(),
+                             typed_arguments.end());
+  for (const auto& file : options.env_files) {
+    read_env_file(file, environment, container, problems);
+  }
+  for (const auto& [name, value] : job::all_pairs(options.env, "--env", problems)) {
+    container.environment[name] = value;
+  }
+  for (const auto& volume : options.volumes) {
+    read_volume(volume, environment, container, problems);
+  }
+  for (const auto& port : options.ports) {
+    read_port(port, container, problems);
+  }
+  if (options.shell) {
+    // Images without bash are few, those without sh are none.
+    container.command = {"/bin/sh", "-c",
+                         R"(command -v bash >/dev/null && exec bash "$@"; exec sh "$@")", "shell"};
+  }
+  throw_if_errors(problems, ErrorKind::usage);
+}
+
+std::optional<std::string> own_credentials(const Environment& environment) {
+  const auto usual = environment.gcloud_directory() / "application_default_credentials.json";
+  const fs::path file = environment.get("GOOGLE_APPLICATION_CREDENTIALS").value_or(usual.string());
+  std::error_code failure;
+  return fs::is_regular_file(file, failure) ? std::optional{fs::canonical(file, failure).string()}
+                                            : std::nullopt;
+}
+
+}  // namespace autopack::cli

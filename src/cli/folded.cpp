@@ -1,0 +1,120 @@
+#include "cli/folded.hpp"
+
+#include "base/text.hpp"
+
+#include <algorithm>
+
+namespace autopack::cli {
+
+namespace {
+
+/// The text behind a verb or name begins no further to the right than this.
+constexpr std::size_t deepest{24};
+constexpr std::string_view digest_start{"sha256:"};
+constexpr std::size_t digest_digits{64};
+constexpr std::size_t shown_digits{12};
+
+/// Columns that `text` takes: none for colours, one for each character.
+std::size_t width(std::string_view text) {
+  std::size_t columns = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] == '\x1b') {
+      at = std::min(text.find('m', at), text.size());
+    } else if ((static_cast<unsigned char>(text[at]) & 0xC0U) != 0x80U) {
+      ++columns;
+    }
+  }
+  return columns;
+}
+
+std::string without_colours(std::string_view line) {
+  std::string text;
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    if (line[at] == '\x1b') {
+      at = std::min(line.find('m', at), line.size());
+    } else {
+      text += line[at];
+    }
+  }
+  return text;
+}
+
+std::size_t leading_spaces(std::string_view plain) {
+  return std::min(plain.find_first_not_of(' '), plain.size());
+}
+
+/// Where the lines that follow a folded one begin.
+std::size_t depth_of_text(std::string_view plain, std::size_t columns) {
+  const std::size_t begin = leading_spaces(plain);
+  const auto gap = plain.find("  ", begin);
+  const auto text = gap == std::string_view::npos ? gap : plain.find_first_not_of(' ', gap);
+  return text <= std::min(deepest, columns / 2) ? text : begin + 2;
+}
+
+std::string folded_line(std::string_view line, std::string_view plain, std::size_t columns) {
+  const std::size_t deep = depth_of_text(plain, columns);
+  std::string result;
+  std::size_t used = 0;
+  bool has_word = false;
+  for (std::size_t at = 0; at < line.size();) {
+    const std::size_t word = std::min(line.find_first_not_of(' ', at), line.size());
+    const std::size_t end = std::min(line.find(' ', word), line.size());
+    const std::size_t needed = width(line.substr(at, end - at));
+    if (has_word && used + needed > columns) {
+      result += "\n" + std::string(deep, ' ');
+      used = deep;
+      at = word;
+    }
+    result += line.substr(at, end - at);
+    used += width(line.substr(at, end - at));
+    has_word = has_word || used > deep;
+    at = end;
+  }
+  return result;
+}
+
+bool is_digit_of_digest(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+}
+
+}  // namespace
+
+std::string folded(std::string_view text, std::size_t columns) {
+  std::string result;
+  std::size_t hint = std::string_view::npos;  // where the hint begins that is gone on with
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    const auto line = text.substr(0, end);
+    const std::string plain = without_colours(line);
+    const std::size_t begin = leading_spaces(plain);
+    if (std::string_view{plain}.substr(begin).starts_with("hint:")) {
+      hint = begin;
+    } else if (begin <= hint) {
+      hint = std::string_view::npos;
+    }
+    const bool stays = hint != std::string_view::npos || width(line) <= columns;
+    result += stays ? std::string{line} : folded_line(line, plain, columns);
+    result += end < text.size() ? "\n" : "";
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return result;
+}
+
+std::string with_short_digests(std::string_view text) {
+  std::string result;
+  for (auto at = text.find(digest_start); at != std::string_view::npos;
+       at = text.find(digest_start)) {
+    const std::size_t begin = at + digest_start.size();
+    const auto digits = text.substr(begin, digest_digits);
+    const bool is_whole = digits.size() == digest_digits &&
+                          std::all_of(digits.begin(), digits.end(), is_digit_of_digest);
+    result += text.substr(0, begin);
+    if (is_whole) {
+      result += std::string{digits.substr(0, shown_digits)} + "...";
+    }
+    text.remove_prefix(is_whole ? begin + digest_digits : begin);
+  }
+  return result + std::string{text};
+}
+
+}  // namespace autopack::cli

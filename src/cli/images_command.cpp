@@ -1,0 +1,162 @@
+#include "base/error.hpp"
+#include "base/json.hpp"
+#include "base/text.hpp"
+#include "cli/command.hpp"
+#include "cli/packaging_options.hpp"
+#include "cli/project_images.hpp"
+#include "inventory/cache_parts.hpp"
+#include "inventory/held_images.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace autopack::cli {
+
+namespace {
+
+/// Each costs a question to the registry.
+constexpr std::size_t most_in_registry{100};
+
+std::int64_t seconds_now() {
+  return std::chrono::duration_cast<std::chrono::seconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+std::string total_text(const std::vector<inventory::CachePart>& parts) {
+  std::uint64_t size = 0;
+  for (const auto& part : parts) {
+    size += part.size;
+  }
+  return human_size(size);
+}
+
+class ImagesCommand : public Command {
+public:
+  void add_flags(FlagSet& flags) override {
+    add_packaging_flags(flags, packaging_);
+    add_build_flags(flags, build_);
+  }
+
+  int run(Session& session) override {
+    check_build_options(build_, session.flags);
+    const auto project = find_project_images(session, packaging_, build_);
+    auto all = nlohmann::json::array();
+    std::string text;
+    const auto add = [&](const char* place, const std::vector<inventory::HeldImage>& images) {
+      text += text_of(place, images, project);
+      for (const auto& image : images) {
+        all.push_back(to_json(place, image, project));
+      }
+    };
+    if (const auto images = ask(session, [&] {
+          return inventory::images_in_engine(session.services, project.repositories);
+        })) {
+      add("engine", *images);
+    }
+    if (project.name.has_registry) {
+      add_registry(session, project, add);
+    }
+    const auto own = inventory::parts_of_project(session.services.environment, package_directory());
+    const auto shared = inventory::all_parts(session.services.environment);
+    text += fmt::format("cache\n  {:>8}  of this project\n  {:>8}  of all projects\n",
+                        total_text(own), total_text(shared));
+    auto object = nlohmann::json{{"images", std::move(all)},
+                                 {"repositories", project.repositories},
+                                 {"cache", {{"project", to_json(own)}, {"all", to_json(shared)}}}};
+    object["current"] = {{"image", or_null(project.image_key)},
+                         {"dependencies", or_null(project.dependency_key)}};
+    tell_result(session, object, text);
+    return 0;
+  }
+
+private:
+  std::filesystem::path package_directory() const { return packaging_.local_package_path; }
+
+  /// What is asked of somebody who may not be there: then that is told, and none returned.
+  static std::optional<std::vector<inventory::HeldImage>> ask(
+      Session& session, const std::function<std::vector<inventory::HeldImage>()>& question) {
+    try {
+      return question();
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::interrupted) {
+        throw;
+      }
+      session.console.warn({.severity = Problem::Severity::warning,
+                            .message = error.message(),
+                            .hints = error.hints()});
+      return std::nullopt;
+    }
+  }
+
+  void add_registry(
+      Session& session,
+      const ProjectImages& project,
+      const std::function<void(const char*, const std::vector<inventory::HeldImage>&)>& add) const {
+    std::size_t left_out = 0;
+    const auto images = ask(session, [&] {
+      return inventory::images_in_registry(session.services, project.name.reference,
+                                           build_.platform, most_in_registry, left_out);
+    });
+    if (images) {
+      add("registry", *images);
+    }
+    if (left_out > 0) {
+      session.console.done("Left out", fmt::format("{} further images of the registry", left_out));
+    }
+  }
+
+  static std::string text_of(const char* place,
+                             const std::vector<inventory::HeldImage>& images,
+                             const ProjectImages& project) {
+    std::string text = fmt::format("{}\n", place);
+    const auto now = seconds_now();
+    for (const auto& image : images) {
+      text += fmt::format("  {:>8}  {:>7}  {:<12}  {}{}\n", human_size(image.size),
+                          image.time ? age_text(*image.time, now) : "",
+                          image.is_whole ? "image" : "dependencies", printable(image.name),
+                          project.is_current(image.key) ? "  current" : "");
+    }
+    return text + (images.empty() ? "  nothing of this project\n" : "");
+  }
+
+  static nlohmann::json or_null(const std::optional<std::string>& text) {
+    return text ? nlohmann::json(*text) : nlohmann::json();
+  }
+
+  static nlohmann::json to_json(const char* place,
+                                const inventory::HeldImage& image,
+                                const ProjectImages& project) {
+    return {{"place", place},
+            {"name", printable(image.name)},
+            {"id", image.id},
+            {"kind", image.is_whole ? "image" : "dependencies"},
+            {"key", image.key},
+            {"size", image.size},
+            {"time", image.time ? nlohmann::json(*image.time) : nlohmann::json()},
+            {"current", project.is_current(image.key)}};
+  }
+
+  static nlohmann::json to_json(const std::vector<inventory::CachePart>& parts) {
+    auto list = nlohmann::json::array();
+    for (const auto& part : parts) {
+      list.push_back({{"name", part.name}, {"size", part.size}, {"files", part.files}});
+    }
+    return list;
+  }
+
+  PackagingOptions packaging_;
+  BuildOptions build_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_images_command() {
+  return std::make_unique<ImagesCommand>();
+}
+
+}  // namespace autopack::cli

@@ -1,0 +1,145 @@
+#include "cli/local_flags.hpp"
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "cli/container_options.hpp"
+#include "cli/flag_words.hpp"
+#include "cli/packaging_options.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <filesystem>
+
+namespace autopack::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array names{"--max-replicas", "--replica-memory", "--replica-cpus", "--gcs",
+                           "--fail",         "--detach",         "--resume"};
+
+/// `BUCKET=DIRECTORY`.
+void read_bucket(const std::string& text,
+                 const Environment& environment,
+                 local::Desk& desk,
+                 Problems& problems) {
+  constexpr auto* hint = "`--gcs=my-bucket=./data` shows the job a directory at /gcs/my-bucket";
+  const auto mark = text.find('=');
+  const auto bucket = text.substr(0, mark);
+  if (mark == std::string::npos || bucket.empty() || !is_alphanumeric(bucket, "-_.")) {
+    problems.push_back(value_problem("--gcs", text, "is no `BUCKET=DIRECTORY`", hint));
+    return;
+  }
+  std::error_code failure;
+  const auto directory = fs::canonical(expand_home(text.substr(mark + 1), environment), failure);
+  if (failure || !fs::is_directory(directory, failure)) {
+    problems.push_back(value_problem("--gcs", text, "names no directory of this machine", hint));
+    return;
+  }
+  desk.buckets[bucket] = directory.string();
+}
+
+void read_limits(const LocalFlags& flags, local::LocalOptions& options, Problems& problems) {
+  if (flags.most_replicas && *flags.most_replicas < 1) {
+    problems.push_back(value_problem("--max-replicas", std::to_string(*flags.most_replicas),
+                                     "is no number of replicas", "`--max-replicas=4`"));
+  }
+  options.most_replicas =
+      static_cast<std::size_t>(std::max<std::int64_t>(flags.most_replicas.value_or(0), 0));
+  if (flags.memory) {
+    const auto size = local::read_size(*flags.memory);
+    if (!size) {
+      problems.push_back(
+          value_problem("--replica-memory", *flags.memory, "is no size", "`512m`, `2g`"));
+    }
+    options.desk.memory = size.value_or(0);
+  }
+  if (flags.processors) {
+    constexpr double most = 4096;
+    const auto& text = *flags.processors;
+    double& number = options.desk.processors;
+    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (failure != std::errc{} || end != text.data() + text.size() || !(number > 0) ||
+        number > most) {
+      problems.push_back(value_problem("--replica-cpus", text, "is no number of processors",
+                                       "`--replica-cpus=0.5`"));
+    }
+  }
+}
+
+/// As many as there are devices.
+std::vector<std::string> find_gpus() {
+  std::vector<std::string> ids;
+  std::error_code ignored;
+  while (ids.size() < 64 && fs::exists(fmt::format("/dev/nvidia{}", ids.size()), ignored)) {
+    ids.push_back(std::to_string(ids.size()));
+  }
+  return ids;
+}
+
+/// Half of what there is, as a machine of the service has it.
+std::uint64_t shared_memory(const local::Desk& desk) {
+  const auto pages = ::sysconf(_SC_PHYS_PAGES);
+  const auto size = ::sysconf(_SC_PAGESIZE);
+  const auto whole = pages > 0 && size > 0
+                         ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(size)
+                         : 0;
+  return (desk.memory > 0 ? desk.memory : whole) / 2;
+}
+
+}  // namespace
+
+void add_local_flags(FlagSet& flags, LocalFlags& into, bool tunes) {
+  flags.section("Local", false);
+  flags.number("--max-replicas", "NUMBER", into.most_replicas,
+               "so many replicas at most; the job is told that number");
+  flags.text("--replica-memory", "SIZE", into.memory, "of each replica at most: 512m, 2g");
+  flags.text("--replica-cpus", "NUMBER", into.processors, "processors of each replica: 0.5");
+  flags.list("--gcs", "BUCKET=DIRECTORY", into.buckets,
+             "a directory that stands for a bucket, at /gcs/BUCKET");
+  flags.list("--fail", "REPLICA@TIME", into.faults,
+             "kill a replica: workerpool1-0@5s; network:workerpool1-0@5s cuts it off");
+  flags.toggle("--detach", into.detach, "leave the job running; `autopack jobs` finds it");
+  if (tunes) {
+    flags.text("--resume", "local/ID", into.resumed,
+               "go on with a study of this machine that was broken off");
+  }
+}
+
+void refuse_local_flags(const FlagSet& typed) {
+  for (const auto* name : names) {
+    if (typed.is_typed(name)) {
+      throw Error(ErrorKind::usage, fmt::format("`{}` is for `--submitter=local`", name));
+    }
+  }
+}
+
+local::LocalOptions local_options(const LocalFlags& flags, const Environment& environment) {
+  local::LocalOptions options{.records = environment.cache_directory() / "jobs"};
+  Problems problems;
+  read_limits(flags, options, problems);
+  for (const auto& bucket : flags.buckets) {
+    read_bucket(bucket, environment, options.desk, problems);
+  }
+  for (const auto& text : flags.faults) {
+    const auto one = local::read_fault(text);
+    if (one) {
+      options.faults.push_back(*one);
+    } else {
+      problems.push_back(
+          value_problem("--fail", text, "is no `REPLICA@TIME`", "`workerpool1-0@5s`"));
+    }
+  }
+  throw_if_errors(problems, ErrorKind::usage);
+  options.desk.shared_memory = shared_memory(options.desk);
+  options.desk.gpus = find_gpus();
+  options.desk.credentials = own_credentials(environment);
+  return options;
+}
+
+}  // namespace autopack::cli

@@ -1,0 +1,53 @@
+#include "cli/local_screen.hpp"
+
+#include "cli/steps.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+namespace autopack::cli {
+
+namespace {
+
+/// Gives each replica a colour, in the order in which they are heard of.
+class ReplicaLines {
+public:
+  explicit ReplicaLines(Paint paint) : paint_{paint} {}
+
+  std::string render(std::string_view replica, std::string_view text) {
+    const std::lock_guard lock{mutex_};
+    const std::string name{replica};
+    const auto number = numbers_.try_emplace(name, numbers_.size()).first->second;
+    return fmt::format("{} | {}", paint_.one_of_many(number, name), harmless_lines(text));
+  }
+
+private:
+  Paint paint_;
+  std::mutex mutex_;
+  std::map<std::string, std::size_t> numbers_{};
+};
+
+}  // namespace
+
+local::Screen local_screen(Session& session) {
+  auto& console = session.console;
+  const auto lines = std::make_shared<ReplicaLines>(console.error_paint());
+  local::Screen screen;
+  screen.log = [&console, lines](std::optional<std::string_view> replica, std::string_view text) {
+    console.program_errors(replica ? lines->render(*replica, text) : std::string{text});
+  };
+  if (console.is_live()) {
+    screen.live = [&console](const std::string& replica, const std::optional<std::string>& line) {
+      console.step({.id = replica,
+                    .name = replica + ": " + line.value_or(""),
+                    .state = line ? StepEvent::State::started : StepEvent::State::cached});
+    };
+  }
+  return screen;
+}
+
+}  // namespace autopack::cli

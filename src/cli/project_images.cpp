@@ -1,0 +1,68 @@
+#include "cli/project_images.hpp"
+
+#include "base/error.hpp"
+#include "executor/executor_image.hpp"
+#include "pipeline/planning.hpp"
+#include "pipeline/scan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace autopack::cli {
+
+namespace {
+
+constexpr std::size_t digits{16};
+
+/// Facts of the executor image that nobody has are no reason to fail: then nothing is current.
+void find_keys(Session& session, const packaging::Request& request, ProjectImages& images) {
+  try {
+    const auto wanted = pipeline::scan_wanted(request);
+    const auto work = pipeline::plan_packaging(
+        session.services, wanted, executor::facts_offline(session.services, wanted->request));
+    images.image_key = work.plan().image_key.substr(0, digits);
+    images.dependency_key = work.plan().dependency_key.substr(0, digits);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::interrupted) {
+      throw;
+    }
+    session.console.detail(fmt::format("which image is current is not known: {}", error.what()));
+  }
+}
+
+}  // namespace
+
+ProjectImages find_project_images(Session& session,
+                                  const PackagingOptions& packaging,
+                                  const BuildOptions& build,
+                                  Keys keys) {
+  const auto request =
+      package_request(packaging, build, session.flags, session.services.environment);
+  ProjectImages images{.name = image_name(packaging, request, find_location(session))};
+  images.repositories = {images.name.reference.repository()};
+  const auto of_run = image_name(packaging, request, {}).reference.repository();
+  if (of_run != images.repositories.front()) {
+    images.repositories.push_back(of_run);
+  }
+  if (keys == Keys::known) {
+    find_keys(session, request, images);
+  }
+  return images;
+}
+
+std::string age_text(std::int64_t time, std::int64_t now) {
+  constexpr std::int64_t minute{60};
+  constexpr std::int64_t hour{60 * minute};
+  constexpr std::int64_t day{24 * hour};
+  const auto age = std::max<std::int64_t>(now - time, 0);
+  if (age < 2 * minute) {
+    return fmt::format("{} s", age);
+  }
+  if (age < 2 * hour) {
+    return fmt::format("{} min", age / minute);
+  }
+  return age < 2 * day ? fmt::format("{} h", age / hour) : fmt::format("{} days", age / day);
+}
+
+}  // namespace autopack::cli

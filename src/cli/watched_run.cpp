@@ -1,0 +1,149 @@
+#include "cli/watched_run.hpp"
+
+#include "base/error.hpp"
+#include "base/file_watch.hpp"
+#include "cli/signals.hpp"
+#include "cli/steps.hpp"
+#include "pipeline/package.hpp"
+#include "pipeline/watched_project.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace autopack::cli {
+
+namespace {
+
+constexpr int signal_base{128};
+/// How often it is looked whether a signal came.
+constexpr int waiting_milliseconds{200};
+/// New directories that show further new ones; a tree that keeps growing is looked at later.
+constexpr int most_follows{16};
+
+class WatchedRun {
+public:
+  WatchedRun(Session& session,
+             const std::function<pipeline::WantedPtr()>& want,
+             engine::ContainerSpec container)
+      : session_{session},
+        want_{want},
+        container_{std::move(container)},
+        project_{session.services, want} {}
+
+  int run() {
+    make();
+    for (;;) {
+      if (image_ && !is_changed()) {
+        start();
+      }
+      if (ended_by_) {
+        return signal_base + *ended_by_;
+      }
+      while (change_.empty()) {
+        pollfd entry{watch_.descriptor(), POLLIN, 0};
+        const bool may_be_changed = ::poll(&entry, 1, waiting_milliseconds) > 0;
+        if (session_.services.cancellation->requested) {
+          session_.console.interrupted();
+          return interruption_status();
+        }
+        if (may_be_changed) {
+          is_changed();
+        }
+      }
+      session_.console.done("Restarts", std::exchange(change_, {}));
+      try_to_make();
+    }
+  }
+
+private:
+  void try_to_make() {
+    try {
+      make();
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::interrupted) {
+        throw;
+      }
+      session_.console.error(error);
+      session_.console.done("Waits", "for a change");
+    }
+  }
+
+  void make() {
+    image_.reset();
+    seen_ = look();
+    const auto before = seen_.key;
+    const auto wanted = want_();
+    image_ = pipeline::package_for_running(session_.services, wanted).image_id.value();
+    // The facts of an image that nobody looked at before are part of the key, and known only now.
+    const auto built = session_.services.build_records.get(wanted->request.project.directory,
+                                                           wanted->request.options.platform);
+    auto now = look();
+    if (now.key == before || (built && now.key == built->image_key)) {
+      seen_ = std::move(now);
+    }
+  }
+
+  /// What there is now, with its directories watched from now on.
+  pipeline::WatchedProject::Look look() {
+    auto now = project_.look();
+    for (int i = 0; i < most_follows && now.record && watch_.follow(now.directories); ++i) {
+      now = project_.look();
+    }
+    return now;
+  }
+
+  bool is_changed() {
+    watch_.settle();
+    const auto now = look();
+    if (now.key != seen_.key) {
+      change_ = now.difference(seen_);
+    }
+    return !change_.empty();
+  }
+
+  void start() {
+    container_.image = *image_;
+    const auto began = Clock::now();
+    const int status = session_.services.docker().run(
+        container_,
+        {.input = STDIN_FILENO,
+         .output = [&](std::string_view bytes) { session_.console.program_output(bytes); },
+         .errors = [&](std::string_view bytes) { session_.console.program_errors(bytes); },
+         .watched = watch_.descriptor(),
+         .stops = [&] { return is_changed(); },
+         .forwarded = [&](int signal) { ended_by_ = signal; }});
+    if (change_.empty() && !ended_by_) {
+      session_.console.done("Ended", fmt::format("with status {} after {}; waits for a change",
+                                                 status, elapsed_text(Clock::now() - began)));
+    }
+  }
+
+  Session& session_;
+  std::function<pipeline::WantedPtr()> want_;
+  engine::ContainerSpec container_;
+  pipeline::WatchedProject project_;
+  FileWatch watch_{};
+  pipeline::WatchedProject::Look seen_{};  ///< what the image that runs was made of
+  std::optional<std::string> image_{};     ///< none when it could not be made
+  std::string change_{};                   ///< since then, as it is told; empty: none
+  std::optional<int> ended_by_{};
+};
+
+}  // namespace
+
+int run_watched(Session& session,
+                const std::function<std::shared_ptr<const packaging::Wanted>()>& want,
+                engine::ContainerSpec container) {
+  // Its output may be a terminal's, its input is not: Ctrl-C is for autopack.
+  const auto& streams = session.console.streams();
+  container.tty = streams.output_is_terminal && streams.errors_are_terminal;
+  container.interactive = false;
+  return WatchedRun{session, want, std::move(container)}.run();
+}
+
+}  // namespace autopack::cli

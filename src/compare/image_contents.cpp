@@ -1,0 +1,254 @@
+#include "compare/image_contents.hpp"
+
+#include "base/content_hash.hpp"
+#include "base/error.hpp"
+#include "base/json.hpp"
+#include "base/text.hpp"
+#include "image/archive_reader.hpp"
+#include "python/name.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <utility>
+
+namespace autopack::compare {
+
+namespace {
+
+using image::ArchiveEntry;
+
+/// OCI image specification, layer.md: names of whiteouts.
+constexpr std::string_view whiteout{".wh."};
+constexpr std::string_view opaque{".wh..wh..opq"};
+
+Error too_much(const std::string& what, const std::string& why) {
+  return Error(ErrorKind::environment, fmt::format("{} is too large to be compared", what))
+      .cause(why);
+}
+
+/// Puts layers on top of each other.
+class Overlay {
+public:
+  Overlay(Contents& contents, const ReadingLimits& limits) : contents_{contents}, limits_{limits} {}
+
+  void take(const ArchiveEntry& entry, const image::Reader& content, const std::string& what) {
+    const auto path = image::normal_path(entry.path);
+    if (++entries_ > limits_.entries) {
+      throw too_much(what, fmt::format("it has more than {} files", limits_.entries));
+    }
+    if (path.empty()) {
+      return;
+    }
+    const auto slash = path.rfind('/');
+    const auto parent = slash == std::string::npos ? "" : path.substr(0, slash);
+    const auto name = path.substr(slash == std::string::npos ? 0 : slash + 1);
+    if (name == opaque) {
+      erase_below(parent);
+    } else if (name.starts_with(whiteout)) {
+      const auto gone = (parent.empty() ? "" : parent + "/") + name.substr(whiteout.size());
+      erase_below(gone);
+      contents_.files.erase(gone);
+      contents_.removed.insert(gone);
+    } else {
+      add(entry, path, content, what);
+    }
+  }
+
+  /// Deletions come before additions, wherever they stand in a layer's tar.
+  void finish_layer() {
+    for (auto& [path, facts] : added_) {
+      contents_.removed.erase(path);
+      contents_.files.insert_or_assign(path, std::move(facts));
+    }
+    added_.clear();
+  }
+
+private:
+  void erase_below(const std::string& directory) {
+    const auto prefix = directory + "/";
+    auto first = contents_.files.lower_bound(prefix);
+    while (first != contents_.files.end() && first->first.starts_with(prefix)) {
+      first = contents_.files.erase(first);
+    }
+  }
+
+  void add(const ArchiveEntry& entry,
+           const std::string& path,
+           const image::Reader& content,
+           const std::string& what) {
+    FileFacts facts{.kind = 'o'};
+    switch (entry.type) {
+      case ArchiveEntry::Type::directory: facts.kind = 'd'; break;
+      case ArchiveEntry::Type::symlink:
+        facts.kind = 'l';
+        facts.content = entry.link;
+        break;
+      case ArchiveEntry::Type::hard_link: facts = linked(image::normal_path(entry.link)); break;
+      case ArchiveEntry::Type::file:
+        facts.kind = (entry.mode & 0100U) != 0 ? 'x' : 'f';
+        facts.content = hash(content, facts.size, what);
+        break;
+      case ArchiveEntry::Type::other: break;
+    }
+    if (facts.kind != 'd') {
+      erase_below(path);
+    }
+    added_.insert_or_assign(path, std::move(facts));
+  }
+
+  /// What a hard link stands for; unread when a layer below has it.
+  FileFacts linked(const std::string& target) const {
+    if (const auto here = added_.find(target); here != added_.end()) {
+      return here->second;
+    }
+    const auto below = contents_.files.find(target);
+    return below != contents_.files.end() ? below->second : FileFacts{.content = "= " + target};
+  }
+
+  std::string hash(const image::Reader& content, std::uint64_t& size, const std::string& what) {
+    Sha256 sum;
+    image::read_all(content, [&](std::string_view bytes) {
+      size += bytes.size();
+      bytes_ += bytes.size();
+      if (bytes_ > limits_.bytes) {
+        throw too_much(what, fmt::format("its files have more than {}", human_size(limits_.bytes)));
+      }
+      sum.update(bytes);
+    });
+    return sum.finish().hex();
+  }
+
+  Contents& contents_;
+  const ReadingLimits& limits_;
+  std::map<std::string, FileFacts> added_{};
+  std::size_t entries_{0};
+  std::uint64_t bytes_{0};
+};
+
+/// Name and version of `.../site-packages/NAME-VERSION.dist-info`; none for another path.
+std::optional<std::pair<std::string, std::string>> distribution_at(std::string_view path) {
+  const auto slash = path.rfind('/');
+  const auto end = path.rfind(".dist-info");
+  const bool is_one = slash != std::string_view::npos && path.ends_with(".dist-info") &&
+                      (path.substr(0, slash).ends_with("/site-packages") ||
+                       path.substr(0, slash).ends_with("/dist-packages"));
+  const auto dash = is_one ? path.substr(0, end).find('-', slash) : std::string_view::npos;
+  if (dash == std::string_view::npos || dash == slash + 1) {
+    return std::nullopt;
+  }
+  return std::pair{python::normalise_name(path.substr(slash + 1, dash - slash - 1)),
+                   std::string{path.substr(dash + 1, end - dash - 1)}};
+}
+
+void find_packages(Contents& contents) {
+  for (const auto& [path, facts] : contents.files) {
+    // A layer need not name the directory itself.
+    const auto at = path.find(".dist-info/");
+    if (at == std::string::npos || !path.ends_with(".dist-info/METADATA")) {
+      continue;
+    }
+    if (auto found = distribution_at(std::string_view{path}.substr(0, at + 10))) {
+      contents.packages.insert(*std::move(found));
+    }
+  }
+  for (const auto& path : contents.removed) {
+    constexpr std::string_view metadata{"/METADATA"};
+    const std::string_view whole{path};
+    if (auto gone = distribution_at(
+            whole.ends_with(metadata) ? whole.substr(0, whole.size() - metadata.size()) : whole)) {
+      contents.removed_packages.insert(*std::move(gone));
+    }
+  }
+}
+
+std::string text_of(const nlohmann::json& value) {
+  return value.is_string() ? value.get<std::string>() : print_json(value);
+}
+
+/// True for what says no more than its absence: tools differ in which of them they write.
+bool is_nothing(const nlohmann::json& value) {
+  const auto* text = value.get_ptr<const std::string*>();
+  return value.is_null() || value == false || (text != nullptr && text->empty()) ||
+         (value.is_structured() && value.empty());
+}
+
+/// `Env PATH`, `Entrypoint`, `Labels x`: one row for each that can differ.
+std::map<std::string, std::string> configuration_rows(const std::string& text) {
+  std::map<std::string, std::string> rows;
+  const auto document = parse_json(text);
+  if (!document.is_object()) {
+    return rows;
+  }
+  for (const auto* key : {"architecture", "os", "variant", "created"}) {
+    if (document.contains(key)) {
+      rows[key] = text_of(document.at(key));
+    }
+  }
+  const auto config = document.find("config");
+  if (config == document.end() || !config->is_object()) {
+    return rows;
+  }
+  for (const auto& [key, value] : config->items()) {
+    // What the classic builder notes of the container that it built in, and nobody reads.
+    if (key == "Image" || key == "Hostname") {
+      continue;
+    }
+    if (key == "Env" && value.is_array()) {
+      for (const auto& variable : value) {
+        const auto line = text_of(variable);
+        const auto mark = std::min(line.find('='), line.size());
+        rows["Env " + line.substr(0, mark)] = line.substr(std::min(mark + 1, line.size()));
+      }
+    } else if (value.is_object()) {
+      for (const auto& [inner, one] : value.items()) {
+        rows[key + " " + inner] = text_of(one);
+      }
+    } else if (!is_nothing(value)) {
+      rows[key] = text_of(value);
+    }
+  }
+  return rows;
+}
+
+}  // namespace
+
+std::vector<LayerFacts> layers_of(const image::Source& source) {
+  const auto digests = image::check_layers(source);
+  std::vector<LayerFacts> layers;
+  for (std::size_t i = 0; i < digests.size(); ++i) {
+    layers.push_back({.digest = digests[i], .size = source.manifest.layers[i].size});
+  }
+  return layers;
+}
+
+Contents read_image(const Cancellation& cancellation,
+                    const image::Source& source,
+                    const std::set<Digest>& unread,
+                    const ReadingLimits& limits) {
+  Contents contents{.name = source.name, .layers = layers_of(source)};
+  contents.configuration = configuration_rows(source.configuration);
+  Overlay overlay{contents, limits};
+  for (std::size_t i = 0; i < contents.layers.size(); ++i) {
+    const auto& layer = source.manifest.layers[i];
+    contents.size += layer.size;
+    if (unread.contains(contents.layers[i].digest)) {
+      ++contents.unread_layers;
+      continue;
+    }
+    const auto what = fmt::format("layer {} of `{}`", i + 1, printable(source.name));
+    const auto digest = image::read_contents(
+        source.open(layer), what, [&](const ArchiveEntry& entry, const image::Reader& content) {
+          cancellation.throw_if_requested();
+          overlay.take(entry, content, what);
+        });
+    if (digest != contents.layers[i].digest) {
+      throw image::broken_image(source, what + " is not what its configuration says");
+    }
+    overlay.finish_layer();
+  }
+  find_packages(contents);
+  return contents;
+}
+
+}  // namespace autopack::compare

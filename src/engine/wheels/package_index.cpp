@@ -1,0 +1,90 @@
+#include "engine/wheels/package_index.hpp"
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace autopack::engine {
+
+namespace {
+
+index::IndexSettings settings_of(Services& services,
+                                 const packaging::Packaging& work,
+                                 const std::optional<std::string>& default_index) {
+  auto settings = index::find_index_settings(services.environment, default_index);
+  for (const auto& option : work.scanned().project.listed_options) {
+    const auto file = work.request().project.directory / option.origin;  // `FILE:LINE`
+    index::add_line_options(settings, {{option.name, option.value}}, file.parent_path(),
+                            services.environment);
+  }
+  return settings;
+}
+
+/// A token where the user is logged in to Google; others ask no one.
+std::optional<Secret> google_token(Services& services) {
+  try {
+    return services.google().token().token;
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::interrupted) {
+      throw;
+    }
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+PackageIndex::PackageIndex(Services& services,
+                           const packaging::Packaging& work,
+                           const std::optional<std::string>& default_index)
+    : reporter_{*services.reporter},
+      access_{{.client = &services.client(),
+               .settings = settings_of(services, work, default_index),
+               .google = [&services] { return google_token(services); },
+               .cancellation = services.cancellation,
+               .reporter = services.reporter}},
+      client_{access_, services.environment.cache_directory() / "indexes"},
+      wheels_{access_, {.directory = services.environment.cache_directory() / "wheels"}} {}
+
+bool PackageIndex::is_nowhere() const {
+  const auto& settings = access_.settings();
+  return settings.find_links.empty() && (settings.no_index || settings.indexes.empty());
+}
+
+void PackageIndex::fetch(std::vector<index::Download> files, std::size_t all) {
+  std::erase_if(files, [&](const auto& file) { return wheels_.find(file).has_value(); });
+  if (files.empty()) {
+    return;
+  }
+  StepEvent step{.id = "wheels", .name = fmt::format("download {} wheels", files.size())};
+  reporter_.step(step);
+  step.state = StepEvent::State::progress;
+  wheels_.get_all(files, [&](std::uint64_t done, std::uint64_t total) {
+    step.current = done;
+    step.total = total;
+    reporter_.step(step);
+  });
+  step.state = StepEvent::State::completed;
+  reporter_.step(step);
+  reporter_.done("Fetched",
+                 fmt::format("{} of {} wheels, {}", files.size(), all, human_size(step.total)));
+}
+
+std::string PackageIndex::identity() const {
+  const auto& settings = access_.settings();
+  std::string text = settings.no_index ? "none" : "";
+  for (const auto* places : {&settings.indexes, &settings.find_links}) {
+    for (const auto& place : *places) {
+      text += place.url + "\n";
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace autopack::engine

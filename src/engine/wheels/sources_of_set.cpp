@@ -1,0 +1,88 @@
+#include "engine/wheels/sources_of_set.hpp"
+
+#include "base/text.hpp"
+#include "engine/wheels/local_files.hpp"
+#include "lock/file_names.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace autopack::engine {
+
+namespace {
+
+constexpr auto* archive_kind = "a source distribution";
+constexpr auto* directory_kind = "a directory of sources";
+constexpr auto* repository_kind = "a commit of a repository";
+
+WheelSource source_of_archive(const std::shared_ptr<PackageIndex>& index,
+                              const lock::LockedPackage& package,
+                              const ChosenFile& file) {
+  return {.title = package.version ? fmt::format("`{}` {}", package.name, package.version->str())
+                                   : fmt::format("`{}`", printable(file.name)),
+          .kind = archive_kind,
+          .identity = fmt::format("archive {} {}", file.name, file.digest.hex()),
+          .name = file.name,
+          .archive = [index, download = file.download()] {
+            return index->wheels().get(download).path;
+          }};
+}
+
+WheelSource source_of_repository(const lock::LockedSource& source) {
+  const auto& url = source.repository;
+  const auto end = url.find_last_not_of('/') + 1;
+  auto name = url.substr(0, end).substr(url.rfind('/', end - 1) + 1);
+  // Where it stands in a build is no more than a name.
+  name = is_alphanumeric(name, "-_.") && !name.starts_with('.') ? name : "repository";
+  return {.title = fmt::format("`{}`", printable(url)),
+          .kind = repository_kind,
+          .identity = fmt::format("commit {} {} {}", source.commit, source.subdirectory, url),
+          .name = source.subdirectory.empty() ? name : name + "/" + source.subdirectory,
+          .repository = source};
+}
+
+}  // namespace
+
+SourcesOfSet sources_of(const packaging::Packaging& work,
+                        const std::shared_ptr<PackageIndex>& index,
+                        const lock::LockedSet& set,
+                        const std::vector<std::optional<ChosenFile>>& choices) {
+  SourcesOfSet sources;
+  for (std::size_t i = 0; i < set.packages.size(); ++i) {
+    const auto& package = set.packages[i];
+    if (!package.source) {
+      if (!lock::is_wheel(choices[i]->name)) {
+        sources.found.emplace(i, source_of_archive(index, package, *choices[i]));
+      }
+    } else if (!package.source->directory) {
+      sources.found.emplace(i, source_of_repository(*package.source));
+    } else if (const auto& directory = *package.source->directory;
+               const auto identity = directory_identity(work, directory)) {
+      sources.found.emplace(
+          i, WheelSource{.title = fmt::format("`{}`", printable(directory)),
+                         .kind = directory_kind,
+                         .identity = fmt::format("directory {} {}", directory, *identity),
+                         .name = directory,
+                         .directory = directory});
+    } else {
+      sources.obstacles.push_back(fmt::format("{}: `{}` is reached by a symbolic link",
+                                              package.place, printable(directory)));
+    }
+  }
+  return sources;
+}
+
+std::optional<std::string> kind_of_source(const lock::LockedPackage& package,
+                                          const lock::FileChooser& files) {
+  if (package.source) {
+    return package.source->directory ? directory_kind : repository_kind;
+  }
+  if (package.files.empty()) {
+    return package.formats == lock::Formats::sources ? std::optional{archive_kind} : std::nullopt;
+  }
+  return files.choose(package).chosen ? std::nullopt : std::optional{archive_kind};
+}
+
+}  // namespace autopack::engine

@@ -1,0 +1,323 @@
+#include "engine/wheels/wheel_choice.hpp"
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "engine/wheels/build_sources.hpp"
+#include "engine/wheels/chosen_file.hpp"
+#include "engine/wheels/complete_set.hpp"
+#include "engine/wheels/direct_url.hpp"
+#include "engine/wheels/local_files.hpp"
+#include "engine/wheels/told_wheels.hpp"
+#include "lock/merge.hpp"
+#include "lock/select.hpp"
+#include "python/tags.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace autopack::engine {
+
+namespace {
+
+using packaging::Freshness;
+
+/// Raise it when the same names another choice.
+constexpr int choice_format{2};
+
+class Chooser {
+public:
+  Chooser(Services& services,
+          const packaging::Packaging& work,
+          std::shared_ptr<PackageIndex> index,
+          lock::LockedSet set,
+          const python::Interpreter& interpreter)
+      : services_{services},
+        work_{work},
+        index_{std::move(index)},
+        set_{std::move(set)},
+        interpreter_{interpreter},
+        files_{interpreter},
+        target_{fmt::format("{} {} {} {}",
+                            choice_format,
+                            interpreter.version.str(),
+                            sha256(join(python::AcceptedTags{interpreter}.all(), "\n")).hex(),
+                            sha256(index_->identity()).hex())},
+        choices_(set_.packages.size()) {}
+
+  WheelChoice run(Freshness freshness, const BuildWheel& build) {
+    if (freshness == Freshness::cached) {
+      recall();
+    }
+    take_locked_files();
+    ask_index();
+    take_noted_sizes();
+    fetch_unknown();
+    if (obstacles_.empty()) {
+      remember();
+      note_direct_urls();
+      obstacles_ = build_sources(work_, index_, {services_, work_, index_->wheels(), build},
+                                 freshness, set_, choices_);
+    }
+    if (obstacles_.empty()) {
+      look_for_missing();
+    }
+    return obstacles_.empty() ? chosen() : WheelChoice{.obstacles = std::move(obstacles_)};
+  }
+
+private:
+  const lock::LockedPackage& package(std::size_t i) const { return set_.packages[i]; }
+
+  /// What the choice depends on.
+  std::string key(std::size_t i) const {
+    std::string text = fmt::format("{} {}=={} {}", target_, package(i).name,
+                                   package(i).version ? package(i).version->str() : "",
+                                   static_cast<int>(package(i).formats));
+    for (const auto& hash : package(i).hashes) {
+      text += " " + hash.str();
+    }
+    for (const auto& file : package(i).files) {
+      text += fmt::format(" {} {}", file.name, file.url.value_or(""));
+      for (const auto& hash : file.hashes) {
+        text += " " + hash.str();
+      }
+    }
+    return text;
+  }
+
+  /// False for what is looked at each time: it lies in the project.
+  bool is_remembered(std::size_t i) const {
+    const auto& files = package(i).files;
+    return !package(i).source && std::none_of(files.begin(), files.end(), [](const auto& file) {
+      return file.path.has_value();
+    });
+  }
+
+  void recall() {
+    for (std::size_t i = 0; i < choices_.size(); ++i) {
+      if (is_remembered(i)) {
+        choices_[i] = ChosenFile::read(services_.wheel_records.get(key(i)).value_or(""));
+      }
+    }
+  }
+
+  /// What only notes tell is asked for anew.
+  void remember() const {
+    for (std::size_t i = 0; i < choices_.size(); ++i) {
+      if (choices_[i] && is_remembered(i) && !sized_by_notes_.contains(i)) {
+        services_.wheel_records.put(key(i), choices_[i]->text());
+      }
+    }
+  }
+
+  void refuse(std::size_t i, const std::string& reason) {
+    obstacles_.push_back(fmt::format("{}: {}", package(i).place, reason));
+  }
+
+  void note(std::size_t i, index::Download file) {
+    choices_[i] = ChosenFile::of(file);
+    if (!choices_[i]) {
+      unknown_.emplace_back(i, std::move(file));
+    }
+  }
+
+  void take_locked_files() {
+    for (std::size_t i = 0; i < choices_.size(); ++i) {
+      if (auto obstacle = files_.obstacle(package(i))) {
+        refuse(i, package(i).name.empty() ? *obstacle
+                                          : fmt::format("`{}`: {}", package(i).name, *obstacle));
+      } else if (!choices_[i] && !package(i).source && !package(i).files.empty()) {
+        const auto selection = files_.choose(package(i));
+        take(i,
+             package(i).files.at((selection.chosen ? selection.chosen : selection.source).value()));
+      }
+    }
+  }
+
+  void take(std::size_t i, const lock::LockedFile& file) {
+    if (file.path) {
+      const auto cached = cache_local_file(work_, index_->wheels(), file);
+      choices_[i] = ChosenFile{.name = file.name,
+                               .url = url_in_build(*file.path),
+                               .digest = Digest::parse("sha256:" + cached.sha256).value(),
+                               .size = cached.size};
+    } else if (file.url) {
+      note(i, download_of(file));
+    }
+  }
+
+  bool is_open(std::size_t i) const {
+    return !choices_[i] && !package(i).source &&
+           std::none_of(unknown_.begin(), unknown_.end(),
+                        [&](const auto& one) { return one.first == i; });
+  }
+
+  void ask_index() {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < choices_.size(); ++i) {
+      if (is_open(i)) {
+        names.push_back(package(i).name);
+      }
+    }
+    if (names.empty() || !obstacles_.empty()) {
+      return;
+    }
+    if (index_->is_nowhere()) {
+      obstacles_.emplace_back("nothing says which package index to ask");
+      return;
+    }
+    std::map<std::string, std::vector<index::Candidate>> offered;
+    try {
+      offered = index_->client().candidates_of(names);
+    } catch (const Error& error) {
+      // pip in an engine may reach what this machine does not, and goes on to the next index.
+      if (error.kind() == ErrorKind::interrupted) {
+        throw;
+      }
+      obstacles_.push_back(join(error.causes().empty()
+                                    ? std::vector{error.message()}
+                                    : std::vector{error.message(), error.causes().back()},
+                                ": "));
+      return;
+    }
+    for (std::size_t i = 0; i < choices_.size(); ++i) {
+      if (is_open(i)) {
+        const auto& files = offered.at(package(i).name);
+        const auto selection = files_.choose(package(i), to_candidates(files));
+        if (const auto place = selection.chosen ? selection.chosen : selection.source) {
+          note(i, download_of(package(i), files[*place]));
+          if (selection.chosen) {
+            offered_.emplace(i, files[*place]);
+          }
+        } else {
+          refuse(i, selection.reason);
+        }
+      }
+    }
+  }
+
+  /// Of files whose digest is known and whose size nobody else tells.
+  void take_noted_sizes() {
+    const bool may_tell = std::any_of(unknown_.begin(), unknown_.end(), [&](const auto& one) {
+      const auto digest = only_digest(one.second.hashes);
+      return digest && !index_->wheels().find(digest->hex());
+    });
+    if (!may_tell || !obstacles_.empty()) {
+      return;
+    }
+    const auto told = told_wheels(services_);
+    std::erase_if(unknown_, [&](const auto& one) {
+      auto file = one.second;
+      const auto digest = only_digest(file.hashes);
+      const auto noted = digest ? told.find(*digest) : told.end();
+      if (noted == told.end() || index_->wheels().find(digest->hex())) {
+        return false;
+      }
+      file.size = noted->second.size;
+      choices_[one.first] = ChosenFile::of(file);
+      sized_by_notes_.insert(one.first);
+      return true;
+    });
+  }
+
+  /// Fetches the files whose digest or size nobody tells.
+  void fetch_unknown() {
+    if (!obstacles_.empty()) {
+      return;
+    }
+    std::vector<index::Download> downloads;
+    for (const auto& [i, file] : unknown_) {
+      downloads.push_back(file);
+    }
+    const auto files = index_->wheels().get_all(downloads);
+    for (std::size_t k = 0; k < unknown_.size(); ++k) {
+      const auto& [i, file] = unknown_[k];
+      choices_[i] = ChosenFile{.name = file.name,
+                               .url = file.url,
+                               .digest = Digest::parse("sha256:" + files[k].sha256).value(),
+                               .size = files[k].size};
+    }
+  }
+
+  void note_direct_urls() {
+    for (std::size_t i = 0; i < choices_.size(); ++i) {
+      if (package(i).is_direct) {
+        urls_[i] = package(i).source ? direct_url_of(*package(i).source)
+                                     : direct_url_of_archive(choices_[i]->url, choices_[i]->digest);
+      }
+    }
+  }
+
+  void look_for_missing() {
+    std::vector<ChosenFile> files;
+    std::transform(choices_.begin(), choices_.end(), std::back_inserter(files),
+                   [](const auto& choice) { return choice.value(); });
+    auto missing = missing_from(services_, *index_, set_, files, offered_, interpreter_, target_);
+    if (!missing.empty()) {
+      obstacles_.push_back(std::move(missing));
+    }
+  }
+
+  /// By name, as the set is, too, once all of them are known.
+  WheelChoice chosen() {
+    std::vector<std::size_t> order(choices_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return package(a).name < package(b).name;
+    });
+    WheelChoice choice;
+    for (const std::size_t i : order) {
+      const ChosenFile& file = *choices_[i];
+      const auto url = urls_.find(i);
+      choice.wheels.push_back(
+          {.name = package(i).name,
+           .digest = file.digest,
+           .size = file.size,
+           .file_name = file.name,
+           .options = {.is_requested = package(i).requested,
+                       .direct_url =
+                           url == urls_.end() ? std::nullopt : std::optional{url->second}},
+           .file = [index = index_, download = file.download()] {
+             return index->wheels().get(download).path;
+           }});
+      choice.files[file.digest] = file.download();
+    }
+    lock::sort_packages(set_);
+    choice.set = std::move(set_);
+    return choice;
+  }
+
+  Services& services_;
+  const packaging::Packaging& work_;
+  std::shared_ptr<PackageIndex> index_;
+  lock::LockedSet set_;
+  const python::Interpreter& interpreter_;
+  lock::FileChooser files_;
+  std::string target_;
+  std::vector<std::optional<ChosenFile>> choices_;
+  std::vector<std::pair<std::size_t, index::Download>> unknown_{};
+  std::map<std::size_t, std::string> urls_{};  ///< texts of direct_url.json
+  std::vector<std::string> obstacles_{};
+  std::set<std::size_t> sized_by_notes_{};
+  std::map<std::size_t, index::Candidate> offered_{};  ///< what was chosen of an index just now
+};
+
+}  // namespace
+
+WheelChoice choose_wheels(Services& services,
+                          const packaging::Packaging& work,
+                          const std::shared_ptr<PackageIndex>& index,
+                          lock::LockedSet set,
+                          const python::Interpreter& interpreter,
+                          Freshness freshness,
+                          const BuildWheel& build) {
+  return Chooser{services, work, index, std::move(set), interpreter}.run(freshness, build);
+}
+
+}  // namespace autopack::engine

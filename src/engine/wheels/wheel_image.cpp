@@ -1,0 +1,148 @@
+#include "engine/wheels/wheel_image.hpp"
+
+#include "base/text.hpp"
+#include "engine/direct/assembly.hpp"
+#include "engine/wheels/byte_code.hpp"
+#include "engine/wheels/own_package.hpp"
+#include "engine/wheels/package_index.hpp"
+#include "engine/wheels/sources_of_set.hpp"
+#include "engine/wheels/wheel_choice.hpp"
+#include "engine/wheels/wheel_layers.hpp"
+#include "executor/python_facts.hpp"
+#include "http/client.hpp"
+#include "lock/select.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+#include <vector>
+
+namespace autopack::engine {
+
+namespace {
+
+using packaging::Freshness;
+using packaging::Packaging;
+
+Configure configure_dependencies(const plan::Plan& plan, std::size_t wheels) {
+  return [key = plan.dependency_key, wheels,
+          with_byte_code = plan.compile_bytecode](image::Configuration& configuration) {
+    configuration.set_working_directory("/usr/app");
+    configuration.set_environment("HOME", "/home");
+    configuration.set_label(packaging::dependency_key_label, key);
+    if (!with_byte_code) {
+      configuration.set_label(packaging::wheels_label, std::to_string(wheels));
+    }
+  };
+}
+
+/// The image of what `requirements` choose on `base`.
+WheelImage install(Services& services,
+                   const Packaging& work,
+                   image::Source base,
+                   const Requirements& requirements,
+                   Freshness freshness,
+                   const BuildWheel& build) {
+  const auto& facts = requirements.facts;
+  const auto index = std::make_shared<PackageIndex>(services, work, facts.default_index);
+  auto [set, wheels, files, obstacles] =
+      choose_wheels(services, work, index, *requirements.set, *facts.interpreter, freshness, build);
+  const auto own = obstacles.empty() ? make_own_package(work, index->wheels()) : std::nullopt;
+  if (own) {
+    set.packages.push_back(own->package);
+  }
+  WheelLayers layers{services, work, facts};
+  if (work.plan().compile_bytecode) {
+    layers.compile_with(find_compiler(services, work, *facts.interpreter));
+  }
+  if (obstacles.empty()) {
+    obstacles = layers.settle(set);
+  }
+  if (!obstacles.empty()) {
+    return {.obstacles = std::move(obstacles)};
+  }
+  for (const auto& warning : set.warnings) {
+    services.reporter->warn(warning);
+  }
+  std::erase_if(wheels, [&](const auto& wheel) { return layers.has(wheel.name); });
+  const std::size_t count = wheels.size();
+  const auto fetch = [&, &where = files](const std::vector<wheel::ChosenWheel>& some) {
+    std::vector<index::Download> downloads;
+    for (const auto& wheel : some) {
+      downloads.push_back(where.at(wheel.digest));
+    }
+    index->fetch(std::move(downloads), count);
+  };
+  auto above = own ? layers_of(*own, layers.place()) : std::vector<LayerRecipe>{};
+  auto all =
+      layers.recipes(std::move(wheels), base.manifest.layers.size(), fetch, std::move(above));
+  auto made = make_layers(services, all.recipes);
+  WheelSet set_of_layers{all, made, layers.place()};
+  if (own) {
+    services.install_records.put(work.plan().dependency_key, own->record);
+  }
+  return {
+      .image = stack(services, std::move(base), made, configure_dependencies(work.plan(), count)),
+      .wheels = std::move(set_of_layers)};
+}
+
+}  // namespace
+
+ExpectedInstallation expected_installation(Services& services, const Packaging& work) {
+  ExpectedInstallation expected{.obstacles = obstacles_to_wheels(work)};
+  auto facts = executor::known_python(services, work.plan().base);
+  if (!expected.obstacles.empty() || !facts) {
+    return expected;
+  }
+  auto found = find_requirements(work, std::move(*facts));
+  expected.obstacles = std::move(found.obstacles);
+  if (!found.set) {
+    return expected;
+  }
+  if (work.plan().compile_bytecode) {
+    const auto here = find_compiler_here(services, *found.facts.interpreter);
+    expected.byte_code =
+        here ? here->words : "the executor image's own Python, in the docker engine";
+  }
+  expected.packages = found.set->packages.size();
+  expected.own = work.plan().dependencies.install;
+  const lock::FileChooser files{*found.facts.interpreter};
+  for (const auto& package : found.set->packages) {
+    if (auto obstacle = files.obstacle(package)) {
+      expected.obstacles.push_back(
+          fmt::format("{}: `{}`: {}", package.place, package.name, *obstacle));
+    } else if (const auto kind = kind_of_source(package, files)) {
+      const auto& name = package.name.empty() && package.source
+                             ? package.source->directory.value_or(package.source->repository)
+                             : package.name;
+      expected.built.push_back(fmt::format("`{}` ({})", printable(name), *kind));
+    }
+  }
+  return expected;
+}
+
+WheelImage make_wheel_image(Services& services,
+                            const Packaging& work,
+                            image::Source base,
+                            Freshness freshness,
+                            const BuildWheel& build) {
+  if (auto obstacles = obstacles_to_wheels(work); !obstacles.empty()) {
+    return {.obstacles = std::move(obstacles)};
+  }
+  const auto& executor = work.plan().base;
+  if (services.notes && executor.digest) {
+    services.notes->read(*executor.digest, work.plan().platform);
+  }
+  const auto requirements = find_requirements(
+      work, executor::python_facts(services, executor, executor::image_places(work.request())));
+  if (!requirements.set) {
+    return {.obstacles = requirements.obstacles};
+  }
+  try {
+    return install(services, work, std::move(base), requirements, freshness, build);
+  } catch (const http::TransportError& error) {
+    return {.obstacles = {error.what()}};
+  }
+}
+
+}  // namespace autopack::engine

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "lock/locked_set.hpp"
+
+#include <filesystem>
+#include <functional>
+#include <string>
+
+namespace autopack::engine {
+
+/// What a wheel is built from. One of its three places is there.
+struct WheelSource {
+  std::string title{};     ///< for people: `counter` 0.5, or `vendor/lib`
+  std::string kind{};      ///< for people: `a source distribution`
+  std::string identity{};  ///< tells what it holds from anything else
+  std::string name{};      ///< what pip is given: a file's name, or the path of a directory
+
+  std::function<std::filesystem::path()> archive{};  ///< brings a file
+  std::string directory{};                           ///< of the requirements that a plan reads
+  lock::LockedSource repository{};                   ///< when that has a URL
+};
+
+/// Builds a source into a wheel and writes that to the file; its name. Throws what the build
+/// throws.
+using BuildWheel =
+    std::function<std::string(const WheelSource& source, const std::filesystem::path& wheel)>;
+
+}  // namespace autopack::engine

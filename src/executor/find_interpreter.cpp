@@ -1,0 +1,277 @@
+#include "executor/find_interpreter.hpp"
+
+#include "base/text.hpp"
+#include "executor/program_text.hpp"
+#include "executor/python_library.hpp"
+#include "executor/python_scheme.hpp"
+#include "image/programs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace autopack::executor {
+
+namespace {
+
+using image::PythonProgram;
+
+/// What the Go names of architectures in a platform are to the kernel, and to Debian's multiarch.
+struct Architecture {
+  std::string_view platform;
+  std::string_view machine;
+  std::string_view multiarch;
+};
+
+constexpr std::array architectures{
+    Architecture{"linux/amd64", "x86_64", "x86_64-linux"},
+    Architecture{"linux/arm64", "aarch64", "aarch64-linux"},
+    Architecture{"linux/386", "i686", "i386-linux"},
+    Architecture{"linux/arm", "armv7l", "arm-linux"},
+    Architecture{"linux/ppc64le", "ppc64le", "powerpc64le-linux"},
+    Architecture{"linux/s390x", "s390x", "s390x-linux"},
+    Architecture{"linux/riscv64", "riscv64", "riscv64-linux"},
+    Architecture{"linux/loong64", "loongarch64", "loongarch64-linux"},
+};
+
+const Architecture* architecture_of(const std::string& platform) {
+  const auto found =
+      std::find_if(architectures.begin(), architectures.end(), [&](const auto& known) {
+        return platform == known.platform ||
+               platform.starts_with(std::string{known.platform} + "/");
+      });
+  return found == architectures.end() ? nullptr : &*found;
+}
+
+std::string base_name(std::string_view path) {
+  return std::string{path.substr(path.rfind('/') + 1)};
+}
+
+/// One search; each step needs what those before it found, and tells the obstacle when it fails.
+class Search {
+public:
+  Search(ImageView& view, const std::vector<std::string>& environment, const std::string& platform)
+      : view_{view}, environment_{environment}, platform_{platform} {}
+
+  FoundInterpreter run() {
+    if (find_variables() && find_program() && find_library() && find_version() && find_libc() &&
+        find_places() && find_veto()) {
+      found_.interpreter = std::move(interpreter_);
+    }
+    return std::move(found_);
+  }
+
+private:
+  bool fail(std::string obstacle) {
+    found_.obstacle = std::move(obstacle);
+    return false;
+  }
+
+  /// Those that make an interpreter look for itself elsewhere.
+  bool find_variables() {
+    for (const char* name : {"PYTHONHOME", "PYTHONPLATLIBDIR"}) {
+      if (image::variable(environment_, name)) {
+        return fail(fmt::format("the image sets `{}`", name));
+      }
+    }
+    return true;
+  }
+
+  bool find_program() {
+    const auto program = image::find_python(
+        environment_, [&](const std::vector<std::string>& paths) { return view_.look(paths); });
+    if (!program) {
+      return fail("the image has no `python3` or `python` on its PATH");
+    }
+    program_ = *program;
+    if (!base_name(program_.file).starts_with("python")) {
+      return fail(fmt::format("`{}` is `{}`, which may be another Python than CPython",
+                              printable(program_.path), printable(program_.file)));
+    }
+    if (program_.file.starts_with("/nix/")) {
+      return fail(
+          fmt::format("`{}` is in a store that nothing is installed to", printable(program_.file)));
+    }
+    const auto text = program_from_text(view_.note(program_.file).value_or(""));
+    if (!text) {
+      return fail(fmt::format("`{}` is a script: what it starts shows when it is run",
+                              printable(program_.file)));
+    }
+    const auto* architecture = architecture_of(platform_);
+    if (architecture == nullptr || text->machine != architecture->machine) {
+      return fail(fmt::format("`{}` is a program for {}, the image for {}",
+                              printable(program_.file),
+                              text->machine.value_or("an unknown machine"), printable(platform_)));
+    }
+    text_ = *text;
+    multiarch_ = architecture->multiarch;
+    interpreter_.executable = program_.path;
+    interpreter_.machine = *text->machine;
+    return true;
+  }
+
+  bool find_library() {
+    environment_file_ = find_virtual_environment(view_, program_.path);
+    auto library =
+        find_python_library(view_, program_.file, text_.versions,
+                            environment_file_ ? environment_file_->home : parent(program_.file));
+    if (!library) {
+      return fail(fmt::format("the standard library of `{}` is not where it is looked for",
+                              printable(program_.file)));
+    }
+    library_ = std::move(*library);
+    return true;
+  }
+
+  bool find_version() {
+    auto version = version_in(text_.versions);
+    if (!version) {
+      version = version_in(versions_of_shared_library());
+    }
+    const auto told = image::variable(environment_, "PYTHON_VERSION");
+    if (!version && told) {
+      version = version_in({*told});
+    }
+    if (!version) {
+      return fail(fmt::format("`{}` does not tell which {} it is", printable(program_.file),
+                              library_.version));
+    }
+    interpreter_.version = *version;
+    return true;
+  }
+
+  /// The one of `texts` that is a version of this library; none when there are more.
+  std::optional<python::Version> version_in(const std::vector<std::string>& texts) const {
+    std::optional<python::Version> found;
+    for (auto text : texts) {
+      if (!text.starts_with(library_.version + ".")) {
+        continue;
+      }
+      if (text.ends_with('+')) {  // of a build between two releases
+        text.pop_back();
+      }
+      const auto version = python::Version::parse(text);
+      if (found && version != found) {
+        return std::nullopt;
+      }
+      found = version;
+    }
+    return found;
+  }
+
+  std::vector<std::string> versions_of_shared_library() {
+    const std::string debian = fmt::format("/usr/lib/{}-gnu", multiarch_);
+    for (const auto& directory :
+         {library_.prefix + "/lib", library_.prefix + "/lib64", debian, std::string{"/usr/lib64"},
+          std::string{"/usr/lib"}, std::string{"/lib"}}) {
+      for (const char* flags : {"", "t", "m", "d"}) {
+        const auto path =
+            fmt::format("{}/libpython{}{}.so.1.0", directory, library_.version, flags);
+        if (const auto text = program_from_text(view_.note(path).value_or(""))) {
+          return text->versions;
+        }
+      }
+    }
+    return {};
+  }
+
+  bool find_libc() {
+    const std::string name = base_name(text_.loader.value_or(""));
+    const bool is_musl = name.starts_with("ld-musl-");
+    if (!is_musl && !name.starts_with("ld-linux") && !name.starts_with("ld64.so") &&
+        !name.starts_with("ld.so")) {
+      return fail(fmt::format("the C library of `{}` is not known", printable(program_.file)));
+    }
+    const auto version = is_musl ? musl_version() : glibc_version();
+    const auto parsed = version ? python::Version::parse(*version) : std::nullopt;
+    if (!parsed || parsed->release.size() < 2) {
+      return fail(
+          fmt::format("the C library of `{}` does not tell its version", printable(program_.file)));
+    }
+    interpreter_.libc = {.kind = is_musl ? python::Libc::Kind::musl : python::Libc::Kind::glibc,
+                         .major = static_cast<int>(parsed->release[0]),
+                         .minor = static_cast<int>(parsed->release[1])};
+    return true;
+  }
+
+  std::optional<std::string> musl_version() {
+    const auto text = program_from_text(view_.note(text_.loader.value()).value_or(""));
+    return text && text->versions.size() == 1 ? std::optional{text->versions.front()}
+                                              : std::nullopt;
+  }
+
+  std::optional<std::string> glibc_version() {
+    std::vector<std::string> directories{parent(text_.loader.value())};
+    for (const char* above : {"/lib", "/usr/lib"}) {
+      directories.push_back(fmt::format("{}/{}-gnu", above, multiarch_));
+      directories.push_back(fmt::format("{}/{}-gnueabihf", above, multiarch_));
+      directories.push_back(fmt::format("{}64", above));
+      directories.emplace_back(above);
+    }
+    for (const auto& directory : directories) {
+      const auto text = program_from_text(view_.note(directory + "/libc.so.6").value_or(""));
+      if (text && text->glibc) {
+        return text->glibc;
+      }
+    }
+    return std::nullopt;
+  }
+
+  bool find_places() {
+    const auto build = find_build(view_, library_, multiarch_);
+    interpreter_.abi_flags = build.abi_flags;
+    auto places = find_scheme(view_, library_, build, environment_file_);
+    if (places.obstacle) {
+      return fail(*places.obstacle);
+    }
+    interpreter_.scheme = std::move(places.scheme);
+    found_.prefix = environment_file_ ? environment_file_->prefix : library_.prefix;
+    const auto path = split(image::variable(environment_, "PYTHONPATH").value_or(""), ':');
+    constexpr std::size_t most_directories = 50;
+    for (const auto& directory : path) {
+      if (directory.starts_with('/') && found_.search_path.size() < most_directories) {
+        found_.search_path.push_back(without_links(view_, directory));
+      }
+    }
+    found_.site_directories = std::move(places.site_directories);
+    found_.search_path.insert(found_.search_path.end(), found_.site_directories.begin(),
+                              found_.site_directories.end());
+    return true;
+  }
+
+  /// PEP 600: a module that may say of any wheel for glibc that it does not fit.
+  bool find_veto() {
+    std::vector<std::string> paths;
+    for (const auto& directory : found_.search_path) {
+      paths.push_back(directory + "/_manylinux.py");
+      paths.push_back(directory + "/_manylinux/__init__.py");
+    }
+    paths.push_back(library_.directory + "/_manylinux.py");
+    const auto found = view_.look(paths);
+    return found.empty() ||
+           fail(fmt::format("`{}` decides which wheels fit", printable(found.begin()->first)));
+  }
+
+  ImageView& view_;
+  const std::vector<std::string>& environment_;
+  const std::string& platform_;
+  FoundInterpreter found_;
+  python::Interpreter interpreter_;
+  PythonProgram program_;
+  ProgramText text_;
+  std::string multiarch_;
+  std::optional<VirtualEnvironment> environment_file_;
+  PythonLibrary library_;
+};
+
+}  // namespace
+
+FoundInterpreter find_interpreter(ImageView& view,
+                                  const std::vector<std::string>& environment,
+                                  const std::string& platform) {
+  return Search{view, environment, platform}.run();
+}
+
+}  // namespace autopack::executor

@@ -1,0 +1,55 @@
+#include "image/file_layer.hpp"
+
+#include <string>
+#include <utility>
+
+namespace autopack::image {
+
+namespace {
+
+/// Below, a gzip member of its own costs more than compressing the file again with its neighbours
+/// gains: a wheel of small sources grows by a tenth otherwise.
+constexpr std::uint64_t smallest_taken_over{std::uint64_t{16} << 10U};
+
+}  // namespace
+
+FileLayer::FileLayer(LayerWriter::Take out, std::int64_t time, std::optional<LayerFacts> known)
+    : layer_{std::move(out), std::move(known)},
+      tar_{[this](std::string_view bytes) { layer_.write(bytes); }, time} {}
+
+void FileLayer::add_directory(std::string_view path) {
+  tar_.add_directory(path);
+}
+
+void FileLayer::add_file(std::string_view path, unsigned mode, std::string_view text) {
+  tar_.add_file(path, mode, text);
+}
+
+void FileLayer::add_file(std::string_view path,
+                         unsigned mode,
+                         std::uint64_t size,
+                         const TarWriter::Contents& contents) {
+  tar_.add_file(path, mode, size, contents);
+}
+
+void FileLayer::add_deflated(std::string_view path, unsigned mode, const Deflated& file) {
+  if (file.size < smallest_taken_over) {
+    tar_.add_file(path, mode, file.size, file.bytes);
+  } else {
+    tar_.add_file_around(path, mode, file.size, [&] { layer_.write_deflated(file); });
+  }
+}
+
+void FileLayer::remove(std::string_view path) {
+  const auto slash = path.rfind('/');
+  const auto begin = slash == std::string_view::npos ? 0 : slash + 1;
+  tar_.add_file(std::string{path.substr(0, begin)} + ".wh." + std::string{path.substr(begin)}, 0644,
+                "");
+}
+
+LayerFacts FileLayer::finish() {
+  tar_.finish();
+  return layer_.finish();
+}
+
+}  // namespace autopack::image

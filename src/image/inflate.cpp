@@ -1,0 +1,146 @@
+#include "image/inflate.hpp"
+
+#include "base/error.hpp"
+#include "base/zlib.hpp"
+
+#include <libdeflate.h>
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+namespace autopack::image {
+
+namespace {
+
+/// Up to here a stream is inflated as a whole, which is more than twice as fast as in pieces.
+constexpr std::uint64_t largest_whole{std::uint64_t{12} << 20U};
+constexpr std::size_t piece{std::size_t{256} << 10U};
+
+using Take = std::function<void(std::string_view)>;
+
+/// Bytes that are written over: nothing is written to them first.
+std::unique_ptr<char[]> room_for(std::size_t size) {    // NOLINT(modernize-avoid-c-arrays)
+  return std::make_unique_for_overwrite<char[]>(size);  // NOLINT(modernize-avoid-c-arrays)
+}
+
+/// Fills `buffer`; false when `reader` ends before it is full.
+bool fill(const Reader& reader, char* buffer, std::size_t size) {
+  std::size_t count = 0;
+  while (size > 0 && (count = reader(buffer, size)) > 0) {
+    buffer += count;
+    size -= count;
+  }
+  return size == 0;
+}
+
+bool inflate_whole(const Reader& compressed,
+                   std::size_t compressed_size,
+                   std::size_t size,
+                   const Take& take) {
+  const std::unique_ptr<libdeflate_decompressor, decltype(&libdeflate_free_decompressor)> owner{
+      libdeflate_alloc_decompressor(), &libdeflate_free_decompressor};
+  if (!owner) {
+    throw Error(ErrorKind::environment, "no memory to decompress");
+  }
+  const auto in = room_for(compressed_size);
+  const auto out = room_for(std::max<std::size_t>(size, 1));
+  std::size_t used = 0;
+  if (!fill(compressed, in.get(), compressed_size) ||
+      libdeflate_deflate_decompress_ex(owner.get(), in.get(), compressed_size, out.get(), size,
+                                       &used, nullptr) != LIBDEFLATE_SUCCESS ||
+      used != compressed_size) {
+    return false;
+  }
+  take({out.get(), size});
+  return true;
+}
+
+/// A raw deflate stream, inflated piece by piece.
+class Inflating {
+public:
+  explicit Inflating(const Reader& compressed) : compressed_{compressed} {
+    if (zlib().init(&stream_, Zlib::raw_deflate, ZLIB_VERSION, sizeof stream_) != Z_OK) {
+      throw Error(ErrorKind::environment, "no memory to decompress");
+    }
+  }
+
+  ~Inflating() { zlib().end(&stream_); }
+
+  Inflating(const Inflating&) = delete;
+  Inflating& operator=(const Inflating&) = delete;
+
+  /// Fills `out` from its begin as far as one step does it; how many bytes. Reads no more than
+  /// `left`, which it counts down.
+  std::size_t step(char* out, std::size_t size, std::uint64_t& left) {
+    if (stream_.avail_in == 0 && left > 0) {
+      const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(left, in_.size()));
+      const std::size_t count = compressed_(in_.data(), wanted);
+      left = count == 0 ? 0 : left - count;
+      stream_.next_in = reinterpret_cast<Bytef*>(in_.data());
+      stream_.avail_in = static_cast<uInt>(count);
+    }
+    stream_.next_out = reinterpret_cast<Bytef*>(out);
+    stream_.avail_out = static_cast<uInt>(size);
+    status_ = zlib().inflate(&stream_, Z_NO_FLUSH);  // Z_BUF_ERROR: it ends too early
+    return size - stream_.avail_out;
+  }
+
+  bool goes_on() const { return status_ == Z_OK; }
+
+  /// True when it came to its end, and nothing that was read stands behind it.
+  bool is_whole() const { return status_ == Z_STREAM_END && stream_.avail_in == 0; }
+
+private:
+  const Reader& compressed_;
+  z_stream stream_{};
+  std::vector<char> in_ = std::vector<char>(piece);
+  int status_{Z_OK};
+};
+
+bool inflate_in_pieces(const Reader& compressed,
+                       std::uint64_t compressed_size,
+                       std::uint64_t size,
+                       const Take& take) {
+  Inflating stream{compressed};
+  const auto out = room_for(piece);
+  while (stream.goes_on()) {
+    const std::size_t count = stream.step(out.get(), piece, compressed_size);
+    if (count > size) {
+      return false;
+    }
+    size -= count;
+    take({out.get(), count});
+  }
+  return stream.is_whole() && size == 0 && compressed_size == 0;
+}
+
+}  // namespace
+
+std::uint32_t crc32(std::uint32_t so_far, std::string_view bytes) {
+  return libdeflate_crc32(so_far, bytes.data(), bytes.size());
+}
+
+bool inflate(const Reader& compressed,
+             std::uint64_t compressed_size,
+             std::uint64_t size,
+             const Take& take) {
+  return std::max(size, compressed_size) <= largest_whole
+             ? inflate_whole(compressed, static_cast<std::size_t>(compressed_size),
+                             static_cast<std::size_t>(size), take)
+             : inflate_in_pieces(compressed, compressed_size, size, take);
+}
+
+std::string inflate_beginning(const Reader& compressed, std::size_t count) {
+  std::uint64_t unbounded = UINT64_MAX;
+  std::string bytes(count, '\0');
+  std::size_t done = 0;
+  Inflating stream{compressed};
+  while (done < count && stream.goes_on()) {
+    done += stream.step(bytes.data() + done, count - done, unbounded);
+  }
+  bytes.resize(done);
+  return bytes;
+}
+
+}  // namespace autopack::image

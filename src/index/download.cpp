@@ -1,0 +1,268 @@
+#include "index/download.hpp"
+
+#include "base/digest.hpp"
+#include "base/text.hpp"
+#include "index/file_names.hpp"
+#include "index/verifier.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <utility>
+
+namespace autopack::index {
+
+namespace {
+
+/// Connections that break are no reason to give up while that much comes over each few of them.
+constexpr std::uint64_t headway{1U << 20U};
+
+std::optional<std::uint64_t> number(std::string_view text) {
+  std::uint64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, code] = std::from_chars(text.data(), end, value);
+  return code == std::errc{} && stop == end ? std::optional{value} : std::nullopt;
+}
+
+/// `bytes FIRST-LAST/TOTAL` (RFC 9110 section 14.4).
+struct ContentRange {
+  std::uint64_t first{0};
+  std::optional<std::uint64_t> total{};
+
+  static std::optional<ContentRange> parse(std::string_view text) {
+    const auto dash = text.find('-');
+    const auto slash = text.find('/');
+    if (!to_lower(text.substr(0, 6)).starts_with("bytes ") || dash == std::string_view::npos ||
+        slash == std::string_view::npos || slash < dash) {
+      return std::nullopt;
+    }
+    const auto first = number(text.substr(6, dash - 6));
+    return first ? std::optional{ContentRange{*first, number(text.substr(slash + 1))}}
+                 : std::nullopt;
+  }
+};
+
+/// One file on its way.
+class Fetch {
+public:
+  Fetch(const Access& access,
+        const Download& what,
+        std::uint64_t largest,
+        PartialFile& file,
+        const DownloadProgress& progress)
+      : access_{access}, what_{what}, largest_{largest}, file_{file}, progress_{progress} {}
+
+  std::string run() {
+    if (what_.size.value_or(0) > largest_) {
+      throw wrong(fmt::format("it has {}, and {} is the most", human_size(*what_.size),
+                              human_size(largest_)));
+    }
+    bool resumed = file_.size() > 0;
+    if (const auto url = Url::parse(what_.url);
+        what_.hashes.empty() && url && !access_.is_secure(*url)) {
+      throw wrong("it has no hash, and is not reached over https")
+          .hint(fmt::format("trust the host by name: `--trusted-host={}` in the requirements file",
+                            url->host));
+    }
+    // Nothing but a hash could tell that what is there belongs to this file.
+    if (resumed && what_.hashes.empty()) {
+      file_.clear();
+      resumed = false;
+    }
+    start();
+    try {
+      bring();
+      return check();
+    } catch (const Mismatch&) {
+      if (!resumed) {
+        throw;
+      }
+    }
+    restart();
+    bring();
+    return check();
+  }
+
+private:
+  /// The file is not the one that was asked for; nothing of it is kept.
+  class Mismatch : public Error {
+  public:
+    explicit Mismatch(Error error) : Error{std::move(error)} {}
+  };
+
+  Error wrong(const std::string& cause) const {
+    return Error(ErrorKind::remote, fmt::format("`{}` was not downloaded", printable(what_.name)))
+        .cause(printable(redact_url(what_.url)))
+        .cause(cause);
+  }
+
+  [[noreturn]] void refuse(const std::string& cause) {
+    file_.clear();
+    throw Mismatch{wrong(cause).hint(
+        "if it was replaced on purpose, make the lock anew; else tell the index's owner")};
+  }
+
+  /// Hashes what is there.
+  void start() {
+    sha256_ = Sha256{};
+    verifier_ = Verifier{what_.hashes};
+    file_.read([this](std::string_view bytes) {
+      sha256_.update(bytes);
+      verifier_.update(bytes);
+    });
+    tell();
+  }
+
+  void restart() {
+    file_.clear();
+    start();
+  }
+
+  void bring() {
+    if (const auto path = local_path(what_.url)) {
+      copy(*path);
+      return;
+    }
+    for (;;) {
+      const std::uint64_t before = file_.size();
+      try {
+        request_all();
+        return;
+      } catch (const http::TransportError&) {
+        if (file_.size() < before + headway) {
+          throw;
+        }
+      }
+    }
+  }
+
+  void request_all() {
+    auto response = ask();
+    if (response.status == 416) {
+      // What is there reaches behind the end of the file.
+      restart();
+      response = ask();
+    }
+    if (!response.ok()) {
+      throw Access::refusal(last_, response);
+    }
+    if (!has_head_) {
+      on_head(response);  // the body is empty
+    }
+  }
+
+  http::Response ask() {
+    return access_.send([this] {
+      if (file_.size() > 0 && what_.hashes.empty() && etag_.empty()) {
+        restart();
+      }
+      auto request =
+          access_.request(fmt::format("download `{}`", printable(what_.name)), what_.url);
+      if (file_.size() > 0) {
+        request.headers.push_back({"Range", fmt::format("bytes={}-", file_.size())});
+      }
+      if (file_.size() > 0 && !etag_.empty()) {
+        request.headers.push_back({"If-Range", etag_});
+      }
+      has_head_ = false;
+      request.on_head = [this](const http::Response& head) { on_head(head); };
+      request.on_data = [this](std::string_view bytes) { take(bytes); };
+      last_ = request;
+      return request;
+    });
+  }
+
+  void on_head(const http::Response& head) {
+    has_head_ = true;
+    const auto range = ContentRange::parse(head.header("content-range").value_or(""));
+    if (head.status != 206 && file_.size() > 0) {
+      restart();
+    }
+    if (head.status == 206 && (!range || range->first != file_.size())) {
+      refuse("the server sent another part of it than was asked for");
+    }
+    const auto length = number(head.header("content-length").value_or(""));
+    total_ = range ? range->total : length;
+    const std::string etag = head.header("etag").value_or("");
+    etag_ = etag.starts_with('"') ? etag : "";
+    const auto expected = what_.size.value_or(total_.value_or(0));
+    if (total_.value_or(expected) != expected) {
+      refuse(fmt::format("the server has {} bytes of it, not {}", *total_, expected));
+    }
+    if (expected > largest_) {
+      refuse(
+          fmt::format("it has {}, and {} is the most", human_size(expected), human_size(largest_)));
+    }
+    tell();
+  }
+
+  void take(std::string_view bytes) {
+    const auto most = what_.size.value_or(largest_);
+    if (bytes.size() > most - std::min(most, file_.size())) {
+      refuse(fmt::format("the server sends more than {} bytes", most));
+    }
+    file_.append(bytes);
+    sha256_.update(bytes);
+    verifier_.update(bytes);
+    tell();
+  }
+
+  void copy(const std::filesystem::path& path) {
+    restart();
+    std::ifstream source{path, std::ios::binary};
+    std::string buffer(std::size_t{1} << 20U, '\0');
+    if (!std::filesystem::is_regular_file(path) || !source) {
+      throw Error(ErrorKind::environment,
+                  fmt::format("cannot read `{}`", printable(path.string())));
+    }
+    while (source.read(buffer.data(), static_cast<std::streamsize>(buffer.size())) ||
+           source.gcount() > 0) {
+      if (access_.cancellation() != nullptr) {
+        access_.cancellation()->throw_if_requested();
+      }
+      take(std::string_view{buffer}.substr(0, static_cast<std::size_t>(source.gcount())));
+    }
+  }
+
+  std::string check() {
+    if (what_.size && file_.size() != *what_.size) {
+      refuse(fmt::format("it has {} bytes, not {}", file_.size(), *what_.size));
+    }
+    if (const auto fault = verifier_.finish()) {
+      refuse(*fault);
+    }
+    return sha256_.finish().hex();
+  }
+
+  void tell() const {
+    if (progress_) {
+      progress_(file_.size(), what_.size ? what_.size : total_);
+    }
+  }
+
+  const Access& access_;
+  const Download& what_;
+  std::uint64_t largest_;
+  PartialFile& file_;
+  const DownloadProgress& progress_;
+  Sha256 sha256_{};
+  Verifier verifier_{{}};
+  http::Request last_{};
+  std::string etag_{};
+  std::optional<std::uint64_t> total_{};
+  bool has_head_{false};
+};
+
+}  // namespace
+
+std::string fetch(const Access& access,
+                  const Download& what,
+                  std::uint64_t largest,
+                  PartialFile& file,
+                  const DownloadProgress& progress) {
+  return Fetch{access, what, largest, file, progress}.run();
+}
+
+}  // namespace autopack::index

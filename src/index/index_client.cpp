@@ -1,0 +1,240 @@
+#include "index/index_client.hpp"
+
+#include "base/parallel.hpp"
+#include "base/text.hpp"
+#include "index/file_names.hpp"
+#include "index/find_links.hpp"
+#include "index/link.hpp"
+#include "index/verifier.hpp"
+#include "project/package_names.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+namespace autopack::index {
+
+namespace {
+
+/// Enough to hide the time on the way; a single server is not overrun.
+constexpr std::size_t connections{8};
+
+std::string without_slash(std::string url) {
+  while (url.ends_with('/')) {
+    url.pop_back();
+  }
+  return url;
+}
+
+std::string shown(const Location& place) {
+  return printable(redact_url(place.url));
+}
+
+/// Gathers an answer in `body`, no more than `limit` bytes of it.
+void gather(http::Request& request, std::string& body, std::size_t limit) {
+  body.clear();
+  request.compressed = true;
+  request.on_data = [&body, limit, what = request.what](std::string_view bytes) {
+    if (body.size() + bytes.size() > limit) {
+      throw Error(ErrorKind::remote, fmt::format("could not {}", what))
+          .cause(fmt::format("the answer is larger than {}", human_size(limit)));
+    }
+    body += bytes;
+  };
+}
+
+void check_metadata(const Candidate& candidate, std::string_view text) {
+  Verifier verifier{*candidate.metadata};
+  verifier.update(text);
+  if (const auto fault = verifier.finish()) {
+    throw Error(ErrorKind::remote,
+                fmt::format("the metadata of `{}` is not what the index announces", candidate.name))
+        .cause(*fault)
+        .hint(fmt::format("tell the owner of {}", candidate.index));
+  }
+}
+
+}  // namespace
+
+IndexClient::IndexClient(const Access& access, const std::filesystem::path& cache)
+    : access_{access}, pages_{cache / "pages"}, metadata_{cache / "metadata"} {}
+
+std::vector<Candidate> IndexClient::candidates(const std::string& project) {
+  return std::move(candidates_of({project})[project]);
+}
+
+std::map<std::string, std::vector<Candidate>> IndexClient::candidates_of(
+    const std::vector<std::string>& projects) {
+  const auto& indexes = access_.settings().indexes;
+  if (indexes.empty() && access_.settings().find_links.empty()) {
+    throw Error(ErrorKind::usage, "there is no package index to ask")
+        .hint("name one for pip: `pip config set global.index-url URL`");
+  }
+  std::vector<std::vector<Candidate>> answers(projects.size() * indexes.size());
+  in_parallel(answers.size(), connections, [&](std::size_t i) {
+    answers[i] = of_index(indexes[i % indexes.size()], projects[i / indexes.size()]);
+  });
+  std::map<std::string, std::vector<Candidate>> found;
+  for (std::size_t i = 0; i < projects.size(); ++i) {
+    auto& list = found[projects[i]];
+    list.clear();
+    const std::string name = project::normalise_name(projects[i]);
+    std::copy_if(links().begin(), links().end(), std::back_inserter(list),
+                 [&](const Candidate& candidate) { return is_file_of(candidate.name, name); });
+    for (std::size_t k = 0; k < indexes.size(); ++k) {
+      auto& answer = answers[i * indexes.size() + k];
+      std::move(answer.begin(), answer.end(), std::back_inserter(list));
+    }
+  }
+  return found;
+}
+
+std::vector<Candidate> IndexClient::of_index(const Location& index,
+                                             const std::string& project) const {
+  const std::string name = project::normalise_name(project);
+  const Location place{.url = fmt::format("{}/{}/", without_slash(index.url), percent_encode(name)),
+                       .user = index.user,
+                       .password = index.password};
+  std::vector<Candidate> files;
+  if (const auto path = local_path(place.url)) {
+    files = read_local_page(*path / "index.html");
+  } else if (may_ask(index)) {
+    const auto text = page(
+        fmt::format("read the page of `{}` in the index {}", printable(name), shown(index)), place);
+    files = text ? read(*text) : std::vector<Candidate>{};
+  }
+  std::erase_if(files, [&](const Candidate& file) { return !is_file_of(file.name, name); });
+  for (auto& file : files) {
+    file.index = shown(index);
+  }
+  return files;
+}
+
+const std::vector<Candidate>& IndexClient::links() {
+  const std::scoped_lock lock{mutex_};
+  if (!links_) {
+    std::vector<Candidate> local;
+    std::vector<Candidate> remote;
+    for (const auto& place : access_.settings().find_links) {
+      auto found = of_links(place);
+      auto& list = local_path(place.url) ? local : remote;
+      std::move(found.begin(), found.end(), std::back_inserter(list));
+    }
+    std::move(remote.begin(), remote.end(), std::back_inserter(local));
+    links_ = std::move(local);
+  }
+  return *links_;
+}
+
+std::vector<Candidate> IndexClient::of_links(const Location& place) const {
+  std::vector<Candidate> files;
+  if (const auto path = local_path(place.url)) {
+    files = read_local_links(*path);
+  } else if (may_ask(place)) {
+    const auto single = candidate_at(place.url, place.url);
+    if (single && project::is_archive_name(single->name)) {
+      files = {*single};
+    } else if (const auto text = page(fmt::format("read the links of {}", shown(place)), place)) {
+      files = read(*text);
+    }
+  }
+  for (auto& file : files) {
+    file.index = shown(place);
+  }
+  return files;
+}
+
+/// Nothing is asked over a connection that anybody could answer on, as with pip.
+bool IndexClient::may_ask(const Location& place) const {
+  const auto url = Url::parse(place.url);
+  if (!url || access_.is_secure(*url)) {
+    return true;
+  }
+  access_.warn({.severity = Problem::Severity::warning,
+                .message = fmt::format("the package index `{}` is left out: it is not reached over "
+                                       "https",
+                                       shown(place)),
+                .hints = {fmt::format("`--trusted-host={}` in the requirements file trusts it",
+                                      url->host)}});
+  return false;
+}
+
+/// None when the server has no such page.
+std::optional<PageText> IndexClient::page(const std::string& what, const Location& place) const {
+  auto kept = pages_.get(place.url, place.user.value_or(""));
+  std::string body;
+  http::Request last;
+  const auto response = access_.send([&] {
+    http::Request request = access_.request(what, place);
+    request.headers.push_back({"Accept", simple_page_types});
+    if (kept && kept->etag) {
+      request.headers.push_back({"If-None-Match", *kept->etag});
+    } else if (kept && kept->last_modified) {
+      request.headers.push_back({"If-Modified-Since", *kept->last_modified});
+    }
+    gather(request, body, largest_page);
+    last = request;
+    return request;
+  });
+  if (response.status == 304 && kept) {
+    return std::move(kept->page);
+  }
+  if (response.status == 404 || response.status == 410) {
+    return std::nullopt;
+  }
+  if (!response.ok()) {
+    throw Access::refusal(last, response);
+  }
+  KeptPage fresh{.page = {.url = response.url,
+                          .content_type = response.header("content-type").value_or(""),
+                          .body = std::move(body)},
+                 .etag = non_empty(response.header("etag").value_or("")),
+                 .last_modified = non_empty(response.header("last-modified").value_or(""))};
+  pages_.put(place.url, place.user.value_or(""), fresh);
+  return std::move(fresh.page);
+}
+
+std::vector<Candidate> IndexClient::read(const PageText& page) const {
+  auto result = read_simple_page(page);
+  if (result.warning) {
+    access_.warn({.severity = Problem::Severity::warning, .message = *result.warning});
+  }
+  return std::move(result.files);
+}
+
+std::optional<std::string> IndexClient::metadata(const Candidate& candidate) {
+  if (!candidate.metadata) {
+    return std::nullopt;
+  }
+  const auto& hashes = *candidate.metadata;
+  for (const auto& hash : hashes) {
+    const auto digest = Digest::parse(hash.algorithm + ":" + hash.hex);
+    if (auto kept = digest ? metadata_.get(*digest) : std::nullopt) {
+      return kept;
+    }
+  }
+  std::string body;
+  http::Request last;
+  const auto response = access_.send([&] {
+    auto request = access_.request(fmt::format("read the metadata of `{}`", candidate.name),
+                                   candidate.url + ".metadata");
+    gather(request, body, largest_metadata);
+    last = request;
+    return request;
+  });
+  if (response.status == 404) {
+    return std::nullopt;
+  }
+  if (!response.ok()) {
+    throw Access::refusal(last, response);
+  }
+  check_metadata(candidate, body);
+  if (!hashes.empty()) {
+    metadata_.put(body);
+  }
+  return body;
+}
+
+}  // namespace autopack::index

@@ -1,0 +1,87 @@
+#include "index/logins.hpp"
+
+#include "base/text.hpp"
+#include "project/netrc.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace autopack::index {
+
+namespace {
+
+Secret basic(const std::string& user, const std::string& password) {
+  return Secret{"Basic " + base64_encode(user + ":" + password)};
+}
+
+}  // namespace
+
+bool is_google_python_host(const std::string& host) {
+  return to_lower(host).ends_with("-python.pkg.dev");
+}
+
+std::string place_of(const Url& url) {
+  Url whole = url;
+  whole.port = url.port.value_or(url.scheme == "https" ? 443 : 80);
+  return whole.origin();
+}
+
+Logins::Logins(const IndexSettings& settings, GoogleToken google)
+    : settings_{settings}, google_{std::move(google)} {}
+
+std::optional<Secret> Logins::find(const Url& url) const {
+  if (!url.user.empty() && !url.password.empty()) {
+    return basic(url.user, url.password);
+  }
+  const Location* const location = location_of(url);
+  if (location != nullptr && location->user && location->password) {
+    return basic(*location->user, location->password->reveal());
+  }
+  const auto login =
+      settings_.netrc ? project::netrc_login(settings_.netrc->reveal(), url.host) : std::nullopt;
+  if (login) {
+    return basic(login->user, login->password.reveal());
+  }
+  // A page must not choose where the token goes.
+  if (location != nullptr && url.scheme == "https" && is_google_python_host(url.host)) {
+    if (const auto token = google_token()) {
+      return basic("oauth2accesstoken", token->reveal());
+    }
+  }
+  if (!url.user.empty()) {
+    return basic(url.user, "");
+  }
+  return location != nullptr && location->user ? std::optional{basic(*location->user, "")}
+                                               : std::nullopt;
+}
+
+/// The index or page of links on the host of `url` whose path it shares most of, as with pip.
+const Location* Logins::location_of(const Url& url) const {
+  const Location* found = nullptr;
+  std::size_t longest = 0;
+  for (const auto* const list : {&settings_.indexes, &settings_.find_links}) {
+    for (const auto& location : *list) {
+      const auto known = Url::parse(location.url);
+      if (!known || place_of(*known) != place_of(url)) {
+        continue;
+      }
+      const auto shared = static_cast<std::size_t>(
+          std::mismatch(known->path.begin(), known->path.end(), url.path.begin(), url.path.end())
+              .first -
+          known->path.begin());
+      if (found == nullptr || shared > longest) {
+        found = &location;
+        longest = shared;
+      }
+    }
+  }
+  return found;
+}
+
+std::optional<Secret> Logins::google_token() const {
+  const std::scoped_lock lock{mutex_};
+  return google_ ? google_() : std::nullopt;
+}
+
+}  // namespace autopack::index

@@ -1,0 +1,61 @@
+#include "index/page_cache.hpp"
+
+#include "base/digest.hpp"
+#include "base/json.hpp"
+#include "base/text.hpp"
+#include "state/cache_files.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+namespace autopack::index {
+
+using nlohmann::json;
+
+namespace {
+
+std::string file_name(const std::string& url, const std::string& user) {
+  return sha256(fmt::format("page 1\n{}\n{}", user, url)).hex();
+}
+
+}  // namespace
+
+std::optional<KeptPage> PageCache::get(const std::string& url, const std::string& user) const {
+  auto text = state::read_quietly(directory_ / file_name(url, user));
+  const auto end = text ? text->find('\n') : std::string::npos;
+  if (end == std::string::npos) {
+    return std::nullopt;
+  }
+  const json head = parse_json(std::string_view{*text}.substr(0, end));
+  KeptPage kept;
+  try {
+    kept.page.url = head.at("url").get<std::string>();
+    kept.page.content_type = head.at("type").get<std::string>();
+    kept.etag = non_empty(head.at("etag").get<std::string>());
+    kept.last_modified = non_empty(head.at("modified").get<std::string>());
+    text->erase(0, end + 1);
+    if (head.at("sha256").get<std::string>() != sha256(*text).hex()) {
+      return std::nullopt;
+    }
+  } catch (const json::exception&) {
+    return std::nullopt;
+  }
+  kept.page.body = std::move(*text);
+  return kept;
+}
+
+void PageCache::put(const std::string& url, const std::string& user, const KeptPage& kept) const {
+  if (!kept.etag && !kept.last_modified) {
+    return;
+  }
+  const json head{{"url", kept.page.url},
+                  {"type", kept.page.content_type},
+                  {"etag", kept.etag.value_or("")},
+                  {"modified", kept.last_modified.value_or("")},
+                  {"sha256", sha256(kept.page.body).hex()}};
+  state::write_quietly(directory_ / file_name(url, user), print_json(head) + "\n" + kept.page.body,
+                       limit_);
+}
+
+}  // namespace autopack::index

@@ -1,0 +1,50 @@
+#include "index/verifier.hpp"
+
+#include "base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace autopack::index {
+
+Verifier::Verifier(const std::vector<python::Hash>& hashes) {
+  const bool any_strong = std::any_of(hashes.begin(), hashes.end(),
+                                      [](const python::Hash& hash) { return hash.is_strong(); });
+  std::copy_if(hashes.begin(), hashes.end(), std::back_inserter(expected_),
+               [&](const python::Hash& hash) { return !any_strong || hash.is_strong(); });
+  for (const auto& hash : expected_) {
+    const bool is_known = std::any_of(hashers_.begin(), hashers_.end(), [&](const auto& hasher) {
+      return hasher.first == hash.algorithm;
+    });
+    if (auto hasher = is_known ? std::nullopt : NamedHash::make(hash.algorithm)) {
+      hashers_.emplace_back(hash.algorithm, std::move(*hasher));
+    }
+  }
+}
+
+void Verifier::update(std::string_view bytes) {
+  for (auto& [algorithm, hasher] : hashers_) {
+    hasher.update(bytes);
+  }
+}
+
+std::optional<std::string> Verifier::finish() {
+  if (expected_.empty()) {
+    return std::nullopt;
+  }
+  std::vector<std::string> found;
+  for (auto& [algorithm, hasher] : hashers_) {
+    const python::Hash hash{algorithm, hasher.finish()};
+    if (std::find(expected_.begin(), expected_.end(), hash) != expected_.end()) {
+      return std::nullopt;
+    }
+    found.push_back(hash.algorithm + ":" + hash.hex);
+  }
+  const auto& first = expected_.front();
+  return fmt::format(
+      "its hash is {}, not {}:{}{}", join(found, ", "), first.algorithm, printable(first.hex),
+      expected_.size() > 1 ? fmt::format(", nor one of {} others", expected_.size() - 1) : "");
+}
+
+}  // namespace autopack::index

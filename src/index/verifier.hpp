@@ -1,0 +1,31 @@
+#pragma once
+
+#include "base/named_hash.hpp"
+#include "index/candidate.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace autopack::index {
+
+/// Holds bytes against the hashes that they may have. As with pip any of them suffices, so that a
+/// requirement may list the hashes of several files; but md5, sha1 and sha224 count only where no
+/// stronger one is named.
+class Verifier {
+public:
+  /// Without `hashes` everything fits.
+  explicit Verifier(const std::vector<python::Hash>& hashes);
+
+  void update(std::string_view bytes);
+  /// What is wrong, in words; none when a hash fits. Once only.
+  std::optional<std::string> finish();
+
+private:
+  std::vector<python::Hash> expected_{};
+  std::vector<std::pair<std::string, NamedHash>> hashers_{};
+};
+
+}  // namespace autopack::index

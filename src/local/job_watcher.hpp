@@ -1,0 +1,63 @@
+#pragma once
+
+#include "local/line_buffer.hpp"
+#include "local/records.hpp"
+#include "local/run.hpp"
+
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace autopack::local {
+
+/// Where people see what a job writes.
+struct Screen {
+  /// A line of a replica; without a name, bytes as the job's only replica wrote them.
+  std::function<void(std::optional<std::string_view> replica, std::string_view text)> log{};
+  /// What a replica does now, on one line; none when it has ended. May be empty.
+  std::function<void(const std::string& replica, const std::optional<std::string>& line)> live{};
+};
+
+/// Puts what replicas write on a screen and into the job's log.
+class JobWatcher final : public Watcher {
+public:
+  struct Options {
+    const Screen* screen{nullptr};
+    LogWriter* log{nullptr};
+    std::mutex* writing{nullptr};  ///< of the log
+    std::string prefix{};          ///< before the names of replicas
+    bool is_raw{false};            ///< the bytes of the one replica go to the screen as they are
+    std::function<void()> running{};
+    std::function<void()> ending{};
+  };
+
+  explicit JobWatcher(Options options) : options_{std::move(options)} {}
+
+  void wrote(const Replica& replica, bool is_error, std::string_view bytes) override;
+  void changed(const Replica& replica, const std::string& state) override;
+  void used(const Replica& replica, const Usage& usage) override;
+  void told(const std::string& severity, const std::string& message) override;
+  void running() override;
+  void ending() override;
+
+private:
+  void take_line(const std::string& name, bool is_error, std::string_view line);
+  void write(const char* severity, const std::string& task, std::string_view message) const;
+  void show(const std::string& name) const;
+
+  /// What is shown of a running replica.
+  struct Shown {
+    std::string usage{};
+    std::string line{"running"};
+  };
+
+  Options options_;
+  std::map<std::string, Shown> shown_{};  ///< of those that run
+  std::map<std::pair<std::string, bool>, LineBuffer> lines_{};
+};
+
+}  // namespace autopack::local

@@ -1,0 +1,21 @@
+#include "local/network.hpp"
+
+#include "local/desk.hpp"
+
+namespace autopack::local {
+
+Network::Network(engine::Containers& containers, const Cluster& cluster)
+    : containers_{containers}, name_{cluster.network} {
+  try {
+    containers_.make_network(name_, {{job_label, cluster.job}});
+  } catch (...) {
+    containers_.remove_network(name_);  // an engine that gave no answer may have made it
+    throw;
+  }
+}
+
+Network::~Network() {
+  containers_.remove_network(name_);
+}
+
+}  // namespace autopack::local

@@ -1,0 +1,318 @@
+#include "local/run.hpp"
+
+#include "base/parallel.hpp"
+#include "base/thread.hpp"
+#include "local/network.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <csignal>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+namespace autopack::local {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+constexpr std::size_t calls_at_once = 8;
+constexpr auto look_period = 100ms;
+constexpr auto usage_period = 2s;
+/// What a program has to end by itself, once its job has ended, and when the user ends it.
+constexpr auto grace_at_end = 1500ms;
+constexpr auto grace_of_cancelled = 5s;
+
+// google.rpc.Code
+constexpr int code_cancelled = 1;
+constexpr int code_invalid_argument = 3;
+constexpr int code_deadline_exceeded = 4;
+
+class Running {
+public:
+  explicit Running(const ClusterRun& run) : run_{run}, life_{run.life} {}
+
+  ~Running() { remove_all(); }
+
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+  Running(Running&&) = delete;
+  Running& operator=(Running&&) = delete;
+
+  Ending to_the_end() {
+    make_all();
+    began_ = Clock::now();
+    begin();
+    watch_usage();
+    auto ending = decide();
+    usage_.reset();
+    end_all(ending.state == "JOB_STATE_CANCELLED" ? Clock::duration{grace_of_cancelled}
+                                                  : Clock::duration{grace_at_end});
+    const std::lock_guard lock{mutex_};
+    run_.watcher->ending();
+    return ending;
+  }
+
+private:
+  struct Event {
+    std::size_t replica{0};
+    Exit exit{};
+    std::exception_ptr failure{};
+  };
+
+  const std::vector<Replica>& replicas() const { return run_.cluster.replicas; }
+
+  engine::Containers& containers() const { return *run_.containers; }
+
+  void make_all() {
+    if (!run_.has_network) {
+      network_.emplace(containers(), run_.cluster);
+    }
+    in_parallel(replicas().size(), calls_at_once, [this](std::size_t i) {
+      run_.cancellation->throw_if_requested();
+      containers().make(replicas()[i].container, run_.specs[i]);
+    });
+  }
+
+  void begin() {
+    threads_.resize(replicas().size());
+    for (std::size_t i = 0; i < replicas().size(); ++i) {
+      start(i);
+    }
+  }
+
+  void watch_usage() {
+    if (run_.watches_usage) {
+      usage_.emplace(containers(), replicas(), usage_period,
+                     [this](const Replica& replica, const Usage& usage) {
+                       const std::lock_guard lock{mutex_};
+                       run_.watcher->used(replica, usage);
+                     });
+    }
+  }
+
+  /// Starts a replica, for the first time or again.
+  void start(std::size_t i) {
+    threads_[i] = {};  // joins the one before
+    {
+      const std::lock_guard lock{mutex_};
+      ++alive_;
+    }
+    threads_[i] = start_thread([this, i] { follow(i); });
+  }
+
+  /// A replica's own thread.
+  void follow(std::size_t i) {
+    Event event{.replica = i};
+    const auto& replica = replicas()[i];
+    const auto wrote = [&](bool is_error) {
+      return [this, &replica, is_error](std::string_view bytes) {
+        const std::lock_guard lock{mutex_};
+        run_.watcher->wrote(replica, is_error, bytes);
+      };
+    };
+    try {
+      const auto state = containers().run(
+          replica.container,
+          {.started = [&] { started(replica); }, .output = wrote(false), .errors = wrote(true)});
+      event.exit = {.status = state.status, .ran_out_of_memory = state.ran_out_of_memory};
+    } catch (...) {
+      event.failure = std::current_exception();
+    }
+    const std::lock_guard lock{mutex_};
+    --alive_;
+    run_.watcher->changed(replica, event.failure
+                                       ? std::string{"lost"}
+                                       : fmt::format("exited with status {}", event.exit.status));
+    events_.push_back(std::move(event));
+    news_.notify_one();
+  }
+
+  void started(const Replica& replica) {
+    const std::lock_guard lock{mutex_};
+    run_.watcher->changed(replica, "running");
+    ++started_;
+    if (started_ == replicas().size()) {
+      all_run_since_ = Clock::now();
+      run_.watcher->running();
+    }
+  }
+
+  std::optional<Event> next_event() {
+    std::unique_lock lock{mutex_};
+    news_.wait_for(lock, look_period, [this] { return !events_.empty(); });
+    if (events_.empty()) {
+      return std::nullopt;
+    }
+    auto event = std::move(events_.front());
+    events_.pop_front();
+    return event;
+  }
+
+  Ending decide() {
+    for (;;) {
+      if (const auto event = next_event()) {
+        if (event->failure) {
+          std::rethrow_exception(event->failure);
+        }
+        if (auto ending = after(*event)) {
+          return *ending;
+        }
+      }
+      if (run_.cancellation->requested || run_.is_asked_for_end()) {
+        return {.state = "JOB_STATE_CANCELLED",
+                .status = 1,
+                .code = code_cancelled,
+                .message = "The job was cancelled by its user."};
+      }
+      if (run_.has_done_enough && run_.has_done_enough()) {
+        return {.state = "JOB_STATE_SUCCEEDED"};
+      }
+      if (Clock::now() - began_ > life_.timeout()) {
+        return {.state = "JOB_STATE_FAILED",
+                .status = 1,
+                .code = code_deadline_exceeded,
+                .message = fmt::format("The job did not end within its timeout of {} s.",
+                                       std::chrono::duration<double>(life_.timeout()).count())};
+      }
+      make_faults();
+    }
+  }
+
+  std::optional<Ending> after(const Event& event) {
+    const auto& replica = replicas()[event.replica];
+    switch (life_.after(replica, event.exit)) {
+      case Life::Next::go_on: break;
+      case Life::Next::restart_replica:
+        tell("WARNING", life_.message());
+        start(event.replica);
+        break;
+      case Life::Next::restart_job:
+        tell("WARNING", life_.message());
+        start_again();
+        break;
+      case Life::Next::succeed: return Ending{.state = "JOB_STATE_SUCCEEDED"};
+      case Life::Next::fail:
+        return Ending{.state = "JOB_STATE_FAILED",
+                      .status = event.exit.status,
+                      .code = code_invalid_argument,
+                      .message = life_.message()};
+    }
+    return std::nullopt;
+  }
+
+  void tell(const std::string& severity, const std::string& message) {
+    const std::lock_guard lock{mutex_};
+    run_.watcher->told(severity, message);
+  }
+
+  void start_again() {
+    kill_all();
+    events_.clear();
+    begin();
+  }
+
+  /// Again and again: one may be about to start.
+  void kill_all() {
+    std::unique_lock lock{mutex_};
+    while (alive_ > 0) {
+      lock.unlock();
+      signal_all(SIGKILL);
+      lock.lock();
+      news_.wait_for(lock, look_period, [this] { return alive_ == 0; });
+    }
+    lock.unlock();
+    threads_.clear();
+  }
+
+  void signal_all(int number) {
+    in_parallel(replicas().size(), calls_at_once, [this, number](std::size_t i) {
+      containers().signal(replicas()[i].container, number);
+    });
+  }
+
+  void make_faults() {
+    const auto since = running_since();
+    for (; since && faults_made_ < run_.faults.size() &&
+           Clock::now() - *since >= run_.faults[faults_made_].after;
+         ++faults_made_) {
+      const auto& fault = run_.faults[faults_made_];
+      const auto found =
+          std::find_if(replicas().begin(), replicas().end(),
+                       [&](const Replica& one) { return one.name == fault.replica; });
+      if (found == replicas().end()) {
+        continue;
+      }
+      const bool cuts = fault.kind == Fault::Kind::cut;
+      tell("WARNING",
+           fmt::format("`--fail`: {} {}.", found->name, cuts ? "loses its network" : "is killed"));
+      if (cuts) {
+        containers().disconnect(run_.cluster.network, found->container);
+      } else {
+        containers().signal(found->container, SIGKILL);
+      }
+    }
+  }
+
+  /// None until every replica has been started.
+  std::optional<Clock::time_point> running_since() {
+    const std::lock_guard lock{mutex_};
+    return all_run_since_;
+  }
+
+  /// Asks those that run for their end, and waits at most so long.
+  void end_all(Clock::duration grace) {
+    {
+      const std::lock_guard lock{mutex_};
+      if (alive_ == 0) {
+        return;
+      }
+    }
+    signal_all(SIGTERM);
+    {
+      std::unique_lock lock{mutex_};
+      news_.wait_for(lock, grace, [this] { return alive_ == 0; });
+    }
+    kill_all();
+  }
+
+  void remove_all() noexcept {
+    usage_.reset();
+    try {
+      in_parallel(replicas().size(), calls_at_once,
+                  [this](std::size_t i) { containers().remove(replicas()[i].container); });
+    } catch (const std::exception&) {
+      // remove() throws nothing: there was no thread. What is left the next run removes.
+    }
+    threads_.clear();
+    network_.reset();
+  }
+
+  const ClusterRun& run_;
+  std::optional<Network> network_{};
+  Life life_;
+  Clock::time_point began_{};
+  std::size_t faults_made_{0};
+  std::mutex mutex_;
+  std::condition_variable news_;
+  std::deque<Event> events_{};
+  std::size_t started_{0};  ///< starts of replicas
+  std::optional<Clock::time_point> all_run_since_{};
+  std::size_t alive_{0};  ///< replicas with a thread that has not told its end
+  std::optional<UsageWatch> usage_{};
+  std::vector<std::jthread> threads_{};  // last: they use all the others
+};
+
+}  // namespace
+
+Ending run_cluster(const ClusterRun& run) {
+  return Running{run}.to_the_end();
+}
+
+}  // namespace autopack::local

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "local/parameter_values.hpp"
+
+#include <cstddef>
+#include <random>
+#include <vector>
+
+namespace autopack::local {
+
+/// All combinations of values, at most `most`; conditional parameters only where they apply.
+std::vector<TrialValues> grid(const std::vector<job::Parameter>& parameters, std::size_t most);
+
+/// A combination drawn at random, each parameter along its scale.
+TrialValues draw(const std::vector<job::Parameter>& parameters, std::mt19937_64& random);
+
+}  // namespace autopack::local

@@ -1,0 +1,55 @@
+#pragma once
+
+#include "engine/containers.hpp"
+#include "local/cluster.hpp"
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace autopack::local {
+
+/// What a replica takes of this machine now.
+struct Usage {
+  std::uint64_t memory{0};  ///< bytes
+  double processors{0};     ///< that it kept busy since the look before
+};
+
+/// Looks every so often at what the running containers take, on a thread of its own, until it goes.
+class UsageWatch {
+public:
+  using Told = std::function<void(const Replica& replica, const Usage& usage)>;
+
+  /// All of them must outlive it. A replica is told of from the second look on.
+  UsageWatch(engine::Containers& containers,
+             const std::vector<Replica>& replicas,
+             std::chrono::milliseconds period,
+             Told told);
+
+private:
+  struct Look {
+    std::chrono::steady_clock::time_point at{};
+    std::chrono::nanoseconds processor_time{};
+  };
+
+  void watch(const std::stop_token& stop);
+  void look_at(const Replica& replica);
+
+  engine::Containers& containers_;
+  const std::vector<Replica>& replicas_;
+  std::chrono::milliseconds period_;
+  Told told_;
+  std::mutex mutex_;
+  std::condition_variable_any woken_;
+  std::map<std::string, Look> looks_{};
+  std::jthread thread_{};  // last: it uses all the others
+};
+
+}  // namespace autopack::local

@@ -1,0 +1,27 @@
+#include "lock/grouped.hpp"
+
+#include "base/text.hpp"
+#include "python/name.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace autopack::lock {
+
+bool is_in_groups(const std::vector<std::string>& groups, const std::vector<std::string>& asked) {
+  return std::any_of(groups.begin(), groups.end(), [&](const auto& group) {
+    return std::find(asked.begin(), asked.end(), python::normalise_name(group)) != asked.end();
+  });
+}
+
+std::pair<std::uint64_t, std::uint64_t> format_version(std::string_view text,
+                                                       const std::string& place) {
+  const auto version = python::Version::parse(text);
+  if (!version) {
+    refuse(fmt::format("`{}` is not the version of a lock", printable(text)), place);
+  }
+  return {version->release[0], version->release.size() > 1 ? version->release[1] : 0};
+}
+
+}  // namespace autopack::lock

@@ -1,0 +1,87 @@
+#include "lock/repository.hpp"
+
+#include "base/text.hpp"
+#include "base/url.hpp"
+#include "project/requirement_lines.hpp"
+#include "source/tree.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace autopack::lock {
+
+namespace {
+
+constexpr std::array<std::string_view, 5> schemes{"https", "http", "ssh", "git", "file"};
+constexpr std::size_t sha1_digits{40};
+constexpr std::size_t sha256_digits{64};
+
+bool is_commit(std::string_view text) {
+  return (text.size() == sha1_digits || text.size() == sha256_digits) &&
+         text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+/// A URL that git takes for nothing else, without a login.
+bool is_plain_url(const std::string& url) {
+  const auto end = url.find("://");
+  const bool known = end != std::string::npos &&
+                     std::find(schemes.begin(), schemes.end(), url.substr(0, end)) != schemes.end();
+  const auto host = known ? url.substr(end + 3, url.find('/', end + 3) - (end + 3)) : "";
+  return known && printable(url) == url && url.find(' ') == std::string::npos &&
+         host.find('@') == std::string::npos && !host.starts_with('-') &&
+         url.find_first_of("?#") == std::string::npos && project::variables_of(url).empty() &&
+         !project::holds_credentials(url);
+}
+
+}  // namespace
+
+void set_repository(LockedPackage& package, LockedSource source) {
+  const bool is_inside =
+      source.subdirectory.empty() ||
+      (!source.subdirectory.starts_with('/') && source::normalise(source.subdirectory) &&
+       printable(source.subdirectory) == source.subdirectory);
+  if (!is_plain_url(source.repository)) {
+    package.obstacle = "it comes from version control by a URL with a login, a query or a variable";
+  } else if (!is_commit(source.commit)) {
+    package.obstacle =
+        fmt::format("it comes from version control, and {} is not the full name of a commit",
+                    source.commit.empty() ? "its branch" : "`" + printable(source.commit) + "`");
+  } else if (!is_inside) {
+    package.obstacle = "it stands outside of its repository";
+  } else {
+    package.source = std::move(source);
+    package.is_direct = true;
+  }
+}
+
+void set_repository(LockedPackage& package, std::string_view requirement) {
+  if (!requirement.starts_with("git+")) {
+    package.obstacle = "it comes from another version control than git";
+    return;
+  }
+  LockedSource source{.repository = std::string{requirement.substr(4)}};
+  auto& url = source.repository;
+  if (const auto mark = url.find('#'); mark != std::string::npos) {
+    for (const auto& part : split(std::string_view{url}.substr(mark + 1), '&')) {
+      if (part.starts_with("subdirectory=")) {
+        source.subdirectory = percent_decode(part.substr(part.find('=') + 1));
+      }
+    }
+    url.resize(mark);
+  }
+  // The user's name before the host ends with the same sign.
+  const auto at = url.rfind('@');
+  const auto scheme = url.find("://");
+  const auto path = scheme == std::string::npos ? scheme : url.find('/', scheme + 3);
+  if (at != std::string::npos && path != std::string::npos && at > path) {
+    source.commit = url.substr(at + 1);
+    source.revision = non_empty(source.commit);
+    url.resize(at);
+  }
+  set_repository(package, std::move(source));
+}
+
+}  // namespace autopack::lock

@@ -1,0 +1,171 @@
+#include "lock/select.hpp"
+
+#include "base/text.hpp"
+#include "lock/file_names.hpp"
+#include "python/specifier.hpp"
+#include "python/wheel_name.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+namespace autopack::lock {
+
+namespace {
+
+using python::WheelName;
+
+/// How far a candidate comes; the farthest of all tells why there is none.
+enum class Stage { unreadable, other_version, other_hash, other_python, other_tag, fits };
+
+bool share_one(const std::vector<python::Hash>& a, const std::vector<python::Hash>& b) {
+  return std::find_first_of(a.begin(), a.end(), b.begin(), b.end()) != a.end();
+}
+
+/// A wheel that fits, and what it is judged by, the weightiest first.
+struct Fitting {
+  std::size_t place{0};
+  bool known_by_hash{false};
+  bool current{true};  ///< not yanked
+  WheelName wheel{};
+  std::size_t rank{0};
+
+  bool is_better_than(const Fitting& other) const {
+    return std::tie(known_by_hash, current, wheel.version, other.rank, wheel.build) >
+           std::tie(other.known_by_hash, other.current, other.wheel.version, rank,
+                    other.wheel.build);
+  }
+};
+
+/// A source distribution that fits.
+struct FittingSource {
+  std::size_t place{0};
+  bool known_by_hash{false};
+  bool current{true};
+  python::Version version{};
+
+  bool is_better_than(const FittingSource& other) const {
+    return std::tie(known_by_hash, current, version) >
+           std::tie(other.known_by_hash, other.current, other.version);
+  }
+};
+
+bool is_pinned(const std::optional<python::Version>& pin, const python::Version& version) {
+  return !pin || *pin == version || (pin->local.empty() && *pin == version.without_local());
+}
+
+std::string shown(const LockedPackage& package) {
+  return package.version ? fmt::format("`{}` {}", package.name, package.version->str())
+                         : fmt::format("`{}`", package.name);
+}
+
+std::string reason_of(Stage stage, const LockedPackage& package, const std::string& target) {
+  switch (stage) {
+    case Stage::other_tag: return fmt::format("no wheel of {} is for {}", shown(package), target);
+    case Stage::other_python:
+      return fmt::format("no wheel of {} is for this version of Python", shown(package));
+    case Stage::other_hash:
+      return fmt::format("no file of {} has a hash that {} allows", shown(package), package.place);
+    case Stage::other_version: return fmt::format("there is no {}", shown(package));
+    default: return fmt::format("there is no wheel of {}", shown(package));
+  }
+}
+
+}  // namespace
+
+FileChooser::FileChooser(const python::Interpreter& interpreter)
+    : tags_{interpreter}, version_{interpreter.version} {
+  const auto& release = version_.release;
+  target_ = fmt::format("{}{}{}{} {}", interpreter.implementation == "cpython" ? "cp" : "py",
+                        release.empty() ? 0 : release[0], release.size() > 1 ? release[1] : 0,
+                        interpreter.abi_flags, tags_.platform());
+}
+
+bool FileChooser::is_for_python(const std::optional<std::string>& conditions) const {
+  const auto set = conditions ? python::SpecifierSet::parse(*conditions) : std::nullopt;
+  // pip takes what it cannot read for no condition.
+  return !set || set->contains(version_, python::Prereleases::allowed);
+}
+
+Selection FileChooser::choose(const LockedPackage& package,
+                              std::span<const Candidate> candidates) const {
+  Selection selection;
+  Stage farthest{Stage::unreadable};
+  const auto reach = [&](Stage stage) { farthest = std::max(farthest, stage); };
+  std::optional<Fitting> best;
+  std::optional<FittingSource> best_source;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const auto& candidate = candidates[i];
+    auto wheel = WheelName::parse(candidate.name);
+    const auto source = wheel ? std::nullopt : parse_source_name(candidate.name);
+    if ((wheel    ? wheel->name
+         : source ? source->first
+                  : "") != package.name ||
+        package.formats == (wheel ? Formats::sources : Formats::wheels)) {
+      continue;
+    }
+    if (!is_pinned(package.version, wheel ? wheel->version : source->second)) {
+      reach(Stage::other_version);
+    } else if (!package.hashes.empty() && !candidate.hashes.empty() &&
+               !share_one(package.hashes, candidate.hashes)) {
+      reach(Stage::other_hash);
+    } else if (!is_for_python(candidate.requires_python)) {
+      reach(Stage::other_python);
+    } else if (!wheel) {
+      FittingSource found{.place = i,
+                          .known_by_hash = share_one(package.hashes, candidate.hashes),
+                          .current = !candidate.yanked,
+                          .version = source->second};
+      if (!best_source || found.is_better_than(*best_source)) {
+        best_source = std::move(found);
+      }
+    } else if (const auto rank = tags_.rank(*wheel)) {
+      Fitting found{.place = i,
+                    .known_by_hash = share_one(package.hashes, candidate.hashes),
+                    .current = !candidate.yanked,
+                    .wheel = std::move(*wheel),
+                    .rank = *rank};
+      if (!best || found.is_better_than(*best)) {
+        best = std::move(found);
+      }
+    } else {
+      reach(Stage::other_tag);
+    }
+  }
+  if (best) {
+    selection.chosen = best->place;
+  } else {
+    selection.reason = reason_of(farthest, package, target_) +
+                       (best_source ? ": there is a source distribution only" : "");
+    if (best_source) {
+      selection.source = best_source->place;
+    }
+  }
+  return selection;
+}
+
+std::vector<Candidate> candidates_of(const LockedPackage& package) {
+  std::vector<Candidate> candidates;
+  for (const auto& file : package.files) {
+    candidates.push_back({.name = file.name, .hashes = file.hashes});
+  }
+  return candidates;
+}
+
+Selection FileChooser::choose(const LockedPackage& package) const {
+  return choose(package, candidates_of(package));
+}
+
+std::optional<std::string> FileChooser::obstacle(const LockedPackage& package) const {
+  if (package.obstacle || package.source || package.files.empty()) {
+    return package.obstacle;
+  }
+  auto selection = choose(package);
+  return selection.chosen || selection.source ? std::nullopt
+                                              : std::optional{std::move(selection.reason)};
+}
+
+}  // namespace autopack::lock

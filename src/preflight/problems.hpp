@@ -1,0 +1,34 @@
+#pragma once
+
+#include "base/error.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace autopack::preflight {
+
+using Severity = Problem::Severity;
+
+/// Checks return these; each is one finding of the check named `check`.
+Problem ok(std::string check, std::string message, std::optional<std::string> reason = {});
+Problem warning(std::string check,
+                std::string message,
+                std::string reason,
+                std::vector<std::string> hints = {});
+Problem failing(std::string check,
+                std::string message,
+                std::string reason,
+                std::vector<std::string> hints = {});
+Problem unknown(std::string check,
+                std::string message,
+                std::string reason,
+                std::vector<std::string> hints = {});
+
+/// Without those that say the same again.
+Problems without_repeats(const Problems& problems);
+
+/// Without repeats, errors first, then warnings, unknowns and the rest; else in the order found.
+Problems in_order(const Problems& problems);
+
+}  // namespace autopack::preflight

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+/// What the notes of a repository are written with. No more of them is kept, and none is read that
+/// are larger.
+namespace autopack::notes_format {
+
+/// Raise it when notes say something else: those of before are not read then.
+inline constexpr int version{1};
+
+inline constexpr std::size_t most_layers{400};
+inline constexpr std::size_t most_texts{400};
+inline constexpr std::uint64_t largest_index{std::uint64_t{4} << 20U};
+inline constexpr std::uint64_t largest_packed_text{std::uint64_t{4} << 20U};
+inline constexpr std::size_t largest_text{std::size_t{32} << 20U};
+inline constexpr std::size_t longest_key{200};
+
+inline constexpr auto* index_type = "application/vnd.autopack.notes.v1+json";
+inline constexpr auto* text_type = "application/vnd.autopack.note.v1+gzip";
+inline constexpr auto* key_annotation = "autopack.note";
+
+}  // namespace autopack::notes_format

@@ -1,0 +1,86 @@
+#include "base/json.hpp"
+#include "base/text.hpp"
+#include "services/notes_format.hpp"
+#include "services/repository_notes.hpp"
+
+#include <utility>
+
+namespace autopack {
+
+namespace {
+
+using namespace notes_format;
+using nlohmann::json;
+
+bool is_key(const std::string& key) {
+  return !key.empty() && key.size() <= longest_key;
+}
+
+/// Throws json::exception for what is no layer; none for digests of another kind.
+std::optional<image::LayerFacts> layer_of(const json& value) {
+  const auto digest = Digest::parse(value.at("digest").get<std::string>());
+  const auto diff_id = Digest::parse(value.at("diff_id").get<std::string>());
+  return digest && diff_id ? std::optional{image::LayerFacts{
+                                 .digest = *digest,
+                                 .diff_id = *diff_id,
+                                 .size = value.at("size").get<std::uint64_t>(),
+                                 .tar_size = value.at("tar_size").get<std::uint64_t>()}}
+                           : std::nullopt;
+}
+
+}  // namespace
+
+std::string notes_json(const Notes& notes, const Digest& executor, const std::string& platform) {
+  json layers = json::array();
+  for (const auto& [key, layer] : notes.layers) {
+    layers.push_back({{"key", key},
+                      {"digest", layer.digest.str()},
+                      {"diff_id", layer.diff_id.str()},
+                      {"size", layer.size},
+                      {"tar_size", layer.tar_size}});
+  }
+  return print_json(json{{"format", version},
+                         {"executor", executor.str()},
+                         {"platform", platform},
+                         {"about", notes.about.value_or("")},
+                         {"layers", std::move(layers)}});
+}
+
+std::optional<Notes> read_notes(const image::Manifest& manifest,
+                                std::string_view text,
+                                const Digest& executor,
+                                const std::string& platform) {
+  const json read = text.size() <= largest_index ? parse_json(text) : json{};
+  if (!read.is_object() || manifest.layers.size() > most_texts) {
+    return std::nullopt;
+  }
+  Notes notes;
+  try {
+    if (read.at("format") != json(version) || read.at("executor") != json(executor.str()) ||
+        read.at("platform") != json(platform) || read.at("layers").size() > most_layers) {
+      return std::nullopt;
+    }
+    notes.about = non_empty(read.at("about").get<std::string>());
+    for (const auto& one : read.at("layers")) {
+      const auto layer = layer_of(one);
+      auto key = one.at("key").get<std::string>();
+      if (!layer || !is_key(key)) {
+        return std::nullopt;
+      }
+      notes.layers.emplace_back(std::move(key), *layer);
+    }
+  } catch (const json::exception&) {
+    return std::nullopt;
+  }
+  for (const auto& blob : manifest.layers) {
+    const auto key = blob.annotations.find(key_annotation);
+    if (blob.media_type == text_type && key != blob.annotations.end() && is_key(key->second)) {
+      notes.texts.emplace_back(key->second, image::Descriptor{.media_type = blob.media_type,
+                                                              .digest = blob.digest,
+                                                              .size = blob.size});
+    }
+  }
+  return notes;
+}
+
+}  // namespace autopack

@@ -1,0 +1,63 @@
+#include "wheel/grouping.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <iterator>
+
+namespace autopack::wheel {
+
+namespace {
+
+/// The last line: what was cut off lacks it.
+constexpr std::string_view end_mark{"end\n"};
+
+/// Takes a number and the character behind it off the front of `line`; false when there is none.
+bool take_number(std::string_view& line, std::uint64_t& number) {
+  const char* const end = line.data() + line.size();
+  const auto [rest, code] = std::from_chars(line.data(), end, number);
+  if (code != std::errc{} || rest == end || *rest != ' ') {
+    return false;
+  }
+  line.remove_prefix(static_cast<std::size_t>(rest - line.data()) + 1);
+  return true;
+}
+
+}  // namespace
+
+// A line for each file: a set has tens of thousands, and they are read by every run.
+std::optional<std::string> to_text(const std::vector<BroughtFile>& files) {
+  std::string text;
+  for (const auto& file : files) {
+    if (file.path.find('\n') != std::string::npos) {
+      return std::nullopt;
+    }
+    fmt::format_to(std::back_inserter(text), "{} {} {}\n", file.packed_size, file.content,
+                   file.path);
+  }
+  return text.append(end_mark);
+}
+
+std::optional<std::vector<BroughtFile>> brought_files(std::string_view text) {
+  if (!text.ends_with(end_mark)) {
+    return std::nullopt;
+  }
+  text.remove_suffix(end_mark.size());
+  std::vector<BroughtFile> files;
+  while (!text.empty()) {
+    auto line = text.substr(0, text.find('\n'));
+    if (line.size() == text.size()) {
+      return std::nullopt;
+    }
+    text.remove_prefix(line.size() + 1);
+    BroughtFile file;
+    if (!take_number(line, file.packed_size) || !take_number(line, file.content) || line.empty()) {
+      return std::nullopt;
+    }
+    file.path = line;
+    files.push_back(std::move(file));
+  }
+  return files;
+}
+
+}  // namespace autopack::wheel

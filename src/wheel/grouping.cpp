@@ -1,0 +1,259 @@
+#include "wheel/grouping.hpp"
+
+#include "base/text.hpp"
+#include "image/inflate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+namespace autopack::wheel {
+
+namespace {
+
+/// From here on a layer of its own, which no other wheel's change sends again.
+constexpr std::uint64_t large{std::uint64_t{16} << 20U};
+/// Parts of this size are pulled and unpacked side by side.
+constexpr std::uint64_t largest_layer{std::uint64_t{256} << 20U};
+/// What a layer of small wheels is meant to hold.
+constexpr std::uint64_t shared_layer{std::uint64_t{8} << 20U};
+constexpr std::size_t most_shared{16};
+constexpr std::size_t most_warnings{20};
+
+/// Wheels that must be in one layer.
+struct Unit {
+  std::vector<std::size_t> wheels{};
+  std::uint64_t size{0};
+  std::string name{};
+};
+
+/// Finds which wheels have files in common.
+class Overlaps {
+public:
+  explicit Overlaps(const std::vector<Brought>& wheels) : wheels_{wheels}, unit_(wheels.size()) {
+    std::iota(unit_.begin(), unit_.end(), std::size_t{0});
+    for (std::size_t i = 0; i < wheels.size(); ++i) {
+      for (const auto& file : wheels[i].files) {
+        const auto [place, is_new] = owners_.try_emplace(file.path, i, file.content);
+        if (!is_new) {
+          join(i, file, place->second);
+        }
+      }
+    }
+    refuse_parents();
+  }
+
+  std::vector<Unit> units() {
+    std::map<std::size_t, Unit> by_root;
+    for (std::size_t i = 0; i < wheels_.size(); ++i) {
+      auto& unit = by_root[root(i)];
+      unit.wheels.push_back(i);
+      unit.size += wheels_[i].size;
+      unit.name = unit.name.empty() ? wheels_[i].name : std::min(unit.name, wheels_[i].name);
+    }
+    std::vector<Unit> units;
+    for (auto& [first, unit] : by_root) {
+      units.push_back(std::move(unit));
+    }
+    std::sort(units.begin(), units.end(),
+              [](const Unit& a, const Unit& b) { return a.name < b.name; });
+    return units;
+  }
+
+  Problems warnings() const {
+    Problems all;
+    for (const auto& [pair, paths] : differing_) {
+      if (all.size() == most_warnings) {
+        break;
+      }
+      const auto& [first, count] = paths;
+      all.push_back(
+          {.severity = Problem::Severity::warning,
+           .message = fmt::format("`{}` and `{}` bring the file `{}`{}, with different contents: "
+                                  "that of `{}` is taken",
+                                  wheels_[pair.first].name, wheels_[pair.second].name, first,
+                                  count > 1 ? fmt::format(" and {} more", count - 1) : "",
+                                  wheels_[pair.second].name)});
+    }
+    return all;
+  }
+
+private:
+  using Owner = std::pair<std::size_t, std::uint64_t>;  ///< wheel, content
+
+  std::size_t root(std::size_t i) {
+    while (unit_[i] != i) {
+      unit_[i] = unit_[unit_[i]];
+      i = unit_[i];
+    }
+    return i;
+  }
+
+  void join(std::size_t i, const BroughtFile& file, Owner& owner) {
+    const std::size_t a = root(i);
+    const std::size_t b = root(owner.first);
+    unit_[std::max(a, b)] = std::min(a, b);
+    if (owner.second != file.content) {
+      auto& [first, count] = differing_[{owner.first, i}];
+      first = count == 0 ? file.path : first;
+      ++count;
+    }
+    owner = {i, file.content};
+  }
+
+  void refuse_parents() const {
+    std::unordered_set<std::string_view> directories;  // that are no files, nor are their parents
+    for (const auto& [path, owner] : owners_) {
+      for (auto slash = path.rfind('/'); slash != std::string::npos && slash > 0;
+           slash = path.rfind('/', slash - 1)) {
+        if (!directories.insert(std::string_view{path}.substr(0, slash)).second) {
+          break;
+        }
+        const auto found = owners_.find(path.substr(0, slash));
+        if (found != owners_.end()) {
+          throw Error(ErrorKind::project,
+                      fmt::format("`{}` and `{}` cannot be installed together",
+                                  wheels_[found->second.first].name, wheels_[owner.first].name))
+              .cause("`" + found->first + "` is a file of the one and a directory of the other");
+        }
+      }
+    }
+  }
+
+  const std::vector<Brought>& wheels_;
+  std::vector<std::size_t> unit_;
+  std::unordered_map<std::string, Owner> owners_{};
+  std::map<std::pair<std::size_t, std::size_t>, std::pair<std::string, std::size_t>> differing_{};
+};
+
+/// A power of two, so that the number changes seldom: each change moves files between all layers.
+std::size_t shared_layers(std::uint64_t size, std::size_t most) {
+  std::size_t count = 1;
+  while (count * 2 <= std::min(most, most_shared) && count * shared_layer < size) {
+    count *= 2;
+  }
+  return count;
+}
+
+/// The one of `count` places that `name` belongs to. Other names do not matter, and of a larger
+/// count most names stay where they were (rendezvous hashing).
+std::size_t place_of(const std::string& name, std::size_t count) {
+  std::size_t best = 0;
+  std::string highest;
+  for (std::size_t i = 0; i < count; ++i) {
+    auto rank = sha256(fmt::format("{}/{}", i, name)).hex();
+    if (rank > highest) {
+      highest = std::move(rank);
+      best = i;
+    }
+  }
+  return best;
+}
+
+/// Parts of at most `largest_layer`, or of one file.
+std::vector<LayerGroup> split_wheel(std::size_t wheel, const std::vector<BroughtFile>& files) {
+  std::vector<LayerGroup> parts;
+  std::size_t begin = 0;
+  std::uint64_t size = 0;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (i > begin && size + files[i].packed_size > largest_layer) {
+      parts.push_back({.wheels = {wheel}, .part = {{begin, i}}});
+      begin = i;
+      size = 0;
+    }
+    size += files[i].packed_size;
+  }
+  parts.push_back({.wheels = {wheel}, .part = {{begin, files.size()}}});
+  if (parts.size() == 1) {
+    parts.front().part.reset();
+  }
+  return parts;
+}
+
+std::uint64_t size_of(const std::vector<Unit>& units) {
+  return std::accumulate(units.begin(), units.end(), std::uint64_t{0},
+                         [](std::uint64_t sum, const Unit& unit) { return sum + unit.size; });
+}
+
+void append(std::vector<std::size_t>& to, const std::vector<std::size_t>& from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
+/// The layers of what is large and of what is small, the smallest of the large ones among the small
+/// when there are too many.
+std::vector<LayerGroup> layers_of(const std::vector<Unit>& units,
+                                  const std::vector<Brought>& wheels,
+                                  std::size_t most_layers) {
+  std::vector<Unit> own;
+  std::vector<Unit> shared;
+  for (const auto& unit : units) {
+    (unit.size >= large ? own : shared).push_back(unit);
+  }
+  std::stable_sort(own.begin(), own.end(),
+                   [](const Unit& a, const Unit& b) { return a.size > b.size; });
+  std::size_t count = shared.empty() ? 0 : shared_layers(size_of(shared), most_layers);
+  while (own.size() + count > most_layers) {
+    if (count > 1) {
+      count /= 2;
+    } else {
+      shared.push_back(own.back());
+      own.pop_back();
+      count = 1;
+    }
+  }
+  std::vector<LayerGroup> layers;
+  std::size_t left = most_layers - count - own.size();
+  for (const auto& unit : own) {
+    std::vector<LayerGroup> parts{{.wheels = unit.wheels}};
+    if (unit.wheels.size() == 1 && unit.size > largest_layer) {
+      parts = split_wheel(unit.wheels[0], wheels[unit.wheels[0]].files);
+    }
+    if (parts.size() - 1 > left) {
+      parts = {{.wheels = unit.wheels}};
+    }
+    left -= parts.size() - 1;
+    layers.insert(layers.end(), parts.begin(), parts.end());
+  }
+  std::sort(shared.begin(), shared.end(),
+            [](const Unit& a, const Unit& b) { return a.name < b.name; });
+  std::vector<LayerGroup> places(count);
+  for (const auto& unit : shared) {
+    append(places[place_of(unit.name, count)].wheels, unit.wheels);
+  }
+  std::erase_if(places, [](const LayerGroup& place) { return place.wheels.empty(); });
+  layers.insert(layers.end(), places.begin(), places.end());
+  return layers;
+}
+
+}  // namespace
+
+Brought brought(std::string name,
+                Digest digest,
+                std::uint64_t size,
+                const std::vector<InstalledFile>& files) {
+  Brought all{.name = std::move(name), .digest = std::move(digest), .size = size, .files = {}};
+  for (const auto& file : files) {
+    const auto* member = file.member;
+    const std::uint32_t crc = member != nullptr ? member->crc : image::crc32(0, file.bytes);
+    const std::uint64_t executable = file.mode == 0755 ? 1 : 0;
+    all.files.push_back(
+        {.path = file.path,
+         .packed_size = member != nullptr ? member->compressed_size : file.bytes.size(),
+         .content = (std::uint64_t{crc} << 32U) ^ (size_of(file) << 1U) ^ executable});
+  }
+  return all;
+}
+
+Grouping group(const std::vector<Brought>& wheels, std::size_t most_layers) {
+  Overlaps overlaps{wheels};
+  return {.layers = layers_of(overlaps.units(), wheels, std::max<std::size_t>(most_layers, 1)),
+          .warnings = overlaps.warnings()};
+}
+
+}  // namespace autopack::wheel

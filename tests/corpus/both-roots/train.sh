@@ -1,0 +1,1 @@
+PYTHONPATH=. python3 task/main.py

@@ -1,0 +1,3 @@
+import metrics
+
+print(metrics.greatest(12, 18))

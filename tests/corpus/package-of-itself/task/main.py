@@ -1,0 +1,4 @@
+from arg import name
+from task.mixup import mixed
+
+print(mixed(name))

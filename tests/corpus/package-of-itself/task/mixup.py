@@ -1,0 +1,2 @@
+def mixed(name):
+    return name * 2

@@ -1,0 +1,1 @@
+from pkg._version import version as __version__

@@ -1,0 +1,5 @@
+from importlib.metadata import version
+
+import pkg
+
+print('version', version('pkg'), pkg.__version__)

@@ -1,0 +1,87 @@
+#include "base/error.hpp"
+#include "scratch.hpp"
+#include "target.hpp"
+#include "wheel/installation.hpp"
+#include "wheel/texts.hpp"
+#include "wheel/zip.hpp"
+
+#include <set>
+
+/// Wheels, and the texts in them.
+namespace autopack::fuzz {
+
+namespace {
+
+void zip(std::string_view bytes) {
+  const auto archive = wheel::Zip::open(put(scratch() / "it.zip", bytes), "it.zip");
+  std::uint64_t packed = 0;
+  for (const auto& member : archive.members()) {
+    packed += member.compressed_size;
+    if (!wheel::name_fault(member.name).empty() || archive.find(member.name) == nullptr) {
+      fail("a member is called `" + member.name + "`");
+    }
+    if (member.compressed_size > bytes.size() || packed > bytes.size()) {
+      fail("members share bytes");
+    }
+    archive.beginning(member, 100);
+    std::uint64_t size = 0;
+    try {
+      archive.read(member, [&](std::string_view piece) { size += piece.size(); });
+    } catch (const Error&) {
+      continue;
+    }
+    if (size != member.size) {
+      fail("`" + member.name + "` has another size");
+    }
+  }
+}
+
+void wheel_archive(std::string_view bytes) {
+  const auto path = put(scratch() / "odd-1.0-py3-none-any.whl", bytes);
+  const auto opened = wheel::Wheel::open(path, path.filename().string());
+  const python::Interpreter interpreter{.executable = "/p/bin/python3",
+                                        .version = python::Version::parse("3.11.2").value(),
+                                        .scheme = {.purelib = "/p/lib",
+                                                   .platlib = "/p/lib64",
+                                                   .scripts = "/p/bin",
+                                                   .headers = "/p/include",
+                                                   .data = "/p"}};
+  std::set<std::string> paths;
+  for (const auto& file : wheel::install(opened, interpreter)) {
+    if (!file.path.starts_with("p/") || !wheel::name_fault(file.path).empty() ||
+        !paths.insert(file.path).second) {
+      fail("a file is written to `" + file.path + "`");
+    }
+    if (file.member != nullptr) {
+      opened.read(*file.member, [](std::string_view) {});
+    }
+  }
+}
+
+void wheel_texts(std::string_view bytes) {
+  const unsigned kind = next_byte(bytes) % 4;
+  if (kind == 0) {
+    wheel::read_metadata(bytes);
+  } else if (kind == 1) {
+    wheel::read_format(bytes);
+  } else if (kind == 2) {
+    wheel::read_entry_points(bytes);
+  } else {
+    const auto rows = wheel::read_record(bytes);
+    const auto text = wheel::write_record(rows);
+    if (wheel::write_record(wheel::read_record(text)) != text) {
+      fail("RECORD does not come back");
+    }
+    for (const auto& row : rows) {
+      wheel::recorded_hash(row);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Target> wheel_targets() {
+  return {{"zip", zip}, {"wheel_archive", wheel_archive}, {"wheel_texts", wheel_texts}};
+}
+
+}  // namespace autopack::fuzz

@@ -1,0 +1,270 @@
+"""A new user's first day, typed into a shell on a pseudo-terminal and compared with golden screens.
+
+    AUTOPACK_ACCEPT=1 python3 tests/integration/run.py --binary build/src/autopack FirstDay
+
+writes tests/golden/screens/ anew: read every screen as a person would. They are what a terminal shows, at 80 and 50
+columns; a line `--- 24 rows ---` stands where a screen of that height begins, when something scrolled off it. Days
+without colours must show the same words.
+"""
+
+import concurrent.futures
+import json
+import os
+import re
+import textwrap
+import unittest
+
+import screen
+import secret_watch
+import testbed
+from repositories import AUTHOR, fake_token
+from terminal import Terminal, plain
+from vertex_server import VertexServer
+
+SCREENS = testbed.ROOT / 'tests/golden/screens'
+SECONDS = 120  # on a machine that has much else to do
+PROMPT = '\x1b]133;A\x07'
+BASE = 'python:3.11'  # what is inferred for a project that names no version
+
+PROGRAM = '''\
+def main():
+    slope = 0.0
+    for epoch in range(1, 4):
+        slope += (3.0 - slope) / 2
+        print(f"epoch {epoch}: slope {slope:.2f}", flush=True)
+
+if __name__ == "__main__":
+    main()
+'''
+GREETED = 'import greeter\n\n' + PROGRAM.replace('    slope = 0.0\n', '    print(greeter.hello())\n    slope = 0.0\n')
+SETTINGS = '''\
+script: train.py
+executor-image-uri: {registry}/base/python:3.11
+display-name: {name}
+output-image-uri: {registry}/team/{name}
+machine-type: n1-standard-4
+'''
+SERVICE = SETTINGS + '''\
+project: demo-project
+region: us-central1
+'''
+HOOKS = '''\
+repos:
+  - repo: local
+    hooks:
+      - id: autopack-lint
+        name: project can be packaged
+        entry: autopack explain --source=index --check --quiet
+        language: system
+        pass_filenames: false
+        always_run: true
+'''
+STUDY = '''\
+maxTrialCount: 2
+parallelTrialCount: 1
+studySpec:
+  metrics: [{metricId: loss, goal: MINIMIZE}]
+  parameters:
+  - parameterId: rate
+    doubleValueSpec: {minValue: 0.1, maxValue: 1}
+'''
+
+# Everything that differs from run to run; what takes its place is as wide wherever a line could wrap there.
+CHANGING = [
+    (r'127\.0\.0\.1:\d+', '127.0.0.1:5000'),
+    (r'sha256:[0-9a-f]{64}', 'sha256:' + '0123456789abcdef' * 4),
+    (r'sha256:[0-9a-f]{12}\b', 'sha256:0123456789ab'),
+    (r'\b\d+ B sent', '786 B sent'),
+    (r'\bap(d?)-[0-9a-f]{16}\b', r'ap\1-0123456789abcdef'),
+    (r'\b\d+(\.\d+)? (s|min)\b', '0.1 s'),
+    (r'\b\d+(\.\d+)? (kB|MB|GB)\b', '1.0 MB'),
+    (r'\d{4}-\d\d-\d\d([T ])\d\d:\d\d:\d\d(\.\d+)?', r'2026-01-02\g<1>03:04:05'),
+    (r'\b[0-9a-f]{32}\b', '0123456789abcdef' * 2),
+    (r'\b\d\d:\d\d:\d\d\b', '03:04:05'),
+    (r'\btaxi-[a-d]\b', 'taxi-x'),
+    (r'\[main (\(root-commit\) )?[0-9a-f]{7,}\]', r'[main \g<1>0123456]'),
+]
+
+
+# What a line begins with that tells what was done.
+VERB = re.compile(r'(?:\x1b\[[0-9;]*m)? *([A-Z][a-z]+)(?:\x1b\[0m)?  (?=\S)')
+# Steps of builds are told only when they took a second.
+STEPS = ('Copied', 'Made', 'Read', 'Saved', 'Step')
+
+
+DRAWN_OVER = re.compile(r'\x1b\[(\d+)A\r\x1b\[J')
+
+
+def without_running_steps(text, columns):
+    """`text` without the lines that are drawn over: how many there were is chance. None may be wider than the terminal."""
+    while drawn := DRAWN_OVER.search(text):
+        lines = text[:drawn.start()].split('\r\n')
+        kept = lines[:-1 - int(drawn[1])]
+        assert all(len(plain(line)) < columns for line in lines[len(kept):]), lines
+        text = ''.join(line + '\r\n' for line in kept) + text[drawn.end():]
+    return text
+
+
+def steady(text, columns):
+    """`text` with what changes replaced; where autopack folded a line that has some of it, it is folded anew."""
+    lines = []
+    text = without_running_steps(text, columns)
+    for line in text.split('\r\n'):
+        if lines and VERB.match(lines[-1]) and re.match(r' {12}\S', line):
+            lines[-1] += line[11:]
+        else:
+            lines.append(line)
+    result = []
+    for line in lines:
+        for pattern, replacement in CHANGING:
+            line = re.sub(pattern, replacement, line)
+        verb = VERB.match(line)
+        if not verb:
+            result.append(line)
+        elif verb[1] not in STEPS:
+            parts = textwrap.wrap(line[verb.end():], columns - 12, break_long_words=False, break_on_hyphens=False)
+            result.append(verb[0] + ('\r\n' + 12 * ' ').join(parts))
+    return '\r\n'.join(result)
+
+
+class Day:
+    """A shell in an empty folder, and the screens that were seen there, as (title, what the terminal was sent)."""
+
+    def __init__(self, name, columns, colours):
+        self.columns, self.screens = columns, []
+        self.registry = testbed.registry()
+        self.api = VertexServer(narrate=True)
+        self.api.service.states = ['RUNNING', 'SUCCEEDED']
+        self.name = name
+        self.folder = testbed.new_folder('home-of') / name
+        self.folder.mkdir()
+        home = self.folder.parent
+        programs = testbed.new_folder('programs')
+        (programs / 'autopack').symlink_to(testbed.binary)
+        token = testbed.write_tree({'token': secret_watch.secret('ya29.first-day')}) / 'token'
+        env = testbed.environment(
+            PATH=f'{programs}:{os.environ["PATH"]}', HOME=home, XDG_CACHE_HOME=home / '.cache', TERM='xterm',
+            NO_COLOR=None if colours else '1', CI=None, AUTOPACK_VERBOSITY=None, PIP_INDEX_URL=testbed.index().url,
+            PRE_COMMIT_HOME=home / 'pre-commit', PRE_COMMIT_COLOR='never', CLOUDSDK_AUTH_ACCESS_TOKEN_FILE=token,
+            CLOUDSDK_API_ENDPOINT_OVERRIDES_AIPLATFORM=self.api.url, CLOUDSDK_API_ENDPOINT_OVERRIDES_LOGGING=self.api.url,
+            PS1=f'\\[{PROMPT}\\]$ ', PS2='', **AUTHOR)
+        self.terminal = Terminal(['bash', '--norc', '--noprofile', '-i'], env, self.folder, columns)
+        self.terminal.read(PROMPT)
+        self.type("bind 'set enable-bracketed-paste off'")
+        self.screens.clear()
+
+    def close(self):
+        self.terminal.end()
+        self.api.close()
+
+    def write(self, name, text, append=False):
+        path = self.folder / name
+        text = text.replace('{name}', self.name).replace('{registry}', self.registry)
+        path.write_text((path.read_text() if append else '') + text)
+
+    def type(self, line, title=None, then=None):
+        """Types `line` and waits for the next prompt; `then` = (what is waited for, keys that are typed after it)."""
+        self.terminal.type(line + '\n')
+        text = ''
+        if then:
+            text = self.terminal.read(then[0], SECONDS)
+            self.terminal.type(then[1])
+        text += self.terminal.read(PROMPT, SECONDS)
+        self.screens.append((title or line, '$ ' + text.removesuffix(PROMPT)))
+
+    def rendered(self):
+        """The screens as rows, what changes replaced."""
+        sent = []
+        for _, text in self.screens:
+            sent.append({'columns': self.columns, 'text': steady(text, self.columns)})
+        answer = testbed.run([testbed.SYSTEM_PYTHON, screen.__file__], input=json.dumps(sent).encode())
+        return list(zip((title for title, _ in self.screens), json.loads(answer.stdout)))
+
+
+def spend(day):
+    day.type('autopack run', 'Nothing is here yet')
+    day.write('train.py', PROGRAM)
+    day.type('autopack run', 'A program is written')
+    day.write('train.py', PROGRAM.replace('4)', '3)'))
+    day.type('autopack run', 'It is edited')
+    day.write('train.py', GREETED)
+    day.type('autopack run', 'It needs a package')
+    day.write('requirements.txt', 'greeter==1.0\n')
+    day.type('autopack run', 'The package is required')
+    day.type('autopack init', 'Settings')
+    day.type('cat autopack.yaml')
+    day.type('autopack explain', 'What is in the image, and why')
+    day.type('autopack dockerfile -o Dockerfile', 'A Dockerfile for review')
+    day.type('cat Dockerfile')
+    day.type('autopack run -- --epochs=2', 'Arguments')
+    day.write('autopack.yaml', 'system-packages: [git]\n', append=True)
+    day.type('autopack dockerfile --check Dockerfile', 'The Dockerfile is out of date')
+    day.write('autopack.yaml', SETTINGS)
+    day.write('.pre-commit-config.yaml', HOOKS)
+    day.type('git init -q -b main && pre-commit install', 'Hooks')
+    day.write('keys.py', f'TOKEN = "{fake_token()}"\n')
+    day.type('git add -A && git commit -qm first', 'A token is about to be committed')
+    day.type('git rm -qf keys.py && git commit -qm first')
+    day.type('autopack submit', 'The job is submitted, from here on by the settings file')
+    day.write('autopack.yaml', SERVICE)
+    day.type('autopack submit --dry-run | head -20')
+    day.type('autopack submit')
+    day.type('autopack jobs list')
+    day.type('autopack jobs logs -f --latest', 'Its logs')
+    day.type('autopack submit --wait --polling-interval=1', 'Another is waited for')
+    day.api.service.states = ['RUNNING']
+    day.type('autopack submit', 'A third is cancelled')
+    day.type('autopack jobs cancel --latest')
+    day.type('autopack jobs list')
+    day.write('study.yaml', STUDY)
+    day.type('autopack tune --config=study.yaml', 'A study')
+    day.type('autopack jobs describe --latest')
+    day.type('autopack run --watch', 'It runs again whenever a file changes', ('Ended', '\x03'))
+
+
+class FirstDay(unittest.TestCase):
+    def setUp(self):
+        executor = testbed.executor()
+        had = testbed.docker('images', '--quiet', '--no-trunc', BASE)
+        testbed.docker('tag', executor, BASE)
+        self.addCleanup(testbed.docker, *(['tag', had, BASE] if had else ['rmi', BASE]))
+        testbed.remove_images('autopack/taxi-')
+        self.addCleanup(testbed.remove_images, 'autopack/taxi-')
+        testbed.pushed_executor('base/python:3.11')
+        testbed.index()
+
+    def live(self, name, columns, colours):
+        day = Day(name, columns, colours)
+        try:
+            spend(day)
+        finally:
+            day.close()
+        return day.rendered()
+
+    def test_is_what_the_golden_screens_show(self):
+        kinds = {(80, True): 'taxi-a', (50, True): 'taxi-b', (80, False): 'taxi-c', (50, False): 'taxi-d'}
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            days = dict(zip(kinds, pool.map(lambda kind: self.live(kinds[kind], *kind), kinds)))
+        for columns in (80, 50):
+            coloured, plain = (self.text(days[columns, colours]) for colours in (True, False))
+            path = SCREENS / f'{columns}-columns.txt'
+            if os.environ.get('AUTOPACK_ACCEPT') == '1':
+                path.write_text(coloured, encoding='utf-8')
+            self.maxDiff = None
+            with self.subTest(f'{columns} columns'):
+                self.assertEqual(coloured, path.read_text(encoding='utf-8'))
+            with self.subTest(f'{columns} columns, no colours'):
+                self.assertEqual(plain, screen.without_colours(coloured))
+
+    @staticmethod
+    def text(day):
+        parts = []
+        for title, rows in day:
+            if len(rows) > screen.ROWS:
+                rows.insert(len(rows) - screen.ROWS, f'--- {screen.ROWS} rows ---')
+            parts.append('\n'.join([f'=== {title} ===', *rows]) + '\n')
+        return '\n'.join(parts)
+
+
+if __name__ == '__main__':
+    unittest.main()

@@ -1,0 +1,82 @@
+#include "base/digest.hpp"
+#include "cli/starter_files.hpp"
+#include "job/settings_file.hpp"
+#include "state/base_cache.hpp"
+#include "support/cli_run.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+
+namespace autopack::testing {
+
+namespace {
+
+constexpr auto* program = "if __name__ == '__main__':\n    print(1)\n";
+
+bool holds(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("init writes what was inferred, and explain has nothing to warn of") {
+  CliRun cli;
+  cli.write("train.py", program);
+  state::BaseCache{cli.cache() / "autopack" / "bases"}.store({.reference = "python:3.11",
+                                                              .digest = sha256("base"),
+                                                              .image_id = "sha256:base",
+                                                              .platform = "linux/amd64",
+                                                              .python = "python3",
+                                                              .pip = true});
+  CHECK(cli.run({"init"}) == 0);
+  CHECK(cli.out.empty());
+  CHECK(holds(cli.read("autopack.yaml"),
+              "\n# The program: the only file here with a `__main__` guard.\nscript: train.py\n"));
+  CHECK(holds(cli.read("autopack.yaml"), "\nexecutor-image-uri: \"python:3.11\"\n"));
+  CHECK(holds(cli.read("autopack.yaml"), "\n# region: us-central1\n"));
+  CHECK(holds(cli.read(".dockerignore"), "\n# data/\n"));
+  CHECK(cli.run({"explain"}) == 0);
+  CHECK_FALSE(holds(cli.errors, "arning"));
+  CHECK_FALSE(holds(cli.errors, "Inferred"));
+}
+
+TEST_CASE("init leaves alone what says the same already") {
+  for (const auto* file : {"autopack.yaml", "pyproject.toml"}) {
+    CliRun cli;
+    cli.write("train.py", program);
+    cli.write(".gcloudignore", "data\n");
+    cli.write(file, file == std::string{"autopack.yaml"}
+                        ? "script: train.py\n"
+                        : "[tool.autopack]\nscript = 'train.py'\n");
+    CHECK(cli.run({"init", "--format=value(kept)"}) == 0);
+    CHECK(holds(cli.errors, std::string{"Kept  "} + file + " as it is"));
+    CHECK_FALSE(std::filesystem::exists(cli.directory() / ".dockerignore"));
+  }
+  CliRun cli;
+  cli.write("train.py", program);
+  std::filesystem::create_symlink("nowhere", cli.directory() / "autopack.yaml");
+  CHECK(cli.run({"init"}) == 0);
+  CHECK_FALSE(std::filesystem::exists(cli.directory() / "nowhere"));
+  CHECK(std::filesystem::exists(cli.directory() / ".dockerignore"));
+}
+
+TEST_CASE("the settings that init writes are read as they were meant, whatever they hold") {
+  const auto text = cli::starter_settings_text(
+      {.chosen = {{.value = "a: #b\n.py", .reason = "by\nits name", .flag = "--script"},
+                  {.value = "train", .reason = "r", .flag = "--command"}},
+       .name = "no",
+       .image = "autopack/no",
+       .location = {.project = "example.com:p", .region = "us-central1"}});
+  std::map<std::string, std::string> values;
+  for (const auto& setting : job::read_settings_file(text, "autopack.yaml")) {
+    values[setting.key] = job::flag_values(setting).front().text();
+  }
+  CHECK(values.at("script") == "a: #b\n.py");
+  CHECK(values.at("display-name") == "no");
+  CHECK(values.at("project") == "example.com:p");
+  CHECK(values.at("local-package-path") == ".");
+  CHECK(values.contains("worker-pool-spec"));
+}
+
+}  // namespace autopack::testing

@@ -1,0 +1,72 @@
+#include "base/file.hpp"
+#include "base/json.hpp"
+#include "local/records.hpp"
+#include "support/temporary_directory.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+
+using namespace autopack;
+
+namespace {
+
+google::LogEntry entry(const std::string& message) {
+  return {
+      .time = local::now(), .insert_id = {}, .severity = "INFO", .task = "t", .message = message};
+}
+
+}  // namespace
+
+TEST_CASE("a job is found by its name, and only by one that is a job's") {
+  const TemporaryDirectory directory;
+  const local::JobRecords records{directory.path() / "jobs"};
+  CHECK(records.all().empty());
+  const auto first = records.make();
+  first.put({{"name", first.name()}, {"state", "JOB_STATE_RUNNING"}});
+  const auto second = records.make();
+  CHECK(second.id() != first.id());
+  CHECK(records.find(first.name()));
+  CHECK_FALSE(records.find(second.name()));  // it says nothing yet
+  for (const auto* name : {"local/", "local/..", "local/7", "projects/p", "local/12a",
+                           "local/123456789012345678901"}) {
+    CAPTURE(name);
+    CHECK_FALSE(records.find(name));
+  }
+  const auto permissions = std::filesystem::status(first.directory()).permissions();
+  CHECK(permissions == std::filesystem::perms::owner_all);
+}
+
+TEST_CASE("a log is read on from where it was left") {
+  const TemporaryDirectory directory;
+  const auto record = local::JobRecords{directory.path()}.make();
+  local::LogWriter log{record};
+  log.write(entry("one"));
+  log.write(entry("t\xffwo"));
+  std::uint64_t offset = 0;
+  auto entries = record.entries(offset);
+  REQUIRE(entries.size() == 2);
+  CHECK(entries[0].message == "one");
+  CHECK(entries[0].task == "t");
+  CHECK(entries[0].time);
+  CHECK(record.entries(offset).empty());
+  log.write(entry("three"));
+  entries = record.entries(offset);
+  REQUIRE(entries.size() == 1);
+  CHECK(entries[0].message == "three");
+}
+
+TEST_CASE("a job whose process was killed has failed") {
+  const TemporaryDirectory directory;
+  const auto record = local::JobRecords{directory.path()}.make();
+  record.put({{"name", record.name()}, {"state", "JOB_STATE_RUNNING"}});
+  record.own();
+  CHECK(record.job()["state"] == "JOB_STATE_RUNNING");
+  auto owner = read_file(record.directory() / "owner");
+  owner.replace(owner.rfind('/') + 1, std::string::npos, "1");
+  write_file(record.directory() / "owner", owner);
+  CHECK(record.job()["state"] == "JOB_STATE_FAILED");
+  CHECK_FALSE(record.is_asked_for_end());
+  record.ask_for_end();
+  CHECK(record.is_asked_for_end());
+}

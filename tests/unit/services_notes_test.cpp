@@ -1,0 +1,210 @@
+#include "image/layer.hpp"
+#include "image/manifest.hpp"
+#include "registry/client.hpp"
+#include "services/repository_notes.hpp"
+#include "state/blob_cache.hpp"
+#include "support/memory_registry.hpp"
+#include "support/recording_reporter.hpp"
+#include "support/temporary_directory.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+using namespace autopack;
+using autopack::testing::MemoryRegistry;
+using autopack::testing::RecordingReporter;
+
+namespace {
+
+const Digest executor{sha256("an executor image")};
+const std::string platform{"linux/amd64"};
+
+image::LayerFacts layer_of(const std::string& bytes) {
+  return {.digest = sha256(bytes),
+          .diff_id = sha256("tar of " + bytes),
+          .size = bytes.size(),
+          .tar_size = 2 * bytes.size()};
+}
+
+struct Fixture {
+  std::shared_ptr<registry::Repository> open() {
+    return registry::make_repository("127.0.0.1:5000", "team/model", registry::Access::push,
+                                     {.client = &registry});
+  }
+
+  /// Notes as a machine sees them that knows nothing.
+  std::unique_ptr<RepositoryNotes> notes() { return notes_of(std::to_string(machines++)); }
+
+  std::unique_ptr<RepositoryNotes> notes_of(const std::string& machine) {
+    return std::make_unique<RepositoryNotes>([this] { return open(); }, directory.path() / "told",
+                                             state::BlobCache{directory.path() / machine},
+                                             reporter);
+  }
+
+  void keep(News news) {
+    notes()->keep(open(), executor, platform, [&](const Notes&) { return news; });
+  }
+
+  TemporaryDirectory directory;
+  MemoryRegistry registry;
+  RecordingReporter reporter;
+  int machines{0};
+};
+
+Notes some_notes() {
+  return {.about = R"({"some":"facts"})",
+          .layers = {{"key", layer_of("a layer")}},
+          .texts = {{"list", {.digest = sha256("text"), .size = 4}}}};
+}
+
+image::Manifest manifest_of(const Notes& notes) {
+  image::Manifest manifest{.config = {.digest = sha256(notes.about.value_or(""))}};
+  for (const auto& [key, text] : notes.texts) {
+    manifest.layers.push_back(text);
+    manifest.layers.back().media_type = "application/vnd.autopack.note.v1+gzip";
+    manifest.layers.back().annotations["autopack.note"] = key;
+  }
+  return manifest;
+}
+
+}  // namespace
+
+TEST_CASE("what one machine notes another one reads") {
+  Fixture fixture;
+  fixture.open()->push_blob({.known = image::Descriptor{.digest = sha256("a layer"), .size = 7},
+                             .open = registry::source_of("a layer")},
+                            {});
+  fixture.keep({.about = "facts",
+                .layers = {{"there", layer_of("a layer")}, {"gone", layer_of("another")}},
+                .texts = {{"one", "first text"}, {"two", std::string(100'000, 'x')}}});
+  CHECK(fixture.reporter.details.empty());
+
+  const auto notes = fixture.notes();
+  notes->read(executor, platform);
+  CHECK(notes->about() == "facts");
+  CHECK(notes->texts({"two", "three", "one"}) ==
+        std::map<std::string, std::string>{{"one", "first text"},
+                                           {"two", std::string(100'000, 'x')}});
+  CHECK(notes->has_text("one"));
+  CHECK_FALSE(notes->has_text("three"));
+  CHECK_FALSE(notes->layer("there"));
+  notes->look_for_layers({"there", "gone", "never"});
+  CHECK(notes->layer("there") == layer_of("a layer"));
+  CHECK_FALSE(notes->layer("gone"));
+  const auto reader = notes->open_layer({.digest = sha256("a layer"), .size = 7});
+  std::string bytes(7, '\0');
+  CHECK(reader(bytes.data(), bytes.size()) == 7);
+  CHECK(bytes == "a layer");
+}
+
+TEST_CASE("notes are kept beside those that are there, and nothing is sent twice") {
+  Fixture fixture;
+  fixture.keep({.about = "facts", .layers = {{"a", layer_of("a")}}, .texts = {{"one", "1"}}});
+  fixture.keep({.layers = {{"b", layer_of("b")}}, .texts = {{"two", "2"}}});
+  const auto before = fixture.registry.requests().size();
+  fixture.keep({.layers = {{"b", layer_of("b")}}, .texts = {{"two", "2"}}});
+  const auto requests = fixture.registry.requests();
+  CHECK(std::all_of(requests.begin() + static_cast<std::ptrdiff_t>(before), requests.end(),
+                    [](const auto& request) { return request.starts_with("GET "); }));
+  const auto notes = fixture.notes();
+  notes->read(executor, platform);
+  CHECK(notes->about() == "facts");
+  CHECK(notes->texts({"one", "two"}) ==
+        std::map<std::string, std::string>{{"one", "1"}, {"two", "2"}});
+}
+
+TEST_CASE("a machine asks the repository for nothing of what it noted but what is there now") {
+  Fixture fixture;
+  fixture.notes_of("one")->keep(fixture.open(), executor, platform, [&](const Notes&) {
+    return News{.about = "facts", .texts = {{"small", "text"}}};
+  });
+  const auto count_blobs = [&](const std::string& machine) {
+    const auto before = static_cast<std::ptrdiff_t>(fixture.registry.requests().size());
+    const auto notes = fixture.notes_of(machine);
+    notes->read(executor, platform);
+    CHECK(notes->about() == "facts");
+    CHECK(notes->texts({"small"}).at("small") == "text");
+    const auto requests = fixture.registry.requests();
+    return std::count_if(requests.begin() + before, requests.end(), [](const auto& request) {
+      return request.find("/blobs/") != std::string::npos;
+    });
+  };
+  CHECK(count_blobs("one") == 0);
+  CHECK(count_blobs("two") == 2);
+  CHECK(count_blobs("two") == 0);
+}
+
+TEST_CASE("another executor image has notes of its own") {
+  Fixture fixture;
+  fixture.keep({.about = "facts"});
+  const auto notes = fixture.notes();
+  notes->read(sha256("another executor image"), platform);
+  CHECK_FALSE(notes->about());
+  notes->read(executor, "linux/arm64");
+  CHECK_FALSE(notes->about());
+  notes->read(executor, platform);
+  CHECK(notes->about() == "facts");
+}
+
+TEST_CASE("notes that are not as they should be are none") {
+  const auto good = some_notes();
+  const auto text = notes_json(good, executor, platform);
+  CHECK(read_notes(manifest_of(good), text, executor, platform) == [&] {
+    auto expected = good;
+    expected.texts[0].second.media_type = "application/vnd.autopack.note.v1+gzip";
+    return expected;
+  }());
+
+  struct Row {
+    const char* what;
+    std::function<void(std::string& text, image::Manifest& manifest)> change;
+  };
+
+  const auto replace = [](std::string& in, const std::string& from, const std::string& to) {
+    const auto at = in.find(from);
+    REQUIRE(at != std::string::npos);
+    in.replace(at, from.size(), to);
+  };
+  const std::vector<Row> rows{
+      {"cut off", [](auto& it, auto&) { it.resize(it.size() - 1); }},
+      {"another format", [&](auto& it, auto&) { replace(it, R"("format":1)", R"("format":2)"); }},
+      {"of another image", [&](auto& it, auto&) { replace(it, executor.hex(), sha256("").hex()); }},
+      {"of another platform", [&](auto& it, auto&) { replace(it, "amd64", "arm64"); }},
+      {"a digest of another kind",
+       [&](auto& it, auto&) { replace(it, R"("digest":"sha256)", R"("digest":"md5)"); }},
+      {"a size below zero", [&](auto& it, auto&) { replace(it, R"("size":7)", R"("size":"7")"); }},
+      {"a long key",
+       [&](auto& it, auto&) {
+         replace(it, R"("key":"key")", R"("key":")" + std::string(201, 'k') + "\"");
+       }},
+      {"too long", [](auto& it, auto&) { it += std::string(4U << 20U, ' '); }},
+      {"too many texts",
+       [](auto&, auto& manifest) { manifest.layers.resize(401, manifest.layers[0]); }},
+  };
+  for (const auto& row : rows) {
+    CAPTURE(row.what);
+    auto changed = text;
+    auto manifest = manifest_of(good);
+    row.change(changed, manifest);
+    CHECK_FALSE(read_notes(manifest, changed, executor, platform));
+  }
+}
+
+TEST_CASE("a repository that cannot be read or written costs a line and no error") {
+  Fixture fixture;
+  RepositoryNotes notes{[]() -> std::shared_ptr<registry::Repository> {
+                          throw Error(ErrorKind::remote, "it is closed");
+                        },
+                        fixture.directory.path(), state::BlobCache{fixture.directory.path()},
+                        fixture.reporter};
+  notes.read(executor, platform);
+  CHECK_FALSE(notes.about());
+  REQUIRE(fixture.reporter.details.size() == 1);
+  CHECK(fixture.reporter.details[0].find("it is closed") != std::string::npos);
+}
