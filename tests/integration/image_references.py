@@ -95,11 +95,11 @@ def written_by_docker(name):
     """How docker writes a name without a digest; the name is taken away again. None where an older engine refuses it."""
     if run(['docker', 'tag', empty_image(), name], check=False).returncode != 0:
         return None
-    try:
-        listed = docker('image', 'inspect', '-f', '{{join .RepoTags "\\n"}}', name).split('\n')
-        return [other for other in listed if other != IMAGE]
-    finally:
-        docker('rmi', name)
+    listed = docker('image', 'inspect', '-f', '{{join .RepoTags "\\n"}}', IMAGE).split('\n')
+    written = [other for other in listed if other != IMAGE]
+    # Not by the name itself: the engine takes `a` for the start of an ID where the image's own starts so.
+    docker('rmi', *written)
+    return written
 
 
 def differences(name, fact):
