@@ -1,5 +1,6 @@
 #include "engine/container_owner.hpp"
 
+#include "base/digest.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/json.hpp"
@@ -11,8 +12,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
+#include <climits>
 #include <csignal>
 #include <filesystem>
 #include <optional>
@@ -22,6 +25,7 @@ namespace autopack::engine {
 namespace {
 
 constexpr std::size_t start_time_field = 20;  // of what follows the program's name
+constexpr std::size_t machine_digits = 16;
 
 std::string text_of(const std::string& path) {
   try {
@@ -31,12 +35,15 @@ std::string text_of(const std::string& path) {
   }
 }
 
-/// Where process ids mean the same: the machine since it was started, the namespace and the user.
-std::string process_space() {
-  std::error_code ignored;
-  const auto names = std::filesystem::read_symlink("/proc/self/ns/pid", ignored);
-  const auto boot = text_of("/proc/sys/kernel/random/boot_id");
-  return fmt::format("{}/{}/{}", trim(boot), names.string(), ::geteuid());
+/// This machine, without telling its id; empty where it has none.
+std::string machine() {
+  const std::string id{trim(text_of("/etc/machine-id"))};
+  std::array<char, HOST_NAME_MAX + 1> name{};
+  if (id.empty() || ::gethostname(name.data(), name.size() - 1) != 0) {
+    return "";
+  }
+  // The name too: containers of one image, and copies of a machine, share the id.
+  return sha256(fmt::format("{} {}", id, name.data())).hex().substr(0, machine_digits);
 }
 
 /// When the process `id` began, in ticks since the machine did; empty when that cannot be told.
@@ -46,30 +53,80 @@ std::string start_time(const std::string& id) {
   return fields.size() > start_time_field ? fields[start_time_field] : "";
 }
 
+struct Owner {
+  std::string machine{};     ///< empty when it cannot be told
+  std::string boot{};        ///< the machine's start; empty when it cannot be told
+  std::string name_space{};  ///< where process ids mean the same
+  std::string user{};
+  std::string process{};
+  std::string began{};
+};
+
+Owner this_process() {
+  std::error_code ignored;
+  auto id = std::to_string(::getpid());
+  auto began = start_time(id);
+  return {.machine = machine(),
+          .boot = std::string{trim(text_of("/proc/sys/kernel/random/boot_id"))},
+          .name_space = std::filesystem::read_symlink("/proc/self/ns/pid", ignored).string(),
+          .user = std::to_string(::geteuid()),
+          .process = std::move(id),
+          .began = std::move(began)};
+}
+
+std::optional<Owner> parse_owner(std::string_view text) {
+  auto parts = split(text, '/');
+  if (parts.size() != 6) {
+    return std::nullopt;
+  }
+  return Owner{.machine = std::move(parts[0]),
+               .boot = std::move(parts[1]),
+               .name_space = std::move(parts[2]),
+               .user = std::move(parts[3]),
+               .process = std::move(parts[4]),
+               .began = std::move(parts[5])};
+}
+
 }  // namespace
 
 std::string this_owner() {
-  const auto id = std::to_string(::getpid());
-  return fmt::format("{}/{}/{}", process_space(), id, start_time(id));
+  const auto here = this_process();
+  return fmt::format("{}/{}/{}/{}/{}/{}", here.machine, here.boot, here.name_space, here.user,
+                     here.process, here.began);
 }
 
 bool has_ended(std::string_view owner) {
-  const auto space = process_space() + "/";
-  if (!owner.starts_with(space) || space.starts_with('/')) {
+  const auto theirs = parse_owner(owner);
+  const auto here = this_process();
+  if (!theirs || here.boot.empty() || theirs->boot != here.boot ||
+      theirs->name_space != here.name_space || theirs->user != here.user) {
     return false;
   }
-  const auto rest = split(owner.substr(space.size()), '/');
-  pid_t id = 0;
-  if (rest.size() != 2 || rest[1].empty() ||
-      std::from_chars(rest[0].data(), rest[0].data() + rest[0].size(), id).ec != std::errc{} ||
-      id <= 0) {
+  const auto& id = theirs->process;
+  pid_t number = 0;
+  if (theirs->began.empty() ||
+      std::from_chars(id.data(), id.data() + id.size(), number).ec != std::errc{} || number <= 0) {
     return false;
   }
-  if (::kill(id, 0) != 0 && errno == ESRCH) {
+  if (::kill(number, 0) != 0 && errno == ESRCH) {
     return true;
   }
-  const auto began = start_time(std::to_string(id));
-  return !began.empty() && began != rest[1];
+  const auto began = start_time(std::to_string(number));
+  return !began.empty() && began != theirs->began;
+}
+
+bool has_ended_here(std::string_view owner) {
+  const auto theirs = parse_owner(owner);
+  const auto here = this_process();
+  const bool started_again = theirs && !theirs->boot.empty() && !here.boot.empty() &&
+                             theirs->boot != here.boot && !theirs->machine.empty() &&
+                             theirs->machine == here.machine && theirs->user == here.user;
+  return started_again || has_ended(owner);
+}
+
+bool is_left(const Api& api, const nlohmann::json& labels) {
+  const auto owner = text_at(labels, owner_label.data());
+  return api.is_local() ? has_ended_here(owner) : has_ended(owner);
 }
 
 std::vector<std::string> left_containers(Api& api) {
@@ -88,7 +145,7 @@ std::vector<std::string> left_containers(Api& api) {
     const auto name = names->front().is_string() ? names->front().get<std::string>() : "";
     if (name.starts_with("/autopack-") &&
         name.find_first_not_of("0123456789abcdef", 10) == std::string::npos &&
-        has_ended(text_at(*labels, owner_label.data()))) {
+        is_left(api, *labels)) {
       left.push_back(name.substr(1));
     }
   }

@@ -175,10 +175,10 @@ private:
     return answer.is_array() ? answer : json::array();
   }
 
-  static bool is_left(const json& one) {
+  bool is_left(const json& one) const {
     const auto labels = one.is_object() ? one.find("Labels") : one.end();
     return one.is_object() && labels != one.end() && labels->is_object() &&
-           has_ended(text_at(*labels, owner_label.data()));
+           engine::is_left(api_, *labels);
   }
 
   /// Its output is at its end; the container itself may take a moment more.

@@ -59,7 +59,10 @@ json JobRecord::job() const {
   }
   if (!submit::state_of(job).ended && has_lost_its_owner()) {
     job["state"] = "JOB_STATE_FAILED";
-    job["error"] = {{"code", 14}, {"message", "The process that ran the job here was killed."}};
+    job["error"] = {
+        {"code", 14},
+        {"message",
+         "The process that ran the job here was killed, or the machine was started again."}};
   }
   return job;
 }
@@ -107,7 +110,7 @@ void JobRecord::own() const {
 
 bool JobRecord::has_lost_its_owner() const {
   const auto owner = read_file_if_exists(directory_ / "owner");
-  return owner && engine::has_ended(*owner);
+  return owner && engine::has_ended_here(*owner);
 }
 
 LogWriter::LogWriter(const JobRecord& record)

@@ -226,10 +226,6 @@ class Registries(unittest.TestCase):
         self.assertNotIn('\u202e', err)
 
 
-if __name__ == '__main__':
-    unittest.main()
-
-
 class Containers(unittest.TestCase):
     """What a run made to look into an image and could not take away again."""
 
@@ -259,12 +255,21 @@ class Containers(unittest.TestCase):
         self.assertEqual([name for name in left if not self.exists(name)], [])
         self.assertEqual(len(left), 1)
         owner = testbed.docker('inspect', '--format', '{{index .Config.Labels "autopack.owner"}}', *left)
-        machine, namespace, user, _, _ = owner.split('/')
+        machine, boot, namespace, user, _, _ = owner.split('/')
         began = pathlib.Path('/proc/self/stat').read_text(encoding='utf-8').rsplit(')', 1)[1].split()[19]
-        living = self.make(f'{machine}/{namespace}/{user}/{os.getpid()}/{began}')
-        reused = self.make(f'{machine}/{namespace}/{user}/{os.getpid()}/1')
-        others = [self.make(f'{machine}/{namespace}/{int(user) + 1}/1/1'), self.make(f'other/{namespace}/{user}/1/1')]
+        here = f'{boot}/{namespace}/{user}'
+        living = self.make(f'{machine}/{here}/{os.getpid()}/{began}')
+        reused = self.make(f'{machine}/{here}/{os.getpid()}/1')
+        others = [self.make(f'{machine}/{boot}/{namespace}/{int(user) + 1}/1/1'), self.make(f'{machine}/{boot}/other/{user}/1/1'),
+                  self.make(f'other/other/{namespace}/{user}/1/1'), self.make(f'/other/{namespace}/{user}/1/1'),
+                  self.make(f'{machine}/other/{namespace}/{int(user) + 1}/1/1'), self.make(f'{here}/1/1')]
+        # A machine without an id cannot tell that it was started again.
+        started_again = [self.make(f'{machine}/other/{namespace}/{user}/{os.getpid()}/{began}')] if machine else []
         self.build(testbed.new_folder('home'), '/var/run/docker.sock')
-        there = {name: self.exists(name) for name in [*left, living, reused, *others]}
-        self.assertEqual(there, {**dict.fromkeys(left, False), living: True, reused: False,
+        there = {name: self.exists(name) for name in [*left, living, reused, *started_again, *others]}
+        self.assertEqual(there, {**dict.fromkeys([*left, *started_again], False), living: True, reused: False,
                                  **dict.fromkeys(others, True)})
+
+
+if __name__ == '__main__':
+    unittest.main()

@@ -70,3 +70,19 @@ TEST_CASE("a job whose process was killed has failed") {
   record.ask_for_end();
   CHECK(record.is_asked_for_end());
 }
+
+TEST_CASE("a job that ran when the machine was started again has failed") {
+  const TemporaryDirectory directory;
+  const auto record = local::JobRecords{directory.path()}.make();
+  record.put({{"name", record.name()}, {"state", "JOB_STATE_RUNNING"}});
+  record.own();
+  auto owner = read_file(record.directory() / "owner");
+  const auto machine = owner.substr(0, owner.find('/'));
+  const auto boot = machine.size() + 1;
+  owner.replace(boot, owner.find('/', boot) - boot, "another");
+  write_file(record.directory() / "owner", owner);
+  // One without an id cannot tell.
+  CHECK(record.job()["state"] == (machine.empty() ? "JOB_STATE_RUNNING" : "JOB_STATE_FAILED"));
+  write_file(record.directory() / "owner", "another" + owner);
+  CHECK(record.job()["state"] == "JOB_STATE_RUNNING");
+}
