@@ -63,7 +63,8 @@ private:
                 fmt::format("`--check` names `{}`, which does not exist{}", printable(check_),
                             build_.source == source::worktree_source
                                 ? ""
-                                : fmt::format(" in `--source={}`", printable(build_.source))));
+                                : fmt::format(" in `--source={}`", printable(build_.source))))
+        .hint(fmt::format("`autopack dockerfile -o {}` writes it", printable(shell_quote(check_))));
   }
 
   int compare(Session& session,

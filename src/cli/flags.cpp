@@ -215,6 +215,10 @@ bool FlagSet::takes_value(const std::string& name) const {
   return kind == FlagKind::text || kind == FlagKind::number || kind == FlagKind::list;
 }
 
+bool FlagSet::is_switch(const std::string& name) const {
+  return kind_of(name) == FlagKind::toggle;
+}
+
 void FlagSet::refuse_flags_as_values(const std::vector<std::string>& tokens) const {
   for (std::size_t i = 0; i + 1 < tokens.size() && tokens[i] != "--"; ++i) {
     if (!takes_value(tokens[i])) {

@@ -105,6 +105,8 @@ public:
 
   /// True when `name` takes a value (false for a switch and for an unknown flag).
   bool takes_value(const std::string& name) const;
+  /// True for `--flag` that is given or not, `name` being as it is typed.
+  bool is_switch(const std::string& name) const;
 
   const std::vector<FlagHelp>& help() const { return help_; }
 

@@ -11,6 +11,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
+#include <optional>
 
 namespace autopack::cli {
 
@@ -41,6 +43,18 @@ const CommandEntry& find_command(const std::string& name) {
   throw error.hint(fmt::format("the commands are `{}`", join(names, "`, `")));
 }
 
+/// The switch that `word` was typed after, as if it were its value; none when there is none.
+std::optional<std::string> switch_before(const std::string& word,
+                                         const Reading& reading,
+                                         const Arguments& arguments) {
+  const auto& tokens = arguments.tokens;
+  const auto at = std::find(tokens.begin(), tokens.end(), word);
+  if (at == tokens.begin() || at == tokens.end() || !reading.flags->is_switch(*std::prev(at))) {
+    return std::nullopt;
+  }
+  return *std::prev(at);
+}
+
 void check_positional(const Reading& reading,
                       const std::vector<std::string>& positional,
                       const Arguments& arguments) {
@@ -61,6 +75,9 @@ void check_positional(const Reading& reading,
                 fmt::format("unexpected argument `{}`",
                             printable(positional[reading.entry->most_arguments]))};
     const auto& word = positional[reading.entry->most_arguments];
+    if (const auto before = switch_before(word, reading, arguments)) {
+      error.hint(fmt::format("`{}` takes no value", *before));
+    }
     const bool is_program = word.ends_with(".py") || word.ends_with(".sh");
     if (is_program && reading.flags->takes_value("--script")) {
       error.hint(fmt::format("`--script={}` names the program", printable(shell_quote(word))));
