@@ -69,15 +69,13 @@ private:
 
 }  // namespace
 
-std::string missing_from(Services& services,
-                         PackageIndex& index,
-                         const lock::LockedSet& set,
-                         const std::vector<ChosenFile>& files,
-                         const std::map<std::size_t, index::Candidate>& offered,
-                         const python::Interpreter& interpreter,
-                         const std::string& target) {
+std::optional<std::string> missing_from(Services& services,
+                                        PackageIndex& index,
+                                        const ChosenSet& chosen) {
+  const auto& set = chosen.set;
+  const auto& files = chosen.files;
   Sha256 hash;
-  hash.update(target);
+  hash.update(chosen.target);
   for (std::size_t i = 0; i < files.size(); ++i) {
     const auto& package = set.packages[i];
     hash.update(
@@ -85,11 +83,11 @@ std::string missing_from(Services& services,
   }
   const std::string name = "complete " + hash.finish().hex();
   if (services.wheel_records.get(name)) {
-    return {};
+    return std::nullopt;
   }
   std::map<std::string, lock::Needs> needs;
   bool all_seen = true;
-  const Needs asked{services, index, offered,
+  const Needs asked{services, index, chosen.offered,
                     set.is_complete ? ToldWheels{} : told_wheels(services)};
   std::vector<std::optional<std::vector<std::string>>> found(files.size());
   in_parallel(found.size(), connections,
@@ -101,12 +99,12 @@ std::string missing_from(Services& services,
       all_seen = false;
     }
   }
-  const auto missing = lock::missing_requirements(set, needs, {}, interpreter);
+  const auto missing = lock::missing_requirements(set, needs, {}, chosen.interpreter);
   if (missing.empty()) {
     if (all_seen) {
       services.wheel_records.put(name, "");
     }
-    return {};
+    return std::nullopt;
   }
   return fmt::format("{} is not a complete set of pins: {}", set.origin, join(missing, "; "));
 }

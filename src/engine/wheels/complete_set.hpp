@@ -8,22 +8,28 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace autopack::engine {
 
-/// What `set` lacks by the metadata of its wheels, `files` in its order, in words; empty when it
-/// lacks nothing. Of a set that is said to be complete those at hand are looked at, else all; where
-/// the index tells the metadata of one that was chosen there just now, it is not fetched for that.
-/// `offered` holds those by their places. `target` tells the interpreter, as far as a choice
-/// depends on it, from others.
-std::string missing_from(Services& services,
-                         PackageIndex& index,
-                         const lock::LockedSet& set,
-                         const std::vector<ChosenFile>& files,
-                         const std::map<std::size_t, index::Candidate>& offered,
-                         const python::Interpreter& interpreter,
-                         const std::string& target);
+/// A set, and the file that was chosen for each of its packages.
+struct ChosenSet {
+  const lock::LockedSet& set;
+  std::vector<ChosenFile> files{};  ///< in the order of the set
+  /// By their places, those whose metadata the index tells, which was asked just now.
+  const std::map<std::size_t, index::Candidate>& offered;
+  const python::Interpreter& interpreter;
+  /// Tells the interpreter, as far as a choice depends on it, from others.
+  const std::string& target;
+};
+
+/// What a set lacks by the metadata of its wheels, in words; none when it lacks nothing. Of a set
+/// that is said to be complete those at hand are looked at, else all; a wheel whose metadata the
+/// index tells is not fetched for that.
+std::optional<std::string> missing_from(Services& services,
+                                        PackageIndex& index,
+                                        const ChosenSet& chosen);
 
 }  // namespace autopack::engine

@@ -258,9 +258,13 @@ private:
     std::vector<ChosenFile> files;
     std::transform(choices_.begin(), choices_.end(), std::back_inserter(files),
                    [](const auto& choice) { return choice.value(); });
-    auto missing = missing_from(services_, *index_, set_, files, offered_, interpreter_, target_);
-    if (!missing.empty()) {
-      obstacles_.push_back(std::move(missing));
+    if (auto missing = missing_from(services_, *index_,
+                                    {.set = set_,
+                                     .files = std::move(files),
+                                     .offered = offered_,
+                                     .interpreter = interpreter_,
+                                     .target = target_})) {
+      obstacles_.push_back(std::move(*missing));
     }
   }
 
