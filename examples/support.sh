@@ -14,7 +14,7 @@ autopack_test_packages=(
   clang-format-14 shellcheck podman skopeo runc apache2-utils openssl iproute2 zsh fish man-db groff-base
   pre-commit git-lfs
   python3-build python3-packaging python3-setuptools python3-wheel python3-pip python3-jsonschema python3-yaml python3-pyte
-  python3-google-auth
+  python3-google-auth qemu-user-static debian-archive-keyring
   python3-pip-whl python3-setuptools-whl python3-wheel-whl
   patchelf binutils dpkg-dev clang clang-tidy libclang-rt-dev llvm strace chromium-driver
 )
@@ -139,41 +139,67 @@ apt_sources() {
 
 executor_path=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 
-# What a root file system is made of: suite and packages.
-root_key() {
+# The release that root file systems are made of: this machine's, or the one of Debian that autopack_suite names.
+root_suite() {
   # shellcheck source=/dev/null
-  printf '%s\n' "$(. /etc/os-release && echo "${VERSION_CODENAME:-}")" "$@" | sha256sum | cut -c1-16
+  echo "${autopack_suite:-$(. /etc/os-release && echo "${VERSION_CODENAME:-}")}"
 }
 
-# Makes a root file system from PACKAGES of this machine's distribution, and prints the path of its tar, which
+# What a root file system is made of: suite and packages.
+root_key() {
+  printf '%s\n' "$(root_suite)" "$@" | sha256sum | cut -c1-16
+}
+
+# Prints the path of a tar in the cache that is not made yet or was made before: NAME, and what it is made of.
+cached_tar() {
+  local cache=${XDG_CACHE_HOME:-$HOME/.cache}/autopack-tests
+  mkdir -p "$cache"
+  echo "$cache/$1-$(root_suite)-$(root_key "${@:2}").tar"
+}
+
+# Makes the tar PATH of a root file system by mmdebstrap with the OPTIONs.
+make_root() {
+  local tar=$1 proxy sources=()
+  shift
+  proxy=$(apt-config shell p Acquire::http::Proxy | sed -n "s/^p='\(.*\)'$/\1/p")
+  [ -n "$proxy" ] && set -- --aptopt="Acquire::http::Proxy \"$proxy\"" "$@"
+  if [ -z "${autopack_suite:-}" ]; then
+    sources=("${tar%.tar}.list")
+    apt_sources >"${sources[0]}"
+    if [ ! -s "${sources[0]}" ]; then
+      say "apt knows no Debian or Ubuntu sources: run apt-get update"
+      return 1
+    fi
+  fi
+  mmdebstrap --quiet "$@" "$(root_suite)" "${tar%.tar}.partial.tar" "${sources[@]}" >&2 </dev/null
+  mv "${tar%.tar}.partial.tar" "$tar"
+}
+
+# Makes a root file system from PACKAGES of root_suite, and prints the path of its tar, which
 # begins with NAME; quick when it was made before.
 root_tar() {
-  local name=$1 suite cache tar proxy
-  local options=()
+  local name=$1 tar
   shift
-  # shellcheck source=/dev/null
-  suite=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
-  cache=${XDG_CACHE_HOME:-$HOME/.cache}/autopack-tests
-  tar=$cache/$name-$suite-$(root_key "$@").tar
+  tar=$(cached_tar "$name" "$@")
   if [ ! -f "$tar" ]; then
     if ! as_root && ! has_user_namespaces; then
       say "making a root file system needs root once, or user namespaces"
       return 1
     fi
-    mkdir -p "$cache"
-    proxy=$(apt-config shell p Acquire::http::Proxy | sed -n "s/^p='\(.*\)'$/\1/p")
-    [ -n "$proxy" ] && options+=(--aptopt="Acquire::http::Proxy \"$proxy\"")
-    apt_sources >"$cache/sources.list"
-    if [ ! -s "$cache/sources.list" ]; then
-      say "apt knows no Debian or Ubuntu sources: run apt-get update"
-      return 1
-    fi
-    mmdebstrap --quiet --variant=apt --include="$(IFS=,; echo "$*")" \
+    make_root "$tar" --variant=apt --include="$(IFS=,; echo "$*")" \
       --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' \
-      --dpkgopt='path-exclude=/usr/share/locale/*' "${options[@]}" \
-      "$suite" "${tar%.tar}.partial.tar" "$cache/sources.list" >&2 </dev/null
-    mv "${tar%.tar}.partial.tar" "$tar"
+      --dpkgopt='path-exclude=/usr/share/locale/*' || return 1
   fi
+  echo "$tar"
+}
+
+# The same for ARCHITECTURE, of Debian's packages unpacked and not configured: nothing of them is run.
+unpacked_root_tar() {
+  local architecture=$1 tar
+  shift
+  export autopack_suite=${autopack_suite:-bookworm}
+  tar=$(cached_tar "$architecture" "$@")
+  [ -f "$tar" ] || make_root "$tar" --architectures="$architecture" --variant=extract --include="$(IFS=,; echo "$*")" || return 1
   echo "$tar"
 }
 

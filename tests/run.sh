@@ -57,16 +57,22 @@ build() {
   output=$(ninja -C "$folder" 2>&1) || { echo "$output"; return 1; }
 }
 
-run() {
-  local counts good bad
-  counts=$(mktemp)
-  python3 tests/support/suites.py --count "$counts" "$@"
-  if read -r good bad <"$counts"; then
+# Counts the two numbers in FILE, and a failure where they are missing.
+take_counts() {
+  local good bad
+  if read -r good bad <"$1"; then
     passed=$((passed + good))
     failed=$((failed + bad))
   else
     failed=$((failed + 1))
   fi
+}
+
+run() {
+  local counts
+  counts=$(mktemp)
+  python3 tests/support/suites.py --count "$counts" "$@"
+  take_counts "$counts"
   rm -f "$counts"
 }
 
@@ -84,10 +90,13 @@ need_packages "${autopack_build_packages[@]}" "${autopack_engine_packages[@]}" \
   "${autopack_test_packages[@]}" || give_up "the packages could not be had" 7
 
 engine_log=$(mktemp)
+sanitized_log=$(mktemp)
+sanitized_counts=$(mktemp)
 fuzz_log=$(mktemp)
 tidy_log=$(mktemp)
 engine_pid=
-trap '[ -n "$engine_pid" ] && end_process "$engine_pid"; rm -f "$engine_log" "$fuzz_log" "$tidy_log"' EXIT
+trap '[ -n "$engine_pid" ] && end_process "$engine_pid";
+  rm -f "$engine_log" "$sanitized_log" "$sanitized_counts" "$fuzz_log" "$tidy_log"' EXIT
 
 # Counts go to their file as they are made, so that those of a program that ends by a signal or _exit are not lost.
 if [ -n "$coverage" ]; then
@@ -120,6 +129,9 @@ engine_pid=$(start_engine "$engine_log")
   export CCACHE_DISABLE=1
   compiler=clang++ build build-asan --werror -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false \
     -Doptimization=0 -Ddebug=false -Dcpp_args=-gline-tables-only || exit
+  ASAN_OPTIONS=abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
+    LSAN_OPTIONS=suppressions=$root/tests/support/leaks.txt:print_suppressions=0 \
+    python3 tests/support/suites.py --name sanitized --count "$sanitized_counts" build-asan unit golden >"$sanitized_log" 2>&1
   python3 tests/fuzz/run.py build-asan --seconds "$fuzz_seconds" --jobs "$fuzz_jobs" \
     --seed "$fuzz_seed" >"$fuzz_log" 2>&1 || true
 ) &
@@ -138,10 +150,9 @@ tidy=$!
 
 run build-tests unit golden lint integration
 
-export ASAN_OPTIONS=abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
-export LSAN_OPTIONS=suppressions=$root/tests/support/leaks.txt:print_suppressions=0
 if wait "$sanitized_build"; then
-  run --name sanitized build-asan unit golden
+  cat "$sanitized_log"
+  take_counts "$sanitized_counts"
   take_log fuzz "$fuzz_log"
 else
   echo "the sanitized build failed"

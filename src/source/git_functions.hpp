@@ -1,6 +1,10 @@
 #pragma once
 
 #include <git2.h>
+// Where git_error_set_str is declared since libgit2 1.8.
+#if __has_include(<git2/sys/errors.h>)
+#include <git2/sys/errors.h>
+#endif
 #include <git2/sys/repository.h>
 
 namespace autopack::source {

@@ -5,7 +5,7 @@
 The set is made on the spot: 34 wheels of 390 MB, 570 MB installed, with hashes in requirements.txt. It is kept in a
 folder of its own beside the scratch folders, for the next run. Index and registry are on loopback. docker is given a
 Dockerfile that is written for its cache, and a cache of downloads where it has one; neither it nor autopack makes byte
-code. `--docker-rounds=0` leaves docker out.
+code. `--docker-rounds=0` leaves docker out. The image for arm64 is made on Debian's own packages for it, which nothing runs.
 """
 
 import argparse
@@ -16,6 +16,7 @@ import os
 import pathlib
 import platform
 import random
+import resource
 import shutil
 import statistics
 import subprocess
@@ -23,6 +24,7 @@ import sys
 import tempfile
 import time
 import zipfile
+import zlib
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / 'support')]
@@ -31,6 +33,8 @@ sys.dont_write_bytecode = True
 import bench  # noqa: E402
 import testbed  # noqa: E402
 from package_index import Index  # noqa: E402
+from relay import Relay  # noqa: E402
+from stored_image import push_image  # noqa: E402
 from wheel_writer import Writer  # noqa: E402
 
 # In MB, packed. `small` and `middle` are the ones that are raised.
@@ -111,6 +115,14 @@ def put_base(registry):
     return name
 
 
+def put_arm64_base(registry):
+    """An executor image of Debian's packages for arm64, unpacked and not configured."""
+    tar = testbed.run(['bash', testbed.SUPPORT, 'unpacked_root_tar', 'arm64', 'python3', 'python3-pip', 'python3-numpy'],
+                      timeout=600).stdout.decode().strip()
+    push_image(registry, 'bench/arm64', '1', [pathlib.Path(tar).read_bytes()], {'architecture': 'arm64'})
+    return f'{registry}/bench/arm64:1'
+
+
 class Contestant(bench.Contestant):
     """A builder and its project; `base` is an executor image in the registry that the target is in."""
 
@@ -132,9 +144,9 @@ class Contestant(bench.Contestant):
         return seconds
 
 
-def autopack_command(base):
+def autopack_command(base, *flags):
     def command(_, target):
-        return [[testbed.binary, 'build', '--executor-image-uri', base, '--script=train.py', '--output-image-uri', target]]
+        return [[testbed.binary, 'build', '--executor-image-uri', base, '--script=train.py', '--output-image-uri', target, *flags]]
     return command
 
 
@@ -185,13 +197,61 @@ def numbers_of(arguments, contestant):
     return range(1, arguments.docker_rounds + 1) if contestant.is_docker else range(arguments.rounds + 1)
 
 
+def processor_seconds(folder):
+    """What the registry whose data are in `folder` has used of the processors."""
+    for process in pathlib.Path('/proc').glob('[0-9]*'):
+        try:
+            if f'{folder}/config.yml' in (process / 'cmdline').read_text():
+                user, system = (process / 'stat').read_text().rpartition(')')[2].split()[11:13]
+                return (int(user) + int(system)) / os.sysconf('SC_CLK_TCK')
+        except OSError:
+            continue
+    raise AssertionError(f'no registry keeps its data in {folder}')
+
+
+def processors_used(folder):
+    """By autopack (and whoever else was waited for), by that registry and by the index, which is this program."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime, processor_seconds(folder), time.process_time()
+
+
+def tell_floor(used):
+    """How near a first build is to what the processors allow. `used` holds differences of processors_used."""
+    parts = [statistics.median(column) for column in zip(*used, strict=True)]
+    print('\nprocessor time of a first build: autopack {:.1f} s, registry {:.1f} s, index {:.1f} s; '.format(*parts)
+          + f'{os.cpu_count()} cores cannot do it in less than {sum(parts) / os.cpu_count():.1f} s')
+    hashed, inflated = 0, 0
+    for name in SIZES:
+        packed = wheel(name, '1.0').read_bytes()
+        begin = time.perf_counter()
+        hashlib.sha256(packed).digest()
+        hashed += 2 * (time.perf_counter() - begin)  # against the lock, and as a layer
+        with zipfile.ZipFile(wheel(name, '1.0')) as archive:
+            for member in archive.infolist():
+                begin = time.perf_counter()
+                content = archive.read(member)
+                middle = time.perf_counter()
+                hashlib.sha256(content).digest()
+                hashed += 2 * (time.perf_counter() - middle)  # against RECORD, and in the layer's tar
+                inflated += middle - begin
+    print(f'of that, hashing packed and unpacked bytes takes one core {hashed:.1f} s, inflating by zlib {zlib.ZLIB_RUNTIME_VERSION} '
+          f'{inflated:.1f} s', flush=True)
+
+
 def tell_peak(peak):
     print(f'\nautopack held {peak:.0f} MiB at most', flush=True)
 
 
-def case_raise(name, title):
+def arm64_contestant(index, registry):
+    base = put_arm64_base(registry)
+    return Contestant('autopack', autopack_command(base, '--platform=linux/arm64'),
+                      our_environment(index, DOCKER_HOST='unix:///nowhere'), base)
+
+
+def case_raise(name, title, find=None):
+    """Of `find(index)`; without it, of autopack and docker."""
     def case(arguments, index):
-        found = contestants(index, put_base(testbed.registry()), docker=arguments.docker_rounds > 0)
+        found = [find(index)] if find else contestants(index, put_base(testbed.registry()), docker=arguments.docker_rounds > 0)
         for contestant in found:
             contestant.go()
 
@@ -211,7 +271,7 @@ def case_raise(name, title):
 
 def case_first(arguments, index):
     """Each time with a registry that has the executor image alone; docker has that in its engine."""
-    peaks = []
+    peaks, used = [], []
 
     def turn(place):
         def action(number):
@@ -224,7 +284,10 @@ def case_first(arguments, index):
                 command = contestant.command(contestant.folder, contestant.target)[0]
                 peaks.append(bench.peak_memory(command, contestant.folder, PIP_INDEX_URL=index, XDG_CACHE_HOME=cache))
             else:
+                before = processors_used(folder)
                 seconds = contestant.go(XDG_CACHE_HOME=cache)
+                if place == 0:
+                    used.append([now - then for now, then in zip(processors_used(folder), before, strict=True)])
             for path in (folder / 'docker', cache):
                 shutil.rmtree(path, ignore_errors=True)
             testbed.remove_images(base.partition('/')[0])
@@ -234,7 +297,21 @@ def case_first(arguments, index):
     found = contestants(index, put_base(testbed.registry()), docker=arguments.docker_rounds > 0)
     seconds = medians([(turn(place), numbers_of(arguments, contestant)) for place, contestant in enumerate(found)])
     bench.table('first build and push, nothing in any cache', [contestant.name for contestant in found], seconds)
+    tell_floor(used)
     tell_peak(peaks[0])
+
+
+def case_first_for_arm64(arguments, index):
+    def action(_):
+        folder = testbed.new_folder('registry')
+        cache = str(testbed.new_folder('cache'))
+        seconds = arm64_contestant(index, testbed.start_registry(folder=folder)).go(XDG_CACHE_HOME=cache)
+        for path in (folder / 'docker', cache):
+            shutil.rmtree(path, ignore_errors=True)
+        return seconds
+
+    bench.table('first build and push for arm64, nothing in any cache', ['autopack'],
+                medians([(action, range(arguments.rounds + 1))]))
 
 
 def case_elsewhere(arguments, index):
@@ -249,6 +326,11 @@ def case_elsewhere(arguments, index):
     command = contestant.command(contestant.folder, contestant.target)[0]
     tell_peak(bench.peak_memory(command, contestant.folder, PIP_INDEX_URL=index,
                                 XDG_CACHE_HOME=str(testbed.new_folder('cache'))))
+    host, port = testbed.registry().split(':')
+    relay = Relay((host, int(port)))
+    counted = [str(part).replace(testbed.registry(), f'{host}:{relay.port}') for part in command]
+    testbed.run(counted, cwd=contestant.folder, env=our_environment(index, XDG_CACHE_HOME=str(testbed.new_folder('cache'))))
+    print(f'\nreceived from the registry: {relay.received / 1e3:.0f} kB, sent to it: {relay.sent / 1e3:.0f} kB', flush=True)
 
 
 CASES = {
@@ -256,6 +338,9 @@ CASES = {
     'middle': case_raise('middle', 'a package of 30 MB raised'),
     'first': case_first,
     'elsewhere': case_elsewhere,
+    'arm64-small': case_raise('small', 'a package of 200 kB raised, for arm64',
+                              lambda index: arm64_contestant(index, testbed.registry())),
+    'arm64-first': case_first_for_arm64,
 }
 
 

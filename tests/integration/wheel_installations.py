@@ -10,6 +10,7 @@ wheels are unpacked by GNU tar, by Python and by the engine, and compared too.
 import argparse
 import gzip
 import hashlib
+import importlib.metadata
 import io
 import json
 import os
@@ -45,7 +46,7 @@ scheme = req_install.get_scheme
 def other_scheme(*arguments, **options):
     found = scheme(*arguments, **options)
     if os.environ.get('PLATLIB'):
-        found.platlib = os.environ['PLATLIB']
+        object.__setattr__(found, 'platlib', os.environ['PLATLIB'])  # frozen in newer ones
     return found
 req_install.get_scheme = other_scheme
 from pip._internal.cli.main import main
@@ -54,6 +55,9 @@ sys.exit(main(sys.argv[1:]))
 
 VERSION = '.'.join(str(part) for part in sys.version_info[:3])
 SHORT = '.'.join(str(part) for part in sys.version_info[:2])
+# What stands behind the directory of headers for a wheel that is named by its path: with pip 23, which autopack follows,
+# the name in the file's name; with pip 25 the normalised one.
+PIP_NAMES_ARE_PLAIN = int(importlib.metadata.version('pip').split('.')[0]) >= 25
 
 
 class Environment:
@@ -142,7 +146,8 @@ def compare(binary, folder, root, wheels, by_name=False, platlib=None):
         info = next(found for found in environment.root.rglob('*.dist-info')
                     if plain_name(found.name) == plain_name(f'{name}-{version}.dist-info'))
         direct = info / 'direct_url.json'
-        questions.append((path, out, 'yes', '' if by_name else direct, name if by_name else ''))
+        asked = name if by_name else plain_name(name) if PIP_NAMES_ARE_PLAIN else ''
+        questions.append((path, out, 'yes', '' if by_name else direct, asked))
     said = environment.autopack(binary, questions)
     found = [f'{path.name}: {answer}' for path, answer in zip(paths, said, strict=True) if not answer.startswith('ok')]
     ours = environment.files(out / str(root)[1:])
@@ -164,7 +169,7 @@ def unpack_by_tar(layers, to):
 def unpack_by_python(layers, to):
     for layer in layers:
         with tarfile.open(layer) as archive:
-            archive.extractall(to)
+            archive.extractall(to, **({'filter': 'fully_trusted'} if sys.version_info >= (3, 12) else {}))
 
 
 def unpack_by_engine(layers, to):

@@ -7,11 +7,13 @@ import os
 import random
 import stat
 import struct
+import sys
 import zipfile
 import zlib
 
 PYTHON = 0o100644
 PROGRAM = 0o100755
+THIS = f'cp{sys.version_info[0]}{sys.version_info[1]}'
 
 
 def record_row(name, content):
@@ -191,7 +193,7 @@ def random_wheel(seed):
     record = dice.choice([None, None, lambda rows: [*rows, f'{module}/not-there.py,sha256=abc,3'], lambda rows: rows[::-1],
                           lambda rows: [row for row in rows if not row.endswith('RECORD,,')],
                           lambda rows: [row.split(',')[0] if row.startswith(module) and '"' not in row else row for row in rows]])
-    return Wheel(name, tag=dice.choice(['py3-none-any', 'py2.py3-none-any', 'cp32-abi3-linux_x86_64', 'cp311-cp311-linux_x86_64']), files=files, entry_points=points,
+    return Wheel(name, tag=dice.choice(['py3-none-any', 'py2.py3-none-any', 'cp32-abi3-linux_x86_64', f'{THIS}-{THIS}-linux_x86_64']), files=files, entry_points=points,
                  record_end=dice.choice(['\n', '\r\n', '\r']), record=record, purelib=dice.choice(['true', 'false', 'True', 'false']),
                  first=dice.random() < 0.3, archive=dice.choice([{}, {}, {'zip64': True}, {'comment': b'a comment'}]))
 
