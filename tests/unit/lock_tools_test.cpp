@@ -1,7 +1,8 @@
 // What Poetry 2.1.2, PDM 2.20.1 and Pipenv 2024.0.1 of Debian 13 wrote for
 // data/locks/pyproject.toml from wheels made for it; only the address of the index is another.
 // pdm-urls.lock has static URLs, pdm-plain.lock no inherited metadata, and requirements.txt is
-// PDM's export with the extra.
+// PDM's export with the extra. pylock.toml is what `pip lock` of pip 25.1.1 wrote for two
+// requirements.
 
 #include "base/file.hpp"
 #include "lock/pins.hpp"
@@ -92,6 +93,16 @@ TEST_CASE("a lock that Pipenv wrote is read") {
   CHECK(set.warnings[0].message.find("made for Python 3.13") != std::string::npos);
   CHECK(summary(read(read_pipfile_lock, "Pipfile.lock", {}, {"dev"})) ==
         "alpha==1.2 beta[fast]==2.0 checker==8.0 gamma==1.5");
+}
+
+TEST_CASE("a lock that pip wrote is read") {
+  const auto set = read(read_pylock, "pylock.toml");
+  CHECK(summary(set) == "armonly==1.0 counted==1.1 names-left==2.0 spare==3.0");
+  CHECK(set.hashed);
+  CHECK(set.is_complete);
+  CHECK(set.warnings.empty());
+  REQUIRE(set.packages[1].files.size() == 1);
+  CHECK(set.packages[1].files[0].url == "https://index.example/files/counted-1.1-py3-none-any.whl");
 }
 
 TEST_CASE("requirements that PDM exported are a complete set of pins") {
