@@ -150,7 +150,7 @@ root_key() {
   printf '%s\n' "$(root_suite)" "$@" | sha256sum | cut -c1-16
 }
 
-# Prints the path of a tar in the cache that is not made yet or was made before: NAME, and what it is made of.
+# Prints the path in the cache of the tar NAME that is made of PACKAGES, whether it is there yet or not.
 cached_tar() {
   local cache=${XDG_CACHE_HOME:-$HOME/.cache}/autopack-tests
   mkdir -p "$cache"
@@ -171,7 +171,7 @@ make_root() {
       return 1
     fi
   fi
-  mmdebstrap --quiet "$@" "$(root_suite)" "${tar%.tar}.partial.tar" "${sources[@]}" >&2 </dev/null
+  mmdebstrap --quiet "$@" "$(root_suite)" "${tar%.tar}.partial.tar" "${sources[@]}" >&2 </dev/null || return 1
   mv "${tar%.tar}.partial.tar" "$tar"
 }
 

@@ -23,12 +23,12 @@ const std::map<std::string, std::string> other_names{
     {"x86_64", "amd64"},  {"x86-64", "amd64"}, {"x64", "amd64"}, {"aarch64", "arm64"},
     {"armv7l", "arm/v7"}, {"armhf", "arm/v7"}, {"i386", "386"},  {"i686", "386"}};
 
-std::string architecture_hint(const std::string& name) {
+/// The platform that `name`, a processor, was meant for; `otherwise` where none is like it.
+std::string architecture_hint(const std::string& name, std::string otherwise) {
   const auto other = other_names.find(to_lower(name));
   const auto meant =
       other != other_names.end() ? std::optional{other->second} : nearest(name, architectures);
-  return meant ? fmt::format("did you mean `linux/{}`?", *meant)
-               : fmt::format("the processors are `{}`", join(architectures, "`, `"));
+  return meant ? fmt::format("did you mean `linux/{}`?", *meant) : std::move(otherwise);
 }
 
 }  // namespace
@@ -40,7 +40,8 @@ std::optional<Problem> platform_problem(const std::string& platform, const std::
   const auto parts = split(platform, '/');
   const auto shown = printable(platform);
   if (parts.size() < 2 || parts.size() > 3 || parts[0].empty() || parts[1].empty()) {
-    return problem(fmt::format("platform `{}` is not OS/ARCH", shown), usual_hint);
+    return problem(fmt::format("platform `{}` is not OS/ARCH", shown),
+                   architecture_hint(platform, usual_hint));
   }
   if (parts[0] != "linux") {
     return problem(fmt::format("platform `{}`: autopack makes images for Linux only", shown),
@@ -48,7 +49,8 @@ std::optional<Problem> platform_problem(const std::string& platform, const std::
   }
   if (std::find(architectures.begin(), architectures.end(), parts[1]) == architectures.end()) {
     return problem(fmt::format("platform `{}` names no processor that images are made for", shown),
-                   architecture_hint(parts[1]));
+                   architecture_hint(parts[1], fmt::format("the processors are `{}`",
+                                                           join(architectures, "`, `"))));
   }
   return std::nullopt;
 }

@@ -181,7 +181,11 @@ private:
     } else if (path) {
       package.obstacle = "it is a path of sources";
     } else if (!package.version) {
-      refuse(fmt::format("`{}` is not pinned by `==`", package.name), place, {"pipenv lock"});
+      refuse(
+          fmt::format("`{}` is not pinned by `==`", package.name), place,
+          {entry.contains("markers")
+               ? "Pipenv pins a package with markers only where they hold: run `pipenv lock` there"
+               : "pipenv lock"});
     }
     // In `default` and `develop` alike.
     const auto [same, is_new] = packages_.try_emplace(package.name, package);

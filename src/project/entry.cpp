@@ -11,10 +11,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <iterator>
 
 namespace autopack::project {
 
 namespace {
+
+/// Of a directory with more, none is told: a long list answers nothing.
+constexpr std::size_t most_scripts_shown{5};
 
 std::string module_of_script(std::string_view script) {
   if (script.ends_with("/__main__.py")) {
@@ -71,11 +76,21 @@ void report_missing_script(Findings& findings, const std::string& script) {
                    "script", {option("--python-module", script)});
     return;
   }
-  auto hints = Findings::suggest(script, scripts_of(findings));
+  auto scripts = scripts_of(findings);
+  auto hints = Findings::suggest(script, scripts);
   if (hints.empty() && script.find_first_of("./") == std::string::npos) {
     hints.push_back(
         fmt::format("`--command={}` runs a program that a requirement or the executor image brings",
                     shell_quote(script)));
+  } else if (hints.empty()) {
+    std::erase_if(scripts, [&](const auto& one) {
+      return parent_path(one) != parent_path(script) || base_name(one) == "__init__.py" ||
+             base_name(one).find('.') == std::string::npos;
+    });
+    if (scripts.size() <= most_scripts_shown) {
+      std::transform(scripts.begin(), scripts.end(), std::back_inserter(hints),
+                     [](const auto& one) { return option("--script", one); });
+    }
   }
   findings.error(fmt::format("script `{}` does not exist", printable(script)), "script",
                  std::move(hints));

@@ -31,6 +31,7 @@ class Package(unittest.TestCase):
         cls.needed = sorted(re.sub(r' \(.*', '', name)
                             for name in output('dpkg-deb', '--field', package, 'Depends').strip().split(', '))
         cls.image = f'autopack-tests/itself-{cls.name}:1'
+        cls.addClassCleanup(testbed.remove_images, cls.image.partition(':')[0])
         bare = cls.root_image('bare', cls.needed)
         # What it needs is there, and no network: the lists of packages stay as they are.
         dockerfile = (testbed.EXAMPLES / 'ci' / 'Dockerfile').read_text()
@@ -55,10 +56,6 @@ class Package(unittest.TestCase):
         testbed.docker('import', tar, image)
         cls.addClassCleanup(testbed.remove_images, image.partition(':')[0])
         return image
-
-    @classmethod
-    def tearDownClass(cls):
-        testbed.remove_images(cls.image.partition(':')[0])
 
     def inside(self, *arguments, options=()):
         project = testbed.example('script')

@@ -239,6 +239,20 @@ TEST_CASE("Pipfile.lock says which packages are taken") {
         "`Pipfile.lock` has no group `tests`");
 }
 
+TEST_CASE("a package that Pipenv locked where its markers do not hold has its own remedy") {
+  const auto remedy = [](const std::string& entry) {
+    try {
+      pipfile(R"({"_meta": {"pipfile-spec": 6}, "default": {"a": )" + entry + "}}");
+    } catch (const Error& error) {
+      return error.problems().at(0).hints.at(0);
+    }
+    return std::string{};
+  };
+  CHECK(remedy(R"({"version": "*", "markers": "platform_machine == 'x86_64'"})")
+            .ends_with("run `pipenv lock` there"));
+  CHECK(remedy(R"({"version": "*"})") == "pipenv lock");
+}
+
 TEST_CASE("a Pipfile.lock that is not one is refused") {
   struct Case {
     std::string text;
