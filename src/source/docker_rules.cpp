@@ -39,9 +39,13 @@ bool is_space(char c) {
   return std::string_view{" \t\v\f"}.find(c) != std::string_view::npos;
 }
 
-/// `line` with the white space at both ends in brackets: docker takes it off otherwise.
+/// `line` with the white space at both ends, and a byte order mark that it begins with, in
+/// brackets: docker takes them off otherwise.
 std::string keep_ends(std::string_view line) {
-  const std::string_view core = trim_unicode(line);
+  std::string_view core = trim_unicode(line);
+  if (core.starts_with(byte_order_mark)) {
+    core.remove_prefix(byte_order_mark.size());
+  }
   const std::size_t begin = core.empty() ? 0 : static_cast<std::size_t>(core.data() - line.data());
   std::string kept;
   for (std::size_t at = 0; at < line.size();) {

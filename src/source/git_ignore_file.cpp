@@ -1,15 +1,11 @@
 #include "source/git_ignore_file.hpp"
 
+#include "source/pattern.hpp"
+
 #include <algorithm>
 #include <utility>
 
 namespace autopack::source {
-
-namespace {
-
-constexpr std::string_view byte_order_mark{"\xEF\xBB\xBF"};
-
-}  // namespace
 
 GitIgnoreFile::GitIgnoreFile(std::string_view text,
                              const std::string& name,

@@ -16,8 +16,6 @@ namespace {
 
 constexpr std::size_t longest_line{65'536};  // what docker's reader takes
 
-constexpr std::string_view utf8_mark = "\xEF\xBB\xBF";
-
 constexpr std::string_view usual_file = ".dockerignore";
 
 /// `path` as a pattern that nothing else fits.
@@ -52,8 +50,8 @@ struct IgnoreRules::Compiled {
 
 void IgnoreRules::add(std::string_view text, const std::string& file) {
   Problems problems;
-  if (text.starts_with(utf8_mark)) {
-    text.remove_prefix(utf8_mark.size());
+  if (text.starts_with(byte_order_mark)) {
+    text.remove_prefix(byte_order_mark.size());
   }
   for (int line = 1; !text.empty(); ++line) {
     const auto end = std::min(text.find('\n'), text.size());

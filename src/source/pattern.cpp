@@ -145,7 +145,7 @@ void Pattern::compile(std::string_view pattern) {
   std::string regexp = "^";
   std::string_view rest = pattern;
   // Docker's scanner takes a byte order mark for its own here.
-  rest.remove_prefix(rest.starts_with("\xEF\xBB\xBF") ? 3 : 0);
+  rest.remove_prefix(rest.starts_with(byte_order_mark) ? byte_order_mark.size() : 0);
   for (bool first = true; !rest.empty(); first = false) {
     const char32_t c = take_character(rest);
     if (c == U'*' && rest.starts_with('*')) {

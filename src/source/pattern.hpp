@@ -40,6 +40,9 @@ private:
   std::optional<Automaton> automaton_{};
 };
 
+/// U+FEFF, which some editors begin a file with.
+inline constexpr std::string_view byte_order_mark{"\xEF\xBB\xBF"};
+
 /// `line` without the white space that docker takes off both ends (Unicode's).
 std::string_view trim_unicode(std::string_view line);
 

@@ -18,13 +18,15 @@ TEST_CASE("git's patterns in docker's words") {
   CHECK(docker("*.log\n/x\n", "sub dir") == "sub dir/**/*.log\nsub dir/x\n");
   CHECK(docker("a**b\n/\\#x\n[!a]\n{x}\n") == "**/a*b\n\\#x\n**/[^a]\n**/\\{x\\}\n");
   CHECK(docker("a\t\n\\\tb\nc\\ \n") == "**/a[\t]\n**/[\t]b\n**/c[ ]\n");
+  CHECK(docker("\n/\uFEFFx\n!/\uFEFFx\n") == "[\uFEFF]x\n![\uFEFF]x\n");
   // What docker has no words for.
   CHECK(docker("[[:digit:]]\n[x\na\\\n").empty());
 }
 
 TEST_CASE("a path as docker's pattern fits nothing else") {
-  for (const std::string path : {"a", "#a", "!a", "a*", "[x]", "a\\b", " a ", "{x|y}", "^a", "a\t",
-                                 "\v\fa", "  a  ", "\u00a0a\u3000"}) {
+  for (const std::string path :
+       {"a", "#a", "!a", "a*", "[x]", "a\\b", " a ", "{x|y}", "^a", "a\t", "\v\fa", "  a  ",
+        "\u00a0a\u3000", "\uFEFFa", "\uFEFF", " \uFEFF a", "a\uFEFF"}) {
     CAPTURE(path);
     IgnoreRules rules;
     rules.add(docker_path(path) + "\n", "x");
