@@ -218,6 +218,9 @@ Response transfer(CURLM* multi,
   if (request.compressed) {
     set_option(easy, CURLOPT_ACCEPT_ENCODING, "");
   }
+  if (request.on_data) {
+    set_option(easy, CURLOPT_BUFFERSIZE, 1L << 18U);
+  }
   set_option(easy, CURLOPT_FRESH_CONNECT, request.new_connection ? 1L : 0L);
   HeaderList headers = headers_of(request);
   set_body(easy, request, headers);

@@ -1,6 +1,5 @@
 #include "index/download.hpp"
 
-#include "base/digest.hpp"
 #include "base/text.hpp"
 #include "index/file_names.hpp"
 #include "index/verifier.hpp"
@@ -106,12 +105,8 @@ private:
 
   /// Hashes what is there.
   void start() {
-    sha256_ = Sha256{};
     verifier_ = Verifier{what_.hashes};
-    file_.read([this](std::string_view bytes) {
-      sha256_.update(bytes);
-      verifier_.update(bytes);
-    });
+    file_.read([this](std::string_view bytes) { verifier_.update(bytes); });
     tell();
   }
 
@@ -204,7 +199,6 @@ private:
       refuse(fmt::format("the server sends more than {} bytes", most));
     }
     file_.append(bytes);
-    sha256_.update(bytes);
     verifier_.update(bytes);
     tell();
   }
@@ -233,7 +227,7 @@ private:
     if (const auto fault = verifier_.finish()) {
       refuse(*fault);
     }
-    return sha256_.finish().hex();
+    return verifier_.sha256();
   }
 
   void tell() const {
@@ -247,7 +241,6 @@ private:
   std::uint64_t largest_;
   PartialFile& file_;
   const DownloadProgress& progress_;
-  Sha256 sha256_{};
   Verifier verifier_{{}};
   http::Request last_{};
   std::string etag_{};

@@ -8,6 +8,12 @@
 
 namespace autopack::index {
 
+namespace {
+
+constexpr std::string_view sha256_name{"sha256"};
+
+}  // namespace
+
 Verifier::Verifier(const std::vector<python::Hash>& hashes) {
   const bool any_strong = std::any_of(hashes.begin(), hashes.end(),
                                       [](const python::Hash& hash) { return hash.is_strong(); });
@@ -17,25 +23,34 @@ Verifier::Verifier(const std::vector<python::Hash>& hashes) {
     const bool is_known = std::any_of(hashers_.begin(), hashers_.end(), [&](const auto& hasher) {
       return hasher.first == hash.algorithm;
     });
-    if (auto hasher = is_known ? std::nullopt : NamedHash::make(hash.algorithm)) {
-      hashers_.emplace_back(hash.algorithm, std::move(*hasher));
+    if (is_known) {
+      continue;
+    }
+    if (hash.algorithm == sha256_name) {
+      hashers_.emplace_back(hash.algorithm, std::nullopt);
+    } else if (auto hasher = NamedHash::make(hash.algorithm)) {
+      hashers_.emplace_back(hash.algorithm, std::move(hasher));
     }
   }
 }
 
 void Verifier::update(std::string_view bytes) {
+  sha256_.update(bytes);
   for (auto& [algorithm, hasher] : hashers_) {
-    hasher.update(bytes);
+    if (hasher) {
+      hasher->update(bytes);
+    }
   }
 }
 
 std::optional<std::string> Verifier::finish() {
+  sha256_hex_ = sha256_.finish().hex();
   if (expected_.empty()) {
     return std::nullopt;
   }
   std::vector<std::string> found;
   for (auto& [algorithm, hasher] : hashers_) {
-    const python::Hash hash{algorithm, hasher.finish()};
+    const python::Hash hash{algorithm, hasher ? hasher->finish() : sha256_hex_};
     if (std::find(expected_.begin(), expected_.end(), hash) != expected_.end()) {
       return std::nullopt;
     }

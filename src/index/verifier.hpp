@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/digest.hpp"
 #include "base/named_hash.hpp"
 #include "index/candidate.hpp"
 
@@ -23,9 +24,16 @@ public:
   /// What is wrong, in words; none when a hash fits. Once only.
   std::optional<std::string> finish();
 
+  /// The SHA-256 of the bytes in lower-case hexadecimal digits, whatever they may have; after
+  /// finish().
+  const std::string& sha256() const { return sha256_hex_; }
+
 private:
   std::vector<python::Hash> expected_{};
-  std::vector<std::pair<std::string, NamedHash>> hashers_{};
+  Sha256 sha256_{};
+  std::string sha256_hex_{};
+  /// Those named, in their order; none for SHA-256, which is reckoned in any case.
+  std::vector<std::pair<std::string, std::optional<NamedHash>>> hashers_{};
 };
 
 }  // namespace autopack::index

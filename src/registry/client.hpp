@@ -40,6 +40,9 @@ struct Blob {
   /// Digest and size when they are known. Otherwise both are found while it is sent.
   std::optional<image::Descriptor> known{};
   BlobSource open{};
+  /// Digest and size of what was read to its end, for whoever makes it reckons them; without it
+  /// what is sent is hashed.
+  std::function<image::Descriptor()> found{};
   /// Path of a repository of the same registry that has the blob; none when none is known to.
   std::optional<std::string> mount_from{};
   /// It was made just now and is small: sent without asking whether it is there.

@@ -241,11 +241,11 @@ private:
 
   void patch() {
     http::Request request = streaming_request(what(), "PATCH", location_);
-    Pass pass{blob_.open, offset_, true, progress_};
+    Pass pass{blob_.open, offset_, !blob_.found, progress_};
     const http::Response response = send_body(request, pass);
     move_to(request, response, 202);
     size_ = pass.count();
-    digest_ = pass.digest();
+    digest_ = blob_.found ? blob_.found().digest : pass.digest();
   }
 
   void finish() {

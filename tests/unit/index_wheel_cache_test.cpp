@@ -217,6 +217,10 @@ TEST_CASE("any hash that is named suffices, but a weak one only alone") {
     Cache cache;
     CHECK(cache.refusal({.name = "a", .url = server.url(), .hashes = hashes}).empty() == fits);
     CHECK(cache.files().size() == (fits ? 1U : 0U));
+    if (fits) {
+      CHECK(cache.get({.name = "a", .url = server.url(), .hashes = hashes}).sha256 ==
+            sha256(bytes).hex());
+    }
   }
 }
 
