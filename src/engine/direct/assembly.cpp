@@ -83,8 +83,8 @@ public:
     } else {
       layer.is_fresh = true;
       layer.likely_size = recipe->is_packed ? recipe->size : 0;
-      layer.blob = {.open = compress_while_read(recipe, layer.facts, cache_),
-                    .found = [facts = layer.facts] { return descriptor_of(facts->value()); }};
+      layer.blob.open = compress_while_read(recipe, layer.facts, cache_);
+      layer.blob.found = [facts = layer.facts] { return descriptor_of(facts->value()); };
     }
     return {.layer = std::move(layer), .recipe = recipe};
   }
