@@ -8,6 +8,7 @@
 #include "job/flag_values.hpp"
 #include "pipeline/image_name.hpp"
 #include "project/build_environment.hpp"
+#include "source/git_pattern.hpp"
 
 #include <fmt/format.h>
 
@@ -45,16 +46,6 @@ std::optional<std::chrono::seconds> age_of(const BuildOptions& options) {
   return age ? std::optional{std::chrono::seconds{job::duration_seconds(*age)}} : std::nullopt;
 }
 
-/// `path` as a pattern of `--exclude` that nothing else fits.
-std::string literal_pattern(const std::string& path) {
-  std::string pattern{"/"};
-  for (const char sign : path) {
-    pattern += std::string_view{R"(*?[\ )"}.find(sign) == std::string_view::npos ? "" : R"(\)";
-    pattern += sign;
-  }
-  return pattern;
-}
-
 /// Leaves out what the build itself writes into the project: the image of the next platform, and of
 /// the next build, would hold it.
 void leave_out_outputs(packaging::Request& request) {
@@ -67,7 +58,7 @@ void leave_out_outputs(packaging::Request& request) {
     const auto path = fs::absolute(output.path / "").lexically_normal().parent_path();
     const auto below = path.lexically_relative(directory).string();
     if (!below.empty() && below != "." && !below.starts_with("..")) {
-      request.project.exclude.push_back(literal_pattern(below));
+      request.project.exclude.push_back(source::literal_pattern(below));
     }
   }
 }

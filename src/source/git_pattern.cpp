@@ -38,7 +38,7 @@ bool is_byte_of_class(std::string_view name, unsigned char c, bool& known) {
 /// Has the capitals from `first` to `last` stand for their small letters too.
 void fold(std::bitset<256>& set, int first, int last) {
   for (int byte = std::max<int>(first, 'A'); byte <= std::min<int>(last, 'Z'); ++byte) {
-    set.set(static_cast<std::size_t>(byte - 'A' + 'a'));
+    set.set(static_cast<unsigned char>(byte - 'A' + 'a'));
   }
 }
 
@@ -57,6 +57,15 @@ std::string_view without_trailing_spaces(std::string_view line) {
 }
 
 }  // namespace
+
+std::string literal_pattern(std::string_view path) {
+  std::string pattern{"/"};
+  for (const char c : path) {
+    pattern += c == ' ' || special.find(c) != std::string_view::npos ? "\\" : "";
+    pattern += c;
+  }
+  return pattern;
+}
 
 std::optional<GitPattern> GitPattern::parse(std::string_view line, Letters letters) {
   if (line.ends_with('\r')) {

@@ -9,6 +9,9 @@
 
 namespace autopack::source {
 
+/// `path` as a pattern in git's syntax that nothing else fits.
+std::string literal_pattern(std::string_view path);
+
 /// What git's setting `core.ignorecase` says of ASCII letters.
 enum class Letters { as_written, either_case };
 

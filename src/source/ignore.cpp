@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "source/docker_rules.hpp"
 #include "source/pattern.hpp"
 
 #include <fmt/format.h>
@@ -18,8 +19,8 @@ constexpr std::size_t longest_line{65'536};  // what docker's reader takes
 
 constexpr std::string_view usual_file = ".dockerignore";
 
-/// `path` as a pattern that nothing else fits.
-std::string literal_pattern(std::string_view path) {
+/// `path` as a pattern in git's syntax that nothing else fits, for a flag that anchors it.
+std::string flag_pattern(std::string_view path) {
   std::string pattern;
   for (const char c : path) {
     const bool is_first_sign = pattern.empty() && (c == '#' || c == '!');
@@ -183,11 +184,11 @@ std::string append_command(std::string_view line, std::string_view file) {
 }
 
 std::string exclude_flag(std::string_view path) {
-  return "--exclude=" + shell_quote(literal_pattern(path));
+  return "--exclude=" + shell_quote(flag_pattern(path));
 }
 
 std::string include_flag(std::string_view path) {
-  return "--include=" + shell_quote(literal_pattern(path));
+  return "--include=" + shell_quote(flag_pattern(path));
 }
 
 std::string leave_out_command(std::string_view path) {
@@ -196,7 +197,7 @@ std::string leave_out_command(std::string_view path) {
 
 std::string bring_back_command(std::string_view path, bool is_directory, const Rule& rule) {
   if (rule.line > 0 && rule.file.ends_with(usual_file)) {
-    return append_command("!" + literal_pattern(path) + (is_directory ? "/**" : ""), rule.file);
+    return append_command("!" + docker_path(path) + (is_directory ? "/**" : ""), rule.file);
   }
   return rule.file.starts_with("--") ? fmt::format("drop `{}`", printable(rule.pattern))
                                      : fmt::format("`{}` takes it in", include_flag(path));

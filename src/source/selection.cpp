@@ -69,16 +69,6 @@ void add_typed(GitIgnoreFile& file, const std::vector<std::string>& patterns, co
   }
 }
 
-/// `path` as a pattern that nothing else fits.
-std::string literal(std::string_view path) {
-  std::string pattern{"/"};
-  for (const char c : path) {
-    pattern += std::string_view{"*?[\\ "}.find(c) == std::string_view::npos ? "" : "\\";
-    pattern += c;
-  }
-  return pattern;
-}
-
 }  // namespace
 
 Selection::Selection() : state_{std::make_shared<State>()} {}
@@ -107,7 +97,7 @@ Selection::Selection(const Tree& tree,
   add_typed(state_->include, include, "--include");
   add_typed(state_->exclude, typed.exclude, "--exclude");
   for (const std::string& path : typed.named) {
-    state_->include.add_pattern(literal(path), typed_rule("--extra-dirs", path));
+    state_->include.add_pattern(literal_pattern(path), typed_rule("--extra-dirs", path));
   }
   if (is_file(tree, ".dockerignore")) {
     return;

@@ -5,6 +5,7 @@
 
 using autopack::source::GitIgnoreFile;
 using autopack::source::GitPattern;
+using autopack::source::literal_pattern;
 
 TEST_CASE("git's patterns match as gitignore(5) says") {
   struct Case {
@@ -38,6 +39,13 @@ TEST_CASE("git's patterns match as gitignore(5) says") {
     CAPTURE(one.pattern);
     CAPTURE(one.path);
     CHECK(GitPattern::parse(one.pattern)->matches(one.path, false) == one.matches);
+  }
+  for (const std::string path : {"a", "#a", "!a", "*", "[x]?", "a\\b", " a ", "b/a"}) {
+    CAPTURE(path);
+    const auto pattern = GitPattern::parse(literal_pattern(path));
+    CHECK(pattern->matches(path, false));
+    CHECK_FALSE(pattern->matches("x/" + path, false));
+    CHECK_FALSE(pattern->matches("x", false));
   }
   CHECK_FALSE(GitPattern::parse("# a"));
   CHECK_FALSE(GitPattern::parse("  "));

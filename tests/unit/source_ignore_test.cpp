@@ -341,6 +341,9 @@ TEST_CASE("hints name one path, whatever stands in it") {
   const Rule own{.pattern = "x", .file = "a b.dockerignore", .line = 3};
   CHECK(bring_back_command("x", true, own) == "echo '!x/**' >> 'a b.dockerignore'");
   CHECK(bring_back_command("-n\\", false, own) == R"(printf '%s\n' '!-n\\' >> 'a b.dockerignore')");
+  CHECK(bring_back_command("{a|b}", false, own) ==
+        R"(printf '%s\n' '!\{a\|b\}' >> 'a b.dockerignore')");
+  CHECK(bring_back_command(" x ", true, own) == "echo '![ ]x[ ]/**' >> 'a b.dockerignore'");
   CHECK(bring_back_command("x", false, {.pattern = "x", .file = "autopack's defaults"}) ==
         "`--include=x` takes it in");
   CHECK(bring_back_command("x", false, {.pattern = "out/", .file = ".gitignore", .line = 2}) ==
