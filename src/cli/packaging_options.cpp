@@ -233,8 +233,8 @@ packaging::Request package_request(const PackagingOptions& packaging,
   request.project.script = packaging.script;
   request.project.module = packaging.python_module;
   for (const auto* const key : settings_of_scan) {
-    if (const auto origin = flags.origin(fmt::format("--{}", key))) {
-      request.project.given_at[key] = job::to_string(*origin);
+    if (const auto origin = to_string(flags.origin(fmt::format("--{}", key)))) {
+      request.project.given_at[key] = *origin;
     }
   }
   request.project.launcher = packaging.launcher;
@@ -246,7 +246,8 @@ packaging::Request package_request(const PackagingOptions& packaging,
   request.project.package_extras = job::all_elements(packaging.package_extras, "--extra", problems);
   request.project.groups = job::all_elements(packaging.groups, "--group", problems);
   request.options.build_environment = project::read_build_environment(
-      job::all_elements(packaging.build_environment, "--build-env", problems), problems);
+      job::all_elements(packaging.build_environment, "--build-env", problems),
+      to_string(flags.origin("--build-env")), problems);
   request.project.requirements =
       job::all_elements(packaging.requirements, "--requirements", problems);
   request.project.extra_packages =
@@ -285,12 +286,15 @@ packaging::Request package_request(const job::PoolFlags& pool,
   request.project.package_extras = pool.extra.value_or(Strings{});
   request.project.groups = pool.group.value_or(Strings{});
   for (const auto* const key : settings_of_scan) {
-    request.project.given_at[key] = job::to_string(pool.origin_of(key));
+    if (const auto origin = to_string(pool.origin_of(key))) {
+      request.project.given_at[key] = *origin;
+    }
   }
   request.project.given_at["command"] = "`--command`";
   Problems problems;
   request.options.build_environment =
-      project::read_build_environment(joined_values(pool.build_env.value_or(Strings{})), problems);
+      project::read_build_environment(joined_values(pool.build_env.value_or(Strings{})),
+                                      to_string(pool.origin_of("build-env")), problems);
   throw_if_errors(problems, ErrorKind::usage);
   leave_out_outputs(request);
   return request;

@@ -42,7 +42,7 @@ struct PoolFlags {
   std::optional<std::vector<std::string>> build_env{};  ///< `NAME=VALUE`
   std::optional<std::vector<std::string>> include{};
   std::optional<std::vector<std::string>> exclude{};
-  Origin origin{};
+  std::optional<Origin> origin{};  ///< none: nobody named the pool
   /// Of keys that came from elsewhere.
   std::map<std::string, Origin, std::less<>> origins{};
 
@@ -52,10 +52,10 @@ struct PoolFlags {
   /// True when a key says what is packaged; `container-image-uri` is none.
   bool names_project() const;
 
-  /// Where the value of `key` came from.
-  Origin origin_of(std::string_view key) const {
+  /// Where the value of `key` came from; none when nobody named the pool.
+  std::optional<Origin> origin_of(std::string_view key) const {
     const auto found = origins.find(key);
-    return found == origins.end() ? origin : found->second;
+    return found == origins.end() ? origin : std::optional{found->second};
   }
 };
 

@@ -272,7 +272,7 @@ void Legacy::error(const std::string& path, std::string message, std::vector<std
   const auto origin = origins.find(path);
   problems.push_back(
       {.message = std::move(message),
-       .origin = origin == origins.end() ? std::nullopt : non_empty(to_string(origin->second)),
+       .origin = origin == origins.end() ? std::nullopt : std::optional{to_string(origin->second)},
        .hints = std::move(hints)});
 }
 

@@ -116,8 +116,8 @@ void PoolMerge::origins(const std::string& path, const PoolFlags& flags) {
       Row{flags.python_module.has_value(), "python-module", ".pythonPackageSpec.pythonModule"},
   };
   for (const auto& row : rows) {
-    if (row.is_typed) {
-      job_.origins[path + row.path] = flags.origin_of(row.key);
+    if (const auto origin = flags.origin_of(row.key); origin && row.is_typed) {
+      job_.origins[path + row.path] = *origin;
     }
   }
 }

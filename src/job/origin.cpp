@@ -18,4 +18,8 @@ std::string to_string(const Origin& origin) {
   return text;
 }
 
+std::optional<std::string> to_string(const std::optional<Origin>& origin) {
+  return origin ? std::optional{to_string(*origin)} : std::nullopt;
+}
+
 }  // namespace autopack::job

@@ -41,6 +41,9 @@ struct Origin {
 /// For messages: "`--worker-pool-spec` number 2", "job.yaml:12".
 std::string to_string(const Origin& origin);
 
+/// The same; none for none.
+std::optional<std::string> to_string(const std::optional<Origin>& origin);
+
 /// Where each value of a job came from, also one that could not be read; keys are paths such as
 /// `jobSpec.workerPoolSpecs[0].replicaCount`.
 using Origins = std::map<std::string, Origin, std::less<>>;

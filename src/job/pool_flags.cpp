@@ -152,7 +152,7 @@ private:
 
   void fault(std::string message, std::vector<std::string> hints = {}) {
     problems_.push_back(
-        {.message = std::move(message), .origin = non_empty(origin_), .hints = std::move(hints)});
+        {.message = std::move(message), .origin = origin_, .hints = std::move(hints)});
   }
 
   PoolFlags pool_;
@@ -249,7 +249,7 @@ void set_key(PoolFlags& pool,
     return;
   }
   if (auto wrong = assign(pool, *known, values.back().text())) {
-    problems.push_back({.message = std::move(*wrong), .origin = non_empty(to_string(origin))});
+    problems.push_back({.message = std::move(*wrong), .origin = to_string(origin)});
   }
 }
 
@@ -258,12 +258,12 @@ PoolFlags overlay(PoolFlags base, const PoolFlags& top) {
     return base;
   }
   for (const auto& key : keys) {
-    const std::string name{key.name};
+    const auto& from = has(top, key) ? top : base;
+    if (const auto origin = from.origin_of(key.name); origin && has(from, key)) {
+      base.origins.insert_or_assign(std::string{key.name}, *origin);
+    }
     if (has(top, key)) {
       std::visit([&](const auto member) { base.*member = top.*member; }, key.member);
-      base.origins.insert_or_assign(name, top.origin_of(name));
-    } else if (has(base, key)) {
-      base.origins.insert_or_assign(name, base.origin_of(name));
     }
   }
   base.origin = top.origin;

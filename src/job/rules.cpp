@@ -23,9 +23,9 @@ const Origin* Review::origin(std::string path) const {
   }
 }
 
-std::string Review::origin_text(const std::string& path) const {
+std::optional<std::string> Review::origin_text(const std::string& path) const {
   const auto* const found = origin(path);
-  return found == nullptr ? "" : to_string(*found);
+  return found == nullptr ? std::nullopt : std::optional{to_string(*found)};
 }
 
 bool Review::was_given(const std::string& path) const {
@@ -43,23 +43,19 @@ std::string Review::name(const std::string& path, std::string_view key) const {
 
 bool Review::has_own_flags(const std::string& path) const {
   const auto* const found = origin(path);
-  if (found == nullptr || found->kind == Origin::Kind::file) {
-    return false;
-  }
-  return found->name.empty() ||
-         (found->name.starts_with("--") && is_pool_key(found->name.substr(2)));
+  return found == nullptr || (found->kind != Origin::Kind::file && found->name.starts_with("--") &&
+                              is_pool_key(found->name.substr(2)));
 }
 
 void Review::error(const std::string& path, std::string message, std::vector<std::string> hints) {
-  problems_.push_back({.message = std::move(message),
-                       .origin = non_empty(origin_text(path)),
-                       .hints = std::move(hints)});
+  problems_.push_back(
+      {.message = std::move(message), .origin = origin_text(path), .hints = std::move(hints)});
 }
 
 void Review::warning(const std::string& path, std::string message) {
   problems_.push_back({.severity = Problem::Severity::warning,
                        .message = std::move(message),
-                       .origin = non_empty(origin_text(path))});
+                       .origin = origin_text(path)});
 }
 
 std::string shown_path(std::string_view path) {

@@ -43,7 +43,7 @@ public:
 
 private:
   const Origin* origin(std::string path) const;
-  std::string origin_text(const std::string& path) const;
+  std::optional<std::string> origin_text(const std::string& path) const;
 
   const Job& job_;
   const CheckOptions& options_;

@@ -49,7 +49,7 @@ public:
 private:
   void fault(std::string message, std::vector<std::string> hints = {}) {
     problems_.push_back({.message = std::move(message),
-                         .origin = non_empty(to_string(pool_.origin)),
+                         .origin = to_string(pool_.origin),
                          .hints = std::move(hints)});
   }
 
@@ -68,8 +68,7 @@ void PoolCheck::image_name(const char* key, const std::optional<std::string>& va
   }
   if (const auto reason = image::Reference::fault(*value)) {
     auto message = *reason;
-    problems_.push_back(
-        {.message = std::move(message), .origin = non_empty(to_string(pool_.origin_of(key)))});
+    problems_.push_back({.message = std::move(message), .origin = to_string(pool_.origin_of(key))});
   }
 }
 
@@ -84,7 +83,8 @@ void PoolCheck::base_name(const std::optional<std::string>& value) {
 void PoolCheck::entry(bool has_command, bool infers) {
   if (!pool_.executor_image_uri && !infers) {
     fault("`executor-image-uri` is needed with `local-package-path`: the image to package onto",
-          {pool_.origin.is_flag("--worker-pool-spec") || pool_.origin.kind == Origin::Kind::file
+          {pool_.origin && (pool_.origin->is_flag("--worker-pool-spec") ||
+                            pool_.origin->kind == Origin::Kind::file)
                ? "add executor-image-uri=python:3.11 or another base image to the pool"
                : "`--executor-image-uri=python:3.11` or another base image names it"});
   }
@@ -172,7 +172,7 @@ void PoolCheck::check_ready(bool is_first) {
   if (pool_.output_image_uri) {
     problems_.push_back({.severity = Problem::Severity::warning,
                          .message = "`output-image-uri` is not used: nothing is packaged",
-                         .origin = non_empty(to_string(pool_.origin))});
+                         .origin = to_string(pool_.origin)});
   }
 }
 

@@ -15,8 +15,6 @@ namespace autopack::project {
 
 namespace {
 
-const std::string build_env = "build-env";
-
 /// True when `upper` holds TOKEN, but for the words of a tokenizer (`TOKENIZERS_PARALLELISM`) and
 /// for a number of tokens (`MAX_TOKENS=512`).
 bool tells_token(std::string_view upper, std::string_view value) {
@@ -55,6 +53,7 @@ bool looks_secret(const std::string& name, const std::string& value) {
 }
 
 std::map<std::string, std::string> read_build_environment(const std::vector<std::string>& values,
+                                                          const std::optional<std::string>& origin,
                                                           Problems& problems) {
   std::map<std::string, std::string> variables;
   for (const auto& text : values) {
@@ -63,7 +62,7 @@ std::map<std::string, std::string> read_build_environment(const std::vector<std:
     if (equals == std::string::npos || !is_variable_name(name)) {
       problems.push_back(
           {.message = fmt::format("`{}` is not NAME=VALUE", redact_credentials(printable(text))),
-           .origin = build_env,
+           .origin = origin,
            .hints = {"a value with `,` needs another delimiter: "
                      "--build-env='^|^ARCHITECTURES=8.0,9.0|FORCE_CUDA=1'"}});
       continue;
@@ -74,14 +73,14 @@ std::map<std::string, std::string> read_build_environment(const std::vector<std:
           {.message = fmt::format("the value of `{}` looks like a secret, and it would stay in the "
                                   "image's history",
                                   name),
-           .origin = build_env,
+           .origin = origin,
            .hints = {"credentials of an index stand in PIP_INDEX_URL, pip.conf or .netrc, which "
                      "stay out of the image"}});
       continue;
     }
     if (!variables.emplace(name, value).second && variables[name] != value) {
-      problems.push_back({.message = fmt::format("`{}` is given twice, with two values", name),
-                          .origin = build_env});
+      problems.push_back(
+          {.message = fmt::format("`{}` is given twice, with two values", name), .origin = origin});
     }
   }
   return variables;
