@@ -67,7 +67,8 @@ void JobWatcher::take_line(const std::string& name, bool is_error, std::string_v
   if (!options_.is_raw) {
     options_.screen->log(name, line);
   }
-  if (const auto found = shown_.find(name); found != shown_.end()) {
+  // An empty line tells less than the one before it.
+  if (const auto found = shown_.find(name); found != shown_.end() && !trim(line).empty()) {
     found->second.line = line;
     show(name);
   }

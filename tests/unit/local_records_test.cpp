@@ -1,11 +1,16 @@
 #include "base/file.hpp"
 #include "base/json.hpp"
+#include "local/job_watcher.hpp"
 #include "local/records.hpp"
 #include "support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
 
 #include <filesystem>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
 
 using namespace autopack;
 
@@ -85,4 +90,22 @@ TEST_CASE("a job that ran when the machine was started again has failed") {
   CHECK(record.job()["state"] == (machine.empty() ? "JOB_STATE_RUNNING" : "JOB_STATE_FAILED"));
   write_file(record.directory() / "owner", "another" + owner);
   CHECK(record.job()["state"] == "JOB_STATE_RUNNING");
+}
+
+TEST_CASE("the live view shows the last line of a replica that says something") {
+  const TemporaryDirectory directory;
+  local::LogWriter log{local::JobRecord{directory.path()}};
+  std::mutex writing;
+  std::vector<std::string> shown;
+  const local::Screen screen{
+      .log = [](const auto&, const auto&) {},
+      .live = [&](const std::string& replica,
+                  const auto& line) { shown.push_back(replica + ": " + line.value_or("ended")); }};
+  local::JobWatcher watcher{{.screen = &screen, .log = &log, .writing = &writing}};
+  const local::Replica replica{.name = "workerpool0-0"};
+  watcher.changed(replica, "running");
+  watcher.wrote(replica, false, "epoch 1\n\n  \n");
+  watcher.changed(replica, "succeeded");
+  CHECK(shown == std::vector<std::string>{"workerpool0-0: running", "workerpool0-0: epoch 1",
+                                          "workerpool0-0: ended"});
 }
