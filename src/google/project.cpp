@@ -142,7 +142,10 @@ Setting find_impersonation(const std::optional<std::string>& flag,
 Setting find_endpoint(const std::string& api,
                       const Environment& environment,
                       const GcloudConfiguration& configuration) {
-  return find_property("api_endpoint_overrides/" + api, environment, configuration);
+  auto setting = find_property("api_endpoint_overrides/" + api, environment, configuration);
+  const bool names_one =
+      setting.value && setting.value->find_first_not_of('/') != std::string::npos;
+  return names_one ? setting : Setting{};
 }
 
 Setting find_access_token_file(const std::optional<std::string>& flag,

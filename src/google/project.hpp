@@ -60,6 +60,7 @@ Setting find_impersonation(const std::optional<std::string>& flag,
 
 /// Where to call `api` (`aiplatform`) instead of Google's own address:
 /// CLOUDSDK_API_ENDPOINT_OVERRIDES_<API>, gcloud's configuration (`api_endpoint_overrides/<api>`).
+/// None when it is nothing but slashes.
 Setting find_endpoint(const std::string& api,
                       const Environment& environment,
                       const GcloudConfiguration& configuration);

@@ -71,6 +71,9 @@ TEST_CASE("properties come from their variables before gcloud's configuration") 
   CHECK(google::find_endpoint("artifactregistry", none, configuration).value == "https://of-file/");
   CHECK(google::find_endpoint("artifactregistry", set, configuration).value ==
         "http://127.0.0.1:1/");
+  const auto slashes =
+      environment(directory, {{"CLOUDSDK_API_ENDPOINT_OVERRIDES_AIPLATFORM", "//"}});
+  CHECK_FALSE(google::find_endpoint("aiplatform", slashes, configuration).value);
   CHECK(google::find_project({}, set, {}, "of-key").value == "of-gcloud");
   CHECK(google::find_project({}, none, {}, "of-key").origin == "the credentials");
 }
