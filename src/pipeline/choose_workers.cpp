@@ -65,11 +65,12 @@ DependenciesOfWheels make_of_wheels(Services& services,
   if (!obstacles.empty()) {
     return {.made = {.obstacles = std::move(obstacles)}};
   }
-  const auto build = work.request().engine == Engine::direct
-                         ? engine::BuildWheel{}
-                         : engine::build_wheels_with(services, work);
+  engine::WheelPolicy policy{.freshness = freshness};
+  if (work.request().engine != Engine::direct) {
+    policy.build = engine::build_wheels_with(services, work);
+  }
   auto base = executor::open_image(services, work.plan().base, work.plan().platform);
-  return {.made = engine::make_wheel_image(services, work, std::move(base.image), freshness, build),
+  return {.made = engine::make_wheel_image(services, work, std::move(base.image), policy),
           .base = base.reference};
 }
 

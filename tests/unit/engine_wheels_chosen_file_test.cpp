@@ -1,4 +1,6 @@
 #include "engine/wheels/chosen_file.hpp"
+#include "engine/wheels/sources_of_set.hpp"
+#include "support/locked.hpp"
 
 #include <doctest/doctest.h>
 
@@ -44,6 +46,17 @@ TEST_CASE("a file is bound to the hashes that its package names") {
     file.hashes = test.offered;
     CHECK((download_of(package, file).hashes == test.wanted));
   }
+}
+
+TEST_CASE("an obstacle names its package where that has a name") {
+  const auto python = lock::debian_python();
+  const lock::FileChooser files{python};
+  lock::LockedPackage package{.place = "requirements.txt:1"};
+  CHECK_FALSE(obstacle_of(package, files));
+  package.obstacle = "its URL has a login";
+  CHECK(obstacle_of(package, files) == "requirements.txt:1: its URL has a login");
+  package.name = "lib";
+  CHECK(obstacle_of(package, files) == "requirements.txt:1: `lib`: its URL has a login");
 }
 
 TEST_CASE("a file is chosen for good when its one digest and its size are known") {

@@ -58,8 +58,9 @@ std::optional<std::string> load_wheels(Services& services,
     if (auto held = docker.held(base.from())) {
       const auto start = std::chrono::steady_clock::now();
       const auto below = held->manifest.layers.size();
-      auto made = make_wheel_image(services, work, std::move(*held), freshness,
-                                   build_wheels_with(services, work));
+      auto made =
+          make_wheel_image(services, work, std::move(*held),
+                           {.freshness = freshness, .build = build_wheels_with(services, work)});
       if (made.image) {
         const auto source = packaging::source_of(*made.image);
         publish::load(docker, source, {work.dependency_name()},

@@ -2,7 +2,6 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "engine/wheels/sources_of_set.hpp"
 #include "python/wheel_name.hpp"
 
 #include <fmt/format.h>
@@ -13,8 +12,6 @@
 namespace autopack::engine {
 
 namespace {
-
-using packaging::Freshness;
 
 /// What was built tells its name and version. What is wrong with them, one line each.
 std::vector<std::string> settle_names(const std::map<std::size_t, WheelSource>& sources,
@@ -54,17 +51,14 @@ std::string named(const std::map<std::size_t, WheelSource>& sources,
 
 }  // namespace
 
-std::vector<std::string> build_sources(const packaging::Packaging& work,
-                                       const std::shared_ptr<PackageIndex>& index,
+std::vector<std::string> build_sources(SourcesOfSet sources,
                                        const BuiltWheels& built,
-                                       Freshness freshness,
                                        lock::LockedSet& set,
                                        std::vector<std::optional<ChosenFile>>& choices) {
-  auto [sources, obstacles] = sources_of(work, index, set, choices);
-  const bool anew = freshness == Freshness::anew && built.can_build();
+  auto [found, obstacles] = std::move(sources);
   std::vector<std::size_t> missing;
-  for (const auto& [i, source] : sources) {
-    choices[i] = anew ? std::nullopt : built.find(source);
+  for (const auto& [i, source] : found) {
+    choices[i] = built.find(source);
     if (choices[i]) {
       continue;
     }
@@ -79,15 +73,15 @@ std::vector<std::string> build_sources(const packaging::Packaging& work,
   }
   try {
     for (const std::size_t i : missing) {
-      choices[i] = built.build(sources.at(i));
+      choices[i] = built.build(found.at(i));
     }
   } catch (Error& error) {
     if (error.kind() == ErrorKind::environment) {
-      error.wrap("only an engine can build " + named(sources, missing));
+      error.wrap("only an engine can build " + named(found, missing));
     }
     throw;
   }
-  return settle_names(sources, choices, set);
+  return settle_names(found, choices, set);
 }
 
 }  // namespace autopack::engine

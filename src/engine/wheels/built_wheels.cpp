@@ -30,8 +30,8 @@ std::string identity_of(const image::BaseFacts& base) {
 BuiltWheels::BuiltWheels(Services& services,
                          const packaging::Packaging& work,
                          index::WheelCache& wheels,
-                         BuildWheel build)
-    : services_{services}, wheels_{wheels}, build_{std::move(build)} {
+                         WheelPolicy policy)
+    : services_{services}, wheels_{wheels}, policy_{std::move(policy)} {
   const auto& plan = work.plan();
   place_ = fmt::format("{}\n{}\n{}\n{}\n{}", build_format, identity_of(plan.base), plan.platform,
                        plan.python.value_or(""), image::file_time(services.environment));
@@ -45,6 +45,9 @@ std::string BuiltWheels::key(const WheelSource& source) const {
 }
 
 std::optional<ChosenFile> BuiltWheels::find(const WheelSource& source) const {
+  if (policy_.freshness == packaging::Freshness::anew && can_build()) {
+    return std::nullopt;
+  }
   auto known = ChosenFile::read(services_.wheel_records.get(key(source)).value_or(""));
   return known && wheels_.find(known->digest.hex()) ? known : std::nullopt;
 }
@@ -54,7 +57,7 @@ ChosenFile BuiltWheels::build(const WheelSource& source) const {
   const auto place = services_.environment.cache_directory() / "built.whl";
   sweep_leftovers(place);
   const NewFile file{place};
-  const auto name = build_(source, file.path());
+  const auto name = policy_.build(source, file.path());
   wheel::Wheel::open(file.path(), name);
   const auto cached =
       wheels_.add([&](const index::WheelCache::Take& out) { read_in_pieces(file.path(), out); });

@@ -15,16 +15,16 @@ namespace autopack::engine {
 /// the source, the image, the platform and the variables of the build.
 class BuiltWheels {
 public:
-  /// `build` may be empty: then only what was built before is there.
+  /// `policy` without a build: then only what was built before is there.
   BuiltWheels(Services& services,
               const packaging::Packaging& work,
               index::WheelCache& wheels,
-              BuildWheel build);
+              WheelPolicy policy);
 
-  /// None when it was not built yet, or its wheel is gone.
+  /// None when it was not built yet, its wheel is gone, or it is to be built anew.
   std::optional<ChosenFile> find(const WheelSource& source) const;
 
-  bool can_build() const { return static_cast<bool>(build_); }
+  bool can_build() const { return static_cast<bool>(policy_.build); }
 
   /// Builds it, whether it was built before or not. Throws what the build throws, and
   /// Error(project) when it gives no sound wheel.
@@ -35,7 +35,7 @@ private:
 
   Services& services_;
   index::WheelCache& wheels_;
-  BuildWheel build_;
+  WheelPolicy policy_;
   std::string place_;  ///< what a wheel depends on besides its source
 };
 

@@ -74,6 +74,16 @@ SourcesOfSet sources_of(const packaging::Packaging& work,
   return sources;
 }
 
+std::optional<std::string> obstacle_of(const lock::LockedPackage& package,
+                                       const lock::FileChooser& files) {
+  const auto obstacle = files.obstacle(package);
+  if (!obstacle) {
+    return std::nullopt;
+  }
+  return package.name.empty() ? fmt::format("{}: {}", package.place, *obstacle)
+                              : fmt::format("{}: `{}`: {}", package.place, package.name, *obstacle);
+}
+
 std::optional<std::string> kind_of_source(const lock::LockedPackage& package,
                                           const lock::FileChooser& files) {
   if (package.source) {

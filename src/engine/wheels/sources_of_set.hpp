@@ -29,6 +29,11 @@ SourcesOfSet sources_of(const packaging::Packaging& work,
                         const lock::LockedSet& set,
                         const std::vector<std::optional<ChosenFile>>& choices);
 
+/// Why `package` takes an engine, with its place and its name as far as that is known; none when it
+/// does not.
+std::optional<std::string> obstacle_of(const lock::LockedPackage& package,
+                                       const lock::FileChooser& files);
+
 /// What `package` is, when it is known already to have no wheel: `a source distribution`; none
 /// otherwise.
 std::optional<std::string> kind_of_source(const lock::LockedPackage& package,

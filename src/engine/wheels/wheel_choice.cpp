@@ -26,8 +26,6 @@ namespace autopack::engine {
 
 namespace {
 
-using packaging::Freshness;
-
 /// Raise it when the same names another choice.
 constexpr int choice_format{2};
 
@@ -36,23 +34,23 @@ public:
   Chooser(Services& services,
           const packaging::Packaging& work,
           std::shared_ptr<PackageIndex> index,
-          lock::LockedSet set,
-          const python::Interpreter& interpreter)
+          WantedSet wanted)
       : services_{services},
         work_{work},
         index_{std::move(index)},
-        set_{std::move(set)},
-        interpreter_{interpreter},
-        files_{interpreter},
+        set_{std::move(wanted.set)},
+        interpreter_{wanted.interpreter},
+        policy_{wanted.policy},
+        files_{interpreter_},
         target_{fmt::format("{} {} {} {}",
                             choice_format,
-                            interpreter.version.str(),
-                            sha256(join(python::AcceptedTags{interpreter}.all(), "\n")).hex(),
+                            interpreter_.version.str(),
+                            sha256(join(python::AcceptedTags{interpreter_}.all(), "\n")).hex(),
                             sha256(index_->identity()).hex())},
         choices_(set_.packages.size()) {}
 
-  WheelChoice run(Freshness freshness, const BuildWheel& build) {
-    if (freshness == Freshness::cached) {
+  WheelChoice run() {
+    if (policy_.freshness == packaging::Freshness::cached) {
       recall();
     }
     take_locked_files();
@@ -62,8 +60,8 @@ public:
     if (obstacles_.empty()) {
       remember();
       note_direct_urls();
-      obstacles_ = build_sources(work_, index_, {services_, work_, index_->wheels(), build},
-                                 freshness, set_, choices_);
+      obstacles_ = build_sources(sources_of(work_, index_, set_, choices_),
+                                 {services_, work_, index_->wheels(), policy_}, set_, choices_);
     }
     if (obstacles_.empty()) {
       look_for_missing();
@@ -129,9 +127,8 @@ private:
 
   void take_locked_files() {
     for (std::size_t i = 0; i < choices_.size(); ++i) {
-      if (auto obstacle = files_.obstacle(package(i))) {
-        refuse(i, package(i).name.empty() ? *obstacle
-                                          : fmt::format("`{}`: {}", package(i).name, *obstacle));
+      if (auto obstacle = obstacle_of(package(i), files_)) {
+        obstacles_.push_back(std::move(*obstacle));
       } else if (!choices_[i] && !package(i).source && !package(i).files.empty()) {
         const auto selection = files_.choose(package(i));
         take(i,
@@ -302,6 +299,7 @@ private:
   std::shared_ptr<PackageIndex> index_;
   lock::LockedSet set_;
   const python::Interpreter& interpreter_;
+  const WheelPolicy& policy_;
   lock::FileChooser files_;
   std::string target_;
   std::vector<std::optional<ChosenFile>> choices_;
@@ -317,11 +315,8 @@ private:
 WheelChoice choose_wheels(Services& services,
                           const packaging::Packaging& work,
                           const std::shared_ptr<PackageIndex>& index,
-                          lock::LockedSet set,
-                          const python::Interpreter& interpreter,
-                          Freshness freshness,
-                          const BuildWheel& build) {
-  return Chooser{services, work, index, std::move(set), interpreter}.run(freshness, build);
+                          WantedSet wanted) {
+  return Chooser{services, work, index, std::move(wanted)}.run();
 }
 
 }  // namespace autopack::engine

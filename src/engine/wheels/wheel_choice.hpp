@@ -3,7 +3,6 @@
 #include "engine/wheels/package_index.hpp"
 #include "engine/wheels/wheel_source.hpp"
 #include "lock/locked_set.hpp"
-#include "packaging/builder.hpp"
 #include "packaging/packaging.hpp"
 #include "python/interpreter.hpp"
 #include "wheel/layers.hpp"
@@ -24,18 +23,22 @@ struct WheelChoice {
   std::vector<std::string> obstacles{};
 };
 
-/// Chooses the wheels of `set`, what the project `work` installs, as pip would: from what is
-/// remembered of a former choice unless `freshness` is anew, from the files that a lock names or
-/// that lie in the project, else from `index`. A wheel whose digest nobody tells is fetched. What
-/// has no wheel is built into one by `build`, unless it was before; where that is empty it is an
-/// obstacle. So is what the set lacks by the metadata of the wheels, as far as they are at hand; of
-/// a set without hashes all is looked at. Throws what the index and a build throw.
+/// A set whose wheels are wanted.
+struct WantedSet {
+  lock::LockedSet set{};
+  const python::Interpreter& interpreter;
+  const WheelPolicy& policy;
+};
+
+/// Chooses the wheels of `wanted`, what the project `work` installs, as pip would: from what is
+/// remembered of a former choice unless it is to be fresh, from the files that a lock names or that
+/// lie in the project, else from `index`. A wheel whose digest nobody tells is fetched. What has no
+/// wheel is built into one, unless it was before; where nothing builds it is an obstacle. So is
+/// what the set lacks by the metadata of the wheels, as far as they are at hand; of a set without
+/// hashes all is looked at. Throws what the index and a build throw.
 WheelChoice choose_wheels(Services& services,
                           const packaging::Packaging& work,
                           const std::shared_ptr<PackageIndex>& index,
-                          lock::LockedSet set,
-                          const python::Interpreter& interpreter,
-                          packaging::Freshness freshness,
-                          const BuildWheel& build);
+                          WantedSet wanted);
 
 }  // namespace autopack::engine

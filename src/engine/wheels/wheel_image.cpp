@@ -21,7 +21,6 @@ namespace autopack::engine {
 
 namespace {
 
-using packaging::Freshness;
 using packaging::Packaging;
 
 Configure configure_dependencies(const plan::Plan& plan, std::size_t wheels) {
@@ -41,12 +40,12 @@ WheelImage install(Services& services,
                    const Packaging& work,
                    image::Source base,
                    const Requirements& requirements,
-                   Freshness freshness,
-                   const BuildWheel& build) {
+                   const WheelPolicy& policy) {
   const auto& facts = requirements.facts;
   const auto index = std::make_shared<PackageIndex>(services, work, facts.default_index);
-  auto [set, wheels, files, obstacles] =
-      choose_wheels(services, work, index, *requirements.set, *facts.interpreter, freshness, build);
+  auto [set, wheels, files, obstacles] = choose_wheels(
+      services, work, index,
+      {.set = *requirements.set, .interpreter = *facts.interpreter, .policy = policy});
   const auto own = obstacles.empty() ? make_own_package(work, index->wheels()) : std::nullopt;
   if (own) {
     set.packages.push_back(own->package);
@@ -108,9 +107,8 @@ ExpectedInstallation expected_installation(Services& services, const Packaging& 
   expected.own = work.plan().dependencies.install;
   const lock::FileChooser files{*found.facts.interpreter};
   for (const auto& package : found.set->packages) {
-    if (auto obstacle = files.obstacle(package)) {
-      expected.obstacles.push_back(
-          fmt::format("{}: `{}`: {}", package.place, package.name, *obstacle));
+    if (auto obstacle = obstacle_of(package, files)) {
+      expected.obstacles.push_back(std::move(*obstacle));
     } else if (const auto kind = kind_of_source(package, files)) {
       const auto& name = package.name.empty() && package.source
                              ? package.source->directory.value_or(package.source->repository)
@@ -124,8 +122,7 @@ ExpectedInstallation expected_installation(Services& services, const Packaging& 
 WheelImage make_wheel_image(Services& services,
                             const Packaging& work,
                             image::Source base,
-                            Freshness freshness,
-                            const BuildWheel& build) {
+                            const WheelPolicy& policy) {
   if (auto obstacles = obstacles_to_wheels(work); !obstacles.empty()) {
     return {.obstacles = std::move(obstacles)};
   }
@@ -139,7 +136,7 @@ WheelImage make_wheel_image(Services& services,
     return {.obstacles = requirements.obstacles};
   }
   try {
-    return install(services, work, std::move(base), requirements, freshness, build);
+    return install(services, work, std::move(base), requirements, policy);
   } catch (const http::TransportError& error) {
     return {.obstacles = {error.what()}};
   }

@@ -3,7 +3,6 @@
 #include "engine/wheels/requirements.hpp"
 #include "engine/wheels/wheel_set.hpp"
 #include "engine/wheels/wheel_source.hpp"
-#include "packaging/builder.hpp"
 #include "packaging/lazy_image.hpp"
 #include "packaging/packaging.hpp"
 #include "services/services.hpp"
@@ -38,14 +37,13 @@ struct WheelImage {
 
 /// Puts the requirements of `work` as layers of wheels on `base`, its executor image: what pip
 /// would install there, chosen from its indexes, verified, without running anything. Wheels are
-/// fetched as far as a layer has to be made of them. What has no wheel is built into one by
-/// `build`, which may be empty: then it takes an engine. What is remembered of them is used unless
-/// `freshness` is anew. `work` must outlive the image. Throws what an index or a wheel that is not
-/// sound throws; an index that cannot be reached is an obstacle.
+/// fetched as far as a layer has to be made of them. What has no wheel is built into one, where
+/// `policy` says how. What is remembered of them is used unless it is to be fresh. `work` must
+/// outlive the image. Throws what an index or a wheel that is not sound throws; an index that
+/// cannot be reached is an obstacle.
 WheelImage make_wheel_image(Services& services,
                             const packaging::Packaging& work,
                             image::Source base,
-                            packaging::Freshness freshness,
-                            const BuildWheel& build);
+                            const WheelPolicy& policy);
 
 }  // namespace autopack::engine

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "lock/locked_set.hpp"
+#include "packaging/builder.hpp"
 
 #include <filesystem>
 #include <functional>
@@ -24,5 +25,12 @@ struct WheelSource {
 /// throws.
 using BuildWheel =
     std::function<std::string(const WheelSource& source, const std::filesystem::path& wheel)>;
+
+/// How wheels are come by.
+struct WheelPolicy {
+  packaging::Freshness freshness{
+      packaging::Freshness::cached};  ///< of choices and of what is built
+  BuildWheel build{};                 ///< of what has no wheel; empty: that takes an engine
+};
 
 }  // namespace autopack::engine
