@@ -21,8 +21,9 @@ void find_keys(Session& session, const packaging::Request& request, ProjectImage
     const auto wanted = pipeline::scan_wanted(request);
     const auto work = pipeline::plan_packaging(
         session.services, wanted, executor::facts_offline(session.services, wanted->request));
-    images.image_key = work.plan().image_key.substr(0, digits);
-    images.dependency_key = work.plan().dependency_key.substr(0, digits);
+    const auto& keys = work.plan().keys.value();
+    images.image_key = keys.image.substr(0, digits);
+    images.dependency_key = keys.dependencies.substr(0, digits);
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::interrupted) {
       throw;

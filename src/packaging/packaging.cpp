@@ -12,7 +12,7 @@ Packaging::Packaging(std::shared_ptr<const Wanted> wanted,
       before_{std::make_shared<const std::optional<state::BuildRecord>>(std::move(before))} {}
 
 bool Packaging::is_changed() const {
-  return !*before_ || (*before_)->image_key != plan_->image_key;
+  return !*before_ || (*before_)->image_key != plan_->keys.value().image;
 }
 
 const Comparison& Packaging::comparison() const {
@@ -47,8 +47,9 @@ Image Packaging::named_image() const {
 
 std::map<std::string, std::string> Packaging::labels() const {
   const auto& base = plan_->base;
-  std::map<std::string, std::string> labels{{key_label, plan_->image_key},
-                                            {dependency_key_label, plan_->dependency_key}};
+  const auto& keys = plan_->keys.value();
+  std::map<std::string, std::string> labels{{key_label, keys.image},
+                                            {dependency_key_label, keys.dependencies}};
   // A path of this machine says nothing elsewhere.
   if (!base.reference.empty() && !image::names_files(base.reference)) {
     labels["org.opencontainers.image.base.name"] = base.reference;

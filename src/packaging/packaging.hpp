@@ -50,9 +50,11 @@ public:
   /// builder's cache can tell whether the image is still the same.
   bool key_is_whole() const { return !plan_->user_dockerfile; }
 
-  std::string key_tag() const { return packaging::key_tag(plan_->image_key); }
+  std::string key_tag() const { return packaging::key_tag(plan_->keys.value().image); }
 
-  std::string dependency_tag() const { return packaging::dependency_tag(plan_->dependency_key); }
+  std::string dependency_tag() const {
+    return packaging::dependency_tag(plan_->keys.value().dependencies);
+  }
 
   /// `repository:ap-<16 hex>`
   image::Reference keyed_name() const;

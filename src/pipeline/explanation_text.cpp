@@ -268,8 +268,9 @@ std::string outcomes_text(const Explanation& explanation, const plan::Plan& plan
   table.row("upload", upload_text(explanation.upload));
   table.row("engine", explanation.engine_why ? explanation.engine + ": " + *explanation.engine_why
                                              : explanation.engine);
-  table.row("keys", fmt::format("apd-{}, {}", plan.dependency_key.substr(0, 16),
-                                packaging::key_tag(plan.image_key)));
+  const auto& keys = plan.keys.value();
+  table.row("keys", fmt::format("apd-{}, {}", keys.dependencies.substr(0, 16),
+                                packaging::key_tag(keys.image)));
   return "\n" + table.text();
 }
 

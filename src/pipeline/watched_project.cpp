@@ -51,7 +51,7 @@ WatchedProject::Look WatchedProject::look() const {
     seen.directories.insert(wanted->request.project.directory);
     const auto work =
         plan_packaging(services_, wanted, executor::facts_offline(services_, wanted->request));
-    seen.key = work.plan().image_key;
+    seen.key = work.plan().keys.value().image;
     seen.record = plan::record_of(work.plan(), work.scanned().project);
     add(seen.directories, work, work.plan().code);
     add(seen.directories, work, work.plan().dependencies.inputs);

@@ -249,7 +249,8 @@ void add_requirements(std::vector<std::string>& all,
 
 state::BuildRecord record_of(const Plan& plan, const project::Project& project) {
   const Dependencies& dependencies = plan.dependencies;
-  state::BuildRecord record{.dependency_key = plan.dependency_key, .image_key = plan.image_key};
+  const auto& keys = plan.keys.value();
+  state::BuildRecord record{.dependency_key = keys.dependencies, .image_key = keys.image};
   const std::string base = plan.base.reference;
   record.dependency_facts = {
       {"the executor image",

@@ -130,9 +130,10 @@ std::string to_json(const Plan& plan) {
            {"dockerfile", plan.dockerfile},
            {"user_dockerfile", printable(plan.user_dockerfile.value_or(""))},
            {"ignore", plan.ignore_text},
-           {"dependency_key", plan.dependency_key},
-           {"image_key", plan.image_key},
            {"warnings", to_json(plan.warnings)}};
+  const auto keys = plan.keys.value_or(Keys{});
+  all["dependency_key"] = keys.dependencies;
+  all["image_key"] = keys.image;
   if (plan.compile_bytecode) {
     all["compile_bytecode"] = true;
   }

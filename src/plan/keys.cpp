@@ -145,6 +145,8 @@ std::string normalised(const std::string& requirement) {
          std::string{trim(std::string_view{requirement}.substr(marker))};
 }
 
+namespace {
+
 std::string dependency_key(const Plan& plan,
                            const project::Project& project,
                            const std::string& templates) {
@@ -178,9 +180,11 @@ std::string dependency_key(const Plan& plan,
   return key.finish();
 }
 
-std::string image_key(const Plan& plan, const project::Project& project) {
+std::string image_key(const Plan& plan,
+                      const project::Project& project,
+                      const std::string& dependency_key) {
   Key key;
-  key.add("dependencies", plan.dependency_key);
+  key.add("dependencies", dependency_key);
   key.add("dockerfile", plan.user_dockerfile ? plan.dockerfile : "");
   key.add("user", plan.user);
   key.add_all("entrypoint", plan.entrypoint);
@@ -198,6 +202,14 @@ std::string image_key(const Plan& plan, const project::Project& project) {
     }
   }
   return key.finish();
+}
+
+}  // namespace
+
+Keys keys_of(const Plan& plan, const project::Project& project, const std::string& templates) {
+  Keys keys{.dependencies = dependency_key(plan, project, templates)};
+  keys.image = image_key(plan, project, keys.dependencies);
+  return keys;
 }
 
 }  // namespace autopack::plan

@@ -6,11 +6,9 @@
 
 namespace autopack::plan {
 
-/// 64 hexadecimal digits over all that the dependency step depends on. `templates` is the text of
-/// the templates when they are not the embedded ones.
-std::string dependency_key(const Plan& plan,
-                           const project::Project& project,
-                           const std::string& templates);
+/// The keys of `plan`. `templates` is the text of the templates when they are not the embedded
+/// ones.
+Keys keys_of(const Plan& plan, const project::Project& project, const std::string& templates);
 
 /// True for files that stand in the key as normalised requirements, so that comments do not count.
 bool is_requirement_text(const Plan& plan,
@@ -22,8 +20,5 @@ std::string base_identity(const image::BaseFacts& base);
 
 /// Without the white space that means nothing; a marker needs its own.
 std::string normalised(const std::string& requirement);
-
-/// 64 hexadecimal digits over the dependency key and all that is copied and run.
-std::string image_key(const Plan& plan, const project::Project& project);
 
 }  // namespace autopack::plan

@@ -263,8 +263,7 @@ ReadablePlan make_plan(std::shared_ptr<const source::Tree> tree,
     plan.dockerfile = render_dockerfile(plan, {}, options);
   }
   if (options.contents) {
-    plan.dependency_key = dependency_key(plan, project, own_templates(options));
-    plan.image_key = image_key(plan, project);
+    plan.keys = keys_of(plan, project, own_templates(options));
   }
   return plan;
 }

@@ -28,7 +28,7 @@ struct Options {
   bool compile_bytecode{false};  ///< packages that become layers bring their byte code
   /// Files here stand in for the embedded ones of their name.
   std::optional<std::filesystem::path> templates{};
-  /// False: no file is read, digests and keys stay empty; enough for the text.
+  /// False: no file is read, and there are no digests and keys; enough for the text.
   bool contents{true};
   std::map<std::string, std::string> labels{};  ///< of the image, and in its key
   state::FileHashes* hashes{nullptr};           ///< of files read before; null: none remembered
@@ -144,6 +144,12 @@ struct Ballast {
   std::size_t files{0};
 };
 
+/// What an image is known by; 64 hexadecimal digits each.
+struct Keys {
+  std::string dependencies{};  ///< over all that the dependency step depends on
+  std::string image{};         ///< over that key and all that is copied and run
+};
+
 /// Every decision; nothing done yet. Holds no secret, prints as JSON.
 struct Plan {
   image::BaseFacts base{};
@@ -161,8 +167,7 @@ struct Plan {
   std::string dockerfile{};          ///< text that is built and printed (BuildKit's dialect)
   std::optional<std::string> user_dockerfile{};  ///< path of the user's own; none when generated
   std::string ignore_text{};                     ///< for `<Dockerfile>.dockerignore`
-  std::string dependency_key{};                  ///< 64 hexadecimal digits
-  std::string image_key{};                       ///< 64 hexadecimal digits
+  std::optional<Keys> keys{};                    ///< none without Options::contents
   std::map<std::string, std::string> labels{};   ///< Options::labels
   Problems warnings{};
 

@@ -18,8 +18,7 @@ std::shared_ptr<packaging::Wanted> wanted_as(const std::string& name) {
 
 TEST_CASE("an image has a name for its key, and one for its dependencies") {
   plan::ReadablePlan plan;
-  plan.image_key = "0123456789abcdef0123";
-  plan.dependency_key = "fedcba98765432100123";
+  plan.keys = {.dependencies = "fedcba98765432100123", .image = "0123456789abcdef0123"};
   const packaging::Packaging work{wanted_as("127.0.0.1:5000/team/model:v1"), plan, {}};
   CHECK(work.keyed_name().tagged() == "127.0.0.1:5000/team/model:ap-0123456789abcdef");
   CHECK(work.dependency_name() == "127.0.0.1:5000/team/model:apd-fedcba9876543210");

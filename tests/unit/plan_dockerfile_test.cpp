@@ -104,7 +104,7 @@ TEST_CASE("plan: templates of one's own stand in for the embedded ones") {
   std::ofstream{directory.path() / "Dockerfile.mustache"} << "FROM {{{base}}} # <own>\n";
   const plan::ReadablePlan own = fixture.plan();
   CHECK(own.dockerfile == "FROM example.org/base:1 # <own>\n");
-  CHECK(own.dependency_key != Fixture{}.plan().dependency_key);
+  CHECK(own.keys->dependencies != Fixture{}.plan().keys->dependencies);
   std::ofstream{directory.path() / "Dockerfile.mustache"} << "FROM x\n{{entrypint}}\n";
   CHECK_THROWS_WITH_AS(static_cast<void>(fixture.plan()),
                        doctest::Contains("Dockerfile.mustache:2: the template uses the unknown "

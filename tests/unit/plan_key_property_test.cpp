@@ -189,8 +189,9 @@ TEST_CASE("plan: of generated projects each change moves the keys that it should
       CAPTURE(file);
       change.apply(changed, file);
       const plan::ReadablePlan after = changed.plan();
-      CHECK((after.dependency_key != before.dependency_key) == (change.moves == Moves::both));
-      CHECK((after.image_key != before.image_key) == (change.moves != Moves::nothing));
+      CHECK((after.keys->dependencies != before.keys->dependencies) ==
+            (change.moves == Moves::both));
+      CHECK((after.keys->image != before.keys->image) == (change.moves != Moves::nothing));
     }
   }
 }

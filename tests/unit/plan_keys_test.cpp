@@ -68,16 +68,16 @@ const std::vector<Change>& changes() {
 
 TEST_CASE("plan: each change moves exactly the keys that depend on it") {
   const plan::ReadablePlan before = Fixture{}.plan();
-  CHECK(before.dependency_key.size() == 64);
-  CHECK(before.image_key.size() == 64);
-  CHECK(before.dependency_key != before.image_key);
+  CHECK(before.keys->dependencies.size() == 64);
+  CHECK(before.keys->image.size() == 64);
+  CHECK(before.keys->dependencies != before.keys->image);
   for (const Change& change : changes()) {
     CAPTURE(change.what);
     Fixture changed;
     change.apply(changed);
     const plan::ReadablePlan after = changed.plan();
-    CHECK((after.dependency_key != before.dependency_key) == (change.moves == Moves::both));
-    CHECK((after.image_key != before.image_key) == (change.moves != Moves::nothing));
+    CHECK((after.keys->dependencies != before.keys->dependencies) == (change.moves == Moves::both));
+    CHECK((after.keys->image != before.keys->image) == (change.moves != Moves::nothing));
   }
 }
 
@@ -88,6 +88,6 @@ TEST_CASE("plan: without contents nothing is read and no key is made") {
   const plan::ReadablePlan plan =
       plan::make_plan(tree, fixture.project, fixture.request, fixture.base, fixture.options);
   CHECK(tree->reads().empty());
-  CHECK(plan.image_key.empty());
+  CHECK_FALSE(plan.keys);
   CHECK(plan.dockerfile == Fixture{}.plan().dockerfile);
 }

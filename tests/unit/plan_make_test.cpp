@@ -200,7 +200,7 @@ TEST_CASE("plan: the user's own Dockerfile is taken as it is, with all that is n
   CHECK(plan::render_dockerfile(plan, {.buildkit = false}, {}) == "FROM x\n");
   CHECK(plan.code.size() == 9);
   std::ofstream{directory.path() / "Own"} << "FROM y\n";
-  CHECK(fixture.plan().image_key != plan.image_key);
+  CHECK(fixture.plan().keys->image != plan.keys->image);
 }
 
 TEST_CASE("plan: prints as one JSON object with every part") {
@@ -216,5 +216,5 @@ TEST_CASE("plan: prints as one JSON object with every part") {
   CHECK(json["code"][6]["path"] == "trainer/__init__.py");
   CHECK(json["code"][7]["target"] == "task.py");
   CHECK(json["code"][9]["path"] == "trainer/\\xff");
-  CHECK(json["image_key"] == plan.image_key);
+  CHECK(json["image_key"] == plan.keys->image);
 }

@@ -159,14 +159,14 @@ TEST_CASE("start: --build-env reaches pip, and is in the dependency key") {
   start.options.build_environment = {{"FORCE_CUDA", "1"}, {"ARCHS", "8.0;9.0"}};
   const auto after = start.plan();
   CHECK(holds(after.dockerfile, "    export ARCHS='8.0;9.0' FORCE_CUDA=1 && \\\n"));
-  CHECK(before.dependency_key != after.dependency_key);
+  CHECK(before.keys->dependencies != after.keys->dependencies);
   start.options.build_environment["FORCE_CUDA"] = "0";
-  CHECK(start.plan().dependency_key != after.dependency_key);
+  CHECK(start.plan().keys->dependencies != after.keys->dependencies);
   start.request.requirements.clear();
   const auto nothing = start.plan();
   CHECK_FALSE(holds(nothing.dockerfile, "FORCE_CUDA"));
   start.options.build_environment.clear();
-  CHECK(start.plan().dependency_key == nothing.dependency_key);
+  CHECK(start.plan().keys->dependencies == nothing.keys->dependencies);
 }
 
 TEST_CASE("start: a command that the project's own package brings") {

@@ -26,7 +26,7 @@ std::optional<plan::InstallRecord> record_of(
   }
   auto record = text ? plan::parse_install_record(*text) : std::nullopt;
   if (record) {
-    services.install_records.put(plan.dependency_key, *text);
+    services.install_records.put(plan.keys.value().dependencies, *text);
   }
   return record;
 }
@@ -40,8 +40,8 @@ Installation installation_of(const std::optional<plan::InstallRecord>& record,
 }
 
 std::optional<plan::InstallRecord> last_record(const Services& services, const plan::Plan& plan) {
-  const auto text = plan.dependencies.install && !plan.dependency_key.empty()
-                        ? services.install_records.get(plan.dependency_key)
+  const auto text = plan.dependencies.install && plan.keys
+                        ? services.install_records.get(plan.keys->dependencies)
                         : std::nullopt;
   return text ? plan::parse_install_record(*text) : std::nullopt;
 }

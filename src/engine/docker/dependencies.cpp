@@ -25,7 +25,7 @@ using packaging::Packaging;
 bool is_usable(Docker& docker, const LocalImage& local, const Packaging& work) {
   const auto key = local.labels.find(packaging::dependency_key_label);
   const auto limit = work.age_limit();
-  return key != local.labels.end() && key->second == work.plan().dependency_key &&
+  return key != local.labels.end() && key->second == work.plan().keys.value().dependencies &&
          !(limit.applies() && limit.is_past(docker.run_times(local.id), true, std::time(nullptr)));
 }
 

@@ -78,7 +78,7 @@ BuildResult build(Services& services, const Packaging& work, const BuildGoal& go
       .dockerfile = plan.dockerfile,
       .tags = {goal.tag},
       .labels = goal.stage ? std::map<std::string, std::string>{{packaging::dependency_key_label,
-                                                                 plan.dependency_key}}
+                                                                 plan.keys.value().dependencies}}
                            : work.labels(),
       .target = goal.stage,
       .network_mode = work.request().build_network,

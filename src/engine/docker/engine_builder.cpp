@@ -28,8 +28,9 @@ std::optional<LocalImage> built_before(Docker& docker, const Packaging& work) {
     return std::nullopt;
   }
   const auto label = local->labels.find(packaging::key_label);
-  return label != local->labels.end() && label->second == work.plan().image_key ? local
-                                                                                : std::nullopt;
+  return label != local->labels.end() && label->second == work.plan().keys.value().image
+             ? local
+             : std::nullopt;
 }
 
 /// The image of the engine named `name`, by way of a file in the cache that is gone with it.

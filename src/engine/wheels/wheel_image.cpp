@@ -24,7 +24,7 @@ namespace {
 using packaging::Packaging;
 
 Configure configure_dependencies(const plan::Plan& plan, std::size_t wheels) {
-  return [key = plan.dependency_key, wheels,
+  return [key = plan.keys.value().dependencies, wheels,
           with_byte_code = plan.compile_bytecode](image::Configuration& configuration) {
     configuration.set_working_directory("/usr/app");
     configuration.set_environment("HOME", "/home");
@@ -78,7 +78,7 @@ WheelImage install(Services& services,
   auto made = make_layers(services, all.recipes);
   WheelSet set_of_layers{all, made, layers.place()};
   if (own) {
-    services.install_records.put(work.plan().dependency_key, own->record);
+    services.install_records.put(work.plan().keys.value().dependencies, own->record);
   }
   return {
       .image = stack(services, std::move(base), made, configure_dependencies(work.plan(), count)),
