@@ -35,13 +35,14 @@ public:
     require_executor(packaging_, build_);
     const auto request =
         package_request(packaging_, build_, session.flags, session.services.environment);
-    const auto recorded = check_.empty() ? std::nullopt : std::optional{committed(request)};
-    const auto ignored =
-        check_.empty() ? std::nullopt : pipeline::read_from_source(request, ignore_file(check_));
-    const auto text =
-        pipeline::write_dockerfile(session.services, request, build_.pin, recorded, ignored);
+    pipeline::CommittedText before;
     if (!check_.empty()) {
-      return compare(session, request, text, *recorded);
+      before.dockerfile = committed(request);
+      before.dockerignore = pipeline::read_from_source(request, ignore_file(check_));
+    }
+    const auto text = pipeline::write_dockerfile(session.services, request, build_.pin, before);
+    if (before.dockerfile) {
+      return compare(session, request, text, *before.dockerfile);
     }
     if (!output_.empty()) {
       save(session, text);

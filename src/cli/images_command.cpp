@@ -99,8 +99,10 @@ private:
       const std::function<void(const char*, const std::vector<inventory::HeldImage>&)>& add) const {
     std::size_t left_out = 0;
     const auto images = ask(session, [&] {
-      return inventory::images_in_registry(session.services, project.name.reference,
-                                           build_.platform, most_in_registry, left_out);
+      auto found = inventory::images_in_registry(session.services, project.name.reference,
+                                                 build_.platform, most_in_registry);
+      left_out = found.left_out;
+      return std::move(found.images);
     });
     if (images) {
       add("registry", *images);

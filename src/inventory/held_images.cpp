@@ -77,22 +77,20 @@ std::vector<HeldImage> images_in_engine(Services& services,
   return images;
 }
 
-std::vector<HeldImage> images_in_registry(Services& services,
-                                          const image::Reference& repository,
-                                          const std::string& platform,
-                                          std::size_t most,
-                                          std::size_t& left_out) {
+ImagesInRegistry images_in_registry(Services& services,
+                                    const image::Reference& repository,
+                                    const std::string& platform,
+                                    std::size_t most) {
   const auto client = open_repository(services, repository, registry::Access::pull);
-  std::vector<HeldImage> images;
-  left_out = 0;
+  ImagesInRegistry found;
   for (const auto& tag : client->tags()) {
     services.cancellation->throw_if_requested();
     const auto key = key_of_tag(tag);
     if (!key) {
       continue;
     }
-    if (images.size() >= most) {
-      ++left_out;
+    if (found.images.size() >= most) {
+      ++found.left_out;
       continue;
     }
     const auto stored = client->image_manifest(tag, platform);
@@ -111,9 +109,9 @@ std::vector<HeldImage> images_in_registry(Services& services,
     for (const auto& layer : manifest.layers) {
       one.size += layer.size;
     }
-    images.push_back(std::move(one));
+    found.images.push_back(std::move(one));
   }
-  return images;
+  return found;
 }
 
 }  // namespace autopack::inventory

@@ -26,12 +26,16 @@ struct HeldImage {
 std::vector<HeldImage> images_in_engine(Services& services,
                                         const std::vector<std::string>& repositories);
 
-/// Those that stand in the registry under autopack's own tags, by `most` requests; `left_out` tells
-/// how many more there are. Throws what the registry's client throws.
-std::vector<HeldImage> images_in_registry(Services& services,
-                                          const image::Reference& repository,
-                                          const std::string& platform,
-                                          std::size_t most,
-                                          std::size_t& left_out);
+struct ImagesInRegistry {
+  std::vector<HeldImage> images{};
+  std::size_t left_out{0};  ///< how many more there are
+};
+
+/// Those that stand in the registry under autopack's own tags, by `most` requests. Throws what the
+/// registry's client throws.
+ImagesInRegistry images_in_registry(Services& services,
+                                    const image::Reference& repository,
+                                    const std::string& platform,
+                                    std::size_t most);
 
 }  // namespace autopack::inventory

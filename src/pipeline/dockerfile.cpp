@@ -23,14 +23,13 @@ std::string seal_line(std::string_view text) {
 DockerfileText write_dockerfile(Services& services,
                                 const packaging::Request& request,
                                 bool pin,
-                                const std::optional<std::string>& committed,
-                                const std::optional<std::string>& committed_ignore) {
+                                const CommittedText& committed) {
   const auto wanted = scan_wanted(request);
   tell_inferred(*services.reporter, wanted->inferred);
   wanted->request.options.contents = false;
-  const auto base =
-      executor::facts_as_seen(services, wanted->request.executor_image, request.options.platform,
-                              committed ? plan::recorded_facts(*committed) : std::nullopt);
+  const auto base = executor::facts_as_seen(
+      services, wanted->request.executor_image, request.options.platform,
+      committed.dockerfile ? plan::recorded_facts(*committed.dockerfile) : std::nullopt);
   const auto work = plan_packaging(services, wanted, base);
   tell_plan(services, work);
   const auto& plan = work.plan();
@@ -46,8 +45,8 @@ DockerfileText write_dockerfile(Services& services,
   }
   DockerfileText result{.dockerfile = seal(std::move(text)),
                         .dockerignore = seal(dockerignore_text(work))};
-  if (committed_ignore && is_as_good(*committed_ignore, result.dockerignore, work)) {
-    result.dockerignore = *committed_ignore;
+  if (committed.dockerignore && is_as_good(*committed.dockerignore, result.dockerignore, work)) {
+    result.dockerignore = *committed.dockerignore;
   }
   return result;
 }

@@ -15,15 +15,19 @@ struct DockerfileText {
   std::string dockerignore{};
 };
 
-/// The text for `request`; the base's facts as last seen, or as `committed`, a Dockerfile that was
-/// written before, records them. With `pin` the base stands there by digest: Error(environment)
-/// when it has none. `committed_ignore`, the ignore file beside it, is the answer's where it is as
-/// good.
+/// The files that were written before, as far as they are there.
+struct CommittedText {
+  std::optional<std::string> dockerfile{};
+  std::optional<std::string> dockerignore{};
+};
+
+/// The text for `request`; the base's facts as last seen, or as the `committed` Dockerfile records
+/// them. With `pin` the base stands there by digest: Error(environment) when it has none. The
+/// ignore file is the `committed` one where that is as good.
 DockerfileText write_dockerfile(Services& services,
                                 const packaging::Request& request,
                                 bool pin,
-                                const std::optional<std::string>& committed,
-                                const std::optional<std::string>& committed_ignore = {});
+                                const CommittedText& committed);
 
 /// `text` with a last line that holds its digest.
 std::string seal(std::string text);
