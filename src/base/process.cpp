@@ -236,16 +236,13 @@ int wait_for(pid_t pid) {
 
 }  // namespace
 
-std::optional<ProcessResult> run_process(
-    const std::vector<std::string>& argv,
-    const std::string& input,
-    const std::map<std::string, std::string>& extra_environment,
-    std::chrono::milliseconds timeout,
-    const Cancellation* cancellation) {
+std::optional<ProcessResult> run_process(const std::vector<std::string>& argv,
+                                         const std::string& input,
+                                         const ProcessOptions& options) {
   Pipe in;
   Pipe out;
   Pipe err;
-  const auto pid = start(argv, extra_environment, in, out, err);
+  const auto pid = start(argv, options.environment, in, out, err);
   if (!pid) {
     return std::nullopt;
   }
@@ -253,7 +250,7 @@ std::optional<ProcessResult> run_process(
   End end = End::itself;
   {
     const BrokenPipeGuard guard;  // a child that does not read its input
-    end = exchange(in, out, err, input, Patience{timeout, cancellation}, result);
+    end = exchange(in, out, err, input, Patience{options.timeout, options.cancellation}, result);
   }
   if (end != End::itself) {
     ::kill(*pid, SIGKILL);
@@ -263,12 +260,12 @@ std::optional<ProcessResult> run_process(
     throw Error(ErrorKind::environment, fmt::format("`{}` prints without end", argv[0]))
         .cause(fmt::format("more than {} were read", human_size(largest_text)));
   }
-  if (end == End::too_late && cancellation != nullptr) {
-    cancellation->throw_if_requested();
+  if (end == End::too_late && options.cancellation != nullptr) {
+    options.cancellation->throw_if_requested();
   }
   if (end == End::too_late) {
     throw Error(ErrorKind::environment,
-                fmt::format("`{}` has not ended within {} ms", argv[0], timeout.count()));
+                fmt::format("`{}` has not ended within {} ms", argv[0], options.timeout.count()));
   }
   return result;
 }

@@ -62,7 +62,10 @@ protected:
     const std::string what = fmt::format("could not get an access token of {}", describe());
     const auto result = run_process({program_, "config", "config-helper", "--min-expiry=5m",
                                      "--format=json(credential)", "--account=" + account_},
-                                    "", variables(), longest_run, options().cancellation);
+                                    "",
+                                    {.environment = variables(),
+                                     .timeout = longest_run,
+                                     .cancellation = options().cancellation});
     if (!result || result->status != 0) {
       throw Error(ErrorKind::environment, what)
           .cause(result ? words_of(result->errors) : fmt::format("`{}` is not there", program_))

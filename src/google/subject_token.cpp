@@ -136,8 +136,10 @@ public:
         return token_of(answer);
       }
     }
-    const auto result = run_process(command_, "", variables_, std::chrono::milliseconds{timeout_},
-                                    options_.cancellation);
+    const auto result = run_process(command_, "",
+                                    {.environment = variables_,
+                                     .timeout = std::chrono::milliseconds{timeout_},
+                                     .cancellation = options_.cancellation});
     if (!result) {
       throw Error(ErrorKind::environment, fmt::format("{} is not there", program()));
     }

@@ -110,8 +110,9 @@ std::optional<Credential> ask_helper(const Environment& environment,
         .hint(fmt::format("install `{}`, or take it out of {}", program, configured_in));
   }
   const auto result =
-      run_process({*path, "get"}, server, {environment.all().begin(), environment.all().end()}, {},
-                  cancellation);
+      run_process({*path, "get"}, server,
+                  {.environment = {environment.all().begin(), environment.all().end()},
+                   .cancellation = cancellation});
   if (result && result->status == 0) {
     return read_answer(name, result->output);
   }

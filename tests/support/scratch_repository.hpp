@@ -34,7 +34,7 @@ public:
     variables["GIT_CONFIG_COUNT"] = "1";
     variables["GIT_CONFIG_KEY_0"] = "protocol.file.allow";
     variables["GIT_CONFIG_VALUE_0"] = "always";
-    const auto result = run_process(command, "", variables);
+    const auto result = run_process(command, "", {.environment = variables});
     REQUIRE(result);
     CAPTURE(join(arguments, " "));
     CAPTURE(result->errors);

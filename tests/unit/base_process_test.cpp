@@ -71,20 +71,21 @@ TEST_CASE("a program that does not read its input leaves this process's signals 
 }
 
 TEST_CASE("processes are fed and read") {
-  const auto result = run_process({"sh", "-c", "cat; echo $X >&2; exit 3"}, "input", {{"X", "y"}});
+  const auto result =
+      run_process({"sh", "-c", "cat; echo $X >&2; exit 3"}, "input", {.environment = {{"X", "y"}}});
   REQUIRE(result);
   CHECK(result->status == 3);
   CHECK(result->output == "input");
   CHECK(result->errors == "y\n");
   CHECK(run_process({"true"}, std::string(1'000'000, 'x'))->status == 0);
   CHECK_FALSE(run_process({"autopack-no-such-program"}, ""));
-  CHECK_THROWS_WITH(
-      static_cast<void>(run_process({"sleep", "600"}, "", {}, std::chrono::milliseconds{20})),
-      "`sleep` has not ended within 20 ms");
+  CHECK_THROWS_WITH(static_cast<void>(run_process({"sleep", "600"}, "",
+                                                  {.timeout = std::chrono::milliseconds{20}})),
+                    "`sleep` has not ended within 20 ms");
   CHECK_THROWS_WITH(static_cast<void>(run_process({"yes"}, "")), "`yes` prints without end");
   Cancellation stop{.requested = true};
   try {
-    static_cast<void>(run_process({"sleep", "600"}, "", {}, {}, &stop));
+    static_cast<void>(run_process({"sleep", "600"}, "", {.cancellation = &stop}));
     FAIL("no error");
   } catch (const Error& error) {
     CHECK(error.kind() == ErrorKind::interrupted);

@@ -144,16 +144,16 @@ TEST_CASE("byte code is what Python takes without a look at the source") {
   REQUIRE(modules.size() == 3);
   CHECK(modules[0].path.starts_with("lib/__pycache__/good.cpython-"));
   CHECK(modules[0].path.ends_with(".pyc"));
-  CHECK(modules[0].bytes.substr(4, 4) == std::string{"\1\0\0\0", 4});
-  CHECK(modules[1].bytes.empty());
-  CHECK_FALSE(modules[2].bytes.empty());
+  CHECK(modules[0].bytes.value().substr(4, 4) == std::string{"\1\0\0\0", 4});
+  CHECK_FALSE(modules[1].bytes);
+  CHECK(modules[2].bytes);
   CHECK(compile_sources(*compiler, sources)[0].bytes == modules[0].bytes);
 
   // Another source beside it: what is imported comes from the byte code.
   const auto lib = directory.path() / "lib";
   std::filesystem::create_directories(lib / "__pycache__");
   write_file(lib / "good.py", "VALUE = 'changed'\n");
-  write_file(directory.path() / modules[0].path, modules[0].bytes);
+  write_file(directory.path() / modules[0].path, *modules[0].bytes);
   const auto run = run_process(
       {"python3", "-c",
        "import sys; sys.path.insert(0, sys.argv[1]); import good; print(good.VALUE)", lib.string()},

@@ -40,8 +40,10 @@ public:
     }
     command.emplace_back("git");
     command.insert(command.end(), words.begin(), words.end());
-    const auto result = run_process(command, "", {{"GIT_TERMINAL_PROMPT", "0"}, {"LC_ALL", "C"}},
-                                    longest_clone, cancellation_);
+    const auto result = run_process(command, "",
+                                    {.environment = {{"GIT_TERMINAL_PROMPT", "0"}, {"LC_ALL", "C"}},
+                                     .timeout = longest_clone,
+                                     .cancellation = cancellation_});
     constexpr int not_found{127};
     if (!result || result->status == not_found) {
       throw Error(ErrorKind::environment,

@@ -61,16 +61,20 @@ std::vector<std::string> command(const std::string& python, const char* code) {
   return {python, "-s", "-S", "-B", "-W", "ignore", "-c", code};
 }
 
-std::string series_of(const python::Version& version) {
+std::optional<std::string> series_of(const python::Version& version) {
   const auto& release = version.release;
-  return release.size() < 2 ? "" : fmt::format("{}.{}", release[0], release[1]);
+  return release.size() < 2 ? std::nullopt
+                            : std::optional{fmt::format("{}.{}", release[0], release[1])};
 }
 
-/// The `cpython 3.11.2 final cpython-311` of a program; empty when it is no Python.
-std::string answer_of(const std::string& python, const Cancellation* cancellation) {
-  const auto result = run_process(command(python, question), "", settings(),
-                                  std::chrono::seconds{20}, cancellation);
-  return result && result->status == 0 ? std::string{trim(result->output)} : std::string{};
+/// The `cpython 3.11.2 final cpython-311` of a program; none when it is no Python.
+std::optional<std::string> answer_of(const std::string& python, const Cancellation* cancellation) {
+  const auto result = run_process(command(python, question), "",
+                                  {.environment = settings(),
+                                   .timeout = std::chrono::seconds{20},
+                                   .cancellation = cancellation});
+  return result && result->status == 0 ? std::optional<std::string>{trim(result->output)}
+                                       : std::nullopt;
 }
 
 bool fits(const std::string& answer, const python::Interpreter& interpreter) {
@@ -175,12 +179,12 @@ private:
       return;
     }
     for (const auto& module : compile_sources(compiler_, sources_)) {
-      if (!module.bytes.empty()) {
+      if (module.bytes) {
         if (auto directory = module.path.substr(0, module.path.rfind('/'));
             directories_.insert(directory).second) {
           layer_.add_directory(directory);
         }
-        layer_.add_file(module.path, 0644, module.bytes);
+        layer_.add_file(module.path, 0644, *module.bytes);
       }
     }
     sources_.clear();
@@ -207,23 +211,24 @@ std::map<std::string, std::string> byte_compiler_environment() {
 std::optional<ByteCompiler> find_compiler_here(const Services& services,
                                                const python::Interpreter& interpreter) {
   const auto series = series_of(interpreter.version);
-  if (series.empty() || interpreter.version.pre || interpreter.version.dev ||
+  if (!series || interpreter.version.pre || interpreter.version.dev ||
       !interpreter.abi_flags.empty() || interpreter.implementation != "cpython") {
     return std::nullopt;
   }
   const auto path = services.environment.get("PATH").value_or("");
-  for (const auto& name : {"python" + series, std::string{"python3"}}) {
+  for (const auto& name : {"python" + *series, std::string{"python3"}}) {
     const auto python = find_program(name, path);
-    const auto answer = python ? answer_of(*python, services.cancellation) : std::string{};
-    if (!fits(answer, interpreter)) {
+    const auto answer = python ? answer_of(*python, services.cancellation) : std::nullopt;
+    if (!answer || !fits(*answer, interpreter)) {
       continue;
     }
     return ByteCompiler{
-        .words = fmt::format("Python {} of this machine", split(answer, ' ')[1]),
-        .identity = "here " + answer,
+        .words = fmt::format("Python {} of this machine", split(*answer, ' ')[1]),
+        .identity = "here " + *answer,
         .run = [python = *python, cancellation = services.cancellation](const std::string& input) {
-          const auto result =
-              run_process(command(python, program), input, settings(), longest_run, cancellation);
+          const auto result = run_process(
+              command(python, program), input,
+              {.environment = settings(), .timeout = longest_run, .cancellation = cancellation});
           if (!result || result->status != 0) {
             throw Error(ErrorKind::environment,
                         fmt::format("`{}` could not make byte code", python))
@@ -252,7 +257,7 @@ std::vector<CompiledModule> compile_sources(const ByteCompiler& compiler,
   std::vector<CompiledModule> modules;
   for (const auto& source : sources) {
     modules.push_back(
-        {.path = compiled_path(source.path, tag), .bytes = std::string{answer.next()}});
+        {.path = compiled_path(source.path, tag), .bytes = non_empty(std::string{answer.next()})});
   }
   answer.end();
   return modules;

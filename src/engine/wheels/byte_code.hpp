@@ -38,10 +38,10 @@ ByteCompiler find_compiler(Services& services,
 std::vector<std::string> byte_compiler_command(const std::string& python);
 std::map<std::string, std::string> byte_compiler_environment();
 
-/// Byte code of a module; empty where the source does not compile.
+/// Byte code of a module.
 struct CompiledModule {
-  std::string path{};  ///< in the image: `.../__pycache__/name.cpython-311.pyc`
-  std::string bytes{};
+  std::string path{};                  ///< in the image: `.../__pycache__/name.cpython-311.pyc`
+  std::optional<std::string> bytes{};  ///< none where the source does not compile
 };
 
 struct SourceModule {
