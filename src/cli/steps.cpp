@@ -48,18 +48,18 @@ struct Finished {
   std::string object{};
 };
 
-/// The verbs that names of steps begin with. Empty for another name.
-Finished finished(const std::string& name) {
+/// None when the name begins with no verb of a step.
+std::optional<Finished> finished(const std::string& name) {
   using Form = std::pair<std::string_view, std::string_view>;
   static constexpr std::array forms{Form{"install ", "Installed"}, Form{"copy ", "Copied"},
                                     Form{"make ", "Made"}, Form{"look into ", "Read"},
                                     Form{"save ", "Saved"}};
   for (const auto& [verb, past] : forms) {
     if (name.starts_with(verb)) {
-      return {std::string{past}, name.substr(verb.size())};
+      return Finished{std::string{past}, name.substr(verb.size())};
     }
   }
-  return {};
+  return std::nullopt;
 }
 
 std::string amount(std::uint64_t current, std::uint64_t total, Clock::duration elapsed) {
@@ -150,13 +150,12 @@ std::optional<Steps::Told> Steps::take(const StepEvent& event,
   const bool ended = failed || event.state == State::completed;
   if (failed || (ended && now - step.started >= std::chrono::seconds{1})) {
     const auto time = elapsed_text(now - step.started);
-    const auto [verb, object] = failed ? Finished{} : finished(step.name);
-    if (verb.empty()) {
+    if (const auto past = failed ? std::nullopt : finished(step.name)) {
+      told.verb = past->verb;
+      told.object = fmt::format("{} in {}", cut(past->object, name_limit), time);
+    } else {
       told.verb = failed ? "Failed" : "Step";
       told.object = fmt::format("{} ({})", cut(step.name, name_limit), time);
-    } else {
-      told.verb = verb;
-      told.object = fmt::format("{} in {}", cut(object, name_limit), time);
     }
   }
   if (ended) {

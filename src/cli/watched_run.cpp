@@ -44,7 +44,7 @@ public:
       if (ended_by_) {
         return signal_base + *ended_by_;
       }
-      while (change_.empty()) {
+      while (!change_) {
         pollfd entry{watch_.descriptor(), POLLIN, 0};
         const bool may_be_changed = ::poll(&entry, 1, waiting_milliseconds) > 0;
         if (session_.services.cancellation->requested) {
@@ -55,7 +55,7 @@ public:
           is_changed();
         }
       }
-      session_.console.done("Restarts", std::exchange(change_, {}));
+      session_.console.done("Restarts", *std::exchange(change_, std::nullopt));
       try_to_make();
     }
   }
@@ -103,7 +103,7 @@ private:
     if (now.key != seen_.key) {
       change_ = now.difference(seen_);
     }
-    return !change_.empty();
+    return change_.has_value();
   }
 
   void start() {
@@ -117,7 +117,7 @@ private:
          .watched = watch_.descriptor(),
          .stops = [&] { return is_changed(); },
          .forwarded = [&](int signal) { ended_by_ = signal; }});
-    if (change_.empty() && !ended_by_) {
+    if (!change_ && !ended_by_) {
       session_.console.done("Ended", fmt::format("with status {} after {}; waits for a change",
                                                  status, elapsed_text(Clock::now() - began)));
     }
@@ -130,7 +130,7 @@ private:
   FileWatch watch_{};
   pipeline::WatchedProject::Look seen_{};  ///< what the image that runs was made of
   std::optional<std::string> image_{};     ///< none when it could not be made
-  std::string change_{};                   ///< since then, as it is told; empty: none
+  std::optional<std::string> change_{};    ///< since then, as it is told
   std::optional<int> ended_by_{};
 };
 

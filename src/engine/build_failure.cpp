@@ -101,29 +101,29 @@ int line_in(std::string_view message) {
   return line;
 }
 
-/// What pip found no version of: `nosuch==1`; empty when the log does not say so.
-std::string missing_requirement(std::string_view log) {
+/// What pip found no version of: `nosuch==1`; none when the log does not say so.
+std::optional<std::string> missing_requirement(std::string_view log) {
   for (const std::string_view sign :
        {"No matching distribution found for ", "satisfies the requirement "}) {
     const auto at = log.rfind(sign);
     if (at != std::string_view::npos) {
       const auto rest = log.substr(at + sign.size());
       const auto line = rest.substr(0, rest.find('\n'));
-      return std::string{trim(line.substr(0, line.find(" (from ")))};
+      return non_empty(std::string{trim(line.substr(0, line.find(" (from ")))});
     }
   }
-  return "";
+  return std::nullopt;
 }
 
-/// The rest of the line behind the first `sign`, up to a comma or a bracket; empty when it is not
+/// The rest of the line behind the first `sign`, up to a comma or a bracket; none when nothing is
 /// there.
-std::string word_behind(std::string_view log, std::string_view sign) {
+std::optional<std::string> word_behind(std::string_view log, std::string_view sign) {
   const auto at = log.find(sign);
   if (at == std::string_view::npos) {
-    return "";
+    return std::nullopt;
   }
   const auto rest = log.substr(at + sign.size());
-  return std::string{trim(rest.substr(0, rest.find_first_of("\n,(")))};
+  return non_empty(std::string{trim(rest.substr(0, rest.find_first_of("\n,(")))});
 }
 
 /// The distribution's name of a requirement, as PEP 503 compares names.
@@ -136,8 +136,9 @@ std::string distribution(std::string_view requirement) {
   return name;
 }
 
-/// Where the project asks for `requirement`; empty when something it depends on does.
-std::string asked_in(const std::string& requirement, const plan::ReadablePlan& plan) {
+/// Where the project asks for `requirement`; none when something it depends on does.
+std::optional<std::string> asked_in(const std::string& requirement,
+                                    const plan::ReadablePlan& plan) {
   const std::string name = distribution(requirement);
   for (const auto& entry : plan.dependencies.inputs) {
     const bool text = entry.path.ends_with(".txt") || entry.path.ends_with(".in");
@@ -156,43 +157,42 @@ std::string asked_in(const std::string& requirement, const plan::ReadablePlan& p
       return "`requirements`";
     }
   }
-  return "";
+  return std::nullopt;
 }
 
 /// The project's place for `requirement` as it ends a sentence.
 std::string place_text(const std::string& requirement, const plan::ReadablePlan* plan) {
-  const std::string place = plan == nullptr ? "" : asked_in(requirement, *plan);
-  return place.empty() ? "" : fmt::format(", asked for in {}", place);
+  const auto place = plan == nullptr ? std::nullopt : asked_in(requirement, *plan);
+  return place ? fmt::format(", asked for in {}", *place) : "";
 }
 
-/// What pip could not do, with the requirement first; empty when the log does not tell.
-std::string pip_complaint(std::string_view log, const plan::ReadablePlan* plan) {
-  const std::string missing = missing_requirement(log);
-  if (!missing.empty()) {
-    return fmt::format("pip finds no version of `{}`{}", printable(missing),
-                       place_text(missing, plan));
+/// What pip could not do, with the requirement first; none when the log does not tell.
+std::optional<std::string> pip_complaint(std::string_view log, const plan::ReadablePlan* plan) {
+  if (const auto missing = missing_requirement(log)) {
+    return fmt::format("pip finds no version of `{}`{}", printable(*missing),
+                       place_text(*missing, plan));
   }
   for (const std::string_view sign :
        {"ERROR: Failed building wheel for ", "ERROR: Could not build wheels for "}) {
-    const auto name = word_behind(log, sign);
-    if (!name.empty()) {
-      return fmt::format("pip cannot build `{}`{}", printable(name), place_text(name, plan));
+    if (const auto name = word_behind(log, sign)) {
+      return fmt::format("pip cannot build `{}`{}", printable(*name), place_text(*name, plan));
     }
   }
-  const auto invalid = word_behind(log, "ERROR: Invalid requirement: ");
-  return invalid.empty() ? ""
-                         : fmt::format("pip cannot read the requirement {}", printable(invalid));
+  if (const auto invalid = word_behind(log, "ERROR: Invalid requirement: ")) {
+    return fmt::format("pip cannot read the requirement {}", printable(*invalid));
+  }
+  return std::nullopt;
 }
 
 /// The last line of what a build backend wrote, which pip quotes: `ValueError: Unknown classifier`;
-/// empty when the log quotes none.
-std::string backend_complaint(std::string_view log) {
+/// none when the log quotes none.
+std::optional<std::string> backend_complaint(std::string_view log) {
   const auto written = trim(log.substr(0, log.find("[end of output]")));
   if (written.size() == trim(log).size()) {
-    return "";
+    return std::nullopt;
   }
   const auto line = trim(written.substr(written.rfind('\n') + 1));
-  return printable(redact_credentials(std::string{line.substr(0, shown_line_length)}));
+  return non_empty(printable(redact_credentials(std::string{line.substr(0, shown_line_length)})));
 }
 
 Error parse_error(const BuildFailure& failure, const BuildRequest& request) {
@@ -253,26 +253,26 @@ Error build_error(const BuildFailure& failure, const BuildRequest& request) {
   const auto instruction =
       failure.step ? instruction_of_step(request.dockerfile, *failure.step) : std::nullopt;
   if (is_base_failure(failure, instruction)) {
-    const std::string base = request.plan == nullptr ? "" : request.plan->base.reference;
-    return Error(ErrorKind::remote, base.empty()
-                                        ? "the base image cannot be had"
-                                        : fmt::format("base image `{}` cannot be had", base))
+    const auto base =
+        request.plan == nullptr ? std::nullopt : non_empty(request.plan->base.reference);
+    return Error(ErrorKind::remote, base ? fmt::format("base image `{}` cannot be had", *base)
+                                         : "the base image cannot be had")
         .cause(printable(redact_credentials(failure.message)))
-        .hint(base.empty() ? "docker login" : "docker pull " + shell_quote(base));
+        .hint(base ? "docker pull " + shell_quote(*base) : "docker login");
   }
   ErrorKind kind = ErrorKind::project;
   Error details{kind, ""};
   add_known(details, failure, kind);
   const auto complaint = pip_complaint(failure.last_log, request.plan);
-  Error error{kind, !complaint.empty() ? complaint
-                    : failure.step     ? fmt::format("the image build failed at `{}`",
-                                                     shown_step(request, *failure.step))
-                                       : std::string{"the image build failed"}};
+  Error error{kind, complaint      ? *complaint
+                    : failure.step ? fmt::format("the image build failed at `{}`",
+                                                 shown_step(request, *failure.step))
+                                   : std::string{"the image build failed"}};
   if (instruction) {
     error.cause(fmt::format("line {} of {}", instruction->line, dockerfile_name(request)));
   }
-  if (auto words = backend_complaint(failure.last_log); !words.empty()) {
-    error.cause(std::move(words));
+  if (auto words = backend_complaint(failure.last_log)) {
+    error.cause(std::move(*words));
   }
   error.cause(reason_of(failure));
   if (!trim(failure.last_log).empty()) {

@@ -113,20 +113,27 @@ Endpoint from_context(const std::string& name,
   return found;
 }
 
-/// The name of the context in use and where it came from; empty for the default one.
-std::pair<std::string, std::string> current_context(const Environment& environment) {
+struct Context {
+  std::string name{};
+  std::string origin{};  ///< where it is named
+};
+
+/// The context in use; none when none is named.
+std::optional<Context> current_context(const Environment& environment) {
   if (const auto name = environment.get("DOCKER_CONTEXT")) {
-    return {*name, "DOCKER_CONTEXT"};
+    return Context{*name, "DOCKER_CONTEXT"};
   }
   const fs::path file = environment.docker_directory() / "config.json";
   if (const auto text = read_file_if_exists(file); text && !trim(*text).empty()) {
     const json document = parse_file(*text, file);
     const auto name = document.find("currentContext");
-    if (name != document.end() && name->is_string()) {
-      return {name->get<std::string>(), fmt::format("`currentContext` of `{}`", file.string())};
+    if (name != document.end() && name->is_string() &&
+        !name->get_ref<const std::string&>().empty()) {
+      return Context{name->get<std::string>(),
+                     fmt::format("`currentContext` of `{}`", file.string())};
     }
   }
-  return {};
+  return std::nullopt;
 }
 
 }  // namespace
@@ -135,9 +142,8 @@ Endpoint find_endpoint(const Environment& environment, const fs::path& default_s
   if (const auto host = environment.get("DOCKER_HOST")) {
     return from_host_variable(*host, environment);
   }
-  const auto [context, origin] = current_context(environment);
-  if (!context.empty() && context != "default") {
-    return from_context(context, origin, environment);
+  if (const auto context = current_context(environment); context && context->name != "default") {
+    return from_context(context->name, context->origin, environment);
   }
   std::error_code ignored;
   if (const auto runtime = environment.get("XDG_RUNTIME_DIR");

@@ -198,17 +198,17 @@ private:
   std::string api_;
 };
 
-std::string location_of(std::string_view host) {
+std::optional<std::string> location_of(std::string_view host) {
   constexpr std::string_view regional = "-docker.pkg.dev";
   constexpr std::string_view first = "docker.";
   constexpr std::string_view last = ".rep.pkg.dev";
-  if (host.ends_with(regional)) {
+  if (host.ends_with(regional) && host != regional) {
     return std::string{host.substr(0, host.size() - regional.size())};
   }
   if (host.starts_with(first) && host.ends_with(last) && host.size() > first.size() + last.size()) {
     return std::string{host.substr(first.size(), host.size() - first.size() - last.size())};
   }
-  return {};
+  return std::nullopt;
 }
 
 }  // namespace
@@ -218,19 +218,17 @@ std::string RepositoryName::str() const {
 }
 
 std::optional<RepositoryName> repository_of(const image::Reference& image) {
-  RepositoryName name{.location = location_of(image.host)};
+  const auto location = location_of(image.host);
   auto parts = split(image.path, '/');
   // `example.com/my-project` stands for the project `example.com:my-project`
   if (parts.size() > 1 && parts[0].find('.') != std::string::npos) {
     parts[1] = parts[0] + ":" + parts[1];
     parts.erase(parts.begin());
   }
-  if (name.location.empty() || parts.size() < 3) {
+  if (!location || parts.size() < 3) {
     return std::nullopt;
   }
-  name.project = parts[0];
-  name.repository = parts[1];
-  return name;
+  return RepositoryName{.project = parts[0], .location = *location, .repository = parts[1]};
 }
 
 std::string create_command(const RepositoryName& name) {

@@ -50,20 +50,20 @@ std::string_view without_punctuation(std::string_view name) {
 
 /// What `read` makes of the first place of `mark` in `text` where that is not empty.
 template <class Read>
-std::string first_at(std::string_view text, std::string_view mark, Read read) {
+std::optional<std::string> first_at(std::string_view text, std::string_view mark, Read read) {
   for (auto at = text.find(mark); at != std::string_view::npos; at = text.find(mark, at + 1)) {
     if (std::string found{read(at)}; !found.empty()) {
       return found;
     }
   }
-  return {};
+  return std::nullopt;
 }
 
 /// The first name right behind `mark` and, if that is given, right before `end`.
-std::string name_behind(std::string_view text,
-                        std::string_view mark,
-                        std::string_view more,
-                        std::string_view end = {}) {
+std::optional<std::string> name_behind(std::string_view text,
+                                       std::string_view mark,
+                                       std::string_view more,
+                                       std::string_view end = {}) {
   return first_at(text, mark, [&](std::size_t at) {
     const auto name = name_at(text, at + mark.size(), more);
     return text.substr(at + mark.size() + name.size()).starts_with(end) ? name : "";
@@ -71,7 +71,7 @@ std::string name_behind(std::string_view text,
 }
 
 /// `HOST/PATH` of an image in one of Google's registries.
-std::string image_in(std::string_view text) {
+std::optional<std::string> image_in(std::string_view text) {
   return first_at(text, "/", [&](std::size_t at) {
     const auto host = name_before(text, at, ".-");
     const auto path = without_punctuation(name_at(text, at + 1, "./@:-"));
@@ -81,7 +81,7 @@ std::string image_in(std::string_view text) {
   });
 }
 
-std::string registry_host_in(std::string_view text) {
+std::optional<std::string> registry_host_in(std::string_view text) {
   constexpr std::string_view domain = ".pkg.dev";
   constexpr std::string_view service = "-docker";
   return first_at(text, domain, [&](std::size_t at) {
@@ -92,7 +92,7 @@ std::string registry_host_in(std::string_view text) {
   });
 }
 
-std::string repository_in(std::string_view text) {
+std::optional<std::string> repository_in(std::string_view text) {
   constexpr std::array<std::string_view, 4> marks{"repositories/", "Repository \"", "Repository `",
                                                   "Repository '"};
   return first_at(text, "", [&](std::size_t at) {
@@ -104,7 +104,7 @@ std::string repository_in(std::string_view text) {
 }
 
 /// The project of a repository's resource name.
-std::string owner_in(std::string_view text) {
+std::optional<std::string> owner_in(std::string_view text) {
   constexpr std::string_view mark = "/locations/";
   return first_at(text, mark, [&](std::size_t at) {
     const auto owner = name_before(text, at, ":.-");
@@ -124,7 +124,7 @@ std::string_view address_at(std::string_view text, std::size_t at, std::string_v
 }
 
 /// The account of one of Google's services.
-std::string agent_in(std::string_view text) {
+std::optional<std::string> agent_in(std::string_view text) {
   constexpr std::string_view begin = "gcp-sa-";
   return first_at(text, "@", [&](std::size_t at) {
     const auto domain = without_punctuation(name_at(text, at + 1, ".-"));
@@ -133,7 +133,7 @@ std::string agent_in(std::string_view text) {
   });
 }
 
-std::string service_account_in(std::string_view text) {
+std::optional<std::string> service_account_in(std::string_view text) {
   constexpr std::string_view end = "gserviceaccount.com";
   return first_at(text, "@", [&](std::size_t at) {
     const auto domain = name_at(text, at + 1, ".-");
@@ -146,29 +146,29 @@ std::string service_account_in(std::string_view text) {
 /// A placeholder of the table, and the value that the failure's text gives it.
 struct Filling {
   const char* placeholder;
-  std::string value;
+  std::optional<std::string> value;
 };
 
 std::vector<Filling> fillings(const std::string& text, const FieldPlace& place) {
+  using Text = std::optional<std::string>;
   const auto image = image_in(text);
-  const auto parts = split(image, '/');
+  const auto parts = split(image.value_or(""), '/');
   const bool registry = parts.size() > 2 && parts[0].ends_with("-docker.pkg.dev");
-  const auto either = [](const std::string& first, const std::string& second) {
-    return first.empty() ? second : first;
-  };
-  const auto host = image.empty() ? registry_host_in(text) : parts[0];
+  const auto either = [](const Text& first, const Text& second) { return first ? first : second; };
+  const auto part = [&](std::size_t i) { return registry ? non_empty(parts[i]) : std::nullopt; };
   return {
-      {"LOCATION", either(name_behind(text, "locations/", "-", "/repositories"),
-                          registry ? parts[0].substr(0, parts[0].rfind("-docker")) : "")},
-      {"REPOSITORY", either(repository_in(text), registry ? parts[2] : "")},
-      {"OWNER", either(owner_in(text), registry ? parts[1] : place.project.value_or(""))},
+      {"LOCATION",
+       either(name_behind(text, "locations/", "-", "/repositories"),
+              registry ? non_empty(parts[0].substr(0, parts[0].rfind("-docker"))) : std::nullopt)},
+      {"REPOSITORY", either(repository_in(text), part(2))},
+      {"OWNER", either(owner_in(text), registry ? part(1) : place.project)},
       {"AGENT", agent_in(text)},
       {"ACCOUNT", service_account_in(text)},
       {"BUCKET", either(name_behind(text, "gs://", ".-"), name_behind(text, "buckets/", ".-"))},
-      {"HOST", host},
+      {"HOST", image ? Text{parts[0]} : registry_host_in(text)},
       {"IMAGE", image},
-      {"PROJECT", place.project.value_or("")},
-      {"REGION", place.region.value_or("")},
+      {"PROJECT", place.project},
+      {"REGION", place.region},
   };
 }
 
@@ -184,8 +184,8 @@ std::optional<FailureExplanation> explain(std::string_view text, const FieldPlac
   }
   FailureExplanation result{.why = std::string{found->why}, .command = std::string{found->command}};
   for (const auto& [placeholder, value] : fillings(std::string{text}, place)) {
-    if (!value.empty()) {
-      result.command = replace_all(result.command, placeholder, value);
+    if (value) {
+      result.command = replace_all(result.command, placeholder, *value);
     }
   }
   return result;

@@ -28,8 +28,8 @@ public:
       return;
     }
     const auto type = text_at(*found, "type");
-    field_ = type == "json" ? text_at(*found, "subject_token_field_name") : "";
-    if (type == "json" ? field_.empty() : type != "text" && !type.empty()) {
+    field_ = type == "json" ? non_empty(text_at(*found, "subject_token_field_name")) : std::nullopt;
+    if (type == "json" ? !field_ : type != "text" && !type.empty()) {
       throw file.fault(
           "has a `credential_source` whose `format` is neither `text` nor `json` with "
           "a `subject_token_field_name`");
@@ -37,19 +37,18 @@ public:
   }
 
   std::string read(const std::string& text, const std::string& place) const {
-    auto token =
-        field_.empty() ? std::string{trim(text)} : text_at(parse_json(text), field_.c_str());
+    auto token = field_ ? text_at(parse_json(text), field_->c_str()) : std::string{trim(text)};
     if (token.empty()) {
-      throw Error(ErrorKind::environment, field_.empty()
-                                              ? place + " is empty"
-                                              : fmt::format("{} holds no JSON with the text `{}`",
-                                                            place, printable(field_)));
+      throw Error(
+          ErrorKind::environment,
+          field_ ? fmt::format("{} holds no JSON with the text `{}`", place, printable(*field_))
+                 : place + " is empty");
     }
     return token;
   }
 
 private:
-  std::string field_{};  ///< empty: the whole text
+  std::optional<std::string> field_{};  ///< none: the whole text
 };
 
 class OfFile final : public SubjectToken {

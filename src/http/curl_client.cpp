@@ -27,8 +27,8 @@ std::string place_of(const Request& request, const std::string& url) {
   return request.unix_socket.empty() ? parsed->origin() : request.unix_socket.string();
 }
 
-/// `location` as seen from `url`, without user information; empty when it is no URL.
-std::string resolve(const std::string& url, const std::string& location) {
+/// `location` as seen from `url`, without user information; none when it is no URL.
+std::optional<std::string> resolve(const std::string& url, const std::string& location) {
   const UrlParts handle{curl().url()};
   char* text = nullptr;
   const bool good = curl().url_set(handle.get(), CURLUPART_URL, url.c_str(), 0) == CURLUE_OK &&
@@ -36,7 +36,10 @@ std::string resolve(const std::string& url, const std::string& location) {
                     curl().url_set(handle.get(), CURLUPART_USER, nullptr, 0) == CURLUE_OK &&
                     curl().url_set(handle.get(), CURLUPART_PASSWORD, nullptr, 0) == CURLUE_OK &&
                     curl().url_get(handle.get(), CURLUPART_URL, &text, 0) == CURLUE_OK;
-  std::string result = good ? text : "";
+  std::optional<std::string> result;
+  if (good) {
+    result = text;
+  }
   curl().free(text);
   return result;
 }
@@ -111,9 +114,9 @@ private:
   static std::string next_url(Request& request,
                               const std::string& url,
                               const std::string& location) {
-    std::string next = resolve(url, location);
+    auto next = resolve(url, location);
     const auto from = Url::parse(url);
-    const auto to = Url::parse(next);
+    const auto to = next ? Url::parse(*next) : std::nullopt;
     if (!to || (to->scheme != "https" && (to->scheme != "http" || from->scheme != "http"))) {
       throw_transport(TransportError::Reason::protocol, request, url,
                       fmt::format("redirect to `{}` refused", redact_url(location)));
@@ -127,7 +130,7 @@ private:
       request.tls = {.ca_file = keeps ? request.tls.ca_file : std::filesystem::path{},
                      .ca_for_redirects = keeps};
     }
-    return next;
+    return *std::move(next);
   }
 
   Response send_once(const Request& request, const std::string& url) {

@@ -150,7 +150,7 @@ private:
 
   http::Response ask() {
     return access_.send([this] {
-      if (file_.size() > 0 && what_.hashes.empty() && etag_.empty()) {
+      if (file_.size() > 0 && what_.hashes.empty() && !etag_) {
         restart();
       }
       auto request =
@@ -158,8 +158,8 @@ private:
       if (file_.size() > 0) {
         request.headers.push_back({"Range", fmt::format("bytes={}-", file_.size())});
       }
-      if (file_.size() > 0 && !etag_.empty()) {
-        request.headers.push_back({"If-Range", etag_});
+      if (file_.size() > 0 && etag_) {
+        request.headers.push_back({"If-Range", *etag_});
       }
       has_head_ = false;
       request.on_head = [this](const http::Response& head) { on_head(head); };
@@ -180,8 +180,10 @@ private:
     }
     const auto length = number(head.header("content-length").value_or(""));
     total_ = range ? range->total : length;
-    const std::string etag = head.header("etag").value_or("");
-    etag_ = etag.starts_with('"') ? etag : "";
+    etag_ = head.header("etag");
+    if (etag_ && !etag_->starts_with('"')) {
+      etag_.reset();
+    }
     const auto expected = what_.size.value_or(total_.value_or(0));
     if (total_.value_or(expected) != expected) {
       refuse(fmt::format("the server has {} bytes of it, not {}", *total_, expected));
@@ -243,7 +245,7 @@ private:
   const DownloadProgress& progress_;
   Verifier verifier_{{}};
   http::Request last_{};
-  std::string etag_{};
+  std::optional<std::string> etag_{};  ///< a strong one
   std::optional<std::uint64_t> total_{};
   bool has_head_{false};
 };

@@ -10,26 +10,26 @@ namespace autopack::job {
 
 namespace {
 
-/// NAME[:TAG] below vertex-ai/training; empty when `image` is another.
-std::string_view prebuilt_name(std::string_view image) {
+/// NAME[:TAG] below vertex-ai/training; none when `image` is another.
+std::optional<std::string_view> prebuilt_name(std::string_view image) {
   for (const std::string_view prefix :
        {"us-docker.pkg.dev/vertex-ai/training/", "europe-docker.pkg.dev/vertex-ai/training/",
         "asia-docker.pkg.dev/vertex-ai/training/"}) {
-    if (image.starts_with(prefix)) {
+    if (image.starts_with(prefix) && image != prefix) {
       return image.substr(prefix.size());
     }
   }
-  return {};
+  return std::nullopt;
 }
 
 }  // namespace
 
 void check_prebuilt_image(const std::string& image, const std::string& path, Review& review) {
   const auto whole = prebuilt_name(image);
-  if (whole.empty() || review.options().skip_tables) {
+  if (!whole || review.options().skip_tables) {
     return;
   }
-  const auto name = whole.substr(0, whole.find_first_of(":@"));
+  const auto name = whole->substr(0, whole->find_first_of(":@"));
   const auto known = tables::prebuilt_images();
   const auto found = std::find_if(known.begin(), known.end(),
                                   [&](const auto& candidate) { return candidate.name == name; });

@@ -26,8 +26,8 @@ std::vector<std::string> hashes_of(const LockedPackage& package) {
   return hashes;
 }
 
-/// Why pip cannot install `package` by a hash; empty when it can.
-std::string obstacle_of(const LockedPackage& package) {
+/// Why pip cannot install `package` by a hash; none when it can.
+std::optional<std::string> obstacle_of(const LockedPackage& package) {
   const auto in_tree = std::find_if(package.files.begin(), package.files.end(),
                                     [](const auto& file) { return file.path.has_value(); });
   if (in_tree != package.files.end()) {
@@ -39,7 +39,7 @@ std::string obstacle_of(const LockedPackage& package) {
   if (!package.version || hashes_of(package).empty()) {
     return package.obstacle.value_or("the lock has no hash of it");
   }
-  return {};
+  return std::nullopt;
 }
 
 }  // namespace
@@ -69,9 +69,9 @@ std::string requirements_text(const LockedSet& set) {
     text += fmt::format("--extra-index-url {}\n", index);
   }
   for (const auto& package : set.packages) {
-    if (const auto obstacle = obstacle_of(package); !obstacle.empty()) {
+    if (const auto obstacle = obstacle_of(package)) {
       problems.push_back(
-          {.message = fmt::format("pip cannot install `{}` by a hash: {}", package.name, obstacle),
+          {.message = fmt::format("pip cannot install `{}` by a hash: {}", package.name, *obstacle),
            .origin = package.place});
       continue;
     }

@@ -6,11 +6,13 @@ namespace autopack::pipeline {
 
 namespace {
 
-/// The key that an image has as `label`; empty for one that autopack did not make.
-std::string key_of(const engine::LocalImage& image, const char* label) {
+/// The key that an image has as `label`; none for one that autopack did not make.
+std::optional<std::string> key_of(const engine::LocalImage& image, const char* label) {
   constexpr std::size_t shortest{16};
   const auto found = image.labels.find(label);
-  return found == image.labels.end() || found->second.size() < shortest ? "" : found->second;
+  return found == image.labels.end() || found->second.size() < shortest
+             ? std::nullopt
+             : std::optional{found->second};
 }
 
 /// Removes what the last run left, as far as `now` does not need it.
@@ -18,14 +20,13 @@ void remove_last(engine::Docker& docker,
                  const image::Reference& name,
                  const engine::LocalImage& last,
                  const std::string& now) {
-  if (const auto key = key_of(last, packaging::key_label); !key.empty()) {
-    docker.remove_image(name.with_tag(packaging::key_tag(key)));
+  if (const auto key = key_of(last, packaging::key_label)) {
+    docker.remove_image(name.with_tag(packaging::key_tag(*key)));
   }
   const auto dependencies = key_of(last, packaging::dependency_key_label);
   const auto image = docker.inspect(now);
-  if (!dependencies.empty() && image &&
-      key_of(*image, packaging::dependency_key_label) != dependencies) {
-    docker.remove_image(name.with_tag(packaging::dependency_tag(dependencies)));
+  if (dependencies && image && key_of(*image, packaging::dependency_key_label) != dependencies) {
+    docker.remove_image(name.with_tag(packaging::dependency_tag(*dependencies)));
   }
 }
 

@@ -14,11 +14,12 @@ namespace {
 
 using Scripts = std::map<std::string, std::string>;
 
-/// `trainer.cli` of `trainer.cli:main [extra]`; empty when it is no such thing.
-std::string module_of_object(std::string_view object) {
-  const std::string module{trim(object.substr(0, object.find_first_of(":[")))};
+/// `trainer.cli` of `trainer.cli:main [extra]`; none when it is no such thing.
+std::optional<std::string> module_of_object(std::string_view object) {
+  std::string module{trim(object.substr(0, object.find_first_of(":[")))};
   const auto parts = split(module, '.');
-  return std::all_of(parts.begin(), parts.end(), is_identifier) ? module : std::string{};
+  return std::all_of(parts.begin(), parts.end(), is_identifier) ? std::optional{std::move(module)}
+                                                                : std::nullopt;
 }
 
 /// `my-train = trainer.cli:main`.
@@ -29,8 +30,8 @@ void add_line(Scripts& scripts, std::string_view line) {
   }
   const std::string name{trim(line.substr(0, equals))};
   const auto module = module_of_object(trim(line.substr(equals + 1)));
-  if (!module.empty() && is_alphanumeric(name, "-_.") && !name.empty()) {
-    scripts.emplace(name, module);
+  if (module && is_alphanumeric(name, "-_.") && !name.empty()) {
+    scripts.emplace(name, *module);
   }
 }
 
@@ -45,9 +46,8 @@ void add_pyproject(Scripts& scripts, const std::string& text) {
                             document["tool"]["flit"]["scripts"]}) {
     if (const auto* const entries = table.as_table()) {
       for (const auto& [name, value] : *entries) {
-        const auto module = module_of_object(value.value_or(std::string{}));
-        if (!module.empty()) {
-          scripts.emplace(name.str(), module);
+        if (const auto module = module_of_object(value.value_or(std::string{}))) {
+          scripts.emplace(name.str(), *module);
         }
       }
     }

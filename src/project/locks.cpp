@@ -72,14 +72,14 @@ bool is_of_no_index(LockFormat format, std::string_view line) {
                                                     is_another("source = { virtual = ")));
 }
 
-/// The text of the value behind `key`, which begins a line; empty without one.
-std::string value_of(const std::vector<std::string>& lines, std::string_view key) {
+/// The text of the value behind `key`, which begins a line; none without one.
+std::optional<std::string> value_of(const std::vector<std::string>& lines, std::string_view key) {
   for (const auto& line : lines) {
     if (line.starts_with(key)) {
       return std::string{trim(std::string_view{line}.substr(key.size()))};
     }
   }
-  return {};
+  return std::nullopt;
 }
 
 /// By a look at the text; none when nothing stands against the lock.
@@ -87,8 +87,8 @@ std::optional<Unfit> find_unfit(LockFormat format, std::string_view text) {
   const auto lines = split(text, '\n');
   if (format == LockFormat::poetry) {
     const auto version = value_of(lines, "lock-version = ");
-    if (version.starts_with("\"1.") || version == "\"2.0\"") {
-      return Unfit{fmt::format("lock-version {} leaves the choice to Poetry", version),
+    if (version && (version->starts_with("\"1.") || version == "\"2.0\"")) {
+      return Unfit{fmt::format("lock-version {} leaves the choice to Poetry", *version),
                    "`poetry lock` of Poetry 2 writes one that is read"};
     }
   }

@@ -214,8 +214,8 @@ std::string import_root_of(const toml::table& document) {
   return source::normalise(root.value_or("")).value_or("");
 }
 
-/// Why the project is no package to install though it has a pyproject.toml; empty when it is one.
-std::string reason_not_to_install(Findings& findings, const toml::table& document) {
+/// Why the project is no package to install though it has a pyproject.toml; none when it is one.
+std::optional<std::string> reason_not_to_install(Findings& findings, const toml::table& document) {
   const auto tool = document["tool"];
   if (!tool["poetry"]["package-mode"].value_or(true)) {
     return "`tool.poetry.package-mode` is false";
@@ -227,7 +227,7 @@ std::string reason_not_to_install(Findings& findings, const toml::table& documen
     return "`tool.pdm.distribution` is false";
   }
   if (document["build-system"].is_table() || findings.is_file("setup.py")) {
-    return {};
+    return std::nullopt;
   }
   if (tool["uv"].is_table() || findings.is_file("uv.lock")) {
     return "it has no `[build-system]`";
@@ -236,7 +236,7 @@ std::string reason_not_to_install(Findings& findings, const toml::table& documen
   if (!tool["setuptools"].is_table() && !src && discovered_packages(findings).size() != 1) {
     return "it has no `[build-system]`, and setuptools finds no single package in it";
   }
-  return {};
+  return std::nullopt;
 }
 
 }  // namespace
@@ -262,12 +262,12 @@ bool read_pyproject(Findings& findings, Package& package) {
   }
   package.import_root = import_root_of(*document);
   const auto reason = reason_not_to_install(findings, *document);
-  package.installs = reason.empty();
-  if (!package.installs && !package.requirements && !findings.is_file("requirements.txt")) {
+  package.installs = !reason;
+  if (reason && !package.requirements && !findings.is_file("requirements.txt")) {
     findings.warn(
         fmt::format("what the project needs is not installed: {}, and only its tool can tell what "
                     "that is",
-                    reason),
+                    *reason),
         pyproject_name, {"list it in requirements.txt"});
   }
   if (!build_system.is_table() && (poetry || flit) && package.installs) {

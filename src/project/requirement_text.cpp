@@ -55,7 +55,7 @@ std::string decode_utf16(std::string_view bytes, bool big_endian) {
 }
 
 /// What the first `coding: NAME` or `coding=NAME` of `line` names, as Python spells it.
-std::string declared_encoding_of(std::string_view line) {
+std::optional<std::string> declared_encoding_of(std::string_view line) {
   constexpr std::string_view word{"coding"};
   for (auto at = line.find(word); at != std::string_view::npos; at = line.find(word, at + 1)) {
     auto name = line.substr(at + word.size());
@@ -71,19 +71,18 @@ std::string declared_encoding_of(std::string_view line) {
                          "_", "-");
     }
   }
-  return {};
+  return std::nullopt;
 }
 
-/// The encoding of a PEP 263 coding line among the first two; empty when there is none.
-std::string declared_encoding(const std::vector<std::string>& lines) {
+/// The encoding of a PEP 263 coding line among the first two; none when there is none.
+std::optional<std::string> declared_encoding(const std::vector<std::string>& lines) {
   for (std::size_t i = 0; i < std::min<std::size_t>(2, lines.size()); ++i) {
-    const auto encoding =
-        lines[i].starts_with('#') ? declared_encoding_of(lines[i]) : std::string{};
-    if (!encoding.empty()) {
+    auto encoding = lines[i].starts_with('#') ? declared_encoding_of(lines[i]) : std::nullopt;
+    if (encoding) {
       return encoding;
     }
   }
-  return {};
+  return std::nullopt;
 }
 
 /// `bytes` of an encoding whose first half is ASCII, each other byte as one character from `base`.
@@ -143,13 +142,13 @@ DecodedText decode_requirements(std::string_view bytes) {
     return {decode_utf16(bytes.substr(2), bytes.front() == '\xfe'), 0, {}};
   }
   const auto lines = split(bytes, '\n');
-  const std::string encoding = declared_encoding(lines);
+  const auto encoding = declared_encoding(lines);
   static constexpr std::array<std::string_view, 5> latin{"latin-1", "latin1", "iso-8859-1",
                                                          "iso8859-1", "l1"};
   if (std::find(latin.begin(), latin.end(), encoding) != latin.end()) {
     return {decode_bytes(bytes, 0), 0, {}};
   }
-  const bool is_other = !encoding.empty() && encoding != "utf-8" && encoding != "utf8";
+  const bool is_other = encoding && encoding != "utf-8" && encoding != "utf8";
   if (is_other && !is_utf8(bytes)) {
     constexpr std::uint32_t private_use{0xE000};
     return {decode_bytes(bytes, private_use), 0, {}};

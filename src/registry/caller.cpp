@@ -56,7 +56,7 @@ Caller::Caller(const std::string& host, std::string path, Access access, Reposit
 
 /// On loopback plain HTTP is usual; a server of TLS answers 400 to it, or closes. Empty when a
 /// server closed and does not answer in TLS either: a later try may tell.
-std::string Caller::find_origin() {
+std::optional<std::string> Caller::find_origin() {
   const std::string place = "://" + host_;
   try {
     const int status =
@@ -73,13 +73,13 @@ std::string Caller::find_origin() {
     options_.client->send({.url = "https" + place + "/v2/", .tls = tls});
     return "https" + place;
   } catch (const http::TransportError&) {
-    return {};
+    return std::nullopt;
   }
 }
 
 std::string Caller::origin() {
   const std::scoped_lock lock{mutex_};
-  if (origin_.empty()) {
+  if (!origin_) {
     const std::string host = host_ == "docker.io" ? std::string{hub_host} : host_;
     const auto url = Url::parse("http://" + host);
     if (!url) {
@@ -88,7 +88,7 @@ std::string Caller::origin() {
     settled_ = !url->is_loopback();
     origin_ = (settled_ ? "https://" : "http://") + host;
   }
-  return origin_;
+  return *origin_;
 }
 
 /// `url` as it is called by now: it may have been made before the registry turned out to speak TLS.
@@ -155,9 +155,10 @@ http::Response Caller::settle(const http::Request& request) {
   {
     const std::scoped_lock lock{mutex_};
     if (!settled_) {
-      const std::string found = find_origin();
-      settled_ = !found.empty();
-      origin_ = settled_ ? found : origin_;
+      if (auto found = find_origin()) {
+        origin_ = std::move(found);
+        settled_ = true;
+      }
     }
   }
   http::Request again = request;

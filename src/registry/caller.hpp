@@ -45,7 +45,7 @@ public:
 
 private:
   std::string origin();
-  std::string find_origin();
+  std::optional<std::string> find_origin();
   std::string at_origin(const std::string& url);
   http::Response exchange(http::Request request);
   http::Response settle(const http::Request& request);
@@ -56,8 +56,8 @@ private:
   RepositoryOptions options_;
   Login login_;
   std::mutex mutex_;
-  std::string origin_;
-  std::atomic<bool> settled_{false};  ///< origin_ has answered, or is beyond doubt
+  std::optional<std::string> origin_{};  ///< none before it was asked for
+  std::atomic<bool> settled_{false};     ///< origin_ has answered, or is beyond doubt
   std::mutex making_;
   bool made_{false};
 };

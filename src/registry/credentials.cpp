@@ -132,11 +132,11 @@ std::optional<Credential> login_in(const Json& config,
 /// The logins of one configuration in one process; shared by copies of the source, and by threads.
 class DockerLogins {
 public:
-  /// `variable` names one that may hold a configuration that comes before the one of `path`; when
-  /// it is empty the file is podman's, whose keys may be those of repositories.
+  /// `variable` names one that may hold a configuration that comes before the one of `path`;
+  /// without one the file is podman's, whose keys may be those of repositories.
   DockerLogins(Environment environment,
                std::filesystem::path path,
-               std::string variable,
+               std::optional<std::string> variable,
                const Cancellation* cancellation)
       : environment_{std::move(environment)},
         path_{std::move(path)},
@@ -148,8 +148,10 @@ public:
     const std::scoped_lock lock{mutex_};
     read();
     const std::string key = key_of(host_of(name));
-    if (auto login = login_in(variable_, key, fmt::format("`{}`", variable_name_), &host_in)) {
-      return login;
+    if (variable_name_) {
+      if (auto login = login_in(variable_, key, fmt::format("`{}`", *variable_name_), &host_in)) {
+        return login;
+      }
     }
     const Json* own = entry_for(file_, "credHelpers", key);
     const std::string helper =
@@ -159,7 +161,7 @@ public:
         return login;
       }
     }
-    return variable_name_.empty() ? login_for_path(name) : login_in(file_, key, origin_, &host_in);
+    return variable_name_ ? login_in(file_, key, origin_, &host_in) : login_for_path(name);
   }
 
   /// What a helper said of the host of `name`: it is asked again.
@@ -188,8 +190,8 @@ private:
     const bool in_home = path_.string().starts_with(home + "/");
     origin_ =
         fmt::format("`{}`", in_home ? "~" + path_.string().substr(home.size()) : path_.string());
-    if (const auto text = environment_.get(variable_name_)) {
-      variable_ = parse_config(*text, fmt::format("`{}`", variable_name_));
+    if (const auto text = variable_name_ ? environment_.get(*variable_name_) : std::nullopt) {
+      variable_ = parse_config(*text, fmt::format("`{}`", *variable_name_));
     }
     if (const auto text = read_file_if_exists(path_); text && !trim(*text).empty()) {
       file_ = parse_config(*text, origin_);
@@ -214,7 +216,7 @@ private:
 
   Environment environment_;
   std::filesystem::path path_;
-  std::string variable_name_;
+  std::optional<std::string> variable_name_;
   const Cancellation* cancellation_;
   std::mutex mutex_;
   bool read_{false};
@@ -266,7 +268,7 @@ CredentialSource make_podman_credentials(const Environment& environment,
   std::vector<CredentialSource> sources;
   for (const auto& file : podman_files(environment, ::getuid())) {
     sources.push_back(
-        source_of(std::make_shared<DockerLogins>(environment, file, "", cancellation)));
+        source_of(std::make_shared<DockerLogins>(environment, file, std::nullopt, cancellation)));
   }
   return first_of(std::move(sources));
 }

@@ -43,14 +43,14 @@ std::optional<std::string> media_type_of(const std::string& text, const std::str
   return known(type) ? std::optional{type} : std::nullopt;
 }
 
-/// The target of `Link: <...>; rel="next"`; empty when there is none.
-std::string next_page(const std::string& link) {
+/// The target of `Link: <...>; rel="next"`; none when there is none.
+std::optional<std::string> next_page(const std::string& link) {
   const auto open = link.find('<');
   const auto close = open == std::string::npos ? open : link.find('>', open);
   if (close == std::string::npos || link.find("rel=\"next\"", close) == std::string::npos) {
-    return {};
+    return std::nullopt;
   }
-  return link.substr(open + 1, close - open - 1);
+  return non_empty(link.substr(open + 1, close - open - 1));
 }
 
 std::uint64_t content_length(const http::Response& response) {
@@ -202,10 +202,10 @@ public:
 
   std::vector<std::string> tags() override {
     std::vector<std::string> names;
-    std::string url = caller_.url("tags/list?n=1000");
-    for (int page = 0; page < most_pages && !url.empty(); ++page) {
+    std::optional url = caller_.url("tags/list?n=1000");
+    for (int page = 0; page < most_pages && url; ++page) {
       const http::Request request{.what = fmt::format("list the tags of `{}`", caller_.name()),
-                                  .url = url};
+                                  .url = *url};
       const http::Response response = caller_.send(request);
       if (response.status == 404) {
         return {};
@@ -222,8 +222,9 @@ public:
           }
         }
       }
-      const std::string next = next_page(response.header("link").value_or(""));
-      url = next.empty() || names.size() == before ? "" : caller_.locate(url, next);
+      const auto next = next_page(response.header("link").value_or(""));
+      url =
+          next && names.size() > before ? std::optional{caller_.locate(*url, *next)} : std::nullopt;
     }
     return names;
   }

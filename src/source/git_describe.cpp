@@ -41,9 +41,9 @@ GitObject described_commit(const GitPlace& place, const std::string& source) {
   return GitObject{commit};
 }
 
-/// `v1.2-0-g0123456789abcdef...`, the form that is told apart whatever the tag's name; empty when
+/// `v1.2-0-g0123456789abcdef...`, the form that is told apart whatever the tag's name; none when
 /// there is no tag.
-std::string long_description(const git_object& commit, const GitTagQuery& query) {
+std::optional<std::string> long_description(const git_object& commit, const GitTagQuery& query) {
   git_describe_options options{};
   options.version = GIT_DESCRIBE_OPTIONS_VERSION;
   options.max_candidates_tags = GIT_DESCRIBE_DEFAULT_MAX_CANDIDATES_TAGS;
@@ -53,7 +53,7 @@ std::string long_description(const git_object& commit, const GitTagQuery& query)
   git_describe_result* found = nullptr;
   // libgit2 reads what is given, but takes it as its own.
   if (git().describe_commit(&found, const_cast<git_object*>(&commit), &options) != 0) {
-    return {};
+    return std::nullopt;
   }
   const Description description{found};
   git_describe_format_options format{};
@@ -61,9 +61,9 @@ std::string long_description(const git_object& commit, const GitTagQuery& query)
   format.abbreviated_size = GIT_DESCRIBE_DEFAULT_ABBREVIATED_SIZE;
   format.always_use_long_format = 1;
   git_buf text = GIT_BUF_INIT;
-  std::string result;
+  std::optional<std::string> result;
   if (git().describe_format(&text, found, &format) == 0) {
-    result.assign(text.ptr, text.size);
+    result.emplace(text.ptr, text.size);
   }
   git().buf_dispose(&text);
   return result;
@@ -83,14 +83,14 @@ std::optional<GitDescription> describe_in_git(const std::filesystem::path& direc
   GitDescription description{.shallow = git().repository_is_shallow(place->repository.get()) == 1,
                              .branch = checked_out_branch(*place)};
   const auto commit = described_commit(*place, source);
-  const std::string text = commit ? long_description(*commit, query) : "";
-  const auto hash = text.rfind('-');
-  const auto distance = hash == std::string::npos ? hash : text.rfind('-', hash - 1);
-  if (distance == std::string::npos) {
+  const auto text = commit ? long_description(*commit, query) : std::nullopt;
+  if (!text) {
     return description;
   }
-  description.tag = text.substr(0, distance);
-  description.at_tag = text.substr(distance, hash - distance) == "-0";
+  const auto hash = text->rfind('-');
+  const auto distance = text->rfind('-', hash - 1);
+  description.tag = text->substr(0, distance);
+  description.at_tag = text->substr(distance, hash - distance) == "-0";
   if (description.at_tag && (from_worktree || source == index_source)) {
     description.dirty =
         from_worktree ? has_changes(*place, Untracked::passed_over) : has_staged(*place);

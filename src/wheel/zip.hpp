@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -82,8 +83,8 @@ private:
   std::vector<std::size_t> by_name_{};
 };
 
-/// What makes `name` no name of a file below a directory that everybody reads alike; empty when
+/// What makes `name` no name of a file below a directory that everybody reads alike; none when
 /// nothing does.
-std::string name_fault(std::string_view name);
+std::optional<std::string> name_fault(std::string_view name);
 
 }  // namespace autopack::wheel

@@ -21,8 +21,8 @@ bool is_ascii(std::string_view text) {
                      [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
-/// Why an entry cannot be read; empty when it can.
-std::string entry_fault(const ZipEntry& entry, unsigned method) {
+/// Why an entry cannot be read; none when it can.
+std::optional<std::string> entry_fault(const ZipEntry& entry, unsigned method) {
   const auto& member = entry.member;
   if ((entry.flags & zip_flag::encrypted) != 0) {
     return "is encrypted";
@@ -41,7 +41,7 @@ std::string entry_fault(const ZipEntry& entry, unsigned method) {
     return "is a directory and holds bytes";
   }
   const bool is_utf8 = is_ascii(member.name) || (entry.flags & zip_flag::utf8) != 0;
-  return is_utf8 ? "" : "has a name not in UTF-8";
+  return is_utf8 ? std::nullopt : std::optional{"has a name not in UTF-8"};
 }
 
 }  // namespace
@@ -120,14 +120,14 @@ ZipEntry ZipDirectory::read_entry(Fields& fields) const {
     entry.is_directory = true;
     member.name.pop_back();
   }
-  if (const auto why = name_fault(member.name); !why.empty()) {
-    throw zip_.fault(in_backticks(member.name) + " is " + why);
+  if (const auto why = name_fault(member.name)) {
+    throw zip_.fault(in_backticks(member.name) + " is " + *why);
   }
-  std::string why = read_sizes(extra, {&member.size, &member.compressed_size, &entry.header});
-  why = why.empty() ? extra_fault(extra, entry.whole_name()) : why;
-  why = why.empty() ? entry_fault(entry, method) : why;
-  if (!why.empty()) {
-    throw zip_.fault(in_backticks(member.name) + " " + why);
+  auto why = read_sizes(extra, {&member.size, &member.compressed_size, &entry.header});
+  why = why ? why : extra_fault(extra, entry.whole_name());
+  why = why ? why : entry_fault(entry, method);
+  if (why) {
+    throw zip_.fault(in_backticks(member.name) + " " + *why);
   }
   return entry;
 }

@@ -36,11 +36,12 @@ std::optional<std::string_view> extra_field(std::string_view extra, unsigned id,
 
 }  // namespace
 
-std::string read_sizes(std::string_view extra, std::initializer_list<std::uint64_t*> values) {
+std::optional<std::string> read_sizes(std::string_view extra,
+                                      std::initializer_list<std::uint64_t*> values) {
   bool is_sound = true;
   const auto field = extra_field(extra, large_sizes_field, is_sound);
   if (!field) {
-    return "";  // a full size is one like others then
+    return std::nullopt;  // a full size is one like others then
   }
   Fields fields{*field};
   for (auto* value : values) {
@@ -52,10 +53,10 @@ std::string read_sizes(std::string_view extra, std::initializer_list<std::uint64
     }
     *value = fields.u64();
   }
-  return "";
+  return std::nullopt;
 }
 
-std::string extra_fault(std::string_view extra, std::string_view name) {
+std::optional<std::string> extra_fault(std::string_view extra, std::string_view name) {
   constexpr std::size_t before_name{5};
   bool has_one_name = true;
   bool is_sound = true;
@@ -64,14 +65,15 @@ std::string extra_fault(std::string_view extra, std::string_view name) {
     return "has a second name";
   }
   extra_field(extra, large_sizes_field, is_sound);
-  return is_sound && has_one_name ? "" : "has extra fields that are no such";
+  return is_sound && has_one_name ? std::nullopt
+                                  : std::optional{"has extra fields that are no such"};
 }
 
 std::string in_backticks(std::string_view name) {
   return "`" + printable(name) + "`";
 }
 
-std::string name_fault(std::string_view name) {
+std::optional<std::string> name_fault(std::string_view name) {
   constexpr std::size_t longest_part{255};
   constexpr std::size_t longest_name{2048};
   constexpr std::size_t most_parts{100};
@@ -101,7 +103,7 @@ std::string name_fault(std::string_view name) {
       return "a name that removes files from an image";
     }
   }
-  return "";
+  return std::nullopt;
 }
 
 }  // namespace autopack::wheel

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -50,11 +51,12 @@ private:
 };
 
 /// Reads those `values` that are full from the extra field of large sizes, which may be missing.
-/// What is wrong with it; empty when nothing is.
-std::string read_sizes(std::string_view extra, std::initializer_list<std::uint64_t*> values);
+/// What is wrong with it; none when nothing is.
+std::optional<std::string> read_sizes(std::string_view extra,
+                                      std::initializer_list<std::uint64_t*> values);
 
-/// What is wrong with the extra fields of the member `name`; empty when nothing is.
-std::string extra_fault(std::string_view extra, std::string_view name);
+/// What is wrong with the extra fields of the member `name`; none when nothing is.
+std::optional<std::string> extra_fault(std::string_view extra, std::string_view name);
 
 /// `name` for messages.
 std::string in_backticks(std::string_view name);

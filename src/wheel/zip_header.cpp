@@ -46,10 +46,10 @@ void ZipDirectory::check_header(ZipEntry& entry, std::uint64_t next) const {
     throw differs("names");
   }
   const auto extra = std::string_view{rest}.substr(name_size);
-  std::string why = read_sizes(extra, {&size, &compressed_size});
-  why = why.empty() ? extra_fault(extra, entry.whole_name()) : why;
-  if (!why.empty()) {
-    throw zip_.fault(in_backticks(member.name) + " " + why);
+  auto why = read_sizes(extra, {&size, &compressed_size});
+  why = why ? why : extra_fault(extra, entry.whole_name());
+  if (why) {
+    throw zip_.fault(in_backticks(member.name) + " " + *why);
   }
   const bool later = (flags & zip_flag::has_descriptor) != 0;
   const auto agree = [&](std::uint64_t said, std::uint64_t known) {

@@ -17,7 +17,7 @@ void zip(std::string_view bytes) {
   std::uint64_t packed = 0;
   for (const auto& member : archive.members()) {
     packed += member.compressed_size;
-    if (!wheel::name_fault(member.name).empty() || archive.find(member.name) == nullptr) {
+    if (wheel::name_fault(member.name) || archive.find(member.name) == nullptr) {
       fail("a member is called `" + member.name + "`");
     }
     if (member.compressed_size > bytes.size() || packed > bytes.size()) {
@@ -48,7 +48,7 @@ void wheel_archive(std::string_view bytes) {
                                                    .data = "/p"}};
   std::set<std::string> paths;
   for (const auto& file : wheel::install(opened, interpreter)) {
-    if (!file.path.starts_with("p/") || !wheel::name_fault(file.path).empty() ||
+    if (!file.path.starts_with("p/") || wheel::name_fault(file.path) ||
         !paths.insert(file.path).second) {
       fail("a file is written to `" + file.path + "`");
     }

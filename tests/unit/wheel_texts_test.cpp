@@ -167,7 +167,7 @@ TEST_CASE("pip's own programs are called by the interpreter's version") {
 TEST_CASE("names of files in archives lead nowhere else") {
   for (const char* good : {"a", "a/b.py", "a b/\xc3\xa9", "...", "a/.whx", "-r", "a\\b"}) {
     CAPTURE(good);
-    CHECK(name_fault(good).empty());
+    CHECK_FALSE(name_fault(good));
   }
   for (const std::string& bad :
        {std::string{}, std::string{"/a"}, std::string{"a//b"}, std::string{"../a"},
@@ -175,6 +175,6 @@ TEST_CASE("names of files in archives lead nowhere else") {
         std::string{"\xff"}, std::string{"a/.wh.b"}, std::string(256, 'a'),
         std::string{"\xe2\x80\xa8"}, std::string{"\xc2\x85"}}) {
     CAPTURE(bad);
-    CHECK_FALSE(name_fault(bad).empty());
+    CHECK(name_fault(bad));
   }
 }

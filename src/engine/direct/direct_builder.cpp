@@ -66,7 +66,7 @@ public:
       made.image.dependencies = reused_dependencies(work);
       return made;
     }
-    const auto freshness = too_old_.empty() ? Freshness::cached : Freshness::anew;
+    const auto freshness = too_old_ ? Freshness::anew : Freshness::cached;
     if (work.needs_dependencies()) {
       find_dependency_image(work);
     }
@@ -111,7 +111,7 @@ private:
         dependency_image(services_, target_->shared_repository(), work, there.dependencies->digest);
     installation_ = installation_in(services_, work.plan(), parent_->image);
     if (installation_.outdated) {
-      too_old_ = *installation_.outdated;
+      too_old_ = installation_.outdated;
       there.dependencies.reset();
       parent_.reset();
     }
@@ -124,15 +124,14 @@ private:
       image.dependencies = reused_dependencies(work);
     } else if (work.needs_dependencies()) {
       image.dependencies = rebuilt_dependencies(
-          work, too_old_.empty() ? fmt::format("the registry has no {}", work.dependency_tag())
-                                 : too_old_);
+          work, too_old_.value_or(fmt::format("the registry has no {}", work.dependency_tag())));
     }
     const auto& comparison = work.comparison();
     const bool code_is_as_before = !comparison.is_first && comparison.changes.code.empty();
     if (code_is_as_before && image.dependencies && !image.dependencies->reused) {
       image.outcome = *image.dependencies;
-    } else if (code_is_as_before && !too_old_.empty()) {
-      image.outcome = {.reason = too_old_};
+    } else if (code_is_as_before && too_old_) {
+      image.outcome = {.reason = *too_old_};
     }
   }
 
@@ -151,7 +150,8 @@ private:
   MakeDependencies make_dependencies_;
   std::optional<ParentImage> parent_{};
   Installation installation_{};
-  std::string too_old_{};  ///< why something there will not do; empty when nothing was dropped
+  /// Why something there will not do; none when nothing was dropped.
+  std::optional<std::string> too_old_{};
 };
 
 /// Why an image is put together: where nothing changed, because it was asked for as a file.
