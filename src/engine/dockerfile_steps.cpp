@@ -91,7 +91,7 @@ std::pair<std::size_t, std::size_t> number_at(std::string_view text, std::size_t
 }
 
 struct Stage {
-  std::string name{};
+  std::optional<std::string> name{};
   std::string base{};
   std::vector<const Instruction*> all{};
 };
@@ -111,7 +111,9 @@ std::vector<Stage> stages_of(const std::vector<Instruction>& instructions) {
       }
       Stage& stage = stages.emplace_back();
       stage.base = words.size() > 1 ? words[1] : "";
-      stage.name = words.size() > 3 && words[2] == "as" ? words[3] : "";
+      if (words.size() > 3 && words[2] == "as") {
+        stage.name = words[3];
+      }
     }
     stages.back().all.push_back(&instruction);
   }
@@ -127,7 +129,7 @@ const Instruction* buildkit_step(const std::vector<Stage>& stages,
   for (std::size_t i = 0; i < stages.size(); ++i) {
     const Stage& stage = stages[i];
     const bool from_stage = known.contains(stage.base);
-    const std::string name = stage.name.empty() ? "stage-" + std::to_string(i) : stage.name;
+    const std::string name = stage.name.value_or("stage-" + std::to_string(i));
     known.insert(name);
     if (stage_name != name && !(stage_name.empty() && stages.size() == 1)) {
       continue;

@@ -28,7 +28,7 @@ constexpr std::string_view alphanumeric =
 /// What is wrong, and what could be typed instead.
 struct Fault {
   std::string message{};
-  std::string hint{};
+  std::optional<std::string> hint{};
 };
 
 using MaybeFault = std::optional<Fault>;
@@ -41,16 +41,19 @@ bool has_upper_case(std::string_view text) {
   return to_lower(text) != text;
 }
 
-/// The registry host of a name, empty when the name begins with its path, and the rest.
-std::pair<std::string_view, std::string_view> split_host(std::string_view text) {
+/// The registry host of a name, none when the name begins with its path, and the rest.
+std::pair<std::optional<std::string_view>, std::string_view> split_host(std::string_view text) {
   const auto slash = text.find('/');
   if (slash == std::string_view::npos) {
-    return {{}, text};
+    return {std::nullopt, text};
   }
   const auto first = text.substr(0, slash);
   const bool is_host = first == "localhost" ||
                        first.find_first_of(".:") != std::string_view::npos || has_upper_case(first);
-  return is_host ? std::pair{first, text.substr(slash + 1)} : std::pair{std::string_view{}, text};
+  if (!is_host) {
+    return {std::nullopt, text};
+  }
+  return {first, text.substr(slash + 1)};
 }
 
 MaybeFault fault_of_host(std::string_view host) {
@@ -158,10 +161,11 @@ MaybeFault fault_of_whole(std::string_view text) {
   if (slash != std::string_view::npos && slash < digest) {
     // A Google project of a domain: `example.com:project`.
     const auto project = rest.substr(0, slash);
-    return Fault{fmt::format("`:` in `{}` stands before a `/`", project),
-                 host.ends_with("gcr.io") || host.ends_with("pkg.dev")
-                     ? fmt::format("`{}/{}`", host, replace_all(std::string{rest}, ":", "/"))
-                     : std::string{}};
+    return Fault{
+        fmt::format("`:` in `{}` stands before a `/`", project),
+        host && (host->ends_with("gcr.io") || host->ends_with("pkg.dev"))
+            ? std::optional{fmt::format("`{}/{}`", *host, replace_all(std::string{rest}, ":", "/"))}
+            : std::nullopt};
   }
   return std::nullopt;
 }
@@ -172,13 +176,13 @@ MaybeFault read(std::string_view text, Reference& reference) {
     return fault;
   }
   auto [host, rest] = split_host(text);
-  if (!host.empty()) {
-    if (auto fault = fault_of_host(host)) {
+  if (host) {
+    if (auto fault = fault_of_host(*host)) {
       return fault;
     }
   }
   reference.text = text;
-  reference.host = host.empty() || host == legacy_default_host ? default_host : host;
+  reference.host = !host || host == legacy_default_host ? default_host : *host;
   const auto at = rest.find('@');
   const auto name = rest.substr(0, at);
   const auto colon = name.find(':');
@@ -223,11 +227,8 @@ Reference Reference::parse(std::string_view text) {
   Reference reference;
   if (const auto fault = read(text, reference)) {
     Error error{ErrorKind::usage, message_of(text, *fault)};
-    if (fault->hint.empty()) {
-      error.hint("image names are [HOST[:PORT]/]PATH[:TAG][@sha256:DIGEST]");
-    } else {
-      error.hint("write " + printable(fault->hint));
-    }
+    error.hint(fault->hint ? "write " + printable(*fault->hint)
+                           : "image names are [HOST[:PORT]/]PATH[:TAG][@sha256:DIGEST]");
     throw error;
   }
   return reference;
@@ -264,7 +265,7 @@ std::string Reference::with_tag(std::string_view name) const {
 }
 
 bool Reference::names_registry() const {
-  return !split_host(text).first.empty();
+  return split_host(text).first.has_value();
 }
 
 bool Reference::is_loopback() const {

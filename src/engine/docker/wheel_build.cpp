@@ -82,20 +82,20 @@ private:
     }
     image::TarWriter tar{[&](std::string_view bytes) { packed_.write(bytes); },
                          image::file_time(services_.environment)};
-    if (source_.repository.repository.empty()) {
-      add_directory(tar);
-    } else {
-      add_checkout(tar, source_.name.substr(0, source_.name.find('/')), source_.repository,
+    if (source_.repository) {
+      add_checkout(tar, source_.name.substr(0, source_.name.find('/')), *source_.repository,
                    services_.environment.cache_directory() / "checkout", services_.cancellation);
+    } else {
+      add_directory(tar, source_.directory.value());
     }
     tar.finish();
     return {.path = fmt::format("{}/source.tar", source_directory), .file = packed_.path()};
   }
 
-  void add_directory(image::TarWriter& tar) const {
+  void add_directory(image::TarWriter& tar, const std::string& directory) const {
     const auto& plan = work_.plan();
     for (const auto& entry : plan.dependencies.inputs) {
-      if (!entry.path.starts_with(source_.directory + "/")) {
+      if (!entry.path.starts_with(directory + "/")) {
         continue;
       }
       if (entry.type == source::EntryType::directory) {

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace autopack::engine {
@@ -17,8 +18,8 @@ struct WheelSource {
   std::string name{};      ///< what pip is given: a file's name, or the path of a directory
 
   std::function<std::filesystem::path()> archive{};  ///< brings a file
-  std::string directory{};                           ///< of the requirements that a plan reads
-  lock::LockedSource repository{};                   ///< when that has a URL
+  std::optional<std::string> directory{};            ///< of the requirements that a plan reads
+  std::optional<lock::LockedSource> repository{};
 };
 
 /// Builds a source into a wheel and writes that to the file; its name. Throws what the build
