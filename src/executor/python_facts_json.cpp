@@ -9,7 +9,7 @@ namespace {
 using nlohmann::json;
 
 /// Raise it when facts are found otherwise than before: what is kept is looked for anew.
-constexpr int format{2};
+constexpr int format{3};
 
 json to_json(const python::Interpreter& interpreter) {
   const auto& scheme = interpreter.scheme;

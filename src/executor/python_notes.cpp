@@ -150,11 +150,17 @@ bool leads_to_packages(std::string_view name) {
          std::find(names.begin(), names.end(), name) != names.end();
 }
 
+/// What `libc.so.6` and musl's loader are, or lead to: `libc-2.31.so` before glibc 2.34, `libc.so`
+/// where musl was installed as it comes.
+bool is_c_library(std::string_view name) {
+  return name == "libc.so.6" || name == "libc.so" || name.starts_with("ld-musl-") ||
+         (name.starts_with("libc-2.") && name.ends_with(".so"));
+}
+
 bool is_program(const ArchiveEntry& entry, std::string_view name) {
   const bool interpreter =
       name == "python" || name.starts_with("python3") || name.starts_with("pypy");
-  return (interpreter && (entry.mode & 0111U) != 0) || name == "libc.so.6" ||
-         name.starts_with("ld-musl-") ||
+  return (interpreter && (entry.mode & 0111U) != 0) || is_c_library(name) ||
          (name.starts_with("libpython3") && name.find(".so") != std::string_view::npos);
 }
 

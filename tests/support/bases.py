@@ -1,7 +1,7 @@
 """Executor images as training images are laid out, made from the machine's own distribution.
 
 `debian` has Python as a package; `official` has it under /usr/local and no package of it, as the official images;
-`conda` under /opt/conda; `venv` has a virtual environment first on PATH.
+`conda` under /opt/conda, with a C library named as before glibc 2.34; `venv` has a virtual environment first on PATH.
 """
 
 import functools
@@ -33,6 +33,7 @@ CMD ["python3"]
 CONDA_META = '''; mkdir {prefix}/conda-meta; echo '==> made <==' >{prefix}/conda-meta/history; \\
     for package in python-$version.0-0 pip-23.0-0; do \\
     echo '{{"name": "'${{package%%-*}}'", "version": "'$version'.0", "files": []}}' >{prefix}/conda-meta/$package.json; done'''
+OLD_LIBC = '''; cd /lib/*-linux-gnu*/; cp libc.so.6 libc-2.31.so; ln -sf libc-2.31.so libc.so.6'''
 VENV = '''FROM {executor}
 COPY wheels /tmp/wheels
 RUN python3 -m venv --without-pip /opt/venv && \\
@@ -50,7 +51,7 @@ def recipe(kind):
         return VENV.format(executor=executor, path=PATH)
     if kind == 'official':
         return MOVED.format(executor=executor, path=PATH, prefix='/usr/local', finish='', variables='LANG=C.UTF-8')
-    return MOVED.format(executor=executor, path=PATH, prefix='/opt/conda', finish=CONDA_META.format(prefix='/opt/conda'),
+    return MOVED.format(executor=executor, path=PATH, prefix='/opt/conda', finish=CONDA_META.format(prefix='/opt/conda') + OLD_LIBC,
                         variables='CONDA_DIR=/opt/conda')
 
 

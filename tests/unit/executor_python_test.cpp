@@ -189,6 +189,23 @@ TEST_CASE("interpreter and scheme are read in every usual layout") {
        {},
        "/usr/bin/python3 3.12.1 x86_64 musl 1.2 | /usr/lib/python3.12/site-packages | /usr/bin | "
        "/usr/include/python3.12 | /usr"},
+      {"musl as it installs itself: the loader leads to the library",
+       {{"usr/local/bin/python3", program_of(musl_loader, text_with("3.12.1"))},
+        {"usr/local/lib/python3.12/os.py", ""},
+        {"lib/ld-musl-x86_64.so.1", "-> ../usr/lib/libc.so"},
+        {"usr/lib/libc.so", program_of("", text_with("1.2.3"))}},
+       {},
+       "/usr/local/bin/python3 3.12.1 x86_64 musl 1.2 | /usr/local/lib/python3.12/site-packages | "
+       "/usr/local/bin | /usr/local/include/python3.12 | /usr/local"},
+      {"glibc before 2.34, whose library has its version in its name",
+       {{"usr/local/bin/python3", program_of(gnu_loader, text_with("3.10.1"))},
+        {"usr/local/lib/python3.10/os.py", ""},
+        {"lib/x86_64-linux-gnu/libc.so.6", "-> libc-2.31.so"},
+        {"lib/x86_64-linux-gnu/libc-2.31.so", glibc("2.31")}},
+       {},
+       "/usr/local/bin/python3 3.10.1 x86_64 glibc 2.31 | "
+       "/usr/local/lib/python3.10/site-packages | /usr/local/bin | /usr/local/include/python3.10 | "
+       "/usr/local"},
       {"only `python`, whose name has no version",
        with_glibc({{"opt/bin/python", program_of(gnu_loader, text_with("3.10.1+"))},
                    {"opt/lib/python3.10/os.py", ""},
