@@ -78,8 +78,6 @@ public:
     return found == only_.end() ? others_ : found->second;
   }
 
-  bool are_all_built() const { return others_ == Formats::sources; }
-
 private:
   void forget(Formats formats) {
     others_ = others_ == formats ? Formats::any : others_;
@@ -101,9 +99,6 @@ public:
         refuse(option.origin, fmt::format("`{}` may choose otherwise", option.name));
       }
       formats_.add(option);
-      if (formats_.are_all_built()) {
-        refuse(option.origin, fmt::format("`{}` builds what builds need, too", option.name));
-      }
     }
     for (const auto& listed : project_->listed_requirements) {
       take(listed);

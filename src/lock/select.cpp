@@ -70,7 +70,13 @@ std::string reason_of(Stage stage, const LockedPackage& package, const std::stri
     case Stage::other_hash:
       return fmt::format("no file of {} has a hash that {} allows", shown(package), package.place);
     case Stage::other_version: return fmt::format("there is no {}", shown(package));
-    default: return fmt::format("there is no wheel of {}", shown(package));
+    default:
+      return package.formats == Formats::sources
+                 ? fmt::format(
+                       "`--no-binary` asks for a source distribution of {}, and there is "
+                       "none",
+                       shown(package))
+                 : fmt::format("there is no wheel of {}", shown(package));
   }
 }
 

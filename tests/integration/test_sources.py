@@ -4,6 +4,7 @@ import json
 import pathlib
 import re
 import subprocess
+import tarfile
 import unittest
 
 import secret_watch
@@ -18,6 +19,19 @@ here = pathlib.Path(__file__).parent
 setup(name={name!r}, version={version!r}, py_modules=[{name!r}])
 """
 PYPROJECT = '[build-system]\nrequires = ["setuptools", "wheel"]\nbuild-backend = "setuptools.build_meta"\n'
+# Builds itself: what takes nothing from an index is built quickly, and by `--no-binary :all:`, too.
+BACKEND = """import pathlib, time, zipfile
+def build_wheel(directory, *_):
+    info = '{name}-{version}.dist-info'
+    files = {{'{name}.py': 'MADE = %r\\n' % time.time(), info + '/WHEEL': 'Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n',
+             info + '/METADATA': 'Metadata-Version: 2.1\\nName: {name}\\nVersion: {version}\\n'}}
+    with zipfile.ZipFile(pathlib.Path(directory, '{name}-{version}-py3-none-any.whl'), 'w') as wheel:
+        for path in files:
+            wheel.writestr(path, files[path])
+        wheel.writestr(info + '/RECORD', ''.join(path + ',,\\n' for path in [*files, info + '/RECORD']))
+    return '{name}-{version}-py3-none-any.whl'
+"""
+IN_TREE = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
 ENTRY = """import importlib, importlib.metadata as metadata, json, sys
 def told(name):
     one = metadata.distribution(name)
@@ -38,6 +52,11 @@ def write_sources(name, version, folder=None, **files):
     """Sources of a module that knows when it was built, which no two builds share."""
     return testbed.write_tree({'setup.py': SETUP.format(name=name, version=version), 'pyproject.toml': PYPROJECT, **files},
                               folder)
+
+
+def write_in_tree(name, version):
+    return testbed.write_tree({'backend.py': BACKEND.format(name=name, version=version), 'pyproject.toml': IN_TREE,
+                               'PKG-INFO': f'Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n'})
 
 
 def make_sdist(name, version, house):
@@ -211,6 +230,33 @@ class Sources(unittest.TestCase):
         answer = self.build(env={'PIP_INDEX_URL': index.url})
         self.assertIn('from `plain` 1.0, a source distribution', answer.err)
         self.assertIsNotNone(self.run_image(answer, 'plain')['plain'][1])
+
+    def test_no_binary_of_all_builds_each_once(self):
+        house = testbed.new_folder('all')
+        for name, version in (('first', '1.0'), ('first', '1.1'), ('second', '2.0')):
+            with tarfile.open(house / f'{name}-{version}.tar.gz', 'w:gz') as sdist:
+                sdist.add(write_in_tree(name, version), f'{name}-{version}')
+            write_wheel(house, name, version, {f'{name}.py': ''})
+        write_wheel(house, 'third', '3.0', {'third.py': ''})
+        env = {'PIP_INDEX_URL': testbed.start_index([house]).url}
+
+        def made(*lines, flags=()):
+            self.require('--no-binary :all:', *lines)
+            answer = self.build(*flags, env=env)
+            built = re.findall(r'Built +`(\w+-[\d.]+)-py3-none-any.whl` from', answer.err)
+            return built, {name: told[1] for name, told in self.run_image(answer, 'first', 'second').items()}
+        built, old = made('first==1.0', 'second==2.0')
+        self.assertEqual(built, ['first-1.0', 'second-2.0'])
+        built, new = made('first==1.1', 'second==2.0')
+        self.assertEqual(built, ['first-1.1'])
+        self.assertEqual(new['second'], old['second'])
+        self.assertNotIn(None, (*old.values(), *new.values()))
+        built, anew = made('first==1.1', 'second==2.0', flags=['--no-cache'])
+        self.assertEqual(built, ['first-1.1', 'second-2.0'])
+        self.assertNotEqual(anew['second'], new['second'])
+        self.require('--no-binary :all:', '--only-binary second', 'first==1.1', 'second==2.0', 'third==3.0')
+        answer = self.build('--engine=direct', env=env, status=1)
+        self.assertIn('requirements.txt:5: `--no-binary` asks for a source distribution of `third` 3.0', answer.err)
 
     def test_an_extra_package_beside_pins(self):
         package = write_sources('beside', '0.1')

@@ -110,6 +110,10 @@ TEST_CASE("options name packages that are built, and those that are not") {
   CHECK(pins.set->packages[0].formats == Formats::sources);
   CHECK(pins.set->packages[1].formats == Formats::any);
   CHECK(pins.set->packages[2].formats == Formats::any);
+  const auto all = pins_of("--no-binary :all:\n--only-binary b\na==1\nb==1\n");
+  REQUIRE_MESSAGE(all.set, all.reason);
+  CHECK(all.set->packages[0].formats == Formats::sources);
+  CHECK(all.set->packages[1].formats == Formats::wheels);
 }
 
 TEST_CASE("all lines that leave a choice are told, but no long list of them") {
@@ -133,8 +137,6 @@ TEST_CASE("a line that leaves a choice is told, and there is no set") {
            {"torch==2.*", "`torch==2.*` is not pinned by `==`"},
            {"torch==2,<2", "`torch==2,<2` is not pinned by `==`"},
            {"torch==${V}", "is not pinned by `==`"},
-           {"torch==2\n--no-binary :all:",
-            "requirements.txt:2: `--no-binary` builds what builds need, too"},
            {"torch==2\n--newer-option=1", "requirements.txt:2: `--newer-option` may choose"},
            {"torch==2\n-r https://host.example/r.txt", "`--requirement` may choose otherwise"},
            {"torch==2 --config-settings=a=b", "`--config-settings` asks for a build of its own"},

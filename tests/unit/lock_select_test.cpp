@@ -109,6 +109,8 @@ TEST_CASE("options decide whether a wheel or a source distribution is taken") {
   package.formats = autopack::lock::Formats::sources;
   CHECK_FALSE(chooser.choose(package, candidates).chosen);
   CHECK(chooser.choose(package, candidates).source == 0U);
+  CHECK(chooser.choose(package, named({"pkg-1.0-py3-none-any.whl"})).reason ==
+        "`--no-binary` asks for a source distribution of `pkg` 1.0, and there is none");
   package.formats = autopack::lock::Formats::wheels;
   CHECK_FALSE(chooser.choose(package, named({"pkg-1.0.tar.gz"})).source);
 }

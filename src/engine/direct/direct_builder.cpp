@@ -66,7 +66,8 @@ public:
       made.image.dependencies = reused_dependencies(work);
       return made;
     }
-    const auto freshness = too_old_ ? Freshness::anew : Freshness::cached;
+    const auto freshness =
+        work.request().no_cache || too_old_ ? Freshness::anew : Freshness::cached;
     if (work.needs_dependencies()) {
       find_dependency_image(work);
     }
