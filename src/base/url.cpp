@@ -203,11 +203,16 @@ std::string redact_url(std::string_view text) {
 
 std::string redact_credentials(std::string text) {
   for (std::size_t at = 0; (at = text.find("://", at)) != std::string::npos;) {
+    const bool by_ssh = at >= 3 && to_lower(std::string_view{text}.substr(at - 3, 3)) == "ssh";
     at += 3;
     const auto end = text.find_first_of("/ \t\r\n\"'`?#", at);
     const auto sign = text.rfind('@', end == std::string::npos ? text.size() : end);
     if (sign != std::string::npos && sign >= at) {
-      text.replace(at, sign - at, "***");
+      // The name of an account proves nothing to ssh; elsewhere a name alone may be a token.
+      const auto login = std::string_view{text}.substr(at, sign - at);
+      if (!by_ssh || login.find_first_of(":@") != std::string_view::npos) {
+        text.replace(at, sign - at, "***");
+      }
     }
   }
   return text;

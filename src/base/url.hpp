@@ -31,7 +31,7 @@ struct Url {
 std::optional<std::string> resolve_url(std::string_view base, std::string_view reference);
 /// `text` without user information and query values; safe in messages. Not a URL: unchanged.
 std::string redact_url(std::string_view text);
-/// Every `scheme://user:password@` in a free text made `scheme://***@`.
+/// Every `scheme://user:password@` in a free text made `scheme://***@`; `ssh://user@` stays.
 std::string redact_credentials(std::string text);
 std::string percent_encode(std::string_view text);
 std::string percent_decode(std::string_view text);

@@ -28,6 +28,11 @@ struct Known {
   std::string_view hint{};
 };
 
+constexpr std::string_view no_keys{
+    "a build has no SSH keys: name the commit in full, pin all other requirements, install no "
+    "system packages and pass no `--engine=docker`: git of this machine fetches it then, with your "
+    "keys"};
+
 constexpr std::array known_failures{
     Known{"no space left on device", ErrorKind::environment, "docker system df"},
     Known{"No space left on device", ErrorKind::environment, "docker system df"},
@@ -54,6 +59,10 @@ constexpr std::array known_failures{
           "the index serves other files than the hashes name: renew the hashes"},
     Known{"Unable to locate package", ErrorKind::project,
           "no such package in the base's distribution: check `system-packages`"},
+    Known{"Cannot find command 'git'", ErrorKind::project, "--system-packages=git"},
+    Known{"Host key verification failed", ErrorKind::project, no_keys},
+    Known{"Permission denied (publickey", ErrorKind::project, no_keys},
+    Known{"cannot run ssh", ErrorKind::project, no_keys},
     Known{"401 Error, Credentials not correct", ErrorKind::project,
           "the index refuses the credentials of PIP_INDEX_URL, pip.conf or .netrc"},
 };
@@ -166,6 +175,19 @@ std::string place_text(const std::string& requirement, const plan::ReadablePlan*
   return place ? fmt::format(", asked for in {}", *place) : "";
 }
 
+/// The requirement that pip took up last; none when it took up none.
+std::optional<std::string> collected(std::string_view log) {
+  constexpr std::string_view sign{"Collecting "};
+  const auto at = log.rfind(sign);
+  if (at == std::string_view::npos) {
+    return std::nullopt;
+  }
+  const auto rest = log.substr(at + sign.size());
+  const auto line = rest.substr(0, rest.find('\n'));
+  const auto name = trim(line.substr(0, line.find(" (from ")));
+  return name.empty() ? std::nullopt : std::optional{std::string{name}};
+}
+
 /// What pip could not do, with the requirement first; none when the log does not tell.
 std::optional<std::string> pip_complaint(std::string_view log, const plan::ReadablePlan* plan) {
   if (const auto missing = missing_requirement(log)) {
@@ -176,6 +198,14 @@ std::optional<std::string> pip_complaint(std::string_view log, const plan::Reada
        {"ERROR: Failed building wheel for ", "ERROR: Could not build wheels for "}) {
     if (const auto name = word_behind(log, sign)) {
       return fmt::format("pip cannot build `{}`{}", printable(*name), place_text(*name, plan));
+    }
+  }
+  for (const std::string_view sign : {"ERROR: Cannot find command 'git'", " git clone "}) {
+    const auto at = log.find(sign);
+    if (const auto name =
+            at == std::string_view::npos ? std::nullopt : collected(log.substr(0, at))) {
+      return fmt::format("git cannot fetch `{}`{}", printable(redact_credentials(*name)),
+                         place_text(*name, plan));
     }
   }
   if (const auto invalid = word_behind(log, "ERROR: Invalid requirement: ")) {

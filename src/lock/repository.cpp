@@ -24,12 +24,20 @@ bool is_commit(std::string_view text) {
          text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-/// A URL that git takes for nothing else, without a login.
+/// A URL that git takes for nothing else, without a login but for the name of an account of ssh.
 bool is_plain_url(const std::string& url) {
   const auto end = url.find("://");
+  const auto scheme = url.substr(0, std::min(end, url.size()));
   const bool known = end != std::string::npos &&
-                     std::find(schemes.begin(), schemes.end(), url.substr(0, end)) != schemes.end();
-  const auto host = known ? url.substr(end + 3, url.find('/', end + 3) - (end + 3)) : "";
+                     std::find(schemes.begin(), schemes.end(), scheme) != schemes.end();
+  auto host = known ? url.substr(end + 3, url.find('/', end + 3) - (end + 3)) : "";
+  const auto sign = host.find('@');
+  const bool has_account = scheme == "ssh" && sign != std::string::npos && sign > 0 &&
+                           is_alphanumeric(host.substr(0, 1)) &&
+                           is_alphanumeric(host.substr(0, sign), "-_.");
+  if (has_account) {
+    host.erase(0, sign + 1);
+  }
   return known && printable(url) == url && url.find(' ') == std::string::npos &&
          host.find('@') == std::string::npos && !host.starts_with('-') &&
          url.find_first_of("?#") == std::string::npos && project::variables_of(url).empty() &&

@@ -46,7 +46,8 @@ public:
     for (const auto& started : project_.started) {
       check_started(started);
     }
-    for (const auto& need : project::system_needs(plan_.working_directory(), project_)) {
+    const bool runs_apt = !plan_.dependencies.apt_packages.empty();
+    for (const auto& need : project::system_needs(plan_.working_directory(), project_, runs_apt)) {
       check_need(need);
     }
     return std::move(problems_);
@@ -204,7 +205,10 @@ private:
     if (there.value_or(false)) {
       return;
     }
-    std::vector<std::string> hints{fmt::format("--system-packages={}", need.packages)};
+    std::vector<std::string> hints;
+    if (!need.packages.empty()) {
+      hints.push_back(fmt::format("--system-packages={}", need.packages));
+    }
     if (need.other_hint) {
       hints.push_back(*need.other_hint);
     }
@@ -213,7 +217,7 @@ private:
          there ? fmt::format("{}, and the executor image does not have it", need.message)
                : fmt::format("{}: autopack could not see whether the executor image has it",
                              need.message),
-         "", std::move(hints));
+         need.origin, std::move(hints));
   }
 
   const ReadablePlan& plan_;

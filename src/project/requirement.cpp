@@ -92,7 +92,37 @@ Requirement local(std::string_view path) {
   return result;
 }
 
+/// The URL for `git@host:path`, which git alone reads, as `git+git@host:path` or with a scheme
+/// before it; none for what is a URL already.
+std::optional<std::string> url_of_scp_form(std::string_view text) {
+  constexpr std::string_view over_ssh{"git+ssh://"};
+  auto where = text.substr(std::min(text.find('+') + 1, text.size()));
+  const bool has_scheme = text.starts_with(over_ssh);
+  if (has_scheme) {
+    where = text.substr(over_ssh.size());
+  } else if (!text.starts_with("git+") || where.find("://") != std::string_view::npos) {
+    return std::nullopt;
+  }
+  const auto host = where.substr(0, where.find('/'));
+  const auto colon = host.rfind(':');
+  const auto sign = host.find('@');
+  if (sign != std::string_view::npos && host.find(':') < sign) {
+    return std::nullopt;  // a password
+  }
+  if (colon == std::string_view::npos || host.ends_with(']') || !variables_of(host).empty() ||
+      host.substr(colon + 1).find_first_not_of("0123456789") == std::string_view::npos) {
+    return std::nullopt;
+  }
+  return fmt::format("{}{}/{}", over_ssh, where.substr(0, colon), where.substr(colon + 1));
+}
+
 Requirement address(std::string_view text) {
+  if (const auto url = url_of_scp_form(trim(text))) {
+    return refuse(fmt::format("`{}` is no URL: what stands between a colon and the next slash is "
+                              "a port",
+                              redact_credentials(printable(trim(text)))),
+                  fmt::format("write `{}`", redact_credentials(printable(*url))));
+  }
   if (!to_lower(text.substr(0, 5)).starts_with("file:")) {
     Requirement result;
     result.kind = Requirement::Kind::url;

@@ -134,24 +134,53 @@ bool leaves_no_choice(const std::string& text) {
   }
 }
 
+/// Where a requirement that fetches `target` stands; empty when that is not in a file.
+std::string place_of(const std::string& target, const Project& project) {
+  const auto& all = project.listed_requirements;
+  const auto found = std::find_if(all.begin(), all.end(), [&](const auto& listed) {
+    return listed.requirement.target == target;
+  });
+  return found == all.end() ? "" : found->origin;
+}
+
+/// Git of this machine has the keys of its user; that of a build has none.
+SystemNeed need_of_ssh(const std::string& target) {
+  const auto commit = target.rfind('@');
+  const auto path = target.find('/', target.find("://") + 3);
+  const bool has_revision = commit != std::string::npos && commit > path;
+  const auto url = target.substr(0, has_revision ? commit : target.find('#')).substr(4);
+  return {.message = fmt::format("`{}` is fetched over SSH", printable(target)),
+          .any_of = {"program:ssh"},
+          .other_hint = fmt::format(
+              "name the commit in full (`git ls-remote {}` tells it), pin all other requirements, "
+              "and install no system packages: git of this machine fetches it then, with your keys",
+              printable(url))};
+}
+
 void add_git(std::vector<SystemNeed>& needs,
              const std::vector<std::string>& texts,
-             const Project& project) {
-  const bool installs_itself = project.package && project.package->installs;
-  if (!installs_itself && std::all_of(texts.begin(), texts.end(), leaves_no_choice)) {
+             const Project& project,
+             bool runs_apt) {
+  const bool runs_pip = runs_apt || (project.package && project.package->installs);
+  if (!runs_pip && std::all_of(texts.begin(), texts.end(), leaves_no_choice)) {
     return;
   }
+  std::set<std::string, std::less<>> told;
   for (const auto& text : texts) {
     const auto requirement = parse_requirement(text);
-    if (!to_lower(requirement.target).starts_with("git+")) {
+    const auto target = redact_credentials(requirement.target);
+    const bool by_ssh = to_lower(target).starts_with("git+ssh:");
+    if (!to_lower(target).starts_with("git+") || !told.insert(by_ssh ? "ssh" : "git").second) {
       continue;
     }
-    needs.push_back({.message = fmt::format("`{}` is fetched by git",
-                                            redact_credentials(printable(requirement.target))),
-                     .any_of = {"program:git"},
-                     .packages = "git",
-                     .stops_build = !requirement.marker});
-    return;
+    auto need =
+        by_ssh ? need_of_ssh(target)
+               : SystemNeed{.message = fmt::format("`{}` is fetched by git", printable(target)),
+                            .any_of = {"program:git"},
+                            .packages = "git"};
+    need.stops_build = !requirement.marker;
+    need.origin = place_of(target, project);
+    needs.push_back(std::move(need));
   }
 }
 
@@ -200,10 +229,12 @@ bool builds_extensions(const source::Tree& tree) {
 
 }  // namespace
 
-std::vector<SystemNeed> system_needs(const source::Tree& tree, const Project& project) {
+std::vector<SystemNeed> system_needs(const source::Tree& tree,
+                                     const Project& project,
+                                     bool runs_apt) {
   std::vector<SystemNeed> needs;
   const auto texts = all_requirements(tree, project);
-  add_git(needs, texts, project);
+  add_git(needs, texts, project, runs_apt);
   add_rows(needs, texts);
   if (project.package && builds_extensions(tree)) {
     needs.push_back({.message = "the project's own package builds an extension, which takes a "

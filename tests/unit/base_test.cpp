@@ -98,6 +98,8 @@ TEST_CASE("URLs are split and redacted") {
   CHECK(url->origin() == "https://example.org:8443");
   CHECK(url->path == "/a/b");
   CHECK(redact_url("https://me:p@example.org/a?sig=1") == "https://example.org/a?sig=***");
+  CHECK(redact_credentials("git+ssh://git@h/x.git ssh://me:p@h https://git@h") ==
+        "git+ssh://git@h/x.git ssh://***@h https://***@h");
   CHECK(redact_credentials("Looking in https://me:p@example.org/simple now") ==
         "Looking in https://***@example.org/simple now");
   CHECK(Url::parse("http://127.0.0.1:5000")->is_loopback());

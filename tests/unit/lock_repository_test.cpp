@@ -37,6 +37,8 @@ TEST_CASE("a commit of a repository is told apart from the rest of its URL") {
             {.repository = "ssh://host.example:22/b",
             .commit = std::string(64, '0'),
             .revision = std::string(64, '0')}},
+           {"git+ssh://git@host.example/b@" + commit,
+            {.repository = "ssh://git@host.example/b", .commit = commit, .revision = commit}},
        }) {
     const auto package = package_of(requirement);
     CHECK(package.source == source);
@@ -60,6 +62,11 @@ TEST_CASE("what git could take for something else, or may change, is left to an 
            "git+ext://sh@" + commit,
            "git+--upload-pack=id@" + commit,
            "git+ssh://-oProxyCommand=id/b@" + commit,
+           "git+ssh://-oProxyCommand=id@host.example/b@" + commit,
+           "git+ssh://git@-oProxyCommand=id/b@" + commit,
+           "git+ssh://git:word@host.example/b@" + commit,
+           "git+ssh://a@b@host.example/b@" + commit,
+           "git+ssh://@host.example/b@" + commit,
            "git+https://host.example/a b@" + commit,
            "git+https://host.example/b\n@" + commit,
            "git+https://host.example/b@" + commit + "#subdirectory=../x",

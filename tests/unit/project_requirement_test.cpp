@@ -81,6 +81,15 @@ TEST_CASE("requirements are normalised or refused with the reason") {
       {"\xc3\xa9t\xc3\xa9", "! `\xc3\xa9t\xc3\xa9` does not start with the name of a package"},
       {"a==1\x1b[0m",
        "! `a==1\\x1b[0m` is not a requirement: cannot read `==1\\x1b[0m` after the name"},
+      {"a @ git+ssh://git@host:org/x.git@v1",
+       "! `git+ssh://git@host:org/x.git@v1` is no URL: what stands between a colon and the next "
+       "slash is a port"},
+      {"git+git@host:x.git",
+       "! `git+git@host:x.git` is no URL: what stands between a colon and the next slash is a "
+       "port"},
+      {"a @ git+ssh://git@host:22/x.git@v1", "a @ git+ssh://git@host:22/x.git@v1"},
+      {"a @ git+ssh://git@[::1]/x.git", "a @ git+ssh://git@[::1]/x.git"},
+      {"a @ git+ssh://me:secret@host/x.git", "a @ git+ssh://***@host/x.git"},
       {"a b https://u:p@h/", "a b https://u:p@h/"},
   };
   for (const auto& [text, expected] : cases) {
@@ -90,6 +99,13 @@ TEST_CASE("requirements are normalised or refused with the reason") {
     }
     CHECK(text_of(text) == expected);
   }
+}
+
+TEST_CASE("git's own form of an address is told as the URL that pip takes") {
+  CHECK(parse_requirement("a @ git+git@host:org/x.git@v1").hint ==
+        "write `git+ssh://git@host/org/x.git@v1`");
+  CHECK(parse_requirement("git+ssh://git@host:org/x.git").hint ==
+        "write `git+ssh://git@host/org/x.git`");
 }
 
 TEST_CASE("what a requirement does not say is not there") {

@@ -406,7 +406,7 @@ TEST_CASE("start: needs of the system") {
   };
   CHECK(needs({{"requirements.txt", "six"}}).empty());
   CHECK(needs({{"requirements.txt", "git+https://example.com/a.git\nb @ git+ssh://c/d"}}) ==
-        "git! ");
+        "git! ! ");
   CHECK(needs({{"requirements.txt", "a @ git+https://example.com/a ; python_version < '3'"}}) ==
         "git ");
   CHECK(needs({{"requirements.txt", "opencv_python>=4\nmpi4py"}}) ==

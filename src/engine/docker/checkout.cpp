@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace autopack::engine {
@@ -26,13 +27,25 @@ constexpr std::chrono::minutes longest_clone{30};
 constexpr std::uint64_t largest_clone{std::uint64_t{8} << 30U};
 constexpr std::size_t most_files{1'000'000};
 
+/// What git wrote as one line; ssh ends its own with a carriage return.
+std::string said(std::string_view errors) {
+  std::vector<std::string> lines;
+  for (const auto& line : split(errors, '\n')) {
+    if (const auto text = trim(line); !text.empty()) {
+      lines.push_back(printable(text));
+    }
+  }
+  return join(lines, "; ");
+}
+
 /// Git of this machine, away from the repository that autopack may have been started from.
 class Git {
 public:
   Git(const lock::LockedSource& source, const Cancellation* cancellation)
       : source_{source}, cancellation_{cancellation} {}
 
-  void run(const std::vector<std::string>& words) const {
+  /// `remedy`: what may help when git fails.
+  void run(const std::vector<std::string>& words, const std::string& remedy = "") const {
     std::vector<std::string> command{"env"};
     for (const char* variable : {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX",
                                  "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR", "GIT_NAMESPACE"}) {
@@ -40,8 +53,12 @@ public:
     }
     command.emplace_back("git");
     command.insert(command.end(), words.begin(), words.end());
+    // A question would wait for an answer until the limit: ssh asks the terminal of its own accord.
     const auto result = run_process(command, "",
-                                    {.environment = {{"GIT_TERMINAL_PROMPT", "0"}, {"LC_ALL", "C"}},
+                                    {.environment = {{"GIT_TERMINAL_PROMPT", "0"},
+                                                     {"SSH_ASKPASS", "false"},
+                                                     {"SSH_ASKPASS_REQUIRE", "force"},
+                                                     {"LC_ALL", "C"}},
                                      .timeout = longest_clone,
                                      .cancellation = cancellation_});
     constexpr int not_found{127};
@@ -52,9 +69,13 @@ public:
           .hint("install git");
     }
     if (result->status != 0) {
-      throw Error(ErrorKind::remote, fmt::format("could not fetch `{}` of `{}`", source_.commit,
-                                                 printable(source_.repository)))
-          .cause(redact_credentials(printable(trim(result->errors))));
+      Error error(ErrorKind::remote, fmt::format("could not fetch `{}` of `{}`", source_.commit,
+                                                 printable(source_.repository)));
+      error.cause(redact_credentials(said(result->errors)));
+      if (!remedy.empty()) {
+        error.hint(remedy);
+      }
+      throw std::move(error);
     }
   }
 
@@ -98,7 +119,10 @@ void add_checkout(image::TarWriter& tar,
   const std::string there = place.string();
   // As pip clones.
   git.run(
-      {"clone", "--quiet", "--filter=blob:none", "--no-checkout", "--", source.repository, there});
+      {"clone", "--quiet", "--filter=blob:none", "--no-checkout", "--", source.repository, there},
+      fmt::format("see to it that `git ls-remote {}` answers here without a question: a key in the "
+                  "SSH agent, a known host, a credential helper",
+                  shell_quote(source.repository)));
   git.run({"-C", there, "-c", "advice.detachedHead=false", "checkout", "--quiet", "--detach",
            source.commit});
   git.run({"-C", there, "submodule", "--quiet", "update", "--init", "--recursive"});

@@ -185,11 +185,12 @@ private:
 
 BuildWheel build_wheels_with(Services& services, const Packaging& work) {
   return [&services, &work](const WheelSource& source, const fs::path& wheel) {
-    return with_context(
-        fmt::format("could not build {}, {}, into a wheel", source.title, source.kind), [&] {
-          sweep_leftovers(services.environment.cache_directory() / "source.tar");
-          return WheelBuilding{services, work, source}.run(wheel);
-        });
+    return with_context(fmt::format("{}: could not build {}, {}, into a wheel", source.place,
+                                    source.title, source.kind),
+                        [&] {
+                          sweep_leftovers(services.environment.cache_directory() / "source.tar");
+                          return WheelBuilding{services, work, source}.run(wheel);
+                        });
   };
 }
 

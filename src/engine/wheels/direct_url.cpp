@@ -23,6 +23,18 @@ std::string python_text(const json& value) {
   return "{" + join(members, ", ") + "}";
 }
 
+/// As pip notes it: without the name of an account, which is another person's elsewhere, but for
+/// `git`.
+std::string without_account(const std::string& url) {
+  const auto begin = url.find("://");
+  const auto end = begin == std::string::npos ? begin : url.find('/', begin + 3);
+  const auto sign = begin == std::string::npos ? begin : url.substr(0, end).find('@', begin);
+  if (sign == std::string::npos || url.substr(begin, sign - begin) == "://git") {
+    return url;
+  }
+  return url.substr(0, begin + 3) + url.substr(sign + 1);
+}
+
 }  // namespace
 
 std::string direct_url_of_archive(const std::string& url, const Digest& digest) {
@@ -40,7 +52,7 @@ std::string direct_url_of(const lock::LockedSource& source) {
   if (source.revision) {
     info["requested_revision"] = *source.revision;
   }
-  json document{{"url", source.repository}, {"vcs_info", std::move(info)}};
+  json document{{"url", without_account(source.repository)}, {"vcs_info", std::move(info)}};
   if (!source.subdirectory.empty()) {
     document["subdirectory"] = source.subdirectory;
   }

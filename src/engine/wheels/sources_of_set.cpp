@@ -23,6 +23,7 @@ WheelSource source_of_archive(const std::shared_ptr<PackageIndex>& index,
   return {.title = package.version ? fmt::format("`{}` {}", package.name, package.version->str())
                                    : fmt::format("`{}`", printable(file.name)),
           .kind = archive_kind,
+          .place = package.place,
           .identity = fmt::format("archive {} {}", file.name, file.digest.hex()),
           .name = file.name,
           .archive = [index, download = file.download()] {
@@ -30,7 +31,8 @@ WheelSource source_of_archive(const std::shared_ptr<PackageIndex>& index,
           }};
 }
 
-WheelSource source_of_repository(const lock::LockedSource& source) {
+WheelSource source_of_repository(const lock::LockedPackage& package) {
+  const auto& source = *package.source;
   const auto& url = source.repository;
   const auto end = url.find_last_not_of('/') + 1;
   auto name = url.substr(0, end).substr(url.rfind('/', end - 1) + 1);
@@ -38,6 +40,7 @@ WheelSource source_of_repository(const lock::LockedSource& source) {
   name = is_alphanumeric(name, "-_.") && !name.starts_with('.') ? name : "repository";
   return {.title = fmt::format("`{}`", printable(url)),
           .kind = repository_kind,
+          .place = package.place,
           .identity = fmt::format("commit {} {} {}", source.commit, source.subdirectory, url),
           .name = source.subdirectory.empty() ? name : name + "/" + source.subdirectory,
           .repository = source};
@@ -57,12 +60,13 @@ SourcesOfSet sources_of(const packaging::Packaging& work,
         sources.found.emplace(i, source_of_archive(index, package, *choices[i]));
       }
     } else if (!package.source->directory) {
-      sources.found.emplace(i, source_of_repository(*package.source));
+      sources.found.emplace(i, source_of_repository(package));
     } else if (const auto& directory = *package.source->directory;
                const auto identity = directory_identity(work, directory)) {
       sources.found.emplace(
           i, WheelSource{.title = fmt::format("`{}`", printable(directory)),
                          .kind = directory_kind,
+                         .place = package.place,
                          .identity = fmt::format("directory {} {}", directory, *identity),
                          .name = directory,
                          .directory = directory});

@@ -14,6 +14,7 @@ namespace autopack::engine {
 struct WheelSource {
   std::string title{};     ///< for people: `counter` 0.5, or `vendor/lib`
   std::string kind{};      ///< for people: `a source distribution`
+  std::string place{};     ///< for people, where it is asked for: `requirements.txt:3`
   std::string identity{};  ///< tells what it holds from anything else
   std::string name{};      ///< what pip is given: a file's name, or the path of a directory
 
