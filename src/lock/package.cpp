@@ -88,6 +88,17 @@ void set_path(LockedPackage& package,
   }
 }
 
+void set_directory(LockedPackage& package, const std::string& lock, std::string_view path) {
+  auto place = path.find("://") == std::string_view::npos ? path_beside(lock, path) : std::nullopt;
+  if (!place || place->empty() || *place == project::parent_path(lock)) {
+    package.obstacle = "its directory is the project's own, or lies outside of it";
+    return;
+  }
+  package.source = LockedSource{.directory = std::move(*place)};
+  package.is_direct = true;
+  package.version.reset();  // as the sources have it now
+}
+
 python::Hash read_hash(std::string_view text, const std::string& place) {
   auto hash = python::Hash::parse(text);
   if (!hash) {

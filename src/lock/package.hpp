@@ -27,6 +27,10 @@ void set_path(LockedPackage& package,
               const std::string& lock,
               std::string_view path);
 
+/// Makes the directory of the tree known that the package is built from, or the package one for the
+/// engine.
+void set_directory(LockedPackage& package, const std::string& lock, std::string_view path);
+
 /// A hash that the lock must have: throws Error(project) when `text` is none.
 python::Hash read_hash(std::string_view text, const std::string& place);
 

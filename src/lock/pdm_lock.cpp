@@ -128,7 +128,7 @@ private:
     } else if (entry.contains("hg") || entry.contains("svn")) {
       package.obstacle = "it comes from another version control than git";
     } else if (path && !project::is_archive_name(file_name_of(*path))) {
-      package.obstacle = "it is a directory of sources";
+      set_directory(package, document_->file(), *path);
     }
     for (const auto* const item : document_->tables(entry, "files")) {
       read_file(*item, package, url, path);

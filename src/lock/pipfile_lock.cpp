@@ -179,7 +179,7 @@ private:
       package.is_direct = true;
       add_path(package, *path);
     } else if (path) {
-      package.obstacle = "it is a path of sources";
+      set_directory(package, file_, *path);
     } else if (!package.version) {
       refuse(
           fmt::format("`{}` is not pinned by `==`", package.name), place,

@@ -123,7 +123,7 @@ private:
                         .revision = document_->text(*source, "reference"),
                         .subdirectory = document_->text(*source, "subdirectory").value_or("")});
       } else if (type == "directory") {
-        package.obstacle = "it is a directory of sources";
+        set_directory(package, document_->file(), where.value_or(""));
       } else if (type == "url") {
         url = where;
         package.is_direct = true;

@@ -87,7 +87,10 @@ private:
       if (path == project::parent_path(document_->file())) {
         return;  // the project itself
       }
-      package.obstacle = "it is a directory of sources";
+      set_directory(package, document_->file(), document_->required(*directory, "path"));
+      if (directory->contains("subdirectory")) {
+        package.obstacle = "it stands in a directory of its sources";
+      }
     } else if (const auto* const repository = document_->table(entry, "vcs")) {
       read_repository(*repository, package);
     } else if (const auto* const archive = document_->table(entry, "archive")) {

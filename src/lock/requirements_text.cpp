@@ -34,7 +34,8 @@ std::optional<std::string> obstacle_of(const LockedPackage& package) {
     return fmt::format("`{}` is a file of the project", printable(*in_tree->path));
   }
   if (package.source) {
-    return "it comes from version control";
+    return package.source->directory ? "it is a directory of sources"
+                                     : "it comes from version control";
   }
   if (!package.version || hashes_of(package).empty()) {
     return package.obstacle.value_or("the lock has no hash of it");

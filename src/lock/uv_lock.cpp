@@ -178,8 +178,10 @@ private:
     if (found.source.ends_with("=.\n") || source->contains("virtual")) {
       return;  // the project itself, or a member that is no package
     }
-    if (source->contains("editable") || source->contains("directory")) {
-      package.obstacle = "it is a directory of sources";
+    const auto directory =
+        source->contains("directory") ? in_source("directory") : in_source("editable");
+    if (directory) {
+      set_directory(package, document_->file(), *directory);
     } else if (source->contains("git")) {
       read_repository(in_source("git").value_or(""), package);
     }

@@ -194,6 +194,13 @@ std::optional<Lock> found_lock(Findings& findings, const Request& request, const
   return lock_for(request, locks.front());
 }
 
+bool has_packages_of_no_index(const std::string& file, std::string_view text) {
+  const auto format = lock_format(file).value();
+  const auto lines = split(text, '\n');
+  return std::any_of(lines.begin(), lines.end(),
+                     [&](const auto& line) { return is_of_no_index(format, trim(line)); });
+}
+
 std::vector<std::string> names_in_lock(std::string_view text) {
   constexpr std::string_view toml{"name = \""};
   std::vector<std::string> found;

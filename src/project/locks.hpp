@@ -33,6 +33,14 @@ std::optional<Lock> named_lock(Findings& findings, const Request& request);
 /// is told.
 std::optional<Lock> found_lock(Findings& findings, const Request& request, const Project& project);
 
+/// True when a look at the text of the lock at `file`, whose name is a lock's, shows a package that
+/// comes from elsewhere than an index.
+bool has_packages_of_no_index(const std::string& file, std::string_view text);
+
+/// The directories of sources that the text of the lock at `file` names, as paths of the tree, but
+/// for the lock's own and those outside of the tree; empty when it cannot be read.
+std::vector<std::string> directories_in_lock(const std::string& file, std::string_view text);
+
 /// The names (PEP 503) of the packages in the text of a lock, those that are not chosen among them.
 std::vector<std::string> names_in_lock(std::string_view text);
 

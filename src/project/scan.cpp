@@ -7,6 +7,7 @@
 #include "project/package.hpp"
 #include "project/project.hpp"
 #include "project/requirement_files.hpp"
+#include "project/requirement_inputs.hpp"
 #include "project/requirements.hpp"
 #include "project/requires_python.hpp"
 #include "project/started.hpp"
@@ -126,6 +127,19 @@ std::vector<std::string> paths_in_tree(const Request& request,
   return inside;
 }
 
+/// What a lock has built is read by the installation.
+void read_lock_directories(Findings& findings, Project& project) {
+  const auto text = project.lock ? findings.tree().read(project.lock->file) : std::string{};
+  if (!project.lock || !has_packages_of_no_index(project.lock->file, text)) {
+    return;
+  }
+  const RequirementInputs inputs{findings, project};
+  for (const auto& path : directories_in_lock(project.lock->file, text)) {
+    inputs.take(path, findings.follow(path), project.lock->file);
+  }
+  drop_covered_inputs(findings, project);
+}
+
 }  // namespace
 
 Project scan(const source::Tree& tree, const Request& request) {
@@ -146,6 +160,7 @@ Project scan(const source::Tree& tree, const Request& request) {
   project.requires_python = read_requires_python(findings);
   auto sources = find_requirements(findings, request, project);
   project.lock = std::move(sources.lock);
+  read_lock_directories(findings, project);
   read_requirements(findings, sources.files, project);
   read_extras(findings, request, sources.requirements, project);
   project.conda = std::move(sources.conda);

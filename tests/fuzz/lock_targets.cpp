@@ -2,6 +2,7 @@
 #include "lock/pins.hpp"
 #include "lock/readers.hpp"
 #include "lock/select.hpp"
+#include "project/locks.hpp"
 #include "python/tags.hpp"
 #include "support/locked.hpp"
 #include "support/memory_tree.hpp"
@@ -47,11 +48,39 @@ void check(const lock::LockedSet& set, const python::Interpreter& interpreter) {
   }
 }
 
-template <Reader reader>
-void read(std::string_view bytes) {
+/// The plan reads what is built, before the lock itself is read.
+void check_directories(const lock::LockedSet& set, const std::string& file, std::string_view text) {
+  const auto planned = project::directories_in_lock(file, text);
+  for (const auto& package : set.packages) {
+    if (package.source && package.source->directory &&
+        !std::binary_search(planned.begin(), planned.end(), *package.source->directory)) {
+      fail("`" + *package.source->directory + "` is built, and the plan knows nothing of it");
+    }
+  }
+}
+
+void read(Reader reader, const std::string& file, std::string_view bytes) {
   const auto interpreter = lock::debian_python();
   const lock::Target target{.interpreter = interpreter, .project = "mine"};
-  check(reader(bytes, "locks/file", target), interpreter);
+  const auto set = reader(bytes, file, target);
+  check(set, interpreter);
+  check_directories(set, file, bytes);
+}
+
+void pylock(std::string_view bytes) {
+  read(lock::read_pylock, "locks/pylock.toml", bytes);
+}
+
+void poetry_lock(std::string_view bytes) {
+  read(lock::read_poetry_lock, "locks/poetry.lock", bytes);
+}
+
+void pdm_lock(std::string_view bytes) {
+  read(lock::read_pdm_lock, "locks/pdm.lock", bytes);
+}
+
+void pipfile_lock(std::string_view bytes) {
+  read(lock::read_pipfile_lock, "locks/Pipfile.lock", bytes);
 }
 
 /// Byte 0 parts the lock from pyproject.toml.
@@ -64,7 +93,9 @@ void uv_lock(std::string_view bytes) {
       .groups = {"dev"},
       .project = "mine",
       .pyproject = std::string{bytes.substr(std::min(parted + 1, bytes.size()))}};
-  check(lock::read_uv_lock(bytes.substr(0, parted), "uv.lock", target), interpreter);
+  const auto set = lock::read_uv_lock(bytes.substr(0, parted), "uv.lock", target);
+  check(set, interpreter);
+  check_directories(set, "uv.lock", bytes.substr(0, parted));
 }
 
 /// The lines of a wheel's METADATA follow behind byte 0.
@@ -99,12 +130,8 @@ void wheel_name(std::string_view bytes) {
 }  // namespace
 
 std::vector<Target> lock_targets() {
-  return {{"pylock", read<lock::read_pylock>},
-          {"uv_lock", uv_lock},
-          {"poetry_lock", read<lock::read_poetry_lock>},
-          {"pdm_lock", read<lock::read_pdm_lock>},
-          {"pipfile_lock", read<lock::read_pipfile_lock>},
-          {"pins", pins},
+  return {{"pylock", pylock},        {"uv_lock", uv_lock},           {"poetry_lock", poetry_lock},
+          {"pdm_lock", pdm_lock},    {"pipfile_lock", pipfile_lock}, {"pins", pins},
           {"wheel_name", wheel_name}};
 }
 

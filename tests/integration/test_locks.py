@@ -5,6 +5,7 @@ import unittest
 
 import testbed
 from testbed import autopack, docker
+from test_sources import write_in_tree
 from test_wheels import digest, write_wheel
 
 ENTRY = """import json, counted, names.left, importlib.metadata as metadata
@@ -144,6 +145,38 @@ class Locks(unittest.TestCase):
         answer = self.build()
         self.assertIn('nothing of `pylock.toml` is installed', answer.err)
         self.assertEqual(docker('run', '--rm', answer.json()['uri']), 'trained')
+
+    def test_directories_are_built_as_requirements_that_name_them(self):
+        write_in_tree('nested', '0.3').rename(self.folder / 'lib')
+        self.write(train_py='import importlib.metadata as metadata, nested\n'
+                            'print(nested.MADE, metadata.distribution("nested").read_text("direct_url.json"))\n')
+        package = '[[packages]]\nname = "nested"\nversion = "0.1"\n[packages.directory]\npath = "lib"\n'
+        self.write(pylock_toml=self.pylock() + package)
+        told = []
+        for flags in (['--lock=pylock.toml'], ['--lock=uv.lock'], ['--lock=poetry.lock'], ['--lock=pdm.lock'], ['--lock=Pipfile.lock']):
+            answer = self.build(*flags)
+            told.append(docker('run', '--rm', answer.json()['uri']))
+            self.assertEqual('from `lib`, a directory of sources' in answer.err, len(told) == 1)
+            self.write(
+                uv_lock=self.uv_lock().replace('[{ name = "counted" }]', '[{ name = "counted" }, { name = "nested" }]')
+                + '[[package]]\nname = "nested"\nversion = "0.1"\nsource = { editable = "lib" }\n',
+                poetry_lock='[[package]]\nname = "nested"\nversion = "0.1"\ngroups = ["main"]\nfiles = []\n\n[package.source]\n'
+                            'type = "directory"\nurl = "lib"\n\n[metadata]\nlock-version = "2.1"\npython-versions = "*"\n',
+                pdm_lock='[metadata]\nstrategy = ["inherit_metadata"]\nlock_version = "4.5.0"\n\n'
+                         '[[package]]\nname = "nested"\nversion = "0.1"\npath = "./lib"\ngroups = ["default"]\n',
+                Pipfile_lock=json.dumps({'_meta': {'pipfile-spec': 6, 'requires': {}, 'sources': []},
+                                         'default': {'nested': {'editable': True, 'path': './lib'}}, 'develop': {}}, indent=4))
+        self.assertEqual(len({*told}), 1, told)
+        self.assertIn('{"dir_info": {}, "url": "file:///mnt/lib"}', told[0])
+        (self.folder / 'lib' / 'more.txt').write_text('x')
+        self.assertNotEqual(docker('run', '--rm', self.build('--lock=uv.lock').json()['uri']), told[0])
+        answer = self.build('--engine=docker', '--no-cache', '--lock=pylock.toml', status=2)
+        self.assertIn('pip cannot install `nested` by a hash: it is a directory of sources', answer.err)
+        self.assertIn('--engine=auto', answer.err)
+        (self.folder / 'lib').rename(self.folder / 'other')
+        answer = self.build('--lock=pylock.toml', status=2)
+        self.assertIn('`lib` does not exist', answer.err)
+        self.assertIn('from: pylock.toml', answer.err)
 
     def test_is_explained_and_its_change_told(self):
         self.write(uv_lock=self.uv_lock())

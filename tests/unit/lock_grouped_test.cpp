@@ -107,7 +107,7 @@ TEST_CASE("poetry.lock knows more sources than an index") {
   CHECK(set.packages[2].is_direct);
   CHECK(set.packages[3].source ==
         LockedSource{.repository = "https://host.example/d", .commit = commit, .revision = "main"});
-  CHECK(set.packages[4].obstacle == "it is a directory of sources");
+  CHECK(set.packages[4].obstacle == "its directory is the project's own, or lies outside of it");
 }
 
 TEST_CASE("a poetry.lock that leaves the choice to Poetry is refused") {
@@ -232,7 +232,7 @@ TEST_CASE("Pipfile.lock says which packages are taken") {
   CHECK(pipfile(text, {.groups = {"dev"}}).packages[4].index == "https://index.example/simple");
   CHECK(set.packages[2].obstacle ==
         "it comes from version control, and `0f` is not the full name of a commit");
-  CHECK(set.packages[3].obstacle == "it is a path of sources");
+  CHECK(set.packages[3].source == LockedSource{.directory = "lib"});
   CHECK(set.packages[4].files[0].url == "https://files.example/w-1-py3-none-any.whl");
   CHECK(summary(pipfile(text, {.groups = {"dev", "docs"}})) == "a-b[x-y]==1.0 c==2 g l t==3 w");
   CHECK(refusal([&] { pipfile(text, {.groups = {"tests"}}); }) ==

@@ -112,7 +112,7 @@ TEST_CASE("pylock.toml names files in several ways") {
                                                .subdirectory = "x/y"});
   CHECK(set.packages[5].obstacle ==
         "it comes from version control by a URL with a login, a query or a variable");
-  CHECK(set.packages[6].obstacle == "it is a directory of sources");
+  CHECK(set.packages[6].source == LockedSource{.directory = "lib"});
   CHECK(set.packages[7].files[0].path == "locks/wheels/f-1-py3-none-any.whl");
   CHECK_FALSE(set.packages[7].is_direct);
   CHECK(set.packages[8].obstacle == "its file lies outside of the working directory");

@@ -186,3 +186,31 @@ TEST_CASE("locks are found in the order of preference and read by their names") 
   CHECK(refusal([&] { read_lock(tree, "lock", {.interpreter = interpreter}); }) ==
         "`lock` is not the name of a lock");
 }
+
+TEST_CASE("the directories that a lock has built are found before it is read") {
+  using autopack::project::directories_in_lock;
+  using Directories = std::vector<std::string>;
+  CHECK(directories_in_lock(
+            "locks/pylock.toml",
+            "packages = [{directory = {path = '../b'}}, {directory = {path = '.'}}, "
+            "{directory = {path = '/b'}}, {directory = {path = '../../b'}}, 1, "
+            "{directory = {path = 'a'}}, {directory = 'c'}]") == Directories{"b", "locks/a"});
+  CHECK(directories_in_lock("uv.lock",
+                            "package = [{source = {editable = 'b'}}, {source = {directory = 'a'}}, "
+                            "{source = {virtual = 'c'}}, {source = {editable = '.'}}]") ==
+        Directories{"a", "b"});
+  CHECK(directories_in_lock("poetry.lock",
+                            "package = [{source = {type = 'directory', url = 'a'}}, "
+                            "{source = {type = 'file', url = 'b'}}]") == Directories{"a"});
+  CHECK(directories_in_lock("pdm.lock",
+                            "package = [{path = './a'}, {path = './b-1-py3-none-any.whl'}]") ==
+        Directories{"a"});
+  CHECK(directories_in_lock("Pipfile.lock",
+                            R"({"default": {"x": {"path": "./a"}, "y": {"git": "g", "path": "b"}},
+                                "develop": {"z": {"path": "."}}, "_meta": 1})") ==
+        Directories{"a"});
+  for (const char* file : {"pylock.toml", "uv.lock", "Pipfile.lock", "other"}) {
+    CHECK(directories_in_lock(file, "[").empty());
+    CHECK(directories_in_lock(file, "package = 1\npackages = 1").empty());
+  }
+}

@@ -165,9 +165,9 @@ TEST_CASE("uv.lock knows more sources than an index") {
           "\"https://files.example/u-1-py3-none-any.whl\", hash = \"" +
               sha256_of('c') + "\" }]\n[package.metadata]\n") +
       package("v", "1", "source = { virtual = \"libs/v\" }\n[package.metadata]\n"));
-  CHECK(summary(set) == "d==1 e==1 f==1 g==1 p==1 s==1 u==1");
-  CHECK(set.packages[0].obstacle == "it is a directory of sources");
-  CHECK(set.packages[1].obstacle == "it is a directory of sources");
+  CHECK(summary(set) == "d e f==1 g==1 p==1 s==1 u==1");
+  CHECK(set.packages[0].source == LockedSource{.directory = "libs/d"});
+  CHECK(set.packages[1].source == LockedSource{.directory = "libs/e"});
   CHECK(set.packages[2].files[0].path == "wheels/f-1-py3-none-any.whl");
   CHECK_FALSE(set.packages[2].index);
   CHECK(set.packages[3].source == LockedSource{.repository = "https://host.example/g",
@@ -192,8 +192,8 @@ TEST_CASE("a workspace without a project has what its members and its manifest n
               "source = { editable = \"two\" }\ndependencies = [{ name = \"x\" }]\n"
               "[package.metadata]\n") +
       package("x", "1") + package("ruff", "1");
-  CHECK(summary(read(head + members)) == "two==1 x==1");
-  CHECK(summary(read(head + members, {.groups = {"dev"}})) == "ruff==1 two==1 x==1");
+  CHECK(summary(read(head + members)) == "two x==1");
+  CHECK(summary(read(head + members, {.groups = {"dev"}})) == "ruff==1 two x==1");
   CHECK(summary(read(head +
                      "\n[manifest]\nrequirements = [{ name = \"x\", specifier = \">=1\", "
                      "extras = [\"y\"] }]\n" +

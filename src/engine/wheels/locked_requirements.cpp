@@ -34,8 +34,11 @@ lock::Target target_of(const packaging::Packaging& work, const python::Interpret
 }
 
 /// `error` with the way round the lock as a further remedy.
-[[noreturn]] void throw_with_way_round(const Error& error) {
+[[noreturn]] void throw_with_way_round(const Error& error, const std::string& other_way = "") {
   auto problems = error.as_problems();
+  if (!other_way.empty()) {
+    problems.back().hints.push_back(other_way);
+  }
   problems.back().hints.emplace_back(without_lock);
   throw_if_errors(problems, error.kind());
   throw error;
@@ -79,7 +82,9 @@ LockedRequirements locked_requirements(Services& services, const packaging::Pack
     }
     return result;
   } catch (const Error& error) {
-    throw_with_way_round(error);
+    throw_with_way_round(error, work.request().engine == packaging::Engine::docker
+                                    ? "`--engine=auto` needs no hash of what it builds into wheels"
+                                    : "");
   }
 }
 

@@ -71,8 +71,10 @@ SourcesOfSet sources_of(const packaging::Packaging& work,
                          .name = directory,
                          .directory = directory});
     } else {
-      sources.obstacles.push_back(fmt::format("{}: `{}` is reached by a symbolic link",
-                                              package.place, printable(directory)));
+      const bool is_there = work.plan().working_directory().find(directory).has_value();
+      sources.obstacles.push_back(
+          fmt::format("{}: `{}` {}", package.place, printable(directory),
+                      is_there ? "is reached by a symbolic link" : "does not exist"));
     }
   }
   return sources;
