@@ -258,6 +258,16 @@ class Sources(unittest.TestCase):
         answer = self.build('--engine=direct', env=env, status=1)
         self.assertIn('requirements.txt:5: `--no-binary` asks for a source distribution of `third` 3.0', answer.err)
 
+    def test_an_option_that_hides_files_is_named(self):
+        # What builds `timed` is there as a wheel only.
+        self.require('--no-binary :all:', 'timed==1.0')
+        answer = self.build(status=2)
+        self.assertIn('requirements.txt:2: could not build `timed` 1.0', answer.err)
+        self.assertIn('`--no-binary :all:` (requirements.txt:1) holds for what builds need, too', answer.err)
+        self.require('timed==1.0', '--only-binary :all:')
+        answer = self.build(status=2)
+        self.assertIn('`--only-binary :all:` in `requirements.txt` line 2 leaves files of the index out', answer.err)
+
     def test_an_extra_package_beside_pins(self):
         package = write_sources('beside', '0.1')
         self.require('plain==1.0')

@@ -49,6 +49,15 @@ std::string options_text(const project::Project& project) {
   return text;
 }
 
+/// Where `--no-binary` names all packages, so that what a build needs is built as well.
+const project::ListedOption* option_for_all(const project::Project& project) {
+  const auto& options = project.listed_options;
+  const auto found = std::find_if(options.begin(), options.end(), [](const auto& option) {
+    return option.name == "--no-binary" && option.value.find(":all:") != std::string::npos;
+  });
+  return found == options.end() ? nullptr : &*found;
+}
+
 /// One source on its way to a wheel.
 class WheelBuilding {
 public:
@@ -189,7 +198,17 @@ BuildWheel build_wheels_with(Services& services, const Packaging& work) {
                                     source.title, source.kind),
                         [&] {
                           sweep_leftovers(services.environment.cache_directory() / "source.tar");
-                          return WheelBuilding{services, work, source}.run(wheel);
+                          try {
+                            return WheelBuilding{services, work, source}.run(wheel);
+                          } catch (Error& error) {
+                            if (const auto* const option = option_for_all(work.scanned().project)) {
+                              error.hint(fmt::format(
+                                  "`--no-binary {}` ({}) holds for what builds need, too: name "
+                                  "packages in its place",
+                                  printable(option->value), option->origin));
+                            }
+                            throw;
+                          }
                         });
   };
 }
