@@ -72,8 +72,15 @@ struct Branch {
   bool has_code{false};
 };
 
+std::vector<const ContextEntry*> pointers_to(std::span<const ContextEntry> entries) {
+  std::vector<const ContextEntry*> pointers(entries.size());
+  std::transform(entries.begin(), entries.end(), pointers.begin(),
+                 [](const ContextEntry& entry) { return &entry; });
+  return pointers;
+}
+
 /// The largest branches that weigh much and hold no code.
-std::vector<Branch> heavy_branches(std::span<const ContextEntry> walked) {
+std::vector<Branch> heavy_branches(std::span<const ContextEntry* const> walked) {
   std::vector<Branch> open;
   std::vector<Branch> heavy;
   const auto close = [&](std::size_t end) {
@@ -91,8 +98,8 @@ std::vector<Branch> heavy_branches(std::span<const ContextEntry> walked) {
     }
   };
   for (std::size_t i = 0; i < walked.size(); ++i) {
-    const ContextEntry& entry = walked[i];
-    while (!open.empty() && !is_below(entry.path, walked[open.back().at].path)) {
+    const ContextEntry& entry = *walked[i];
+    while (!open.empty() && !is_below(entry.path, walked[open.back().at]->path)) {
       close(i);
     }
     if (entry.type == source::EntryType::directory) {
@@ -146,22 +153,30 @@ void drop_named(std::vector<Branch>& branches,
   }
 }
 
+/// Whether a walk that enters each directory before it goes on comes to `a` before `b`: as bytes
+/// compare, but that a slash is before every other byte.
+bool is_walked_before(const ContextEntry* a, const ContextEntry* b) {
+  const auto [at, other] =
+      std::mismatch(a->path.begin(), a->path.end(), b->path.begin(), b->path.end());
+  if (at == a->path.end() || other == b->path.end()) {
+    return other != b->path.end();
+  }
+  return *other != '/' &&
+         (*at == '/' || static_cast<unsigned char>(*at) < static_cast<unsigned char>(*other));
+}
+
 /// What directories hold right behind them; nothing when all of it together is not much.
-std::vector<ContextEntry> as_walked(const std::vector<ContextEntry>& code) {
+std::vector<const ContextEntry*> as_walked(const std::vector<ContextEntry>& code) {
   const auto size = std::accumulate(
       code.begin(), code.end(), std::uint64_t{0},
       [](std::uint64_t sum, const ContextEntry& entry) { return sum + entry.size; });
   if (size <= much) {
     return {};
   }
-  std::vector<ContextEntry> entries{code};
-  const auto is_before = [](char a, char b) {
-    return b != '/' && (a == '/' || static_cast<unsigned char>(a) < static_cast<unsigned char>(b));
-  };
-  std::stable_sort(entries.begin(), entries.end(), [&](const auto& a, const auto& b) {
-    return std::lexicographical_compare(a.path.begin(), a.path.end(), b.path.begin(), b.path.end(),
-                                        is_before);
-  });
+  auto entries = pointers_to(code);
+  if (!std::is_sorted(entries.begin(), entries.end(), is_walked_before)) {
+    std::stable_sort(entries.begin(), entries.end(), is_walked_before);
+  }
   return entries;
 }
 
@@ -182,7 +197,7 @@ FoundBallast find_ballast(std::span<const ContextEntry> walked,
                           const PlacedTree& place,
                           const source::Selection& selection) {
   FoundBallast found;
-  auto branches = heavy_branches(walked);
+  auto branches = heavy_branches(pointers_to(walked));
   std::erase_if(branches, [&](const Branch& branch) {
     return selection.was_asked_for(place.path_of(walked[branch.at]));
   });
@@ -220,7 +235,7 @@ Problems weight_advice(const Plan& plan) {
   std::vector<std::pair<std::uint64_t, Problem>> told;
   std::vector<bool> covered(entries.size());
   for (const Branch& branch : branches) {
-    const std::string& path = entries[branch.at].path;
+    const std::string& path = entries[branch.at]->path;
     told.emplace_back(branch.size,
                       heavy(fmt::format("`{}/`, {} file{} and no code,", printable(path),
                                         branch.files, branch.files == 1 ? "" : "s"),
@@ -229,7 +244,7 @@ Problems weight_advice(const Plan& plan) {
               covered.begin() + static_cast<std::ptrdiff_t>(branch.end), true);
   }
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    const ContextEntry& entry = entries[i];
+    const ContextEntry& entry = *entries[i];
     if (entry.size > much && !covered[i]) {
       told.emplace_back(entry.size,
                         heavy(fmt::format("`{}`", printable(entry.path)), entry.size, entry.path));
