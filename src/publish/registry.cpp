@@ -19,9 +19,9 @@ using packaging::Packaging;
 /// Asking for less than this costs more than sending it.
 constexpr std::uint64_t not_worth_a_question{256'000};
 
+/// Registries write a blob down before they answer, which is time for others. More would need more
+/// memory: a layer that is made while it is sent holds up to 25 MB.
 constexpr std::size_t connections{4};
-/// Layers that are compressed while they are sent need memory, and use all cores each.
-constexpr std::size_t connections_for_streams{2};
 
 class PushProgress {
 public:
@@ -182,7 +182,7 @@ private:
     PushProgress progress{*services_.reporter, std::move(steps)};
     auto pushed = registry::push_blobs(
         target_, blobs, [&](std::size_t index, std::uint64_t bytes) { progress(index, bytes); },
-        all_known ? connections : connections_for_streams);
+        connections);
     progress.end(pushed);
     for (std::size_t i = 0; i < places.size(); ++i) {
       merge(sent_[places[i]], pushed[i]);

@@ -52,11 +52,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.close_connection = True
 
 
+class ThreadingServer(http.server.ThreadingHTTPServer):
+    # A connection beyond those that may wait, of which there are 5 otherwise, is tried again after a whole second.
+    request_queue_size = 128
+
+
 class Server:
     """Serves by `handler`, a class, until close()."""
 
     def __init__(self, handler, port=0, tls=None):
-        self._server = http.server.ThreadingHTTPServer(('127.0.0.1', port), handler)
+        self._server = ThreadingServer(('127.0.0.1', port), handler)
         self._server.daemon_threads = True
         self._server.handle_error = lambda *_: None  # a client that went away
         if tls:
