@@ -1,9 +1,10 @@
 """Fuzzes the parsers of what strangers write, under the address and undefined behaviour sanitizers.
 
-    run.py BUILD [--seconds N] [--jobs N] [--seed N] [TARGET...]
+    run.py BUILD [--seconds N] [--until-quiet] [--jobs N] [--seed N] [TARGET...]
 
 BUILD is a directory of `meson setup -Dfuzz=true` made with clang. Each target runs for N seconds (5), starting from
-its small corpus, with limits on memory and on the time of one input. What breaks a target is kept below
+its small corpus, with limits on memory and on the time of one input; with --until-quiet it goes on in rounds of N
+seconds until one reaches no new code, for an hour at most. What breaks a target is kept below
 BUILD/fuzz/TARGET/; once mended, it belongs into tests/fuzz/corpus/TARGET/. The last line is `N passed, N failed`.
 """
 
@@ -23,9 +24,22 @@ LONGEST_INPUT = 16384
 # libgit2 1.5 forgets much of what it has when it fails.
 LEAKY = 'git_'
 DONE = re.compile(r'Done (\d+) runs')
+COVERED = re.compile(r' cov: (\d+) ')
+LONGEST = 3600
 
 
-def run_target(binary, name, seconds, seed):
+def run_rounds(binary, name, seconds, seed, until_quiet):
+    """Good or not, runs, seconds, and what was said last."""
+    covered = runs = spent = 0
+    while True:
+        good, more, said = run_round(binary, name, seconds, seed + spent if seed else 0)
+        before, covered = covered, max([covered, *map(int, COVERED.findall(said))])
+        runs, spent = runs + more, spent + seconds
+        if not good or not until_quiet or covered == before or spent >= LONGEST:
+            return name, good, runs, spent, said
+
+
+def run_round(binary, name, seconds, seed):
     folder = binary.parents[2] / 'fuzz' / name
     found = folder / 'corpus'
     scratch = folder / 'scratch'
@@ -52,7 +66,7 @@ def run_target(binary, name, seconds, seed):
     except subprocess.TimeoutExpired as error:
         said, status = (error.stdout or b'').decode(errors='replace'), 'none: it did not end'
     runs = DONE.search(said)
-    return name, status == 0 and runs is not None, int(runs.group(1)) if runs else 0, said
+    return status == 0 and runs is not None, int(runs.group(1)) if runs else 0, said
 
 
 def main():
@@ -60,6 +74,7 @@ def main():
     parser.add_argument('build', type=pathlib.Path)
     parser.add_argument('targets', nargs='*')
     parser.add_argument('--seconds', type=int, default=5)
+    parser.add_argument('--until-quiet', action='store_true')
     parser.add_argument('--jobs', type=int, default=os.cpu_count() or 1)
     parser.add_argument('--seed', type=int, default=0, help='0: another one each time')
     arguments = parser.parse_intermixed_args()
@@ -72,10 +87,11 @@ def main():
     shutil.rmtree(arguments.build / 'fuzz', ignore_errors=True)
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        running = [pool.submit(run_target, binary, name, arguments.seconds, arguments.seed) for name in targets]
+        running = [pool.submit(run_rounds, binary, name, arguments.seconds, arguments.seed, arguments.until_quiet)
+                   for name in targets]
         for future in concurrent.futures.as_completed(running):
-            name, good, runs, said = future.result()
-            print(f'{"ok" if good else "FAILED":6} {name}: {runs} runs', flush=True)
+            name, good, runs, spent, said = future.result()
+            print(f'{"ok" if good else "FAILED":6} {name}: {runs} runs in {spent} s', flush=True)
             if not good:
                 failed += 1
                 print('\n'.join(said.splitlines()[-60:]), flush=True)
