@@ -13,6 +13,12 @@ namespace {
 
 constexpr std::size_t largest_lock{std::size_t{32} << 20U};
 
+/// `path`, which is a directory's where its name is no archive's.
+std::optional<std::string> unless_archive(std::optional<std::string> path) {
+  return path && is_archive_name(path->substr(path->rfind('/') + 1)) ? std::nullopt
+                                                                     : std::move(path);
+}
+
 /// The directory that a package of `format` is built from, as it stands in the lock.
 std::optional<std::string> directory_of(LockFormat format, const toml::table& package) {
   const auto& source = package["source"];
@@ -24,7 +30,7 @@ std::optional<std::string> directory_of(LockFormat format, const toml::table& pa
     case LockFormat::poetry:
       return source["type"].value<std::string>() == "directory" ? source["url"].value<std::string>()
                                                                 : std::nullopt;
-    case LockFormat::pdm: return package["path"].value<std::string>();
+    case LockFormat::pdm: return unless_archive(package["path"].value<std::string>());
     case LockFormat::pipfile: break;
   }
   return std::nullopt;
@@ -54,7 +60,10 @@ std::vector<std::string> directories_in_pipfile(std::string_view text) {
   for (const auto& group : document.is_object() ? document : nlohmann::json::object()) {
     for (const auto& package : group.is_object() ? group : nlohmann::json::object()) {
       if (package.is_object() && !package.contains("git")) {
-        found.push_back(text_at(package, package.contains("file") ? "file" : "path"));
+        if (auto path =
+                unless_archive(text_at(package, package.contains("file") ? "file" : "path"))) {
+          found.push_back(std::move(*path));
+        }
       }
     }
   }
@@ -75,8 +84,7 @@ std::vector<std::string> directories_in_lock(const std::string& file, std::strin
     const auto place = path.starts_with('/') || path.find("://") != std::string::npos
                            ? std::nullopt
                            : source::normalise(join_path(parent_path(file), path));
-    if (!path.empty() && place && !place->empty() && *place != parent_path(file) &&
-        !is_archive_name(*place)) {
+    if (!path.empty() && place && !place->empty() && *place != parent_path(file)) {
       directories.push_back(*place);
     }
   }
