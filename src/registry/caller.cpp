@@ -212,10 +212,12 @@ http::Response Caller::send(const http::Request& request) {
   }
 }
 
-bool Caller::pause(const http::Attempt& attempt) const {
+bool Caller::pause(const http::Attempt& attempt, int more_tries) const {
+  http::RetryLimits limits = options_.retries;
+  limits.attempts += more_tries;
   std::random_device device;
   const double random = std::uniform_real_distribution<>{}(device);
-  const auto delay = http::retry_delay(attempt, random, std::time(nullptr), options_.retries);
+  const auto delay = http::retry_delay(attempt, random, std::time(nullptr), limits);
   if (delay) {
     options_.sleep(*delay);
   }

@@ -20,6 +20,8 @@ constexpr std::uint64_t worth_resuming = 1U << 20U;
 constexpr std::uint64_t one_piece = 60'000;
 /// Registries that copy a large blob to their storage before they answer take their time.
 constexpr std::chrono::seconds stall_timeout{300};
+/// For a registry that took a part and is not reached any more: it restarts, and much may be sent.
+constexpr int more_tries = 2;
 
 http::Request streaming_request(std::string what, std::string method, std::string url) {
   return {.what = std::move(what),
@@ -66,7 +68,8 @@ public:
         return once();
       } catch (const http::TransportError& error) {
         attempt.reason = error.reason();
-        if (!caller_.pause(attempt)) {
+        const bool restarts = sent_ > 0 && error.reason() == http::TransportError::Reason::connect;
+        if (!caller_.pause(attempt, restarts ? more_tries : 0)) {
           if (has_arrived()) {
             return result(true);
           }
@@ -156,7 +159,13 @@ private:
       return false;
     }
     const http::Request request = blob_question(caller_, *digest_);
-    return blob_exists(caller_, request, caller_.try_once(request));
+    const http::Response response = caller_.try_once(request);
+    // A registry that was killed while it stored the blob may never tell of it again, until it is
+    // stored anew.
+    if (response.status == 500 && std::exchange(failed_to_tell_, true)) {
+      return false;
+    }
+    return blob_exists(caller_, request, response);
   }
 
   /// True when the blob was mounted.
@@ -287,6 +296,7 @@ private:
   bool begun_;  ///< by begin_upload: what refuses it may be of then
   bool renewed_{false};
   bool made_{false};
+  bool failed_to_tell_{false};  ///< whether the blob exists
   std::optional<Digest> digest_{};
   std::uint64_t size_{0};
   std::string location_;

@@ -8,7 +8,6 @@ wheels are unpacked by GNU tar, by Python and by the engine, and compared too.
 """
 
 import argparse
-import gzip
 import hashlib
 import importlib.metadata
 import io
@@ -27,6 +26,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'support
 sys.dont_write_bytecode = True
 
 import odd_wheels  # noqa: E402
+import stored_image  # noqa: E402
 from odd_wheels import File, Wheel  # noqa: E402
 
 COUNT = 200
@@ -174,7 +174,7 @@ def unpack_by_python(layers, to):
 
 def unpack_by_engine(layers, to):
     """Loads an image of the layers into the engine, and unpacks what a container of it has."""
-    diff_ids = ['sha256:' + hashlib.sha256(gzip.decompress(layer.read_bytes())).hexdigest() for layer in layers]
+    diff_ids = ['sha256:' + hashlib.sha256(stored_image.inflated(layer.read_bytes())).hexdigest() for layer in layers]
     configuration = json.dumps({'architecture': 'amd64', 'os': 'linux', 'config': {},
                                 'rootfs': {'type': 'layers', 'diff_ids': diff_ids}}).encode()
     name = 'autopack-tests/wheels:1'
@@ -212,7 +212,7 @@ def in_layers(binary, folder, environment, questions, expected):
             path, digest, diff_id, *_ = line.split('\t') if '\t' in line else ('', '', '')
             content = pathlib.Path(path).read_bytes() if path else b''
             if not path or digest != 'sha256:' + hashlib.sha256(content).hexdigest() or \
-                    diff_id != 'sha256:' + hashlib.sha256(gzip.decompress(content)).hexdigest():
+                    diff_id != 'sha256:' + hashlib.sha256(stored_image.inflated(content)).hexdigest():
                 yield f'a layer is not what is told of it: {line}'
         unpack([pathlib.Path(line.split('\t')[0]) for line in told], to)
         for difference in differences(environment.files(expected), environment.files(to)):

@@ -119,6 +119,64 @@ TEST_CASE("a blob whose last answers were lost is asked for before the push fail
   CHECK(other_connection);
 }
 
+TEST_CASE("a blob that the registry cannot tell of is sent anew") {
+  std::atomic<int> puts{0};
+  std::atomic<int> looks{0};
+  Peer peer{.server = LoopbackServer{[&](const ReceivedRequest& request) {
+              if (request.method == "POST") {
+                return begin_at("/up");
+              }
+              if (request.method == "PUT") {
+                // Twice, for libcurl tries once more by itself on another connection.
+                return ++puts < 3 ? Reply{.drop = true} : Reply{.status = 201};
+              }
+              return Reply{.status = ++looks > 1 ? 500 : 404};
+            }}};
+  CHECK(peer.push("content") == "sent");
+  CHECK(puts == 3);
+  CHECK(looks == 3);
+}
+
+TEST_CASE("a blob that a registry could never tell of is sent too") {
+  std::atomic<int> puts{0};
+  Peer peer{.server = LoopbackServer{[&](const ReceivedRequest& request) {
+              if (request.method == "POST") {
+                return begin_at("/up");
+              }
+              puts += request.method == "PUT" ? 1 : 0;
+              return Reply{.status = request.method == "PUT" ? 201 : 500};
+            }}};
+  CHECK(peer.push("content") == "sent");
+  CHECK(puts == 1);
+}
+
+TEST_CASE("a registry that is gone within an upload is waited for longer than one never reached") {
+  auto server = std::make_unique<LoopbackServer>([](const ReceivedRequest& request) {
+    return request.method == "POST" ? begin_at("/up")
+                                    : Reply{.status = 404, .drop = request.method == "PUT"};
+  });
+  const std::string host = fmt::format("127.0.0.1:{}", server->port());
+  const std::unique_ptr<http::Client> client = http::make_client({});
+  const CredentialSource credentials{};
+  const std::string bytes(3'000'000, 'x');
+  const image::Descriptor known{.digest = sha256(bytes), .size = bytes.size()};
+  const auto pauses = [&] {
+    int count = 0;
+    const auto end_server = [&](std::chrono::milliseconds) {
+      ++count;
+      server.reset();
+    };
+    CHECK_THROWS_AS(
+        make_repository(host, "team/app", Access::push,
+                        {.client = client.get(), .credentials = credentials, .sleep = end_server})
+            ->push_blob({.known = known, .open = source_of(bytes)}, {}),
+        http::TransportError);
+    return count;
+  };
+  const int within = pauses();
+  CHECK(pauses() < within);
+}
+
 TEST_CASE("a manifest whose blobs the registry does not see yet is put again") {
   std::atomic<int> puts{0};
   Peer peer{.server = LoopbackServer{[&](const ReceivedRequest& request) {
