@@ -6,22 +6,29 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <vector>
+
 namespace autopack::engine {
 
 namespace {
 
+/// The requirement between the last `sign` and the end of its line, without who asks for it; none
+/// when it is not there.
+std::optional<std::string> requirement_behind(std::string_view log, std::string_view sign) {
+  const auto at = log.rfind(sign);
+  if (at == std::string_view::npos) {
+    return std::nullopt;
+  }
+  const auto rest = log.substr(at + sign.size());
+  const auto line = rest.substr(0, rest.find('\n'));
+  return non_empty(std::string{trim(line.substr(0, line.find(" (from ")))});
+}
+
 /// What pip found no version of: `nosuch==1`; none when the log does not say so.
 std::optional<std::string> missing_requirement(std::string_view log) {
-  for (const std::string_view sign :
-       {"No matching distribution found for ", "satisfies the requirement "}) {
-    const auto at = log.rfind(sign);
-    if (at != std::string_view::npos) {
-      const auto rest = log.substr(at + sign.size());
-      const auto line = rest.substr(0, rest.find('\n'));
-      return non_empty(std::string{trim(line.substr(0, line.find(" (from ")))});
-    }
-  }
-  return std::nullopt;
+  auto missing = requirement_behind(log, "No matching distribution found for ");
+  return missing ? missing : requirement_behind(log, "satisfies the requirement ");
 }
 
 /// The rest of the line behind the first `sign`, up to a comma or a bracket; none when nothing is
@@ -45,10 +52,14 @@ std::string distribution(std::string_view requirement) {
   return name;
 }
 
-/// Where the project asks for `requirement`; none when something it depends on does.
-std::optional<std::string> asked_in(const std::string& requirement,
-                                    const plan::ReadablePlan& plan) {
-  const std::string name = distribution(requirement);
+struct RequirementLine {
+  std::string text{};
+  std::string place{};  ///< "`requirements.txt` line 2"
+};
+
+/// The lines of the requirement files of `plan`.
+std::vector<RequirementLine> requirement_lines(const plan::ReadablePlan& plan) {
+  std::vector<RequirementLine> found;
   for (const auto& entry : plan.dependencies.inputs) {
     const bool text = entry.path.ends_with(".txt") || entry.path.ends_with(".in");
     if (!text || entry.type != source::EntryType::file || entry.tree >= plan.trees.size()) {
@@ -56,9 +67,20 @@ std::optional<std::string> asked_in(const std::string& requirement,
     }
     const auto lines = split(plan.read(entry), '\n');
     for (std::size_t i = 0; i < lines.size(); ++i) {
-      if (distribution(lines[i]) == name) {
-        return fmt::format("`{}` line {}", entry.path, i + 1);
-      }
+      found.push_back(
+          {std::string{trim(lines[i])}, fmt::format("`{}` line {}", entry.path, i + 1)});
+    }
+  }
+  return found;
+}
+
+/// Where the project asks for `requirement`; none when something it depends on does.
+std::optional<std::string> asked_in(const std::string& requirement,
+                                    const plan::ReadablePlan& plan) {
+  const std::string name = distribution(requirement);
+  for (const auto& line : requirement_lines(plan)) {
+    if (distribution(line.text) == name) {
+      return line.place;
     }
   }
   for (const auto& given : plan.dependencies.requirements) {
@@ -69,42 +91,26 @@ std::optional<std::string> asked_in(const std::string& requirement,
   return std::nullopt;
 }
 
-/// The option of a requirements file that may hide files of an index from pip; none without one.
-std::optional<std::string> hiding_option(const plan::ReadablePlan& plan) {
-  for (const auto& entry : plan.dependencies.inputs) {
-    if (!entry.path.ends_with(".txt") || entry.type != source::EntryType::file ||
-        entry.tree >= plan.trees.size()) {
+/// Whether `option`, a line of a requirements file, makes pip pass over files of `requirement`.
+bool hides_files(std::string_view option, const std::string& requirement) {
+  for (const std::string_view name : {"--only-binary", "--no-binary"}) {
+    if (!option.starts_with(name)) {
       continue;
     }
-    const auto lines = split(plan.read(entry), '\n');
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-      const auto line = trim(lines[i]);
-      if (line.starts_with("--only-binary") || line.starts_with("--no-binary")) {
-        return fmt::format("`{}` in `{}` line {} leaves files of the index out", printable(line),
-                           entry.path, i + 1);
-      }
-    }
+    const auto value = option.substr(name.size(), option.find(" #") - name.size());
+    const auto names =
+        split(value.substr(std::min(value.find_first_not_of(" ="), value.size())), ',');
+    return std::any_of(names.begin(), names.end(), [&](const auto& one) {
+      return trim(one) == ":all:" || distribution(one) == distribution(requirement);
+    });
   }
-  return std::nullopt;
+  return false;
 }
 
 /// The project's place for `requirement` as it ends a sentence.
 std::string place_text(const std::string& requirement, const plan::ReadablePlan* plan) {
   const auto place = plan == nullptr ? std::nullopt : asked_in(requirement, *plan);
   return place ? fmt::format(", asked for in {}", *place) : "";
-}
-
-/// The requirement that pip took up last; none when it took up none.
-std::optional<std::string> collected(std::string_view log) {
-  constexpr std::string_view sign{"Collecting "};
-  const auto at = log.rfind(sign);
-  if (at == std::string_view::npos) {
-    return std::nullopt;
-  }
-  const auto rest = log.substr(at + sign.size());
-  const auto line = rest.substr(0, rest.find('\n'));
-  const auto name = trim(line.substr(0, line.find(" (from ")));
-  return name.empty() ? std::nullopt : std::optional{std::string{name}};
 }
 
 }  // namespace
@@ -122,8 +128,10 @@ std::optional<std::string> pip_complaint(std::string_view log, const plan::Reada
   }
   for (const std::string_view sign : {"ERROR: Cannot find command 'git'", " git clone "}) {
     const auto at = log.find(sign);
-    if (const auto name =
-            at == std::string_view::npos ? std::nullopt : collected(log.substr(0, at))) {
+    // The one that pip took up last.
+    if (const auto name = at == std::string_view::npos
+                              ? std::nullopt
+                              : requirement_behind(log.substr(0, at), "Collecting ")) {
       return fmt::format("git cannot fetch `{}`{}", printable(redact_credentials(*name)),
                          place_text(*name, plan));
     }
@@ -144,7 +152,14 @@ std::optional<std::string> backend_complaint(std::string_view log) {
 }
 
 std::optional<std::string> pip_hint(std::string_view log, const plan::ReadablePlan* plan) {
-  return plan != nullptr && missing_requirement(log) ? hiding_option(*plan) : std::nullopt;
+  const auto missing = plan == nullptr ? std::nullopt : missing_requirement(log);
+  for (const auto& line : missing ? requirement_lines(*plan) : std::vector<RequirementLine>{}) {
+    if (hides_files(line.text, *missing)) {
+      return fmt::format("`{}` in {} leaves files of the index out", printable(line.text),
+                         line.place);
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace autopack::engine

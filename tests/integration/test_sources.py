@@ -267,6 +267,10 @@ class Sources(unittest.TestCase):
         self.require('timed==1.0', '--only-binary :all:')
         answer = self.build(status=2)
         self.assertIn('`--only-binary :all:` in `requirements.txt` line 2 leaves files of the index out', answer.err)
+        self.require('timed==1.0', '--only-binary other', '--only-binary=other,Timed  # wheels')
+        answer = self.build(status=2)
+        self.assertIn('in `requirements.txt` line 3 leaves files of the index out', answer.err)
+        self.assertNotIn('line 2 leaves', answer.err)
 
     def test_an_extra_package_beside_pins(self):
         package = write_sources('beside', '0.1')
