@@ -237,7 +237,7 @@ TEST_CASE("a token is had from where its realm leads, in any of its forms") {
 TEST_CASE("a refusal of any size is read to a limit, and a head without end not at all") {
   Peer peer{.server = LoopbackServer{[&](const ReceivedRequest& request) {
               return request.target.ends_with("large")
-                         ? Reply{.status = 403, .body = std::string(30'000'000, '[')}
+                         ? Reply{.status = 403, .body = std::string{}.append(30'000'000, '[')}
                          : Reply{.status = 200,
                                  .headers = std::vector<http::Header>(
                                      200, {"X-Many", std::string(3000, 'x')})};
