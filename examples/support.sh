@@ -10,8 +10,10 @@ autopack_build_packages=(
 )
 autopack_base_packages=(mmdebstrap)
 autopack_engine_packages=(docker.io docker-registry curl "${autopack_base_packages[@]}")
+# By which containers of podman find each other by name; aardvark-dns does it for newer ones.
+podman_dns=golang-github-containernetworking-plugin-dnsname
 autopack_test_packages=(
-  clang-format-14 shellcheck podman skopeo runc apache2-utils openssl iproute2 zsh fish man-db groff-base
+  clang-format-14 shellcheck podman "$podman_dns" skopeo runc apache2-utils openssl iproute2 zsh fish man-db groff-base
   pre-commit git-lfs openssh-client openssh-server
   python3-build python3-packaging python3-setuptools python3-wheel python3-pip python3-jsonschema python3-yaml python3-pyte
   python3-google-auth qemu-user-static debian-archive-keyring
@@ -35,6 +37,7 @@ need_packages() {
   for name in "$@"; do
     [ "$name" = docker.io ] && command -v dockerd >/dev/null && command -v docker >/dev/null && continue
     [ "$name" = clang-format-14 ] && command -v clang-format >/dev/null && continue
+    [ "$name" = "$podman_dns" ] && [ -x /usr/lib/podman/aardvark-dns ] && continue
     dpkg-query -W -f '${Status}\n' "$name" 2>/dev/null | grep -q ' installed$' || missing+=("$name")
   done
   [ ${#missing[@]} = 0 ] && return 0
@@ -54,6 +57,9 @@ need_packages() {
   if [[ " ${missing[*]} " == *" chromium-driver "* && -z "$(apt-cache madison chromium-driver)" ]]; then
     say "this release has no package chromium-driver: the tests that need a browser will fail"
     mapfile -t missing < <(printf '%s\n' "${missing[@]}" | grep -vx chromium-driver)
+  fi
+  if [[ " ${missing[*]} " == *" $podman_dns "* && -z "$(apt-cache madison "$podman_dns")" ]]; then
+    missing=("${missing[@]/$podman_dns/aardvark-dns}")
   fi
   if [[ " ${missing[*]} " == *" clang-format-14 "* && -z "$(apt-cache madison clang-format-14)" ]]; then
     missing=("${missing[@]/clang-format-14/clang-format}")
