@@ -36,7 +36,8 @@ public:
   http::Response try_once(http::Request request);
   /// As often as retry_delay says; then the last answer, whatever its status.
   http::Response send(const http::Request& request);
-  /// Waits before the next try; false when there should be none: `more_tries` than are usual.
+  /// Waits before the next try; false when there should be none. `more_tries` come on top of the
+  /// usual number.
   bool pause(const http::Attempt& attempt, int more_tries = 0) const;
   /// True when `code` says that the repository is missing and it was made just now, once.
   bool make_missing(const std::optional<std::string>& code);

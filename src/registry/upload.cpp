@@ -20,7 +20,7 @@ constexpr std::uint64_t worth_resuming = 1U << 20U;
 constexpr std::uint64_t one_piece = 60'000;
 /// Registries that copy a large blob to their storage before they answer take their time.
 constexpr std::chrono::seconds stall_timeout{300};
-/// For a registry that took a part and is not reached any more: it restarts, and much may be sent.
+/// For a registry that took a part and then cannot be reached: it may be restarting.
 constexpr int more_tries = 2;
 
 http::Request streaming_request(std::string what, std::string method, std::string url) {
