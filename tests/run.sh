@@ -33,8 +33,11 @@ done
 
 passed=0
 failed=0
+failures=()
 
+# The failures once more, for the end is what is read of an output of thousands of lines.
 finish() {
+  [ "${#failures[@]}" = 0 ] || printf 'FAILED %s\n' "${failures[@]}"
   echo "$passed passed, $failed failed"
   [ "$failed" = 0 ]
   exit
@@ -57,14 +60,17 @@ build() {
   output=$(ninja -C "$folder" 2>&1) || { echo "$output"; return 1; }
 }
 
-# Counts the two numbers in FILE, and a failure where they are missing.
+# Counts the two numbers in FILE, and a failure where they are missing; the lines behind them name failures.
 take_counts() {
-  local good bad
-  if read -r good bad <"$1"; then
+  local good bad lines
+  mapfile -t lines <"$1"
+  if read -r good bad <<<"${lines[0]:-}" && [ -n "$bad" ]; then
     passed=$((passed + good))
     failed=$((failed + bad))
+    failures+=("${lines[@]:1}")
   else
     failed=$((failed + 1))
+    failures+=("a suite ended without its counts")
   fi
 }
 
@@ -84,6 +90,7 @@ take_log() {
   printf '%-20s %s passed, %s failed\n' "$name" "${good:-0}" "${bad:-1}"
   passed=$((passed + ${good:-0}))
   failed=$((failed + ${bad:-1}))
+  [ "${bad:-1}" = 0 ] || failures+=("$name, see above")
 }
 
 need_packages "${autopack_build_packages[@]}" "${autopack_engine_packages[@]}" \

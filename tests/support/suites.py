@@ -2,8 +2,8 @@
 
     suites.py [--name NAME] --count FILE BUILD SUITE...
 
-Prints one line per suite, and the whole output of what failed. Writes `PASSED FAILED` to the file.
-Exit status 1 when anything failed. A suite without tests counts as failed.
+Prints one line per suite, and the whole output of what failed. Writes `PASSED FAILED` to the file, and below them a
+line for each failure. Exit status 1 when anything failed. A suite without tests counts as failed.
 """
 
 import argparse
@@ -16,6 +16,7 @@ import sys
 import time
 
 DOCTEST = re.compile(r'\[doctest\] test cases:\s*(\d+) \|\s*(\d+) passed \|\s*(\d+) failed')
+FAILURE = re.compile(r'^(?:FAILED +(\S.*)|TEST CASE: +(\S.*))$', re.MULTILINE)
 OWN = re.compile(r'^(\d+) passed, (\d+) failed$', re.MULTILINE)
 COLOUR = re.compile(r'\x1b\[[0-9;]*m')
 
@@ -33,13 +34,20 @@ def count(test):
     return passed, max(failed, 1)
 
 
+def failures(test):
+    """What failed in a meson test, a line each: how it ended, and the names of the cases that it prints."""
+    text = COLOUR.sub('', test.get('stdout') or '')
+    names = dict.fromkeys(own or case for own, case in FAILURE.findall(text))
+    return [f'{test["name"]}: {test["result"]}', *(f'{test["name"]}: {name}' for name in names)]
+
+
 def run_suite(build, suite, label):
     begin = time.monotonic()
     log = build / 'meson-logs' / 'testlog.json'
     log.unlink(missing_ok=True)
-    command = ['meson', 'test', '-C', str(build), '--no-rebuild', '--suite', suite]
-    if os.environ.get('AUTOPACK_LONG_TESTS'):
-        command += ['--timeout-multiplier', '20']
+    # Times are meant for two idle cores; a slow machine that does other things beside is no failure.
+    times = '20' if os.environ.get('AUTOPACK_LONG_TESTS') else '4'
+    command = ['meson', 'test', '-C', str(build), '--no-rebuild', '--timeout-multiplier', times, '--suite', suite]
     outcome = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                              stderr=subprocess.STDOUT, check=False)
     tests = [json.loads(line) for line in log.read_text(encoding='utf-8').splitlines()] if log.exists() else []
@@ -60,7 +68,7 @@ def run_suite(build, suite, label):
         print((test.get('stdout') or '').rstrip())
         print((test.get('stderr') or '').rstrip())
         print('---', flush=True)
-    return passed, failed
+    return passed, failed, [f'{label}: {line}' for test in broken for line in failures(test)]
 
 
 def main():
@@ -71,10 +79,12 @@ def main():
     parser.add_argument('suites', nargs='+')
     arguments = parser.parse_args()
     passed = failed = 0
+    broken = []
     for suite in arguments.suites:
-        good, bad = run_suite(arguments.build, suite, f'{arguments.name} {suite}'.strip())
+        good, bad, names = run_suite(arguments.build, suite, f'{arguments.name} {suite}'.strip())
         passed, failed = passed + good, failed + bad
-    arguments.count.write_text(f'{passed} {failed}\n', encoding='utf-8')
+        broken += names
+    arguments.count.write_text('\n'.join([f'{passed} {failed}', *broken, '']), encoding='utf-8')
     sys.exit(1 if failed else 0)
 
 
