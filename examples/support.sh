@@ -163,22 +163,22 @@ cached_tar() {
   echo "$cache/$1-$(root_suite)-$(root_key "${@:2}").tar"
 }
 
-# Makes the tar PATH of a root file system by mmdebstrap with the OPTIONs.
+# Makes the tar PATH of a root file system by mmdebstrap with the OPTIONs. Several may do so at once.
 make_root() {
-  local tar=$1 proxy sources=()
+  local tar=$1 proxy sources=() partial=${1%.tar}.$$.partial.tar
   shift
   proxy=$(apt-config shell p Acquire::http::Proxy | sed -n "s/^p='\(.*\)'$/\1/p")
   [ -n "$proxy" ] && set -- --aptopt="Acquire::http::Proxy \"$proxy\"" "$@"
   if [ -z "${autopack_suite:-}" ]; then
-    sources=("${tar%.tar}.list")
+    sources=("${partial%.partial.tar}.list")
     apt_sources >"${sources[0]}"
     if [ ! -s "${sources[0]}" ]; then
       say "apt knows no Debian or Ubuntu sources: run apt-get update"
       return 1
     fi
   fi
-  mmdebstrap --quiet "$@" "$(root_suite)" "${tar%.tar}.partial.tar" "${sources[@]}" >&2 </dev/null || return 1
-  mv "${tar%.tar}.partial.tar" "$tar"
+  mmdebstrap --quiet "$@" "$(root_suite)" "$partial" "${sources[@]}" >&2 </dev/null || return 1
+  mv "$partial" "$tar" && rm -f "${sources[@]}"
 }
 
 # Makes a root file system from PACKAGES of root_suite, and prints the path of its tar, which

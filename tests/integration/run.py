@@ -1,12 +1,20 @@
 """Runs the integration tests on real parts: a Docker Engine, a registry, an index, all on this machine.
 
-    run.py --binary build/src/autopack [PATTERN...]
+    run.py --binary build/src/autopack [--lanes N] [PATTERN...]
 
 A PATTERN is a part of a test's name. The last line is `N passed, N failed`; a test that could not run failed.
+With --lanes the classes of tests are shared among N processes, for tests wait more than they work. A class with
+`alone = True` concerns the whole machine: it runs when the lanes have ended.
 """
 
+import argparse
+import json
+import os
 import pathlib
+import struct
+import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
@@ -17,6 +25,10 @@ sys.dont_write_bytecode = True
 
 import secret_watch  # noqa: E402
 import testbed  # noqa: E402
+
+TICKET = struct.Struct('=I')
+# Known to take minutes: begun first, so that no lane ends long after the others.
+LONG = ('test_corpus', 'test_bad_input', 'test_faults', 'test_kill_sweep', 'test_system_calls', 'test_load')
 
 
 class Result(unittest.TestResult):
@@ -29,9 +41,9 @@ class Result(unittest.TestResult):
 
     def line(self, word, test, text=''):
         seconds = time.monotonic() - self.begin
-        print(f'{word:6} {test.id()} ({seconds:.1f} s)', flush=True)
-        if text:
-            print(text.rstrip(), flush=True)
+        # In one piece, for lanes share the output.
+        sys.stdout.write(f'{word:6} {test.id()} ({seconds:.1f} s)\n' + (text.rstrip() + '\n' if text else ''))
+        sys.stdout.flush()
 
     def addSuccess(self, test):
         super().addSuccess(test)
@@ -59,6 +71,11 @@ class Result(unittest.TestResult):
         super().addSkip(test, reason)
         self.line('FAILED', test, f'skipped: {reason}')
 
+    def counts(self):
+        failed = len(self.failures) + len(self.errors) + len(self.skipped)
+        failed_tests = len({case.id().split(' ')[0] for case, _ in self.failures + self.errors + self.skipped})
+        return max(0, self.testsRun - failed_tests) + getattr(self, 'passed_subtests', 0), failed
+
 
 def all_tests(suite):
     for item in suite:
@@ -68,24 +85,92 @@ def all_tests(suite):
             yield item
 
 
-def main():
-    patterns = testbed.main_binary(sys.argv[1:])
-    testbed.verbosity = 'debug'
-    suite = unittest.TestSuite(
-        test for test in all_tests(unittest.defaultTestLoader.discover(str(HERE), pattern='test_*.py'))
-        if not patterns or any(pattern in test.id() for pattern in patterns))
+def classes(patterns):
+    """The tests that are wanted, by class; the same in each process."""
+    found = {}
+    for test in all_tests(unittest.defaultTestLoader.discover(str(HERE), pattern='test_*.py')):
+        if not patterns or any(pattern in test.id() for pattern in patterns):
+            found.setdefault(f'{type(test).__module__}.{type(test).__qualname__}', []).append(test)
+    return sorted(found.items(), key=lambda item: (not item[0].startswith(LONG), item[0]))
+
+
+def is_alone(tests):
+    return getattr(tests[0], 'alone', False)
+
+
+def tickets(queue):
+    """Numbers of classes from the pipe that all lanes read, until it is empty and closed."""
+    while ticket := os.read(queue, TICKET.size):
+        yield TICKET.unpack(ticket)[0]
+
+
+def take_part(number, queue, report, every):
+    """A lane: runs the classes whose tickets it gets, and writes its counts to `report`."""
+    testbed.number_from(number * 100_000 + 1)
     result = Result()
-    suite.run(result)
+    for ticket in tickets(queue):
+        unittest.TestSuite(every[ticket][1]).run(result)
+    pathlib.Path(report).write_text(json.dumps(finish(result)), encoding='utf-8')
+
+
+def finish(result):
+    """Passed and failed, with what the watch for secrets says."""
+    passed, failed = result.counts()
     print(f'{secret_watch.texts_searched} texts were searched for {secret_watch.count()} secrets')
     showing = secret_watch.files_that_show(testbed.base_environment()['HOME'])
     for path in showing:
         print(f'FAILED {path} was left behind and holds a secret')
-    failed = len(result.failures) + len(result.errors) + len(result.skipped) + len(showing)
-    subtests = getattr(result, 'passed_subtests', 0)
-    failed_tests = len({case.id().split(' ')[0] for case, _ in result.failures + result.errors + result.skipped})
-    passed = max(0, result.testsRun - failed_tests) + subtests
+    return passed, failed + len(showing)
+
+
+def run_lanes(count, every, arguments):
+    """Shares what need not be alone among `count` processes; passed and failed."""
+    testbed.executor()  # once, not in each lane
+    together = [number for number, (_, tests) in enumerate(every) if not is_alone(tests)]
+    reading, writing = os.pipe()
+    os.write(writing, b''.join(map(TICKET.pack, together)))
+    os.close(writing)
+    sums = [0, 0]
+    with tempfile.TemporaryDirectory(prefix='autopack-lanes-') as folder:
+        reports = [pathlib.Path(folder) / str(number) for number in range(1, count + 1)]
+        lanes = [subprocess.Popen([sys.executable, __file__, *arguments, '--lane', str(number), str(reading), str(report)],
+                                  stdin=subprocess.DEVNULL, pass_fds=[reading])
+                 for number, report in enumerate(reports, 1)]
+        os.close(reading)
+        for number, (lane, report) in enumerate(zip(lanes, reports, strict=True), 1):
+            lane.wait()
+            if not report.exists():
+                print(f'FAILED lane {number} ended with {lane.returncode}')
+            counted = json.loads(report.read_text(encoding='utf-8')) if report.exists() else (0, 1)
+            sums = [before + more for before, more in zip(sums, counted, strict=True)]
+    return sums
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('--binary', required=True)
+    parser.add_argument('--lanes', type=int, default=1)
+    parser.add_argument('--lane', nargs=3, help=argparse.SUPPRESS)
+    parser.add_argument('patterns', nargs='*')
+    given = parser.parse_args()
+    testbed.set_binary(given.binary)
+    testbed.verbosity = 'debug'
+    every = classes(given.patterns)
+    if given.lane:
+        number, queue, report = given.lane
+        take_part(int(number), int(queue), report, every)
+        return
+    passed = failed = 0
+    if given.lanes > 1:
+        passed, failed = run_lanes(given.lanes, every, ['--binary', given.binary, *given.patterns])
+        every = [(name, tests) for name, tests in every if is_alone(tests)]
+    result = Result()
+    for _, tests in every:
+        unittest.TestSuite(tests).run(result)
+    own_passed, own_failed = finish(result)
+    passed, failed = passed + own_passed, failed + own_failed
     print(f'{passed} passed, {failed} failed')
-    sys.exit(1 if failed or not result.testsRun else 0)
+    sys.exit(1 if failed or not passed else 0)
 
 
 if __name__ == '__main__':

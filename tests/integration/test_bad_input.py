@@ -28,6 +28,8 @@ READY = '--worker-pool-spec=machine-type=n1-standard-4,container-image-uri=gcr.i
 
 
 class BadInput(unittest.TestCase):
+    alone = True  # no image and no container may come to be meanwhile
+
     @classmethod
     def setUpClass(cls):
         from vertex_server import VertexServer

@@ -229,6 +229,8 @@ class Registries(unittest.TestCase):
 class Containers(unittest.TestCase):
     """What a run made to look into an image and could not take away again."""
 
+    alone = True  # what an ended run left is taken away by any other
+
     def build(self, home, socket, **options):
         folder = testbed.write_tree({'task.sh': 'echo hello\n'})
         self.addCleanup(testbed.remove_images, f'autopack/{folder.name}')

@@ -224,6 +224,8 @@ def spend(day):
 
 
 class FirstDay(unittest.TestCase):
+    alone = True  # the screens hold what the engine has to do at first
+
     def setUp(self):
         executor = testbed.executor()
         had = testbed.docker('images', '--quiet', '--no-trunc', BASE)

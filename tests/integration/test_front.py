@@ -164,6 +164,8 @@ class Watch(unittest.TestCase):
 
 
 class Inventory(unittest.TestCase):
+    alone = True  # what ended runs left on this machine is taken away
+
     def build(self, folder, *flags):
         return autopack('build', '--executor-image-uri', testbed.executor(), '--script=task.py', *flags, cwd=folder)
 

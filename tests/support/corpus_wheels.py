@@ -79,14 +79,14 @@ def packed():
     """A folder of Debian's packages as wheels; quick when they were packed before."""
     packer = pathlib.Path(debian_wheels.__file__).read_bytes() + ' '.join(DEBIAN_PACKAGES).encode()
     house = debian_wheels.CACHE / f'wheels-{hashlib.sha256(packer).hexdigest()[:12]}'
-    if not (house / 'complete').exists():
-        house.mkdir(parents=True, exist_ok=True)
-        debian = debian_wheels.Debian(DEBIAN_PACKAGES)
-        for distribution in debian.distributions.values():
-            distribution.pack(house)
-        for metadata in debian.folders['flit'].glob('usr/lib/python3/dist-packages/flit_core-*.dist-info'):
-            debian_wheels.pack_recorded(metadata, house)
-        (house / 'complete').touch()
+    with debian_wheels.alone_in(house):
+        if not (house / 'complete').exists():
+            debian = debian_wheels.Debian(DEBIAN_PACKAGES)
+            for distribution in debian.distributions.values():
+                distribution.pack(house)
+            for metadata in debian.folders['flit'].glob('usr/lib/python3/dist-packages/flit_core-*.dist-info'):
+                debian_wheels.pack_recorded(metadata, house)
+            (house / 'complete').touch()
     return house
 
 

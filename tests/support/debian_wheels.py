@@ -7,6 +7,8 @@ installed. `--as` packs a distribution once more under another version, for proj
 """
 
 import argparse
+import contextlib
+import fcntl
 import functools
 import os
 import pathlib
@@ -24,6 +26,15 @@ SYSTEM_LIBRARIES = re.compile(r'(ld-linux.*|lib(c|m|dl|pthread|rt|util|resolv|mv
 DATA = {'pytz': ('pytz', 'usr/share/zoneinfo'), 'matplotlib': ('matplotlib', 'usr/share/matplotlib/mpl-data')}
 # Not packed: every environment has its own.
 INSTALLERS = {'pip', 'setuptools', 'wheel'}
+
+
+@contextlib.contextmanager
+def alone_in(folder):
+    """Waits until no other process is at work in `folder`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / 'lock', 'w', encoding='utf-8') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def output(*command, **options):
@@ -61,9 +72,10 @@ class Debian:
     """What the unpacked packages hold: distributions and shared libraries."""
 
     def __init__(self, packages, cache=CACHE / 'debian'):
-        archives = download(packages, cache)
+        with alone_in(cache):
+            archives = download(packages, cache)
+            self.folders = {name: unpack(archive, cache) for name, archive in archives.items()}
         self.archives = archives
-        self.folders = {name: unpack(archive, cache) for name, archive in archives.items()}
         self.libraries = {}
         for folder in self.folders.values():
             for path in [*folder.glob('usr/lib/*.so*'), *folder.glob('usr/lib/*-linux-gnu*/**/*.so*'),

@@ -7,6 +7,7 @@ import atexit
 import contextlib
 import functools
 import hashlib
+import itertools
 import json
 import os
 import pathlib
@@ -53,13 +54,17 @@ def scratch():
     return path
 
 
-@functools.cache
-def _numbers():
-    return iter(range(1, 1_000_000))
+_numbers = itertools.count(1)
+
+
+def number_from(first):
+    """Numbers what is made from `first` on: names in the engine must differ from those of who runs beside."""
+    global _numbers
+    _numbers = itertools.count(first)
 
 
 def new_folder(name='folder'):
-    path = scratch() / f'{name}-{next(_numbers())}'
+    path = scratch() / f'{name}-{next(_numbers)}'
     path.mkdir()
     return path
 
@@ -257,7 +262,7 @@ def remove_images(prefix):
 
 
 def image_name(name):
-    return f'{registry()}/tests/{name}-{next(_numbers())}'
+    return f'{registry()}/tests/{name}-{next(_numbers)}'
 
 
 def example(name):
@@ -362,10 +367,14 @@ def without_markup(text):
     return re.sub(r'\x1b\[[0-9;]*[A-Za-z]', '', text)
 
 
+def set_binary(path):
+    global binary
+    binary = str(pathlib.Path(path).resolve())
+
+
 def main_binary(arguments):
     """Takes `--binary PATH` off the front of `arguments`, sets it and returns the rest."""
-    global binary
     if len(arguments) < 2 or arguments[0] != '--binary':
         sys.exit('usage: --binary PATH [PATTERN...]')
-    binary = str(pathlib.Path(arguments[1]).resolve())
+    set_binary(arguments[1])
     return arguments[2:]
