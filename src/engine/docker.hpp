@@ -175,6 +175,7 @@ public:
       const std::vector<std::string>& paths) = 0;
   /// The file `path`, or the directory with all below it, as a tar whose names begin with the last
   /// part of `path`; a link at its end is not followed. Throws Error(remote) when it is not there.
+  /// Several threads may call it at once.
   virtual image::Reader archive(const std::string& path) = 0;
 };
 

@@ -47,11 +47,14 @@ void check_look(const http::Response& response, const std::string& image, const 
   }
 }
 
-/// What stands at `path` of a container, whose archive's address is `archive`.
+/// What stands in `image`, seen in a container whose archive's address is `archive`.
 class ContainerFiles final : public ImageFiles {
 public:
-  ContainerFiles(Api& api, std::string image, std::string archive)
-      : api_{api}, image_{std::move(image)}, archive_{std::move(archive)} {}
+  ContainerFiles(Api& api, std::string image, std::string platform, std::string archive)
+      : api_{api},
+        image_{std::move(image)},
+        platform_{std::move(platform)},
+        archive_{std::move(archive)} {}
 
   std::map<std::string, std::optional<std::string>> probe(
       const std::vector<std::string>& paths) override {
@@ -76,15 +79,18 @@ public:
     return found;
   }
 
+  /// In a container of its own: the engine gives one thing at a time of each.
   image::Reader archive(const std::string& path) override {
-    auto request = api_.request(fmt::format("read `{}` in `{}`", path, image_), "GET",
-                                archive_ + percent_encode(path));
-    // A directory of libraries has gigabytes; an engine that sends nothing is not waited for.
-    request.timeout = std::chrono::milliseconds{0};
-    request.stall_timeout = stall_timeout;
-    return pulled([this, request = std::move(request)](const Take& take) mutable {
-      request.on_data = take;
-      api_.send_ok(request);
+    return pulled([this, path](const Take& take) {
+      look_into(api_, image_, platform_, [&](const std::string& archive) {
+        auto request = api_.request(fmt::format("read `{}` in `{}`", path, image_), "GET",
+                                    archive + percent_encode(path));
+        // A directory of libraries has gigabytes; an engine that sends nothing is not waited for.
+        request.timeout = std::chrono::milliseconds{0};
+        request.stall_timeout = stall_timeout;
+        request.on_data = take;
+        api_.send_ok(request);
+      });
     });
   }
 
@@ -101,6 +107,7 @@ private:
 
   Api& api_;
   std::string image_;
+  std::string platform_;
   std::string archive_;
 };
 
@@ -113,7 +120,7 @@ std::map<std::string, std::optional<std::string>> probe_image(
     const std::vector<std::string>& paths) {
   std::map<std::string, std::optional<std::string>> found;
   look_into(api, image, platform, [&](const std::string& archive) {
-    found = ContainerFiles{api, image, archive}.probe(paths);
+    found = ContainerFiles{api, image, platform, archive}.probe(paths);
   });
   return found;
 }
@@ -123,7 +130,7 @@ void with_image_files(Api& api,
                       const std::string& platform,
                       const std::function<void(ImageFiles& files)>& use) {
   look_into(api, image, platform, [&](const std::string& archive) {
-    ContainerFiles files{api, image, archive};
+    ContainerFiles files{api, image, platform, archive};
     use(files);
   });
 }

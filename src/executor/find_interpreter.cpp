@@ -94,12 +94,15 @@ private:
       return fail(
           fmt::format("`{}` is in a store that nothing is installed to", printable(program_.file)));
     }
+    const auto* architecture = architecture_of(platform_);
+    if (architecture != nullptr) {
+      expect_usual_places(*architecture);
+    }
     const auto text = program_from_text(view_.note(program_.file).value_or(""));
     if (!text) {
       return fail(fmt::format("`{}` is a script: what it starts shows when it is run",
                               printable(program_.file)));
     }
-    const auto* architecture = architecture_of(platform_);
     if (architecture == nullptr || text->machine != architecture->machine) {
       return fail(fmt::format("`{}` is a program for {}, the image for {}",
                               printable(program_.file),
@@ -112,8 +115,15 @@ private:
     return true;
   }
 
-  bool find_library() {
+  void expect_usual_places(const Architecture& architecture) {
+    view_.expect(usual_files(program_.file, std::string{architecture.multiarch}));
     environment_file_ = find_virtual_environment(view_, program_.path);
+    if (!environment_file_) {
+      view_.expect(usual_site_directories(program_.file));
+    }
+  }
+
+  bool find_library() {
     auto library =
         find_python_library(view_, program_.file, text_.versions,
                             environment_file_ ? environment_file_->home : parent(program_.file));

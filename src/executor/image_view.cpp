@@ -1,5 +1,6 @@
 #include "executor/image_view.hpp"
 
+#include "base/background.hpp"
 #include "base/text.hpp"
 #include "executor/python_notes.hpp"
 
@@ -18,6 +19,8 @@ using Found = std::map<std::string, std::optional<std::string>>;
 class TreeView final : public ImageView {
 public:
   explicit TreeView(const image::LayerTree& tree) : tree_{tree} {}
+
+  void expect(const std::vector<std::string>& /*paths*/) override {}
 
   Found look(const std::vector<std::string>& paths) override {
     Found found = tree_.look(paths);
@@ -40,17 +43,27 @@ private:
   const image::LayerTree& tree_;
 };
 
-/// Reads what is asked for, once, into a tree of its own.
+/// Reads what is asked for or expected, once, each into a tree of its own. An engine may take a
+/// tenth of a second for a file, whatever its size, but it gives several at once.
 class EngineView final : public ImageView {
 public:
   explicit EngineView(engine::ImageFiles& files) : files_{files} {}
 
-  Found look(const std::vector<std::string>& paths) override {
-    std::vector<std::string> unknown;
-    std::vector<std::string> read;
+  void expect(const std::vector<std::string>& paths) override {
     for (const auto& path : paths) {
-      if (is_read(path)) {
-        read.push_back(path);
+      const auto file = place_of(path);
+      if (file && !trees_.contains(*file) && !coming_.contains(*file)) {
+        coming_[*file] = in_background([this, file = *file] { return read(file); });
+      }
+    }
+  }
+
+  Found look(const std::vector<std::string>& paths) override {
+    Found found;
+    std::vector<std::string> unknown;
+    for (const auto& path : paths) {
+      if (const auto* tree = tree_above(path)) {
+        found.merge(tree->look({path}));
       } else if (asked_.insert(path).second) {
         unknown.push_back(path);
       }
@@ -58,7 +71,6 @@ public:
     for (const auto& [path, target] : files_.probe(unknown)) {
       known_[path] = target ? std::optional{absolute(*target, path)} : std::nullopt;
     }
-    Found found = tree_.look(read);
     for (const auto& path : paths) {
       if (const auto known = known_.find(path); known != known_.end()) {
         found.insert(*known);
@@ -68,16 +80,16 @@ public:
   }
 
   std::optional<std::string> note(const std::string& path) override {
-    if (is_read(path)) {
-      return tree_.note(path);
+    if (const auto* tree = tree_above(path)) {
+      return tree->note(path);
     }
-    const auto file = read(path);
-    return file ? tree_.note(*file) : std::nullopt;
+    const auto file = place_of(path);
+    return file ? tree_of(*file).note(*file) : std::nullopt;
   }
 
   std::vector<std::string> noted_below(const std::string& directory) override {
-    const auto there = read(directory);
-    return there ? tree_.noted_below(*there) : std::vector<std::string>{};
+    const auto there = place_of(directory);
+    return there ? tree_of(*there).noted_below(*there) : std::vector<std::string>{};
   }
 
 private:
@@ -88,40 +100,51 @@ private:
                : (std::filesystem::path{path}.parent_path() / target).lexically_normal().string();
   }
 
-  /// True for what lies in a directory that was read with all below it.
-  bool is_read(const std::string& path) const {
-    for (auto slash = path.rfind('/'); slash != std::string::npos && slash > 0;
-         slash = path.rfind('/', slash - 1)) {
-      if (read_.contains(path.substr(0, slash))) {
-        return true;
-      }
-    }
-    return false;
-  }
-
-  /// Puts what `path` leads to into the tree: its path there. None when there is nothing.
-  std::optional<std::string> read(const std::string& path) {
+  /// What `path` leads to; none when there is nothing.
+  std::optional<std::string> place_of(const std::string& path) {
     const auto found = look({path});
     if (found.empty()) {
       return std::nullopt;
     }
     const auto& target = found.begin()->second;
-    const std::string file = target.value_or(path);
-    if (target && look({file}).empty()) {
-      return std::nullopt;
+    const bool is_there = !target || !look({*target}).empty();
+    return is_there ? std::optional{target.value_or(path)} : std::nullopt;
+  }
+
+  image::LayerTree read(const std::string& file) {
+    image::LayerTree tree{note_for_python};
+    tree.add_into(executor::parent(file), files_.archive(file),
+                  fmt::format("`{}` of the image", printable(file)));
+    return tree;
+  }
+
+  const image::LayerTree& tree_of(const std::string& file) {
+    if (const auto coming = coming_.find(file); coming != coming_.end()) {
+      auto reading = std::move(coming->second);
+      coming_.erase(coming);
+      trees_.emplace(file, reading.get());
     }
-    if (read_.insert(file).second) {
-      tree_.add_into(file.substr(0, file.rfind('/')), files_.archive(file),
-                     fmt::format("`{}` of the image", printable(file)));
+    const auto known = trees_.find(file);
+    return known != trees_.end() ? known->second : trees_.emplace(file, read(file)).first->second;
+  }
+
+  /// Of the directory that `path` lies in, when that is read with all below it; null else.
+  const image::LayerTree* tree_above(const std::string& path) {
+    for (auto slash = path.rfind('/'); slash != std::string::npos && slash > 0;
+         slash = path.rfind('/', slash - 1)) {
+      const auto directory = path.substr(0, slash);
+      if (trees_.contains(directory) || coming_.contains(directory)) {
+        return &tree_of(directory);
+      }
     }
-    return file;
+    return nullptr;
   }
 
   engine::ImageFiles& files_;
-  image::LayerTree tree_{note_for_python};
   std::set<std::string> asked_;
-  std::set<std::string> read_;
   Found known_;
+  std::map<std::string, image::LayerTree> trees_;  ///< by what was read
+  std::map<std::string, Background<image::LayerTree>> coming_;
 };
 
 }  // namespace

@@ -17,6 +17,9 @@ namespace autopack::executor {
 class ImageView {
 public:
   virtual ~ImageView() = default;
+  /// Tells which paths will most likely be read, by note() or noted_below(): where that takes time,
+  /// it begins. Those that do not exist are passed over.
+  virtual void expect(const std::vector<std::string>& paths) = 0;
   /// Those of `paths` that exist, each with the path behind its links when it is a symbolic link.
   virtual std::map<std::string, std::optional<std::string>> look(
       const std::vector<std::string>& paths) = 0;
@@ -33,7 +36,7 @@ std::string parent(std::string_view path);
 /// Of layers that were read with note_for_python; `tree` must outlive it.
 std::unique_ptr<ImageView> view_of(const image::LayerTree& tree);
 
-/// Of an image in an engine: only what is asked for is read; `files` must outlive it.
+/// Of an image in an engine: only what is asked for or expected is read; `files` must outlive it.
 std::unique_ptr<ImageView> view_of(engine::ImageFiles& files);
 
 /// `path` without links among its directories; as it is when they lead in circles.

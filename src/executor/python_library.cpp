@@ -127,6 +127,36 @@ std::optional<PythonLibrary> find_python_library(ImageView& view,
   return std::nullopt;
 }
 
+std::vector<std::string> usual_files(const std::string& file, const std::string& multiarch) {
+  if (digits_of(minor_in_name(file)).empty()) {
+    return {};
+  }
+  const std::string prefix = parent(parent(file));
+  const std::string name = library_names(file, {}).front();
+  std::vector<std::string> files{
+      file, fmt::format("/lib/{}-gnu/libc.so.6", multiarch),
+      fmt::format("{}/lib/{}/_sysconfigdata__linux_{}-gnu.py", prefix, name, multiarch)};
+  if (prefix == "/usr") {
+    files.push_back(fmt::format("{}/lib/{}/sysconfig.py", prefix, name));
+  } else if (prefix == "/usr/local") {
+    files.push_back(fmt::format("{}/lib/lib{}.so.1.0", prefix, name));
+  }
+  return files;
+}
+
+std::vector<std::string> usual_site_directories(const std::string& file) {
+  if (digits_of(minor_in_name(file)).empty()) {
+    return {};
+  }
+  const std::string prefix = parent(parent(file));
+  const std::string name = library_names(file, {}).front();
+  if (prefix == "/usr") {
+    return {fmt::format("/usr/local/lib/{}/dist-packages", name), "/usr/lib/python3/dist-packages",
+            fmt::format("/usr/lib/{}/dist-packages", name)};
+  }
+  return {fmt::format("{}/lib/{}/site-packages", prefix, name)};
+}
+
 PythonBuild find_build(ImageView& view,
                        const PythonLibrary& library,
                        const std::string& multiarch) {

@@ -42,6 +42,14 @@ std::optional<PythonLibrary> find_python_library(ImageView& view,
                                                  const std::vector<std::string>& versions,
                                                  const std::string& directory);
 
+/// Where most interpreters have what is asked of them: of `file`, which has its version in its
+/// name, what find_python_library(), find_build() and find_scheme() will read. Empty for other
+/// names.
+std::vector<std::string> usual_files(const std::string& file, const std::string& multiarch);
+
+/// Where such an interpreter has what is installed, unless it runs in a virtual environment.
+std::vector<std::string> usual_site_directories(const std::string& file);
+
 /// What sysconfig's data tell, else what names tell. `multiarch` is `x86_64-linux`.
 PythonBuild find_build(ImageView& view, const PythonLibrary& library, const std::string& multiarch);
 

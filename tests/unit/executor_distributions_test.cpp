@@ -11,6 +11,9 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
 #include <set>
 
 using namespace autopack;
@@ -138,7 +141,7 @@ TEST_CASE("layers above take distributions away, and hard links stand for what t
         "x 2 |it has no RECORD of its files|\n");
 }
 
-TEST_CASE("an engine's copy is read as the layers are, and nothing twice") {
+TEST_CASE("an engine's copy is read as the layers are, nothing twice and several files at once") {
   class Files final : public engine::ImageFiles {
   public:
     ImageContent content{};
@@ -148,7 +151,7 @@ TEST_CASE("an engine's copy is read as the layers are, and nothing twice") {
         const std::vector<std::string>& paths) override {
       std::map<std::string, std::optional<std::string>> found;
       for (const auto& path : paths) {
-        asked.push_back(path);
+        note(path);
         const auto file = content.find(path.substr(1));
         const auto below = content.lower_bound(path.substr(1) + "/");
         if (file != content.end()) {
@@ -162,7 +165,8 @@ TEST_CASE("an engine's copy is read as the layers are, and nothing twice") {
     }
 
     image::Reader archive(const std::string& path) override {
-      asked.push_back("all of " + path);
+      note("all of " + path);
+      wait_for_two();
       ImageContent part;
       for (const auto& [name, text] : content) {
         if (name == path.substr(1) || name.starts_with(path.substr(1) + "/")) {
@@ -171,6 +175,26 @@ TEST_CASE("an engine's copy is read as the layers are, and nothing twice") {
       }
       return reader_of(tar_of(part));
     }
+
+    bool two_came{false};
+
+  private:
+    void note(const std::string& question) {
+      const std::scoped_lock lock{mutex};
+      asked.push_back(question);
+    }
+
+    /// Until another is read at the same time.
+    void wait_for_two() {
+      std::unique_lock lock{mutex};
+      two_came = two_came || ++reading == 2;
+      changed.notify_all();
+      changed.wait_for(lock, std::chrono::seconds{20}, [&] { return two_came; });
+    }
+
+    std::mutex mutex{};
+    std::condition_variable changed{};
+    int reading{0};
   } files;
 
   files.content = in_site({{"x-1.dist-info/METADATA", metadata("x", "1")},
@@ -196,6 +220,7 @@ TEST_CASE("an engine's copy is read as the layers are, and nothing twice") {
   const std::set<std::string> once{files.asked.begin(), files.asked.end()};
   CHECK(once.size() == files.asked.size());
   CHECK(once.contains("all of " + packages));
+  CHECK(files.two_came);
 }
 
 TEST_CASE("what a base has decides what becomes of a wanted distribution") {

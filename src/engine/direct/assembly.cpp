@@ -102,6 +102,7 @@ private:
   void make_in_memory(const LayerRecipe& recipe, LazyLayer& layer) {
     in_memory_ += recipe.size;
     std::string bytes;
+    bytes.reserve(recipe.size);
     *layer.facts = recipe.write([&](std::string_view piece) { bytes += piece; }, {});
     cache_.put(recipe.key, **layer.facts);
     layer.is_fresh = true;
