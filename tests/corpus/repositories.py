@@ -136,7 +136,7 @@ class StandInIndex(package_index.Index):
             return 200, package_index.page(links), 'text/html'
         if len(parts) == 2 and parts[0] == 'files':
             make = self.wheels(package_index.project_of(parts[1])).get(parts[1])
-            return (200, make().read_bytes(), 'application/octet-stream') if make else (404, b'not here', 'text/plain')
+            return (200, make(), 'application/octet-stream') if make else (404, b'not here', 'text/plain')
         return super().content(path)
 
     def wheels(self, name):

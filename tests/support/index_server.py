@@ -9,6 +9,7 @@ import argparse
 import hashlib
 import html
 import json
+import pathlib
 import time
 import urllib.parse
 import zipfile
@@ -92,7 +93,8 @@ class IndexServer(package_index.Index):
             file = self.files.get(package_index.project_of(name), {}).get(name)
             body = metadata_of(file) if file else None
             return (200, body, 'text/plain') if body else (404, b'not here', 'text/plain')
-        return self.content(path)
+        status, body, kind = self.content(path)
+        return status, body.read_bytes() if isinstance(body, pathlib.Path) else body, kind
 
     def facts(self, path):
         body = path.read_bytes()

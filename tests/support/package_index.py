@@ -88,7 +88,7 @@ class Index(loopback.Server):
         if len(parts) == 2 and parts[0] == 'files':
             file = self.files.get(project_of(parts[1]), {}).get(parts[1])
             if file:
-                return 200, file.read_bytes(), 'application/octet-stream'
+                return 200, file, 'application/octet-stream'
         return 404, b'not here', 'text/plain'
 
 
