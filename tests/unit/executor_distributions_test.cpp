@@ -180,21 +180,21 @@ TEST_CASE("an engine's copy is read as the layers are, nothing twice and several
 
   private:
     void note(const std::string& question) {
-      const std::scoped_lock lock{mutex};
+      const std::scoped_lock lock{mutex_};
       asked.push_back(question);
     }
 
     /// Until another is read at the same time.
     void wait_for_two() {
-      std::unique_lock lock{mutex};
-      two_came = two_came || ++reading == 2;
-      changed.notify_all();
-      changed.wait_for(lock, std::chrono::seconds{20}, [&] { return two_came; });
+      std::unique_lock lock{mutex_};
+      two_came = two_came || ++reading_ == 2;
+      changed_.notify_all();
+      changed_.wait_for(lock, std::chrono::seconds{20}, [&] { return two_came; });
     }
 
-    std::mutex mutex{};
-    std::condition_variable changed{};
-    int reading{0};
+    std::mutex mutex_{};
+    std::condition_variable changed_{};
+    int reading_{0};
   } files;
 
   files.content = in_site({{"x-1.dist-info/METADATA", metadata("x", "1")},
