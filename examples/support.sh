@@ -18,7 +18,7 @@ autopack_test_packages=(
   python3-build python3-packaging python3-setuptools python3-wheel python3-pip python3-jsonschema python3-yaml python3-pyte
   python3-google-auth qemu-user-static debian-archive-keyring
   python3-pip-whl python3-setuptools-whl python3-wheel-whl
-  patchelf binutils dpkg-dev clang clang-tidy libclang-rt-dev llvm strace chromium-driver
+  patchelf binutils dpkg-dev clang clang-tidy libclang-rt-dev lld llvm strace chromium-driver
 )
 # In the executor image: what a training image brings, from the machine's own distribution.
 autopack_executor_packages=(python3 python3-pip python3-numpy ca-certificates)

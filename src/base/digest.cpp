@@ -1,6 +1,5 @@
 // OpenSSL's first EVP call reads its configuration and sets up providers: 2 ms of every command.
 // SHA256_Update needs neither.
-#define OPENSSL_SUPPRESS_DEPRECATED
 
 #include "base/digest.hpp"
 

@@ -1,5 +1,4 @@
 // As in digest.cpp: the functions of each hash need no setup.
-#define OPENSSL_SUPPRESS_DEPRECATED
 
 #include "base/named_hash.hpp"
 

@@ -14,7 +14,7 @@ inline constexpr std::size_t most_layers{400};
 inline constexpr std::size_t most_texts{400};
 inline constexpr std::uint64_t largest_index{std::uint64_t{4} << 20U};
 inline constexpr std::uint64_t largest_packed_text{std::uint64_t{4} << 20U};
-inline constexpr std::size_t largest_text{std::size_t{32} << 20U};
+inline constexpr std::size_t largest_noted_text{std::size_t{32} << 20U};
 inline constexpr std::size_t longest_key{200};
 
 inline constexpr auto* index_type = "application/vnd.autopack.notes.v1+json";

@@ -116,7 +116,7 @@ void keep_in(registry::Repository& target,
   std::vector<registry::Blob> sent;
   for (const auto& [key, text] : news.texts) {
     auto packed = image::compressed(text);
-    if (packed.size() > largest_packed_text || text.size() > largest_text) {
+    if (packed.size() > largest_packed_text || text.size() > largest_noted_text) {
       continue;
     }
     if (packed.size() <= largest_kept_text) {
@@ -260,8 +260,8 @@ std::map<std::string, std::string> RepositoryNotes::texts(const std::vector<std:
   std::map<std::string, std::string> found;
   or_tell(reporter_, [&] {
     in_parallel(noted.size(), connections, [&](std::size_t i) {
-      auto text =
-          image::decompressed(packed_text(*repository(), noted[i]->second, blobs_), largest_text);
+      auto text = image::decompressed(packed_text(*repository(), noted[i]->second, blobs_),
+                                      largest_noted_text);
       const std::lock_guard lock{mutex};
       found.emplace(noted[i]->first, std::move(text));
     });

@@ -24,7 +24,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-MOST = 40
+MOST = 20
 OUR_INCLUDE = re.compile(rb'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 NOISE = re.compile(r'^(\d+ warnings? |Suppressed |Use -header-filter|$)')
 

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-using namespace autopack;
+namespace autopack::base_background_test {
 
 TEST_CASE("what runs in the background is waited for, with what it throws") {
   auto number = in_background([] { return 7; });
@@ -128,3 +128,5 @@ TEST_CASE("a pause ends with the run") {
   CHECK_THROWS_WITH_AS(sleep_unless_cancelled(std::chrono::hours{1}, &cancellation), "interrupted",
                        Error);
 }
+
+}  // namespace autopack::base_background_test

@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-using namespace autopack;
+namespace autopack::base_byte_pipe_test {
 
 namespace {
 
@@ -113,3 +113,5 @@ TEST_CASE("a reader that goes away ends the one that pushes") {
   }
   CHECK(ended);
 }
+
+}  // namespace autopack::base_byte_pipe_test

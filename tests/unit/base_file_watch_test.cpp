@@ -8,7 +8,7 @@
 #include <fstream>
 #include <functional>
 
-namespace autopack::testing {
+namespace autopack::testing::base_file_watch_test {
 
 namespace {
 
@@ -77,4 +77,4 @@ TEST_CASE("more directories than there may be watches are looked at by the clock
   CHECK(tells(watch));
 }
 
-}  // namespace autopack::testing
+}  // namespace autopack::testing::base_file_watch_test

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string>
 
-using namespace autopack;
+namespace autopack::base_process_test {
 
 namespace {
 
@@ -91,3 +91,5 @@ TEST_CASE("processes are fed and read") {
     CHECK(error.kind() == ErrorKind::interrupted);
   }
 }
+
+}  // namespace autopack::base_process_test

@@ -9,7 +9,7 @@
 
 #include <filesystem>
 
-using namespace autopack;
+namespace autopack::base_test {
 
 TEST_CASE("sha256 matches the published vectors") {
   CHECK(sha256("").str() ==
@@ -194,3 +194,5 @@ TEST_CASE("an error tells all findings of a check") {
     CHECK(error.causes() == std::vector<std::string>{"inner"});
   }
 }
+
+}  // namespace autopack::base_test

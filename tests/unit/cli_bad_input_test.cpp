@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-namespace autopack::testing {
+namespace autopack::testing::cli_bad_input_test {
 
 namespace {
 
@@ -192,4 +192,4 @@ TEST_CASE("an error is an object on standard output when JSON is asked for") {
   CHECK(cli.out.find("did you mean") != std::string::npos);
 }
 
-}  // namespace autopack::testing
+}  // namespace autopack::testing::cli_bad_input_test

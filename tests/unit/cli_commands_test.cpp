@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace autopack::testing {
+namespace autopack::testing::cli_commands_test {
 
 namespace {
 
@@ -355,4 +355,4 @@ TEST_CASE("a request to stop ends with status 130") {
   CHECK(cli.run(with("run", {})) == 130);
 }
 
-}  // namespace autopack::testing
+}  // namespace autopack::testing::cli_commands_test

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace autopack::testing {
+namespace autopack::testing::cli_completion_test {
 
 namespace {
 
@@ -67,4 +67,4 @@ TEST_CASE("completion prints the scripts of three shells, and refuses others") {
   CHECK(cli.run({"completion"}) == 2);
 }
 
-}  // namespace autopack::testing
+}  // namespace autopack::testing::cli_completion_test

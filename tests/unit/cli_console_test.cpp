@@ -11,7 +11,7 @@
 #include <system_error>
 #include <tuple>
 
-namespace autopack::cli {
+namespace autopack::cli::cli_console_test {
 
 namespace {
 
@@ -232,4 +232,4 @@ TEST_CASE("a silent step is mentioned once in a while") {
   CHECK(elapsed_text(std::chrono::seconds{185}) == "3 min 5 s");
 }
 
-}  // namespace autopack::cli
+}  // namespace autopack::cli::cli_console_test

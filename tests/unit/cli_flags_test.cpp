@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-namespace autopack::cli {
+namespace autopack::cli::cli_flags_test {
 
 namespace {
 
@@ -192,4 +192,4 @@ TEST_CASE("flags before the command are told from it") {
   CHECK(parsed.flags.leading_flags({"submit"}) == 0);
 }
 
-}  // namespace autopack::cli
+}  // namespace autopack::cli::cli_flags_test

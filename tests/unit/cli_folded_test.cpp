@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+namespace autopack::cli_folded_test {
+
 using autopack::cli::folded;
 using autopack::cli::with_short_digests;
 
@@ -62,3 +64,5 @@ TEST_CASE("a digest is cut to what people compare, and nothing else is") {
   CHECK(with_short_digests("sha256:" + std::string(63, 'a')) == "sha256:" + std::string(63, 'a'));
   CHECK(with_short_digests("sha256: no digest") == "sha256: no digest");
 }
+
+}  // namespace autopack::cli_folded_test

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <thread>
 
-namespace autopack::testing {
+namespace autopack::testing::cli_hostile_files_test {
 
 namespace {
 
@@ -103,4 +103,4 @@ TEST_CASE("a file that the user names may be a pipe, and /dev/null is empty") {
   writer.join();
 }
 
-}  // namespace autopack::testing
+}  // namespace autopack::testing::cli_hostile_files_test

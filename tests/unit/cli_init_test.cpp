@@ -8,7 +8,7 @@
 
 #include <filesystem>
 
-namespace autopack::testing {
+namespace autopack::testing::cli_init_test {
 
 namespace {
 
@@ -79,4 +79,4 @@ TEST_CASE("the settings that init writes are read as they were meant, whatever t
   CHECK(values.contains("worker-pool-spec"));
 }
 
-}  // namespace autopack::testing
+}  // namespace autopack::testing::cli_init_test

@@ -4,7 +4,8 @@
 
 #include <doctest/doctest.h>
 
-using namespace autopack;
+namespace autopack::cli_job_object_test {
+
 using namespace autopack::cli;
 using nlohmann::json;
 
@@ -83,3 +84,5 @@ TEST_CASE("a study is shown with its trials") {
   job.max_trials = 6;
   CHECK(job_object(job, {}, {}).at("trials") == json{{"most", 6}, {"at_once", 1}});
 }
+
+}  // namespace autopack::cli_job_object_test

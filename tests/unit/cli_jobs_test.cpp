@@ -5,7 +5,8 @@
 
 #include <doctest/doctest.h>
 
-using namespace autopack;
+namespace autopack::cli_jobs_test {
+
 using autopack::testing::CliRun;
 using nlohmann::json;
 
@@ -173,3 +174,5 @@ TEST_CASE("each replica keeps a colour of its own") {
   CHECK(text.render(entry("workerpool0-0", "x")) == first);
   CHECK(text.render(entry("a", "x", "ERROR")).starts_with("\x1b[1;31mERROR\x1b[0m"));
 }
+
+}  // namespace autopack::cli_jobs_test

@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-namespace autopack::testing {
+namespace autopack::testing::cli_settings_test {
 
 namespace {
 
@@ -204,4 +204,4 @@ TEST_CASE("the schema knows every setting") {
   CHECK_FALSE(schema["properties"].contains("help"));
 }
 
-}  // namespace autopack::testing
+}  // namespace autopack::testing::cli_settings_test

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace autopack::testing {
+namespace autopack::testing::cli_submit_test {
 
 namespace {
 
@@ -197,4 +197,4 @@ TEST_CASE("a tuning job takes the same flags") {
   CHECK(cli.told("Inferred  script `train.py`"));
 }
 
-}  // namespace autopack::testing
+}  // namespace autopack::testing::cli_submit_test

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace autopack::testing {
+namespace autopack::testing::compare_test {
 
 namespace {
 
@@ -135,4 +135,4 @@ TEST_CASE("an image beyond the limits is refused, and a layer that is another th
   CHECK_THROWS_AS(images.read(large), Error);
 }
 
-}  // namespace autopack::testing
+}  // namespace autopack::testing::compare_test

@@ -10,7 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-using namespace autopack;
+namespace autopack::engine_api_test {
+
 using testing::LoopbackServer;
 using testing::ReceivedRequest;
 using testing::Reply;
@@ -219,3 +220,5 @@ TEST_CASE("a container is described as docker run would") {
   CHECK_FALSE(plain.contains("Entrypoint"));
   CHECK_FALSE(plain["HostConfig"].contains("DeviceRequests"));
 }
+
+}  // namespace autopack::engine_api_test

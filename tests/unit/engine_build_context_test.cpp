@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-using namespace autopack;
+namespace autopack::engine_build_context_test {
 
 namespace {
 
@@ -86,3 +86,5 @@ TEST_CASE("a file that is not what the plan saw ends the context") {
   tree->file("a.py", "two");
   CHECK_THROWS_WITH_AS(context_of(request), "`a.py` changed while it was read", Error);
 }
+
+}  // namespace autopack::engine_build_context_test

@@ -9,7 +9,8 @@
 #include <algorithm>
 #include <filesystem>
 
-using namespace autopack;
+namespace autopack::engine_build_progress_test {
+
 using engine::BuildProgress;
 using State = StepEvent::State;
 
@@ -145,3 +146,5 @@ TEST_CASE("a stream that is no build's is refused") {
       }(),
       Error);
 }
+
+}  // namespace autopack::engine_build_progress_test

@@ -10,7 +10,8 @@
 #include <filesystem>
 #include <random>
 
-using namespace autopack;
+namespace autopack::engine_build_trace_test {
+
 using engine::BuildTrace;
 
 namespace {
@@ -109,3 +110,5 @@ TEST_CASE("any bytes decode or are refused, within their bounds") {
   }
   CHECK(refused > 1000);
 }
+
+}  // namespace autopack::engine_build_trace_test

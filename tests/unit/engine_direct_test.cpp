@@ -13,7 +13,8 @@
 #include <memory>
 #include <numeric>
 
-using namespace autopack;
+namespace autopack::engine_direct_test {
+
 using nlohmann::json;
 
 namespace {
@@ -219,3 +220,5 @@ TEST_CASE("the configuration is what the generated Dockerfile makes") {
   CHECK(document["created"] == "1980-01-02T00:00:00Z");
   CHECK(document["rootfs"]["diff_ids"].size() == recipes.size());
 }
+
+}  // namespace autopack::engine_direct_test

@@ -2,7 +2,8 @@
 
 #include <doctest/doctest.h>
 
-using namespace autopack;
+namespace autopack::engine_dockerfile_steps_test {
+
 using engine::instruction_of_step;
 
 namespace {
@@ -83,3 +84,5 @@ TEST_CASE("here-documents and other escapes are one instruction") {
   CHECK(all[4].keyword == "COPY");
   CHECK(engine::instructions_of("from b\\\n").size() == 1);
 }
+
+}  // namespace autopack::engine_dockerfile_steps_test

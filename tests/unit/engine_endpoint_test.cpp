@@ -6,7 +6,8 @@
 
 #include <doctest/doctest.h>
 
-using namespace autopack;
+namespace autopack::engine_endpoint_test {
+
 using engine::find_endpoint;
 
 namespace {
@@ -115,3 +116,5 @@ TEST_CASE("a rootless engine's socket stands in for a missing default") {
   write_file(directory.path() / "system.sock", "");
   CHECK(find(variables, directory.path() / "system.sock").origin == "the default");
 }
+
+}  // namespace autopack::engine_endpoint_test

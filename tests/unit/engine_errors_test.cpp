@@ -11,7 +11,8 @@
 #include <algorithm>
 #include <filesystem>
 
-using namespace autopack;
+namespace autopack::engine_errors_test {
+
 using engine::build_error;
 using engine::BuildFailure;
 
@@ -228,3 +229,5 @@ TEST_CASE("pushes and pulls are summed up as engines tell them") {
   CHECK(recorded("podman-push", reporter).empty());
   CHECK_FALSE(reporter.steps.empty());
 }
+
+}  // namespace autopack::engine_errors_test

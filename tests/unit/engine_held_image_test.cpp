@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+namespace autopack::engine_held_image_test {
+
 using autopack::engine::history_of;
 using nlohmann::json;
 
@@ -45,3 +47,5 @@ TEST_CASE("a step whose layer has no bytes is told by what it does") {
 TEST_CASE("an engine that tells no history leaves it empty") {
   CHECK(history_of(json{}, 2) == json::array());
 }
+
+}  // namespace autopack::engine_held_image_test

@@ -3,7 +3,8 @@
 
 #include <doctest/doctest.h>
 
-using namespace autopack;
+namespace autopack::engine_output_frames_test {
+
 using engine::OutputFrames;
 
 TEST_CASE("a container's streams are told apart in any pieces") {
@@ -29,3 +30,5 @@ TEST_CASE("a container's streams are told apart in any pieces") {
   OutputFrames frames{[](std::string_view) {}, [](std::string_view) {}};
   CHECK_THROWS_AS(frames.feed(std::string("\x09\0\0\0\0\0\0\x01", 8)), Error);
 }
+
+}  // namespace autopack::engine_output_frames_test

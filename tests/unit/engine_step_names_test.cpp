@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-using namespace autopack;
+namespace autopack::engine_step_names_test {
 
 TEST_CASE("the steps of a generated Dockerfile are named by what they do") {
   plan::ReadablePlan plan;
@@ -43,3 +43,5 @@ TEST_CASE("the steps of a generated Dockerfile are named by what they do") {
   plan.user_dockerfile = "Dockerfile";
   CHECK(name("Step 4/7 : RUN cd /mnt && x") == "Step 4/7 : RUN cd /mnt && x");
 }
+
+}  // namespace autopack::engine_step_names_test

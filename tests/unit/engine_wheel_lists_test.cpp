@@ -16,7 +16,8 @@
 #include <string>
 #include <vector>
 
-using namespace autopack;
+namespace autopack::engine_wheel_lists_test {
+
 using namespace autopack::engine;
 using autopack::testing::MemoryRegistry;
 using autopack::testing::RecordingReporter;
@@ -188,3 +189,5 @@ TEST_CASE("an answer that is no byte code is refused") {
     CHECK_THROWS_AS(compile_sources(compiler, {{"a.py", "x = 1\n"}}), Error);
   }
 }
+
+}  // namespace autopack::engine_wheel_lists_test

@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-using namespace autopack;
+namespace autopack::engine_wheels_chosen_file_test {
+
 using namespace autopack::engine;
 using python::Hash;
 
@@ -97,3 +98,5 @@ TEST_CASE("a chosen file is remembered as a line, and a damaged line is none") {
   worded_size.replace(worded_size.find('7'), 1, R"("7")");
   CHECK_FALSE(ChosenFile::read(worded_size));
 }
+
+}  // namespace autopack::engine_wheels_chosen_file_test

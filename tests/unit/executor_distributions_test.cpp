@@ -16,7 +16,8 @@
 #include <mutex>
 #include <set>
 
-using namespace autopack;
+namespace autopack::executor_distributions_test {
+
 using namespace autopack::executor;
 using autopack::testing::ImageContent;
 using autopack::testing::program_of;
@@ -352,3 +353,5 @@ TEST_CASE("what an image makes larger than it is costs no more than its bound") 
   }};
   CHECK_THROWS_AS(tree.add(reader_of(tar_of({{"a", ""}, {"b", ""}})), "a layer"), Error);
 }
+
+}  // namespace autopack::executor_distributions_test

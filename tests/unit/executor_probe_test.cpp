@@ -8,7 +8,8 @@
 
 #include <stdexcept>
 
-using namespace autopack;
+namespace autopack::executor_probe_test {
+
 using engine::LocalImage;
 using executor::probe_base;
 using executor::probe_image_facts;
@@ -318,3 +319,5 @@ TEST_CASE("FROM names exactly the image whose facts were found") {
   CHECK(executor::BuildBase{docker, facts}.from() == "base@" + digest_a);
   CHECK(docker.calls == std::vector<std::string>{"pull base@" + digest_a + " linux/amd64"});
 }
+
+}  // namespace autopack::executor_probe_test

@@ -11,7 +11,8 @@
 #include <fstream>
 #include <iterator>
 
-using namespace autopack;
+namespace autopack::executor_python_test {
+
 using namespace autopack::executor;
 using autopack::testing::ImageContent;
 using autopack::testing::program_of;
@@ -327,3 +328,5 @@ TEST_CASE("facts come back from JSON, and what is damaged does not") {
   REQUIRE(none);
   CHECK(none->obstacle);
 }
+
+}  // namespace autopack::executor_python_test

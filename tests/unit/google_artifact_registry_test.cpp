@@ -5,7 +5,8 @@
 
 #include <doctest/doctest.h>
 
-using namespace autopack;
+namespace autopack::google_artifact_registry_test {
+
 using autopack::testing::answer;
 using autopack::testing::FakeHttp;
 using nlohmann::json;
@@ -181,3 +182,5 @@ TEST_CASE("answers that leave no repository to push to") {
     }
   }
 }
+
+}  // namespace autopack::google_artifact_registry_test

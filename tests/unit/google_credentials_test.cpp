@@ -1,6 +1,7 @@
 #include "support/credentials_fixture.hpp"
 
-using namespace autopack;
+namespace autopack::google_credentials_test {
+
 using namespace autopack::testing;
 using nlohmann::json;
 using Reason = http::TransportError::Reason;
@@ -263,3 +264,5 @@ TEST_CASE("credentials that are not there") {
   fixture.variables["CLOUDSDK_AUTH_TOKEN_HOST"] = "http://example.com/";
   CHECK_THROWS_AS(static_cast<void>(fixture.find_file(authorized_user())), Error);
 }
+
+}  // namespace autopack::google_credentials_test

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+namespace autopack::google_explanation_test {
+
 using autopack::google::explain;
 using autopack::google::known_failures;
 
@@ -154,3 +156,5 @@ TEST_CASE("a text may be as long as it likes") {
   REQUIRE(found);
   CHECK(found->command.ends_with("gcr.io/p/i:v1"));
 }
+
+}  // namespace autopack::google_explanation_test

@@ -3,7 +3,8 @@
 
 #include <filesystem>
 
-using namespace autopack;
+namespace autopack::google_external_account_test {
+
 using namespace autopack::testing;
 using nlohmann::json;
 using Fixture = CredentialsFixture;
@@ -297,3 +298,5 @@ TEST_CASE("a program's command is split as a shell splits it") {
   CHECK_FALSE(shell_words("'open"));
   CHECK_FALSE(shell_words("\"open"));
 }
+
+}  // namespace autopack::google_external_account_test

@@ -1,6 +1,7 @@
 #include "support/credentials_fixture.hpp"
 
-using namespace autopack;
+namespace autopack::google_external_identity_test {
+
 using namespace autopack::testing;
 using nlohmann::json;
 using Fixture = CredentialsFixture;
@@ -191,3 +192,5 @@ TEST_CASE("a person of a workforce pool refreshes at the pool's endpoint") {
   static_cast<void>(failure_of([&] { return other.find_file(without(file, "refresh_token")); },
                                "has no `refresh_token`"));
 }
+
+}  // namespace autopack::google_external_identity_test

@@ -1,6 +1,7 @@
 #include "support/credentials_fixture.hpp"
 
-using namespace autopack;
+namespace autopack::google_impersonation_test {
+
 using namespace autopack::testing;
 using nlohmann::json;
 using Fixture = CredentialsFixture;
@@ -145,3 +146,5 @@ TEST_CASE("refusals of IAM Credentials name the remedy") {
     CHECK(failure_of([&] { return source->token(); }, fragment).kind() == ErrorKind::remote);
   }
 }
+
+}  // namespace autopack::google_impersonation_test

@@ -6,7 +6,8 @@
 
 #include <doctest/doctest.h>
 
-using namespace autopack;
+namespace autopack::google_jobs_test {
+
 using autopack::testing::answer;
 using autopack::testing::FakeGoogle;
 using autopack::testing::FakeHttp;
@@ -211,3 +212,5 @@ TEST_CASE("an answer that is no list of entries is told") {
   CHECK(page.unreadable == 2);
   CHECK(page.next_page == "t");
 }
+
+}  // namespace autopack::google_jobs_test

@@ -2,7 +2,8 @@
 
 #include <filesystem>
 
-using namespace autopack;
+namespace autopack::google_machine_account_test {
+
 using namespace autopack::testing;
 using nlohmann::json;
 using Fixture = CredentialsFixture;
@@ -152,3 +153,5 @@ TEST_CASE("gcloud's refusals are told with the command that mends them") {
   CHECK(failure_of([&] { return absent.find(); }, "is no account of gcloud's").kind() ==
         ErrorKind::usage);
 }
+
+}  // namespace autopack::google_machine_account_test

@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-using namespace autopack;
+namespace autopack::google_project_test {
 
 namespace {
 
@@ -120,3 +120,5 @@ TEST_CASE("API errors are split into their findings") {
   CHECK(google::describe(several, "POST", "https://h/p?alt=json&key=x") ==
         "POST https://h/p: 400 INVALID_ARGUMENT");
 }
+
+}  // namespace autopack::google_project_test

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-using namespace autopack;
+namespace autopack::google_registry_login_test {
 
 namespace {
 
@@ -66,3 +66,5 @@ TEST_CASE("without Google credentials a registry is asked without a login") {
       []() -> google::TokenSource& { throw Error(ErrorKind::usage, "the file does not exist"); });
   CHECK_THROWS_WITH_AS(broken("gcr.io"), "the file does not exist", Error);
 }
+
+}  // namespace autopack::google_registry_login_test

@@ -6,7 +6,8 @@
 #include <filesystem>
 #include <thread>
 
-using namespace autopack;
+namespace autopack::google_token_cache_test {
+
 using namespace autopack::testing;
 using Fixture = CredentialsFixture;
 
@@ -139,3 +140,5 @@ TEST_CASE("several threads share one refresh") {
   CHECK(seen == std::vector<std::string>(8, "t2"));
   CHECK(fixture.client.requests.size() == 2);
 }
+
+}  // namespace autopack::google_token_cache_test

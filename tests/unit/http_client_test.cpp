@@ -11,7 +11,8 @@
 #include <stdexcept>
 #include <thread>
 
-using namespace autopack;
+namespace autopack::http_client_test {
+
 using namespace autopack::http;
 using namespace std::chrono_literals;
 using autopack::testing::LoopbackServer;
@@ -377,3 +378,5 @@ TEST_CASE("a header with a line break is never sent") {
   CHECK_THROWS_AS(
       make_client({})->send({.url = "http://127.0.0.1:9", .headers = {{"A", "b\r\nC: d"}}}), Error);
 }
+
+}  // namespace autopack::http_client_test

@@ -3,7 +3,8 @@
 
 #include <doctest/doctest.h>
 
-using namespace autopack;
+namespace autopack::http_echo_test {
+
 using namespace autopack::http;
 
 namespace {
@@ -46,3 +47,5 @@ TEST_CASE("a challenge is hidden too, and a redirect leads where it did") {
   CHECK(*response.header("www-authenticate") == "Basic realm=\"***\"");
   CHECK(*response.header("location") == "https://host/ya29.secret");
 }
+
+}  // namespace autopack::http_echo_test

@@ -4,7 +4,8 @@
 
 #include <string>
 
-using namespace autopack;
+namespace autopack::image_facts_test {
+
 using namespace autopack::image;
 
 namespace {
@@ -79,3 +80,5 @@ TEST_CASE("what is no line of base facts is none") {
     CHECK_FALSE(facts_from_json(text));
   }
 }
+
+}  // namespace autopack::image_facts_test

@@ -12,7 +12,8 @@
 #include <algorithm>
 #include <fstream>
 
-using namespace autopack;
+namespace autopack::image_files_test {
+
 namespace fs = std::filesystem;
 using image::FileReference;
 using image::TarWriter;
@@ -395,3 +396,5 @@ TEST_CASE("what a killed writer left is swept, what a living one writes is not")
   living.commit();
   CHECK(read_file(target) == "whole");
 }
+
+}  // namespace autopack::image_files_test

@@ -12,7 +12,8 @@
 #include <functional>
 #include <optional>
 
-using namespace autopack;
+namespace autopack::image_layer_tree_test {
+
 using image::LayerTree;
 using image::TarWriter;
 
@@ -349,3 +350,5 @@ TEST_CASE("what is noted of files stays with them through links, layers and hard
                 "a directory");
   CHECK(tree.note("/b/c/d/x.txt") == "inside");
 }
+
+}  // namespace autopack::image_layer_tree_test

@@ -6,7 +6,8 @@
 
 #include <doctest/doctest.h>
 
-using namespace autopack;
+namespace autopack::image_manifest_test {
+
 using namespace autopack::image;
 
 namespace {
@@ -153,3 +154,5 @@ TEST_CASE("a configuration keeps what autopack does not know") {
   CHECK_THROWS_AS(Configuration::parse(R"({"rootfs":{"diff_ids":[5]},"config":{"Env":"x"}})", "it"),
                   Error);
 }
+
+}  // namespace autopack::image_manifest_test

@@ -9,9 +9,10 @@
 
 #include <fstream>
 
+namespace autopack::image_peers_test {
+
 /// What the tests of go-containerregistry say of digests, platforms, layers and archives, and where
 /// autopack means something else.
-using namespace autopack;
 using image::TarWriter;
 
 namespace {
@@ -223,3 +224,5 @@ TEST_CASE("archives that go-containerregistry refuses are refused") {
     CHECK_THROWS_AS(Archive{row.members}.open(), Error);
   }
 }
+
+}  // namespace autopack::image_peers_test

@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-using namespace autopack;
+namespace autopack::image_reference_test {
+
 using image::Reference;
 using image::sanitize_component;
 
@@ -269,3 +270,5 @@ TEST_CASE("names as go-containerregistry reads them") {
     CHECK(reference.path == row.path);
   }
 }
+
+}  // namespace autopack::image_reference_test

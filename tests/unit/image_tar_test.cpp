@@ -9,7 +9,8 @@
 #include <memory>
 #include <vector>
 
-using namespace autopack;
+namespace autopack::image_tar_test {
+
 using image::TarWriter;
 
 namespace {
@@ -148,3 +149,5 @@ TEST_CASE("the time of files comes from SOURCE_DATE_EPOCH") {
     CHECK_THROWS_AS(with(wrong), Error);
   }
 }
+
+}  // namespace autopack::image_tar_test

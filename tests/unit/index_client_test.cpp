@@ -13,7 +13,8 @@
 
 #include <algorithm>
 
-using namespace autopack;
+namespace autopack::index_client_test {
+
 using namespace autopack::index;
 using autopack::testing::LoopbackServer;
 using autopack::testing::ReceivedRequest;
@@ -300,3 +301,5 @@ TEST_CASE("metadata is read where it is announced, and checked") {
   candidate.url += "x";
   CHECK_FALSE(read(candidate));
 }
+
+}  // namespace autopack::index_client_test

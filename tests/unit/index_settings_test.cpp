@@ -10,7 +10,8 @@
 
 #include <optional>
 
-using namespace autopack;
+namespace autopack::index_settings_test {
+
 using namespace autopack::index;
 
 namespace {
@@ -178,3 +179,5 @@ TEST_CASE("a login of netrc is that of its host, quotes and backslashes taken aw
   CHECK_FALSE(netrc_login(text, "d.test"));
   CHECK_FALSE(netrc_login("", "a.test"));
 }
+
+}  // namespace autopack::index_settings_test

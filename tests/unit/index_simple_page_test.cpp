@@ -10,7 +10,8 @@
 #include <utility>
 #include <vector>
 
-using namespace autopack;
+namespace autopack::index_simple_page_test {
+
 using namespace autopack::index;
 
 namespace {
@@ -259,3 +260,5 @@ TEST_CASE("a file belongs to the project that its name begins with") {
     CHECK(is_file_of(name, "my-pkg") == belongs);
   }
 }
+
+}  // namespace autopack::index_simple_page_test

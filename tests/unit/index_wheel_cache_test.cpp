@@ -14,7 +14,8 @@
 #include <set>
 #include <thread>
 
-using namespace autopack;
+namespace autopack::index_wheel_cache_test {
+
 using namespace autopack::index;
 using autopack::testing::LoopbackServer;
 using autopack::testing::ReceivedRequest;
@@ -493,3 +494,5 @@ TEST_CASE("what nobody used for long goes, and the oldest above the limit") {
   CHECK(fs::exists(young));
   CHECK(fs::exists(used));
 }
+
+}  // namespace autopack::index_wheel_cache_test

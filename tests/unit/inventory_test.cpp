@@ -10,7 +10,7 @@
 #include <fstream>
 #include <memory>
 
-namespace autopack::testing {
+namespace autopack::testing::inventory_test {
 
 namespace {
 
@@ -96,4 +96,4 @@ TEST_CASE("parts of the cache are measured and removed, and what is no cache sta
   CHECK(std::filesystem::exists(machine.directory.path() / "autopack" / "somebody's"));
 }
 
-}  // namespace autopack::testing
+}  // namespace autopack::testing::inventory_test

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-using namespace autopack;
+namespace autopack::job_bad_input_test {
 
 namespace {
 
@@ -364,3 +364,5 @@ TEST_CASE("a prebuilt image past its time is told") {
   CHECK(tells(findings_of(old, {.today = "2026-11-20"}), "was available until 2026-07-11"));
   CHECK(findings_of(old, {.today = "2026-07-11"}).empty());
 }
+
+}  // namespace autopack::job_bad_input_test

@@ -10,7 +10,8 @@
 #include <cstdlib>
 #include <filesystem>
 
-using namespace autopack;
+namespace autopack::job_bodies_test {
+
 using nlohmann::json;
 
 namespace {
@@ -86,3 +87,5 @@ TEST_CASE("request bodies are those that gcloud sent" *
   }
   CHECK(compared > 0);
 }
+
+}  // namespace autopack::job_bodies_test

@@ -9,7 +9,8 @@
 #include <map>
 #include <set>
 
-using namespace autopack;
+namespace autopack::job_fields_test {
+
 using job::tables::Field;
 using job::tables::Message;
 using job::tables::Type;
@@ -256,3 +257,5 @@ TEST_CASE("every field that a client may set arrives from a file") {
   }
   CHECK(tried.size() > 300);
 }
+
+}  // namespace autopack::job_fields_test

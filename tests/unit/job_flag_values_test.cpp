@@ -4,7 +4,8 @@
 
 #include <doctest/doctest.h>
 
-using namespace autopack;
+namespace autopack::job_flag_values_test {
+
 using Words = std::vector<std::string>;
 
 TEST_CASE("lists split as gcloud splits them") {
@@ -98,3 +99,5 @@ TEST_CASE("what a file takes apart is not taken apart again") {
         job::Pairs{{"a", "1"}, {"b", "2"}});
   CHECK(problems.empty());
 }
+
+}  // namespace autopack::job_flag_values_test

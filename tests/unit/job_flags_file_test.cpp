@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-namespace autopack::job {
+namespace autopack::job::job_flags_file_test {
 
 namespace {
 
@@ -39,4 +39,4 @@ TEST_CASE("what is no flags file is told with its line") {
   }
 }
 
-}  // namespace autopack::job
+}  // namespace autopack::job::job_flags_file_test

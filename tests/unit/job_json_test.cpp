@@ -15,7 +15,8 @@
 #include <tuple>
 #include <type_traits>
 
-using namespace autopack;
+namespace autopack::job_json_test {
+
 using nlohmann::json;
 
 namespace {
@@ -172,3 +173,5 @@ TEST_CASE("a flag of one field sets the field at its path, and tells where the v
     CHECK(job::write_message(job).contains(pointer));
   }
 }
+
+}  // namespace autopack::job_json_test

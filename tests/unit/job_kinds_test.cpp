@@ -4,7 +4,8 @@
 
 #include <doctest/doctest.h>
 
-using namespace autopack;
+namespace autopack::job_kinds_test {
+
 using nlohmann::json;
 using testing::Case;
 using testing::check_all;
@@ -301,3 +302,5 @@ TEST_CASE("a pipeline holds what its task is") {
   CHECK(tuning["trainingTaskInputs"]["maxTrialCount"] == 1);
   CHECK(!tuning.contains("studySpec"));
 }
+
+}  // namespace autopack::job_kinds_test

@@ -4,6 +4,8 @@
 
 #include <string>
 
+namespace autopack::job_resource_names_test {
+
 using namespace autopack::job;
 
 TEST_CASE("A name fits a form part by part, and its region is found") {
@@ -66,3 +68,5 @@ TEST_CASE("Times are those of RFC 3339") {
     CHECK_FALSE(is_timestamp(text));
   }
 }
+
+}  // namespace autopack::job_resource_names_test

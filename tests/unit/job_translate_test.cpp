@@ -6,7 +6,8 @@
 
 #include <algorithm>
 
-using namespace autopack;
+namespace autopack::job_translate_test {
+
 using nlohmann::json;
 
 namespace {
@@ -186,3 +187,5 @@ TEST_CASE("local code is left to be packaged") {
         "tf-gpu.2-11:latest,local-package-path=code,python-module=trainer.task,"
         "extra-packages=a.whl;b.tar.gz");
 }
+
+}  // namespace autopack::job_translate_test

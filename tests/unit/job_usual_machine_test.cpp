@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-using namespace autopack;
+namespace autopack::job_usual_machine_test {
 
 TEST_CASE("the usual machine is the smallest that takes the accelerators") {
   struct Case {
@@ -29,3 +29,5 @@ TEST_CASE("the usual machine is the smallest that takes the accelerators") {
   }
   CHECK(job::usual_machine({}) == "n1-standard-4");
 }
+
+}  // namespace autopack::job_usual_machine_test

@@ -17,7 +17,8 @@
 #include <string>
 #include <vector>
 
-using namespace autopack;
+namespace autopack::local_bayesian_test {
+
 using local::KnownTrial;
 using local::TrialValues;
 
@@ -220,3 +221,5 @@ TEST_CASE("any measured values and any ranges give a trial") {
       9, {.values = local::draw(parameters, random), .outcome = KnownTrial::Outcome::failed});
   CHECK(local::promising_trial(parameters, failed, random).size() == 4);
 }
+
+}  // namespace autopack::local_bayesian_test

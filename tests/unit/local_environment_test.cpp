@@ -8,7 +8,8 @@
 #include <string>
 #include <vector>
 
-using namespace autopack;
+namespace autopack::local_environment_test {
+
 using nlohmann::json;
 
 namespace {
@@ -247,3 +248,5 @@ TEST_CASE("what has no meaning on a desk is told once each") {
                                  "a persistent resource has no meaning on this machine",
                                  "the job's service account has no meaning on this machine"});
 }
+
+}  // namespace autopack::local_environment_test

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-using namespace autopack;
+namespace autopack::local_records_test {
 
 namespace {
 
@@ -109,3 +109,5 @@ TEST_CASE("the live view shows the last line of a replica that says something") 
   CHECK(shown == std::vector<std::string>{"workerpool0-0: running", "workerpool0-0: epoch 1",
                                           "workerpool0-0: ended"});
 }
+
+}  // namespace autopack::local_records_test

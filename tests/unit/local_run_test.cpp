@@ -11,7 +11,8 @@
 #include <string>
 #include <vector>
 
-using namespace autopack;
+namespace autopack::local_run_test {
+
 using autopack::testing::FakeContainers;
 using local::Life;
 using Next = local::Life::Next;
@@ -255,3 +256,5 @@ TEST_CASE("lines come whole, however the output is cut") {
   buffer.feed(std::string(150'000, 'x') + "\n");
   CHECK(lines.size() == 3);
 }
+
+}  // namespace autopack::local_run_test

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-using namespace autopack;
+namespace autopack::local_search_test {
 
 namespace {
 
@@ -111,3 +111,5 @@ not a report
   CHECK_FALSE(local::final_measurement(all, {.ids = {"loss", "gone"}}));
   CHECK_FALSE(local::final_measurement({}, goals));
 }
+
+}  // namespace autopack::local_search_test

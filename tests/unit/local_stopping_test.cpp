@@ -16,7 +16,8 @@
 #include <thread>
 #include <vector>
 
-using namespace autopack;
+namespace autopack::local_stopping_test {
+
 using local::Curve;
 using local::StoppingRule;
 
@@ -206,3 +207,5 @@ TEST_CASE("what replicas take is told while they run") {
   std::this_thread::sleep_for(std::chrono::milliseconds{20});
   CHECK(told == before);
 }
+
+}  // namespace autopack::local_stopping_test

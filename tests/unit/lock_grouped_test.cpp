@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-using namespace autopack;
+namespace autopack::lock_grouped_test {
+
 using namespace autopack::lock;
 
 namespace {
@@ -282,3 +283,5 @@ TEST_CASE("a Pipfile.lock that is not one is refused") {
             .message ==
         "`Pipfile.lock` was made for Python 3.8, and the executor image has 3.11.2");
 }
+
+}  // namespace autopack::lock_grouped_test

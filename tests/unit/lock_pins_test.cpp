@@ -8,7 +8,8 @@
 #include <string>
 #include <vector>
 
-using namespace autopack;
+namespace autopack::lock_pins_test {
+
 using namespace autopack::lock;
 
 namespace {
@@ -200,3 +201,5 @@ TEST_CASE("what the project's own package asks for is pinned, or is a pin") {
     CHECK((pins.set ? summary(*pins.set) : pins.reason) == one.expected);
   }
 }
+
+}  // namespace autopack::lock_pins_test

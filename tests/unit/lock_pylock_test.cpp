@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-using namespace autopack;
+namespace autopack::lock_pylock_test {
+
 using namespace autopack::lock;
 
 namespace {
@@ -163,3 +164,5 @@ TEST_CASE("a pylock.toml that is not for the image, or wrong, is refused with th
   CHECK(refusal([&] { read(head, {}, {"dev"}); }) == "`pylock.toml` has no group `dev`");
   CHECK(read("lock-version = '1.1'\npackages = []\n").warnings.size() == 1);
 }
+
+}  // namespace autopack::lock_pylock_test

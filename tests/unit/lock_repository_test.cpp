@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+namespace autopack::lock_repository_test {
+
 using namespace autopack::lock;
 
 namespace {
@@ -80,3 +82,5 @@ TEST_CASE("what git could take for something else, or may change, is left to an 
     CHECK_MESSAGE(!package.source, requirement);
   }
 }
+
+}  // namespace autopack::lock_repository_test

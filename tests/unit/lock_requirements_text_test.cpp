@@ -7,7 +7,8 @@
 #include <utility>
 #include <vector>
 
-using namespace autopack;
+namespace autopack::lock_requirements_text_test {
+
 using namespace autopack::lock;
 
 namespace {
@@ -70,3 +71,5 @@ TEST_CASE("the URL of an index begins no line of its own") {
     CHECK(refused(one).find("is no URL of an index") != std::string::npos);
   }
 }
+
+}  // namespace autopack::lock_requirements_text_test

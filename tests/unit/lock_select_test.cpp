@@ -13,7 +13,8 @@
 #include <string>
 #include <vector>
 
-using namespace autopack;
+namespace autopack::lock_select_test {
+
 using namespace autopack::lock;
 
 namespace {
@@ -214,3 +215,5 @@ TEST_CASE("the directories that a lock has built are found before it is read") {
     CHECK(directories_in_lock(file, "package = 1\npackages = 1").empty());
   }
 }
+
+}  // namespace autopack::lock_select_test

@@ -19,7 +19,8 @@
 #include <string>
 #include <vector>
 
-using namespace autopack;
+namespace autopack::lock_tools_test {
+
 using namespace autopack::lock;
 
 namespace {
@@ -113,3 +114,5 @@ TEST_CASE("requirements that PDM exported are a complete set of pins") {
   CHECK(pins.set->hashed);
   CHECK(pins.set->packages[3].hashes.size() == 5);
 }
+
+}  // namespace autopack::lock_tools_test

@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-using namespace autopack;
+namespace autopack::lock_uv_test {
+
 using namespace autopack::lock;
 
 namespace {
@@ -251,3 +252,5 @@ TEST_CASE("a uv.lock that is not for the image, or wrong, is refused with the pl
     CHECK_MESSAGE(told.find(words) != std::string::npos, told);
   }
 }
+
+}  // namespace autopack::lock_uv_test

@@ -5,7 +5,8 @@
 
 #include <doctest/doctest.h>
 
-using namespace autopack;
+namespace autopack::packaging_age_limit_test {
+
 using namespace std::chrono_literals;
 
 TEST_CASE("requirements that name one thing only are pinned") {
@@ -69,3 +70,5 @@ TEST_CASE("RUN steps are told by the history of any builder") {
   CHECK(configuration.run_times() == std::vector<std::int64_t>{20, 30, 50});
   CHECK(image::Configuration::parse(R"({"rootfs":{},"history":null})", "x").run_times().empty());
 }
+
+}  // namespace autopack::packaging_age_limit_test

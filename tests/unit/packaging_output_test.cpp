@@ -3,7 +3,8 @@
 
 #include <doctest/doctest.h>
 
-using namespace autopack;
+namespace autopack::packaging_output_test {
+
 using packaging::Output;
 
 TEST_CASE("outputs are a layout, an archive or the daemon") {
@@ -21,3 +22,5 @@ TEST_CASE("outputs are a layout, an archive or the daemon") {
   }
   CHECK_THROWS_AS(Output::parse("oci:a@sha256:" + std::string(64, 'a')), Error);
 }
+
+}  // namespace autopack::packaging_output_test

@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-using namespace autopack;
+namespace autopack::packaging_test {
 
 namespace {
 
@@ -58,3 +58,5 @@ TEST_CASE("a copy shares the plan, which stays where it is") {
   const auto copy = work;  // NOLINT(performance-unnecessary-copy-initialization)
   CHECK(&copy.plan() == &work.plan());
 }
+
+}  // namespace autopack::packaging_test

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-namespace autopack::pipeline {
+namespace autopack::pipeline::pipeline_image_name_test {
 
 TEST_CASE("an image without a name goes to the project's registry, or stays in the daemon") {
   const auto there =
@@ -34,4 +34,4 @@ TEST_CASE("the user's name and tag are kept, a digest is refused") {
   CHECK_FALSE(name_image("model:v1", "x", {}).has_registry);
 }
 
-}  // namespace autopack::pipeline
+}  // namespace autopack::pipeline::pipeline_image_name_test

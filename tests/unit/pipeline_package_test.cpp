@@ -16,7 +16,8 @@
 #include <algorithm>
 #include <fstream>
 
-using namespace autopack;
+namespace autopack::pipeline_package_test {
+
 using autopack::testing::FakeDocker;
 using autopack::testing::MemoryRegistry;
 using autopack::testing::RecordingReporter;
@@ -447,3 +448,5 @@ TEST_CASE("an image in the engine is taken for its key, and made anew when it is
   CHECK(old.outcome.reason == "they are older than 1 hour");
   CHECK(machine.docker.built.no_cache);
 }
+
+}  // namespace autopack::pipeline_package_test

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-using namespace autopack;
+namespace autopack::plan_advice_test {
 
 namespace {
 
@@ -500,3 +500,5 @@ TEST_CASE("advice: code for Python 2 is told once, where the program surely impo
   CHECK(project.first_of("try:\n  " + text + "except ImportError:\n  pass\n", "").empty());
   CHECK(project.first_of("print('x')\nprint\n'a string'\n", "").empty());
 }
+
+}  // namespace autopack::plan_advice_test

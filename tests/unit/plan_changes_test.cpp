@@ -9,7 +9,8 @@
 
 #include <functional>
 
-using namespace autopack;
+namespace autopack::plan_changes_test {
+
 using autopack::plan::Fixture;
 using Texts = std::vector<std::string>;
 
@@ -200,3 +201,5 @@ TEST_CASE("a record is kept for each project and platform, and holds no login") 
   REQUIRE(record.asked.size() == 1);
   CHECK(record.asked[0].find("s3cret") == std::string::npos);
 }
+
+}  // namespace autopack::plan_changes_test

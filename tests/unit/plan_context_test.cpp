@@ -5,7 +5,8 @@
 
 #include <algorithm>
 
-using namespace autopack;
+namespace autopack::plan_context_test {
+
 using autopack::plan::Fixture;
 
 namespace {
@@ -151,3 +152,5 @@ TEST_CASE("context: symbolic links travel with their targets, others are refused
         "`up` is a symbolic link to `../x`, which is outside the working directory () "
         "[`--exclude=up` leaves it out]\n");
 }
+
+}  // namespace autopack::plan_context_test

@@ -6,7 +6,8 @@
 
 #include <fstream>
 
-using namespace autopack;
+namespace autopack::plan_dockerfile_test {
+
 using autopack::plan::Fixture;
 
 namespace {
@@ -118,3 +119,5 @@ TEST_CASE("plan: an unfinished tag of a template is told with its line") {
   CHECK_THROWS_WITH_AS(plan::check_template("T", "a\n{{b", {"b"}), doctest::Contains("T:2"), Error);
   CHECK_NOTHROW(plan::check_template("T", "{{! any }}{{>p}}{{{ b }}}{{#b}}{{/b}}{{^b}}", {"b"}));
 }
+
+}  // namespace autopack::plan_dockerfile_test

@@ -5,7 +5,8 @@
 
 #include <string>
 
-using namespace autopack;
+namespace autopack::plan_install_record_test {
+
 using plan::Fixture;
 
 namespace {
@@ -112,3 +113,5 @@ TEST_CASE("a record of what was looked at holds until that changes") {
   CHECK(plan::why_outdated(*record, edited.plan()) ==
         "setuptools lists ., which holds other names now");
 }
+
+}  // namespace autopack::plan_install_record_test

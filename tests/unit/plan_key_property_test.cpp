@@ -10,7 +10,7 @@
 #include <functional>
 #include <random>
 
-using namespace autopack;
+namespace autopack::plan_key_property_test {
 
 namespace fs = std::filesystem;
 
@@ -195,3 +195,5 @@ TEST_CASE("plan: of generated projects each change moves the keys that it should
     }
   }
 }
+
+}  // namespace autopack::plan_key_property_test

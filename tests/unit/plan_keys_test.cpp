@@ -4,7 +4,8 @@
 
 #include <functional>
 
-using namespace autopack;
+namespace autopack::plan_keys_test {
+
 using autopack::plan::Fixture;
 
 namespace {
@@ -91,3 +92,5 @@ TEST_CASE("plan: without contents nothing is read and no key is made") {
   CHECK_FALSE(plan.keys);
   CHECK(plan.dockerfile == Fixture{}.plan().dockerfile);
 }
+
+}  // namespace autopack::plan_keys_test

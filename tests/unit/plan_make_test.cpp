@@ -7,7 +7,8 @@
 #include <algorithm>
 #include <fstream>
 
-using namespace autopack;
+namespace autopack::plan_make_test {
+
 using autopack::plan::Fixture;
 
 namespace {
@@ -218,3 +219,5 @@ TEST_CASE("plan: prints as one JSON object with every part") {
   CHECK(json["code"][9]["path"] == "trainer/\\xff");
   CHECK(json["image_key"] == plan.keys->image);
 }
+
+}  // namespace autopack::plan_make_test

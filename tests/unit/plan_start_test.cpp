@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-using namespace autopack;
+namespace autopack::plan_start_test {
 
 namespace {
 
@@ -179,3 +179,5 @@ TEST_CASE("start: a command that the project's own package brings") {
                   "build-backend = \"setuptools.build_meta\"\n");
   CHECK(start.advice(Strings{}) == "");
 }
+
+}  // namespace autopack::plan_start_test

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace autopack::plan_words_test {
+
 using namespace autopack::plan;
 
 TEST_CASE("plan: COPY's words name exactly one path whatever is in it") {
@@ -43,3 +45,5 @@ TEST_CASE("plan: an edit of lines is an expression of sed") {
   CHECK(sed_expression(3, 4, "./lib") == "3,4c\\./lib");
   CHECK(sed_expression(1, 1, "a\\b") == "1c\\a\\\\b");
 }
+
+}  // namespace autopack::plan_words_test

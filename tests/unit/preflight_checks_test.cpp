@@ -5,7 +5,8 @@
 
 #include <doctest/doctest.h>
 
-using namespace autopack;
+namespace autopack::preflight_checks_test {
+
 using namespace autopack::preflight;
 using autopack::testing::RoutedHttp;
 using nlohmann::json;
@@ -570,3 +571,5 @@ TEST_CASE("the user's interruption ends the checks") {
                                    }}};
   CHECK_THROWS_AS(run_checks(checks, stop, user), Error);
 }
+
+}  // namespace autopack::preflight_checks_test

@@ -7,7 +7,8 @@
 
 #include <array>
 
-using namespace autopack;
+namespace autopack::preflight_rules_test {
+
 using namespace autopack::preflight;
 using nlohmann::json;
 
@@ -306,3 +307,5 @@ TEST_CASE("findings are told once, errors first") {
   CHECK_THROWS_WITH_AS(throw_if_errors(findings, ErrorKind::usage), "e: why", Error);
   CHECK_NOTHROW(throw_if_errors({ok("a", "fine"), unknown("e", "u", "why")}, ErrorKind::usage));
 }
+
+}  // namespace autopack::preflight_rules_test

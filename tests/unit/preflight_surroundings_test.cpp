@@ -4,7 +4,8 @@
 
 #include <doctest/doctest.h>
 
-using namespace autopack;
+namespace autopack::preflight_surroundings_test {
+
 using namespace autopack::preflight;
 
 namespace {
@@ -114,3 +115,5 @@ TEST_CASE("findings are told in 80 columns, long commands in lines that go on") 
   CHECK(json["findings"][0]["outcome"] == "error");
   CHECK(json["findings"][0]["remedies"].size() == 2);
 }
+
+}  // namespace autopack::preflight_surroundings_test

@@ -5,7 +5,8 @@
 
 #include <map>
 
-using namespace autopack;
+namespace autopack::project_hypertune_test {
+
 using namespace autopack::project;
 using autopack::source::MemoryTree;
 
@@ -39,3 +40,5 @@ TEST_CASE("a text that only speaks of hypertune does not count") {
   CHECK_FALSE(is_named({{"requirements.txt", "numpy  # not cloudml-hypertune\n"}}));
   CHECK_FALSE(is_named({{"notes.txt", "import hypertune\n"}}));
 }
+
+}  // namespace autopack::project_hypertune_test

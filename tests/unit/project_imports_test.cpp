@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-namespace autopack::project {
+namespace autopack::project::project_imports_test {
 
 TEST_CASE("imports are read with line, level and whether their failure may be meant") {
   const auto file = read_python_file(
@@ -64,4 +64,4 @@ TEST_CASE("import names lead to distributions") {
   CHECK(is_brought_by("taming", {"taming-transformers"}));
 }
 
-}  // namespace autopack::project
+}  // namespace autopack::project::project_imports_test

@@ -5,7 +5,8 @@
 
 #include <doctest/doctest.h>
 
-using namespace autopack;
+namespace autopack::project_inference_test {
+
 using namespace autopack::project;
 
 namespace {
@@ -93,3 +94,5 @@ TEST_CASE("the executor image suits the project's Python") {
   CHECK(image_of({{".python-version", "pypy3.10-7.3\n"}}, ">=3.12") == "python:3.12");
   CHECK_THROWS_AS(image_of({}, "<3"), Error);
 }
+
+}  // namespace autopack::project_inference_test

@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-using namespace autopack;
+namespace autopack::project_needed_test {
 
 namespace {
 
@@ -139,3 +139,5 @@ TEST_CASE("the words of a script, the last without a line end too") {
   CHECK(words[5].line == 3);
   CHECK(project::words_of_text("").empty());
 }
+
+}  // namespace autopack::project_needed_test

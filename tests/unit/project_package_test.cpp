@@ -10,7 +10,8 @@
 #include <map>
 #include <random>
 
-using namespace autopack;
+namespace autopack::project_package_test {
+
 using namespace autopack::project;
 using autopack::source::MemoryTree;
 
@@ -262,3 +263,5 @@ TEST_CASE("no bytes upset the readers of setup.py and of ini files") {
     CHECK(parse_ini(text).size() <= text.size());
   }
 }
+
+}  // namespace autopack::project_package_test

@@ -6,7 +6,8 @@
 
 #include <doctest/doctest.h>
 
-using namespace autopack;
+namespace autopack::project_pip_settings_test {
+
 using namespace autopack::project;
 
 namespace {
@@ -160,3 +161,5 @@ TEST_CASE("a proxy of several lines becomes no section of the settings") {
   machine.write("etc/pip.conf", "[global]\nproxy = http\n  [install]\n  retries = 3\n");
   CHECK(machine.configuration() == "[global]\nproxy = http\n    [install]\n    retries = 3\n");
 }
+
+}  // namespace autopack::project_pip_settings_test

@@ -5,7 +5,8 @@
 
 #include <doctest/doctest.h>
 
-using namespace autopack;
+namespace autopack::project_remembered_python_test {
+
 using project::RememberedPython;
 
 namespace {
@@ -183,3 +184,5 @@ TEST_CASE("remembered Python: facts come back from their bytes, and no others do
   }
   CHECK(!project::python_file_of(std::string(64, '\xff')));
 }
+
+}  // namespace autopack::project_remembered_python_test

@@ -6,6 +6,8 @@
 
 #include <random>
 
+namespace autopack::project_requirement_test {
+
 using namespace autopack::project;
 
 namespace {
@@ -286,3 +288,5 @@ TEST_CASE("no bytes upset the requirement parser") {
     }
   }
 }
+
+}  // namespace autopack::project_requirement_test

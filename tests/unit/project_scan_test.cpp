@@ -8,7 +8,8 @@
 #include <fstream>
 #include <map>
 
-using namespace autopack;
+namespace autopack::project_scan_test {
+
 using namespace autopack::project;
 using autopack::source::MemoryTree;
 
@@ -528,3 +529,5 @@ TEST_CASE("extras outside the tree keep their names, which must differ") {
             .find("would take the place of the working directory's own `data`") !=
         std::string::npos);
 }
+
+}  // namespace autopack::project_scan_test

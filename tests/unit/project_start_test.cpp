@@ -8,7 +8,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-using namespace autopack;
+namespace autopack::project_start_test {
+
 using namespace autopack::project;
 using autopack::source::MemoryTree;
 
@@ -437,3 +438,5 @@ TEST_CASE("start: needs of the system") {
                 "from setuptools import setup, Extension\n"
                 "setup(name='a', ext_modules=[Extension('x', ['x.c'])])"}}) == "build-essential ");
 }
+
+}  // namespace autopack::project_start_test

@@ -9,7 +9,8 @@
 #include <string>
 #include <vector>
 
-using namespace autopack;
+namespace autopack::project_static_installation_test {
+
 using namespace autopack::project;
 using autopack::source::MemoryTree;
 
@@ -245,3 +246,5 @@ TEST_CASE("a text that the image lacks leaves the package to its build") {
   CHECK(metadata(readme, {{"README.md", "\xff"}}) == missing);
   CHECK(metadata(readme, {{"README.md", std::string(2'000'000, 'a')}}) == missing);
 }
+
+}  // namespace autopack::project_static_installation_test

@@ -12,7 +12,8 @@
 #include <string_view>
 #include <vector>
 
-using namespace autopack;
+namespace autopack::project_version_control_test {
+
 using namespace autopack::project;
 using autopack::source::GitDescription;
 using autopack::source::GitTagQuery;
@@ -235,3 +236,5 @@ TEST_CASE("a pattern of tags is read as far as it is a prefix") {
     CHECK(version(other, "v1.2") == "unread");
   }
 }
+
+}  // namespace autopack::project_version_control_test

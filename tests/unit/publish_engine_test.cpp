@@ -8,7 +8,8 @@
 
 #include <algorithm>
 
-using namespace autopack;
+namespace autopack::publish_engine_test {
+
 using autopack::testing::CountingTokens;
 using autopack::testing::FakeDocker;
 using autopack::testing::RecordingReporter;
@@ -124,3 +125,5 @@ TEST_CASE("after an engine's push that worked nobody is asked") {
   CHECK(push.run() == sha256("pushed"));
   CHECK(push.registry.asked.empty());
 }
+
+}  // namespace autopack::publish_engine_test

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace autopack::python_marker_test {
+
 using namespace autopack::python;
 
 namespace {
@@ -56,3 +58,5 @@ TEST_CASE("what is no marker is told apart") {
   const std::string deep(10000, '(');
   CHECK_FALSE(Marker::parse(deep + "os_name == 'x'"));
 }
+
+}  // namespace autopack::python_marker_test

@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-using namespace autopack;
+namespace autopack::python_tags_test {
+
 using namespace autopack::python;
 
 namespace {
@@ -174,3 +175,5 @@ TEST_CASE("markers are judged for the interpreter of an image") {
   CHECK(holds("platform_python_implementation == 'PyPy'") == true);
   CHECK(holds("implementation_version > '7'") == std::nullopt);
 }
+
+}  // namespace autopack::python_tags_test

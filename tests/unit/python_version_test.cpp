@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+namespace autopack::python_version_test {
+
 using namespace autopack::python;
 
 namespace {
@@ -108,3 +110,5 @@ TEST_CASE("constraints as Poetry writes them") {
   CHECK(fits_poetry("*", "3.9"));
   CHECK_FALSE(parse_poetry_constraint("three"));
 }
+
+}  // namespace autopack::python_version_test

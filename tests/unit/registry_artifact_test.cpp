@@ -7,7 +7,8 @@
 
 #include <atomic>
 
-using namespace autopack;
+namespace autopack::registry_artifact_test {
+
 using namespace autopack::registry;
 using autopack::testing::LoopbackServer;
 using autopack::testing::ReceivedRequest;
@@ -183,3 +184,5 @@ TEST_CASE("a missing repository is made once, when the push may do that") {
     CHECK(client.made == 1);
   }
 }
+
+}  // namespace autopack::registry_artifact_test

@@ -13,7 +13,8 @@
 
 #include <numeric>
 
-using namespace autopack;
+namespace autopack::registry_client_test {
+
 using namespace autopack::registry;
 using namespace std::chrono_literals;
 using autopack::testing::LoopbackServer;
@@ -487,3 +488,5 @@ TEST_CASE("ranges of uploads") {
     CHECK(parse_upload_range(odd) == 0);
   }
 }
+
+}  // namespace autopack::registry_client_test

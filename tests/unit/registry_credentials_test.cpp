@@ -12,7 +12,8 @@
 
 #include <filesystem>
 
-using namespace autopack;
+namespace autopack::registry_credentials_test {
+
 using namespace autopack::registry;
 
 namespace {
@@ -348,3 +349,5 @@ TEST_CASE("a repository's own login comes before the registry's as go-containerr
   CHECK(shown(R"("http://test.io/v1/":)" + auth("one")) == "one");
   CHECK(shown(R"("http://test.io/v2/":)" + auth("one")) == "one");
 }
+
+}  // namespace autopack::registry_credentials_test

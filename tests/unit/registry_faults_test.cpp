@@ -12,7 +12,8 @@
 
 #include <atomic>
 
-using namespace autopack;
+namespace autopack::registry_faults_test {
+
 using namespace autopack::registry;
 using autopack::testing::LoopbackServer;
 using autopack::testing::ReceivedRequest;
@@ -291,3 +292,5 @@ TEST_CASE("logins are found under keys with a path, and in the next file") {
     }
   }
 }
+
+}  // namespace autopack::registry_faults_test

@@ -16,7 +16,8 @@
 #include <string>
 #include <vector>
 
-using namespace autopack;
+namespace autopack::services_notes_test {
+
 using autopack::testing::MemoryRegistry;
 using autopack::testing::RecordingReporter;
 
@@ -208,3 +209,5 @@ TEST_CASE("a repository that cannot be read or written costs a line and no error
   REQUIRE(fixture.reporter.details.size() == 1);
   CHECK(fixture.reporter.details[0].find("it is closed") != std::string::npos);
 }
+
+}  // namespace autopack::services_notes_test

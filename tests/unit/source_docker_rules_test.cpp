@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace autopack::source_docker_rules_test {
+
 using namespace autopack::source;
 
 namespace {
@@ -35,3 +37,5 @@ TEST_CASE("a path as docker's pattern fits nothing else") {
     CHECK_FALSE(rules.excludes("x"));
   }
 }
+
+}  // namespace autopack::source_docker_rules_test

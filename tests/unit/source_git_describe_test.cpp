@@ -7,7 +7,8 @@
 #include <filesystem>
 #include <string>
 
-using namespace autopack;
+namespace autopack::source_git_describe_test {
+
 using source::GitTagQuery;
 
 namespace {
@@ -85,3 +86,5 @@ TEST_CASE("a shallow clone without tags says so") {
   CHECK_FALSE(found->tag);
   CHECK_FALSE(source::describe_in_git(directory.path(), "worktree", Environment{}, {}));
 }
+
+}  // namespace autopack::source_git_describe_test

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+namespace autopack::source_git_pattern_test {
+
 using autopack::source::GitIgnoreFile;
 using autopack::source::GitPattern;
 using autopack::source::literal_pattern;
@@ -109,3 +111,5 @@ TEST_CASE("the last pattern of a file decides, from where the file stands") {
   CHECK(above.decide("out", true).decision == Decision::out);
   CHECK(above.decide("b/c", false).rule->pattern == "a/b/c");
 }
+
+}  // namespace autopack::source_git_pattern_test

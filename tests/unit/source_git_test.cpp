@@ -23,7 +23,8 @@
 #include <sanitizer/lsan_interface.h>
 #endif
 
-using namespace autopack;
+namespace autopack::source_git_test {
+
 namespace fs = std::filesystem;
 
 namespace {
@@ -502,3 +503,5 @@ TEST_CASE("git's facts: revision, remote without credentials, dirtiness of the d
   CHECK_FALSE(facts("worktree", "sub").dirty);
   CHECK_FALSE(source::find_git_facts("/", "worktree", {}));
 }
+
+}  // namespace autopack::source_git_test

@@ -8,7 +8,8 @@
 #include <string>
 #include <vector>
 
-using namespace autopack;
+namespace autopack::source_ignore_test {
+
 using namespace autopack::source;
 
 namespace {
@@ -390,3 +391,5 @@ TEST_CASE("a walk's answers are those of the rules, in whatever order it asks") 
     CHECK_FALSE(walk.excludes(""));
   }
 }
+
+}  // namespace autopack::source_ignore_test

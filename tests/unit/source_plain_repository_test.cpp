@@ -10,7 +10,8 @@
 #include <string>
 #include <vector>
 
-using namespace autopack;
+namespace autopack::source_plain_repository_test {
+
 namespace fs = std::filesystem;
 
 namespace {
@@ -121,3 +122,5 @@ TEST_CASE("libgit2 is asked where variables tell git of another repository") {
   CHECK_FALSE(
       fixture.find("", {{"XDG_CONFIG_HOME", (fixture.directory.path() / "other").string()}}));
 }
+
+}  // namespace autopack::source_plain_repository_test

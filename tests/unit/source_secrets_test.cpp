@@ -9,7 +9,8 @@
 #include <string>
 #include <vector>
 
-using namespace autopack;
+namespace autopack::source_secrets_test {
+
 using source::FoundSecret;
 using source::SecretScan;
 
@@ -257,3 +258,5 @@ TEST_CASE("a file is binary by its beginning, in whatever pieces it is read") {
   REQUIRE(found.size() == 1);
   CHECK(found[0].line == 0);
 }
+
+}  // namespace autopack::source_secrets_test

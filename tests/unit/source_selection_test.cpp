@@ -7,7 +7,8 @@
 #include <atomic>
 #include <thread>
 
-using namespace autopack;
+namespace autopack::source_selection_test {
+
 using namespace autopack::source;
 
 namespace {
@@ -192,3 +193,5 @@ TEST_CASE("several threads ask at once, and each gets its answer") {
   }
   CHECK(wrong == 0);
 }
+
+}  // namespace autopack::source_selection_test

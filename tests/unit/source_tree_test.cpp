@@ -16,7 +16,8 @@
 #include <utility>
 #include <vector>
 
-using namespace autopack;
+namespace autopack::source_tree_test {
+
 using namespace autopack::source;
 namespace fs = std::filesystem;
 
@@ -337,3 +338,5 @@ TEST_CASE("a tree in memory records what is read") {
   CHECK(tree.lists().contains(""));
   CHECK_THROWS_AS(tree.read("a"), Error);
 }
+
+}  // namespace autopack::source_tree_test

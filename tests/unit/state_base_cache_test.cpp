@@ -9,7 +9,8 @@
 #include <thread>
 #include <vector>
 
-using namespace autopack;
+namespace autopack::state_base_cache_test {
+
 using state::BaseCache;
 namespace fs = std::filesystem;
 
@@ -131,3 +132,5 @@ TEST_CASE("several writers at once leave a whole file") {
   }
   CHECK(files_below(directory.path()).size() == 5);
 }
+
+}  // namespace autopack::state_base_cache_test

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-using namespace autopack;
+namespace autopack::state_blob_cache_test {
 
 TEST_CASE("a cached blob is what its digest says, or not there") {
   const TemporaryDirectory directory;
@@ -61,3 +61,5 @@ TEST_CASE("a blob is kept although the cache cannot be pruned") {
     CHECK(std::filesystem::exists(blobs / "of-another"));
   }
 }
+
+}  // namespace autopack::state_blob_cache_test

@@ -7,7 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
-using namespace autopack;
+namespace autopack::state_file_hashes_test {
+
 namespace fs = std::filesystem;
 
 namespace {
@@ -197,3 +198,5 @@ TEST_CASE("a real file and its table agree") {
   CHECK(entry->ctime_ns > entry->mtime_ns);
   CHECK(hashes.of(*tree, "a", *entry).content == sha256("text"));
 }
+
+}  // namespace autopack::state_file_hashes_test

@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-using namespace autopack;
+namespace autopack::state_layer_cache_test {
 
 TEST_CASE("a layer's facts are found by its key") {
   const TemporaryDirectory directory;
@@ -27,3 +27,5 @@ TEST_CASE("a layer's facts are found by its key") {
     CHECK_FALSE(cache.get(key));
   }
 }
+
+}  // namespace autopack::state_layer_cache_test

@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-using namespace autopack;
+namespace autopack::state_pushed_images_test {
 
 TEST_CASE("the image that was pushed last is known by its repository") {
   const TemporaryDirectory directory;
@@ -18,3 +18,5 @@ TEST_CASE("the image that was pushed last is known by its repository") {
   write_file(directory.path() / sha256("r.example/a").hex(), "sha256:cut");
   CHECK_FALSE(images.get("r.example/a"));
 }
+
+}  // namespace autopack::state_pushed_images_test

@@ -10,7 +10,8 @@
 #include <algorithm>
 #include <filesystem>
 
-using namespace autopack;
+namespace autopack::submit_once_test {
+
 using autopack::testing::answer;
 using autopack::testing::FakeGoogle;
 using autopack::testing::FakeHttp;
@@ -316,3 +317,5 @@ TEST_CASE("a service that is busy is waited for as it says, a quota that is used
   JobService always{{Create::busy, Create::busy, Create::busy, Create::busy}};
   CHECK(submit_to(always).error->message() == "Vertex AI refused the job");
 }
+
+}  // namespace autopack::submit_once_test

@@ -5,7 +5,8 @@
 
 #include <doctest/doctest.h>
 
-using namespace autopack;
+namespace autopack::submit_vertex_test {
+
 using autopack::testing::answer;
 using autopack::testing::FakeGoogle;
 using autopack::testing::FakeHttp;
@@ -169,3 +170,5 @@ TEST_CASE("a job without project or region is told before it is built") {
   CHECK(problems[1].message == "no region is set");
   CHECK(submit::make_vertex_submitter(options(google))->check({}).empty());
 }
+
+}  // namespace autopack::submit_vertex_test

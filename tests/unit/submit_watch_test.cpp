@@ -10,7 +10,8 @@
 
 #include <algorithm>
 
-using namespace autopack;
+namespace autopack::submit_watch_test {
+
 using autopack::testing::answer;
 using autopack::testing::FakeGoogle;
 using google::LogEntry;
@@ -365,3 +366,5 @@ TEST_CASE("entries that are none are left out, with one warning") {
   CHECK(watched.messages == Texts{"one"});
   CHECK(watched.warnings.size() == 1);
 }
+
+}  // namespace autopack::submit_watch_test

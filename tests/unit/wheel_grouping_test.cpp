@@ -8,7 +8,8 @@
 #include <map>
 #include <set>
 
-using namespace autopack;
+namespace autopack::wheel_grouping_test {
+
 using namespace autopack::wheel;
 
 namespace {
@@ -199,3 +200,5 @@ TEST_CASE("what a wheel brings comes back from its text, and a damaged one does 
     CHECK_FALSE(brought_files(damaged).has_value());
   }
 }
+
+}  // namespace autopack::wheel_grouping_test

@@ -8,7 +8,8 @@
 #include <algorithm>
 #include <map>
 
-using namespace autopack;
+namespace autopack::wheel_installation_test {
+
 using namespace autopack::wheel;
 
 namespace {
@@ -164,3 +165,5 @@ TEST_CASE("no archive with a changed byte installs other files") {
   }
   CHECK(refused > static_cast<int>(whole.size()) * 3 / 4);
 }
+
+}  // namespace autopack::wheel_installation_test

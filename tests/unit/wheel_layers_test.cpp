@@ -14,7 +14,8 @@
 #include <map>
 #include <memory>
 
-using namespace autopack;
+namespace autopack::wheel_layers_test {
+
 using namespace autopack::wheel;
 
 namespace {
@@ -312,3 +313,5 @@ TEST_CASE("what is no deflate stream of its size is told") {
     CHECK(image::inflate_beginning(reader, 9) == content.substr(0, 9));
   }
 }
+
+}  // namespace autopack::wheel_layers_test

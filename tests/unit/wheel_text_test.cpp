@@ -10,7 +10,7 @@
 #include <map>
 #include <string>
 
-using namespace autopack;
+namespace autopack::wheel_text_test {
 
 TEST_CASE("a wheel that is made of texts is one that can be installed") {
   const TemporaryDirectory folder;
@@ -40,3 +40,5 @@ TEST_CASE("a wheel that is made of texts is one that can be installed") {
   CHECK(files.at("bin/run").starts_with("#!/usr/bin/python3\n"));
   CHECK(files.contains("lib/my_lab-1.0+cu118.dist-info/WHEEL"));
 }
+
+}  // namespace autopack::wheel_text_test

@@ -9,7 +9,8 @@
 #include <string>
 #include <vector>
 
-using namespace autopack;
+namespace autopack::wheel_texts_test {
+
 using namespace autopack::wheel;
 
 namespace {
@@ -178,3 +179,5 @@ TEST_CASE("names of files in archives lead nowhere else") {
     CHECK(name_fault(bad));
   }
 }
+
+}  // namespace autopack::wheel_texts_test
