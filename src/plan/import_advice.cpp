@@ -39,16 +39,22 @@ public:
     } else if (base_) {
       framework_ = {*base_};
     }
-    has_unknown_ = !named_.certain ||
-                   std::any_of(named_.names.begin(), named_.names.end(), [](const auto& name) {
-                     return !project::is_known_distribution(name);
-                   });
+    std::vector<std::string> unknown;
+    std::copy_if(named_.names.begin(), named_.names.end(), std::back_inserter(unknown),
+                 [](const auto& name) { return !project::is_known_distribution(name); });
+    has_unknown_ = !named_.certain || !unknown.empty();
+    is_complete_ =
+        named_.certain && !is_unread_ &&
+        std::includes(named_.local.begin(), named_.local.end(), unknown.begin(), unknown.end());
   }
 
   bool bring(const std::string& module) const {
     return project::is_brought_by(module, named_.names) ||
            project::is_brought_by(module, framework_);
   }
+
+  /// False when nobody knows what something that is asked for requires in turn.
+  bool is_complete() const { return is_complete_; }
 
   /// True when it may come from what nobody knows the modules of: a version control URL, the build
   /// of the project itself, a distribution of which only the name is known.
@@ -65,6 +71,7 @@ private:
   std::vector<std::string> framework_{};
   bool is_unread_;  ///< only the build of the project tells what it needs
   bool has_unknown_{false};
+  bool is_complete_{false};
 };
 
 std::string place_of(const OpenImport& import) {
@@ -97,44 +104,66 @@ std::vector<OpenImport> without_repeats(std::vector<OpenImport> imports) {
   return once;
 }
 
-/// The extra of the project that brings `module`; none when none does.
-std::optional<std::string> extra_with(const project::Project& project, const std::string& module) {
-  if (!project.package) {
-    return std::nullopt;
-  }
-  for (const auto& [extra, requirements] : project.package->extra_requirements) {
-    std::vector<std::string> names;
-    for (const auto& text : requirements) {
-      if (auto name = project::parse_requirement(text).name) {
-        names.push_back(std::move(*name));
-      }
-    }
-    if (project::is_brought_by(module, names)) {
-      return extra;
+/// The modules of `imports` that the requirements of an extra bring.
+std::vector<std::string> brought_by(const std::vector<std::string>& requirements,
+                                    const std::vector<OpenImport>& imports) {
+  std::vector<std::string> names;
+  for (const auto& text : requirements) {
+    if (auto name = project::parse_requirement(text).name) {
+      names.push_back(std::move(*name));
     }
   }
-  return std::nullopt;
+  std::vector<std::string> modules;
+  for (const auto& import : imports) {
+    if (project::is_brought_by(import.module, names)) {
+      modules.push_back(import.module);
+    }
+  }
+  return modules;
 }
 
-/// Takes out what extras of the project bring: a hint for each of these.
+/// Takes out what extras of the project bring: a hint for each of these. The extra that brings the
+/// most comes first, so that few are needed.
 std::vector<std::string> hints_of_extras(const project::Project& project,
                                          std::vector<OpenImport>& imports) {
-  std::map<std::string, std::vector<std::string>> modules;
-  std::erase_if(imports, [&](const auto& import) {
-    const auto extra = extra_with(project, import.module);
-    if (extra) {
-      modules[*extra].push_back("`" + printable(import.module) + "`");
-    }
-    return extra.has_value();
-  });
   std::vector<std::string> hints;
-  for (const auto& [extra, brought] : modules) {
-    hints.push_back(fmt::format("`--extra={}` brings {}", shell_quote(extra), join(brought, ", ")));
+  while (project.package && !imports.empty()) {
+    std::string best;
+    std::vector<std::string> most;
+    for (const auto& [extra, requirements] : project.package->extra_requirements) {
+      auto modules = brought_by(requirements, imports);
+      if (modules.size() > most.size()) {
+        best = extra;
+        most = std::move(modules);
+      }
+    }
+    if (most.empty()) {
+      break;
+    }
+    std::erase_if(imports, [&](const auto& import) {
+      return std::find(most.begin(), most.end(), import.module) != most.end();
+    });
+    std::transform(most.begin(), most.end(), most.begin(),
+                   [](const auto& module) { return "`" + printable(module) + "`"; });
+    hints.push_back(fmt::format("`--extra={}` brings {}", shell_quote(best), join(most, ", ")));
   }
   return hints;
 }
 
-std::optional<std::string> hint_for(const std::vector<OpenImport>& imports, bool base_is_known) {
+/// What may provide an import that none of the requirements is known to provide.
+struct Unseen {
+  bool base{false};         ///< the executor image
+  bool requirement{false};  ///< a requirement that nobody knows
+};
+
+/// `the executor image or another requirement brings`; empty when all is known.
+std::string words_of(const Unseen& unseen) {
+  const std::string_view base = unseen.base ? "the executor image" : "";
+  const std::string_view other = unseen.requirement ? "another requirement" : "";
+  return fmt::format("{}{}{}", base, unseen.base && unseen.requirement ? " or " : "", other);
+}
+
+std::optional<std::string> hint_for(const std::vector<OpenImport>& imports, const Unseen& unseen) {
   std::vector<std::string> names;
   for (const auto& import : imports) {
     const auto name = project::usual_distribution(import.module);
@@ -143,25 +172,25 @@ std::optional<std::string> hint_for(const std::vector<OpenImport>& imports, bool
       names.push_back(quoted);
     }
   }
-  if (names.empty() && base_is_known) {
+  const auto others = words_of(unseen);
+  if (names.empty() && others.empty()) {
     return std::nullopt;
   }
   if (names.empty()) {
-    return "unless the executor image brings it, the program ends there";
+    return fmt::format("unless {} brings it, the program ends there", others);
   }
+  const auto* const what = names.size() == 1 ? "it" : "them";
   return fmt::format("add {} to the requirements{}", join(names, ", "),
-                     base_is_known       ? ""
-                     : names.size() == 1 ? ", unless the executor image brings it"
-                                         : ", unless the executor image brings them");
+                     others.empty() ? "" : fmt::format(", unless {} brings {}", others, what));
 }
 
 Problem missing_imports(const project::Project& project,
                         std::vector<OpenImport> imports,
-                        bool base_is_known) {
+                        const Unseen& unseen) {
   Problem problem{.severity = Problem::Severity::warning};
-  const std::string_view nobody = base_is_known
-                                      ? "neither a requirement nor the executor image provides"
-                                      : "no requirement provides";
+  const std::string nobody = fmt::format(
+      "{} {}", unseen.base ? "no requirement" : "neither a requirement nor the executor image",
+      unseen.requirement ? "is known to provide" : "provides");
   if (imports.size() == 1) {
     const auto& import = imports.front();
     problem.message = fmt::format("{} imports `{}`, which {}", place_of(import),
@@ -179,7 +208,7 @@ Problem missing_imports(const project::Project& project,
     problem.message = fmt::format("{} these imports: {}", nobody, join(parts, ", "));
   }
   problem.hints = hints_of_extras(project, imports);
-  if (auto hint = hint_for(imports, base_is_known); hint && !imports.empty()) {
+  if (auto hint = hint_for(imports, unseen); hint && !imports.empty()) {
     problem.hints.push_back(std::move(*hint));
   }
   return problem;
@@ -265,7 +294,8 @@ Advice import_advice(const ReadablePlan& plan,
     });
   }
   if (!missing.empty()) {
-    auto problem = missing_imports(project, missing, base_is_known);
+    auto problem = missing_imports(
+        project, missing, {.base = !base_is_known, .requirement = !providers.is_complete()});
     std::vector<std::string> modules;
     std::transform(missing.begin(), missing.end(), std::back_inserter(modules),
                    [](const auto& one) { return one.module; });

@@ -190,127 +190,6 @@ constexpr std::string_view same_names{
     "ultralytics urllib3 uvicorn vector_quantize_pytorch visdom vllm wandb webdataset wheel wilds "
     "wrapt x_transformers xarray xformers xgboost xxhash yacs yapf zarr zstandard "};
 
-/// Left requires what stands right, whatever its version of the last years.
-constexpr std::array requirements_of{std::to_array<DistributionRow>({
-    {"accelerate", "huggingface-hub numpy packaging psutil pyyaml safetensors torch"},
-    {"albumentations", "numpy opencv-python-headless pyyaml scipy"},
-    {"basicsr",
-     "addict future lmdb numpy opencv-python pillow pyyaml requests scikit-image scipy tb-nightly "
-     "torch torchvision tqdm yapf"},
-    {"boto3", "botocore"},
-    {"chex", "absl-py jax jaxlib numpy toolz typing-extensions"},
-    {"clip-anytorch", "ftfy regex torch torchvision tqdm"},
-    {"datasets",
-     "dill filelock fsspec huggingface-hub multiprocess numpy packaging pandas pyarrow pyyaml "
-     "requests tqdm xxhash"},
-    {"deepspeed", "hjson ninja numpy packaging psutil pydantic torch tqdm"},
-    {"demucs", "dora-search einops julius pyyaml torch torchaudio tqdm"},
-    {"diffusers",
-     "filelock huggingface-hub importlib-metadata numpy pillow regex requests safetensors"},
-    {"dm-haiku", "absl-py jmp numpy tabulate"},
-    {"evaluate",
-     "datasets dill fsspec huggingface-hub multiprocess numpy packaging pandas requests tqdm "
-     "xxhash"},
-    {"flashy", "colorlog dora-search torch"},
-    {"flax", "jax msgpack numpy optax orbax-checkpoint pyyaml rich tensorstore typing-extensions"},
-    {"fvcore", "iopath numpy pillow pyyaml tabulate termcolor tqdm yacs"},
-    {"google-api-core", "google-auth googleapis-common-protos protobuf requests"},
-    {"google-cloud-aiplatform",
-     "google-api-core google-auth google-cloud-bigquery google-cloud-resource-manager "
-     "google-cloud-storage packaging protobuf"},
-    {"google-cloud-bigquery",
-     "google-api-core google-auth google-cloud-core packaging python-dateutil requests"},
-    {"google-cloud-storage", "google-api-core google-auth google-cloud-core requests"},
-    {"gym", "cloudpickle numpy"},
-    {"gymnasium", "cloudpickle numpy typing-extensions"},
-    {"huggingface-hub", "filelock fsspec packaging pyyaml tqdm typing-extensions"},
-    {"huggingface-sb3", "cloudpickle huggingface-hub pyyaml tqdm"},
-    {"hydra-core", "antlr4-python3-runtime omegaconf packaging"},
-    {"imgaug", "imageio matplotlib numpy opencv-python pillow scikit-image scipy shapely six"},
-    {"iopath", "portalocker tqdm typing-extensions"},
-    {"jax", "jaxlib ml-dtypes numpy opt-einsum scipy"},
-    {"jaxlib", "ml-dtypes numpy scipy"},
-    {"keras", "absl-py h5py numpy"},
-    {"kornia", "packaging torch"},
-    {"librosa",
-     "audioread decorator joblib lazy-loader msgpack numba numpy pooch scikit-learn scipy "
-     "soundfile soxr typing-extensions"},
-    {"lightgbm", "numpy scipy"},
-    {"lightning",
-     "fsspec lightning-utilities packaging pytorch-lightning pyyaml torch torchmetrics tqdm "
-     "typing-extensions"},
-    {"lpips", "numpy scipy torch torchvision tqdm"},
-    {"matplotlib",
-     "contourpy cycler fonttools kiwisolver numpy packaging pillow pyparsing python-dateutil"},
-    {"mlflow", "numpy pandas requests scikit-learn scipy sqlalchemy"},
-    {"monai", "numpy torch"},
-    {"nltk", "click joblib regex tqdm"},
-    {"numba", "llvmlite numpy"},
-    {"omegaconf", "antlr4-python3-runtime pyyaml"},
-    {"open-clip-torch", "ftfy huggingface-hub regex safetensors timm torch torchvision tqdm"},
-    {"opencv-contrib-python", "numpy"},
-    {"opencv-contrib-python-headless", "numpy"},
-    {"opencv-python", "numpy"},
-    {"opencv-python-headless", "numpy"},
-    {"optax", "absl-py chex jax jaxlib numpy"},
-    {"optuna", "alembic colorlog numpy packaging pyyaml sqlalchemy tqdm"},
-    {"orbax-checkpoint", "absl-py etils jax msgpack numpy pyyaml tensorstore"},
-    {"pandas", "numpy python-dateutil pytz"},
-    {"peft",
-     "accelerate huggingface-hub numpy packaging psutil pyyaml safetensors torch tqdm "
-     "transformers"},
-    {"pyaml", "pyyaml"},
-    {"pycocoevalcap", "pycocotools"},
-    {"pycocotools", "numpy"},
-    {"pytorch-lightning",
-     "fsspec lightning-utilities packaging pyyaml torch torchmetrics tqdm typing-extensions"},
-    {"sacrebleu", "colorama lxml numpy portalocker regex tabulate"},
-    {"sb3-contrib", "stable-baselines3"},
-    {"scikit-image", "imageio networkx numpy packaging pillow scipy tifffile"},
-    {"scikit-learn", "joblib numpy scipy threadpoolctl"},
-    {"scipy", "numpy"},
-    {"seaborn", "matplotlib numpy pandas"},
-    {"sentence-transformers", "huggingface-hub pillow scikit-learn scipy torch tqdm transformers"},
-    {"stable-baselines3", "cloudpickle gymnasium matplotlib numpy pandas torch"},
-    {"statsmodels", "numpy packaging pandas patsy scipy"},
-    {"tensorboard", "absl-py grpcio markdown numpy protobuf setuptools werkzeug"},
-    {"tensorboardx", "numpy packaging protobuf"},
-    {"tensorflow",
-     "absl-py astunparse flatbuffers gast google-pasta grpcio h5py keras numpy opt-einsum "
-     "packaging "
-     "protobuf requests setuptools six tensorboard termcolor typing-extensions wrapt"},
-    {"tensorflow-cpu", "tensorflow"},
-    {"tensorflow-datasets",
-     "absl-py dm-tree etils numpy promise protobuf psutil requests tensorflow-metadata termcolor "
-     "toml tqdm wrapt"},
-    {"tensorflow-gan", "tensorflow-hub tensorflow-probability"},
-    {"tensorflow-gpu", "tensorflow"},
-    {"tensorflow-probability", "absl-py cloudpickle decorator dm-tree gast numpy six"},
-    {"tiktoken", "regex requests"},
-    {"timm", "huggingface-hub pyyaml safetensors torch torchvision"},
-    {"tokenizers", "huggingface-hub"},
-    {"torch", "filelock fsspec jinja2 networkx sympy triton typing-extensions"},
-    {"torch-geometric", "aiohttp fsspec jinja2 numpy psutil pyparsing requests tqdm xxhash"},
-    {"torchaudio", "torch"},
-    {"torchmetrics", "lightning-utilities numpy packaging torch"},
-    {"torchtext", "numpy requests torch tqdm"},
-    {"torchvision", "numpy pillow torch"},
-    {"transformers",
-     "filelock huggingface-hub numpy packaging pyyaml regex requests safetensors tokenizers tqdm"},
-    {"trl", "accelerate datasets transformers"},
-    {"ultralytics",
-     "matplotlib numpy opencv-python pillow psutil pyyaml requests scipy torch torchvision"},
-    {"visdom", "jsonpatch networkx numpy pillow requests scipy tornado"},
-    {"wandb",
-     "click gitpython packaging platformdirs protobuf pydantic pyyaml requests sentry-sdk "
-     "typing-extensions"},
-    {"webdataset", "braceexpand numpy pyyaml"},
-    {"xarray", "numpy packaging pandas"},
-    {"xformers", "numpy torch"},
-    {"xgboost", "numpy scipy"},
-    {"yacs", "pyyaml"},
-})};
-
 }  // namespace
 
 std::span<const DistributionRow> modules_of_other_names() {
@@ -319,10 +198,6 @@ std::span<const DistributionRow> modules_of_other_names() {
 
 std::string_view modules_of_same_names() {
   return same_names;
-}
-
-std::span<const DistributionRow> known_requirements() {
-  return requirements_of;
 }
 
 }  // namespace autopack::project

@@ -4,6 +4,7 @@
 #include "project/console_scripts.hpp"
 #include "project/known_distributions.hpp"
 #include "project/launcher.hpp"
+#include "project/modules.hpp"
 #include "project/named_distributions.hpp"
 #include "project/package_names.hpp"
 #include "project/python_names.hpp"
@@ -20,15 +21,6 @@ namespace {
 
 /// Of a directory with more, none is told: a long list answers nothing.
 constexpr std::size_t most_scripts_shown{5};
-
-std::string module_of_script(std::string_view script) {
-  if (script.ends_with("/__main__.py")) {
-    script.remove_suffix(std::string_view{"/__main__.py"}.size());
-  } else if (script.ends_with(".py")) {
-    script.remove_suffix(3);
-  }
-  return replace_all(std::string{script}, "/", ".");
-}
 
 /// The file that importing `module` runs below `root`; none when there is none.
 std::optional<std::string> function_file(const Findings& findings,
@@ -172,16 +164,6 @@ Entry find_script(Findings& findings, const Request& request, const Project& pro
   return entry;
 }
 
-std::vector<std::string> modules_of(const Findings& findings, const std::string& root) {
-  std::vector<std::string> modules;
-  for (const auto& file : findings.files_below(root)) {
-    if (file.ends_with(".py") && !file.ends_with("__init__.py") && file != "setup.py") {
-      modules.push_back(module_of_script(root.empty() ? file : file.substr(root.size() + 1)));
-    }
-  }
-  return modules;
-}
-
 /// False, with an error found, when `module` is no dotted name.
 bool check_module_name(Findings& findings, const std::string& module) {
   const bool exists = findings.is_file(source::normalise(module).value_or(""));
@@ -203,30 +185,14 @@ bool check_module_name(Findings& findings, const std::string& module) {
   return true;
 }
 
-/// What the project itself could mean by `module`, as hints.
-std::vector<std::string> modules_like(const Findings& findings,
-                                      const std::string& module,
-                                      const std::string& root) {
-  auto modules = modules_of(findings, "");
-  if (!root.empty()) {
-    const auto more = modules_of(findings, root);
-    modules.insert(modules.end(), more.begin(), more.end());
-  }
-  const auto same_end = std::find_if(modules.begin(), modules.end(), [&](const std::string& other) {
-    return other.ends_with("." + module);
-  });
-  return same_end != modules.end() ? std::vector{fmt::format("did you mean `{}`?", *same_end)}
-                                   : Findings::suggest(module, modules);
-}
-
 void report_missing_module(Findings& findings, const std::string& module, const std::string& root) {
   const std::string path = replace_all(module, ".", "/");
-  if (findings.is_directory(path) ||
-      (!root.empty() && findings.is_directory(join_path(root, path)))) {
-    findings.error(fmt::format("package `{}` cannot be run: it has no `__main__.py`", module),
-                   "python-module",
-                   Findings::suggest(module + ".task", modules_of(findings, root)));
-    return;
+  for (const auto& directory : {path, join_path(root, path)}) {
+    if (findings.is_directory(directory)) {
+      findings.error(fmt::format("package `{}` cannot be run: it has no `__main__.py`", module),
+                     "python-module", ways_to_run(findings, module, directory));
+      return;
+    }
   }
   if (const auto file = module_file(findings, "src", module); file && root != "src") {
     findings.error(fmt::format("module `{}` is below `src`, where Python does not look", module),

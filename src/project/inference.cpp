@@ -3,7 +3,7 @@
 #include "base/text.hpp"
 #include "project/console_scripts.hpp"
 #include "project/findings.hpp"
-#include "project/python_tokens.hpp"
+#include "project/modules.hpp"
 #include "source/selection.hpp"
 
 #include <fmt/format.h>
@@ -18,8 +18,6 @@ namespace autopack::project {
 
 namespace {
 
-/// A program is no larger; what is, is data or was generated.
-constexpr std::uint64_t largest_program{1'000'000};
 constexpr std::size_t most_programs{200};
 constexpr std::size_t most_hints{5};
 
@@ -27,22 +25,6 @@ constexpr std::array usual_names{"train.py", "main.py", "trainer/task.py"};
 
 /// Those with wheels for most packages come first.
 constexpr std::array versions_of_choice{"3.11", "3.12", "3.13", "3.10", "3.14", "3.9", "3.8"};
-
-/// `if __name__ ==` at the start of a line.
-bool has_main_guard(std::string_view text) {
-  PythonTokens tokens{text};
-  Token token;
-  bool at_start = true;
-  bool after_if = false;
-  while (tokens.next(token)) {
-    if (after_if && token.is_name("__name__")) {
-      return true;
-    }
-    after_if = at_start && !token.indented && token.is_name("if");
-    at_start = token.kind == Token::Kind::line_end;
-  }
-  return false;
-}
 
 bool is_helper(std::string_view name) {
   return name == "setup.py" || name == "conftest.py" || name == "noxfile.py" ||

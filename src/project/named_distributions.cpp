@@ -51,6 +51,9 @@ public:
       named_.names.push_back(*parsed.name);
     } else if (parsed.kind == Requirement::Kind::path || parsed.kind == Requirement::Kind::url) {
       named_.names.push_back(name_in_url(parsed.target));
+      if (parsed.kind == Requirement::Kind::path && !is_archive_name(base_name(parsed.target))) {
+        named_.local.push_back(named_.names.back());
+      }
     }
   }
 
@@ -142,6 +145,7 @@ void add_metadata(NamedDistributions& named,
   for (const auto& entry : tree.list(directory)) {
     if (entry.type == source::EntryType::directory && tree.find(entry.path + "/__init__.py")) {
       named.names.push_back(normalise_name(base_name(entry.path)));
+      named.local.push_back(named.names.back());
     }
   }
 }
@@ -188,6 +192,7 @@ NamedDistributions named_distributions(const source::Tree& tree,
     }
   }
   sort_unique(named.names);
+  sort_unique(named.local);
   return named;
 }
 

@@ -12,7 +12,8 @@ namespace autopack::project {
 /// name, and the top-level modules that local ones among them bring, as normalised names. Sorted.
 struct NamedDistributions {
   std::vector<std::string> names{};
-  bool certain{true};  ///< false: something is named in a way that cannot be read
+  std::vector<std::string> local{};  ///< those of `names` whose own metadata was read as well
+  bool certain{true};                ///< false: something is named in a way that cannot be read
 };
 
 /// Lines whose markers do not hold in `environment` name nothing.

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <vector>
 
 namespace autopack::testing::base_file_watch_test {
 
@@ -33,7 +34,7 @@ TEST_CASE("a watch tells of files that are written, renamed, made executable and
   CHECK(watch.follow({directory.path()}));
   CHECK_FALSE(watch.follow({directory.path()}));
   CHECK_FALSE(tells(watch, 0));
-  const std::function<void()> changes[] = {
+  const std::vector<std::function<void()>> changes{
       [&] { write(file, "2"); },
       [&] {
         write(directory.path() / "new", "3");

@@ -351,6 +351,30 @@ TEST_CASE("advice: an extra that is not asked for brings nothing, and is named")
   }
 }
 
+TEST_CASE("advice: what a requirement that nobody knows may bring is told with that") {
+  Imports project;
+  project.tree.file("requirements.txt", "git+https://git.example/lab/tools.git\n");
+  CHECK(project.first_of("import yaml\n", "yaml") ==
+        "`trainer/task.py` line 1 imports `yaml`, which no requirement is known to provide [] / "
+        "add `PyYAML` to the requirements, unless the executor image or another requirement "
+        "brings it");
+  project.tree.file("requirements.txt", "git+https://git.example/google/CommonLoopUtils\n");
+  CHECK(project.first_of("import ml_collections, clu\n", "clu").empty());
+}
+
+TEST_CASE("advice: of several extras the one that brings the most is named first") {
+  Imports project;
+  project.tree.file("pyproject.toml",
+                    "[build-system]\nrequires = ['setuptools']\n[project]\nname = 'trainer'\n"
+                    "version = '1'\n[project.optional-dependencies]\naudio = ['pandas', 'numba']\n"
+                    "training = ['pandas', 'flash-attn', 'einops']\n");
+  CHECK(project.first_of("import pandas, flash_attn, einops\n", "flash_attn")
+            .ends_with(" / `--extra=training` brings `einops`, `flash_attn`, `pandas`"));
+  CHECK(project.first_of("import pandas, flash_attn, numba\n", "flash_attn")
+            .ends_with(" / `--extra=audio` brings `numba`, `pandas` / `--extra=training` brings "
+                       "`flash_attn`"));
+}
+
 TEST_CASE("advice: names that pip cannot install") {
   Imports project;
   project.tree.file("trainer/task.py", "")

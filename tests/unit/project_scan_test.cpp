@@ -132,8 +132,8 @@ TEST_CASE("an entry that cannot run is told with what was meant") {
       {module("task"),
        "module `task` does not exist (python-module) [did you mean `trainer.task`?]"},
       {module("trainer"),
-       "package `trainer` cannot be run: it has no `__main__.py` (python-module) [did you mean "
-       "`trainer.sub`?]"},
+       "package `trainer` cannot be run: it has no `__main__.py` (python-module) "
+       "[`--python-module=trainer.MODULE` runs one of its modules]"},
       {module("hidden"),
        "module `hidden` is below `src`, where Python does not look (python-module) [--script "
        "src/hidden.py]"},
@@ -143,6 +143,18 @@ TEST_CASE("an entry that cannot run is told with what was meant") {
   for (const auto& [request, expected] : cases) {
     CHECK(findings(tree, request) == expected);
   }
+}
+
+TEST_CASE("scan: a package that cannot be run is told with what of it can") {
+  const std::string guard = "if __name__ == '__main__':\n  pass\n";
+  MemoryTree tree{{"trainer/__init__.py", ""},
+                  {"trainer/model.py", "x = 1\n"},
+                  {"trainer/task.py", guard},
+                  {"trainer/sub/eval.py", guard},
+                  {"other/run.py", guard}};
+  CHECK(findings(tree, module("trainer")) ==
+        "package `trainer` cannot be run: it has no `__main__.py` (python-module) "
+        "[--python-module trainer.sub.eval] [--python-module trainer.task]");
 }
 
 TEST_CASE("a script may be named absolutely when it is inside") {
