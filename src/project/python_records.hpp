@@ -12,8 +12,8 @@ namespace autopack::project {
 /// What a Python file says, as bytes.
 std::string to_bytes(const PythonFile& file);
 
-/// What to_bytes was given; none when `bytes` are no result of it.
-std::optional<PythonFile> python_file_of(std::string_view bytes);
+/// What to_bytes was given; none when `text` is no result of it.
+std::optional<PythonFile> python_file_of(std::string_view text);
 
 /// What tells a state of a file from all others, as bytes.
 std::string state_of(const source::Entry& entry);

@@ -165,8 +165,8 @@ TEST_CASE("a private image is asked for with the login of its registry") {
 
 TEST_CASE("an engine's malformed answers are errors, never crashes") {
   const auto name = image::Reference::parse("registry.example/a/b:1");
-  for (const char* body : {"", "[]", "7", "null", "{", "{\"Descriptor\":5}",
-                           "{\"Descriptor\":{\"digest\":\"sha256:short\"}}", "<html>"}) {
+  for (const char* body : {"", "[]", "7", "null", "{", R"({"Descriptor":5})",
+                           R"({"Descriptor":{"digest":"sha256:short"}})", "<html>"}) {
     CAPTURE(body);
     const LoopbackServer server{answering("/", {.body = body})};
     const Engine engine{server.url()};

@@ -19,7 +19,9 @@ engine::Endpoint find(Variables variables, const std::filesystem::path& socket =
   return find_endpoint(Environment{std::move(variables)}, socket);
 }
 
-void add_context(const std::filesystem::path& config, const std::string& name, std::string meta) {
+void add_context(const std::filesystem::path& config,
+                 const std::string& name,
+                 const std::string& meta) {
   write_file(config / "contexts/meta" / sha256(name).hex() / "meta.json", meta);
 }
 

@@ -6,6 +6,7 @@
 #include <archive_entry.h>
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -120,7 +121,7 @@ TEST_CASE("a file past 8 GiB keeps its size") {
   });
   tar.finish();
   CHECK(head.find("size=8589934595\n") != std::string::npos);
-  CHECK(total == 3 * 512 + size + (512 - 3) + 1024);
+  CHECK(total == 3 * std::uint64_t{512} + size + (512 - 3) + 1024);
   const std::unique_ptr<archive, int (*)(archive*)> reader{archive_read_new(), archive_read_free};
   archive_read_support_format_tar(reader.get());
   REQUIRE(archive_read_open_memory(reader.get(), head.data(), head.size()) == ARCHIVE_OK);
