@@ -156,7 +156,7 @@ struct Unseen {
   bool requirement{false};  ///< a requirement that nobody knows
 };
 
-/// `the executor image or another requirement brings`; empty when all is known.
+/// `the executor image or another requirement`; empty when all is known.
 std::string words_of(const Unseen& unseen) {
   const std::string_view base = unseen.base ? "the executor image" : "";
   const std::string_view other = unseen.requirement ? "another requirement" : "";

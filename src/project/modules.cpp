@@ -74,7 +74,8 @@ std::vector<std::string> ways_to_run(const Findings& findings,
     const auto place = findings.follow(file);
     if (hints.size() < most_modules_shown && file.ends_with(".py") && place.is_file() &&
         place.entry.size <= largest_program &&
-        has_main_guard(findings.tree().read(place.entry.path))) {
+        (base_name(file) == "__main__.py" ||
+         has_main_guard(findings.tree().read(place.entry.path)))) {
       hints.push_back(fmt::format(
           "--python-module {}",
           shell_quote(module + "." + module_of_script(file.substr(directory.size() + 1)))));

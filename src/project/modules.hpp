@@ -25,7 +25,8 @@ std::vector<std::string> modules_like(const Findings& findings,
                                       const std::string& root);
 
 /// How to run something of package `module`, which lies in `directory` and cannot be run itself:
-/// its modules with a `__main__` guard, or what names one. As hints.
+/// its modules with a `__main__` guard, its packages with a `__main__.py`, or what names a module.
+/// As hints.
 std::vector<std::string> ways_to_run(const Findings& findings,
                                      const std::string& module,
                                      const std::string& directory);

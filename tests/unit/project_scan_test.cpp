@@ -133,7 +133,7 @@ TEST_CASE("an entry that cannot run is told with what was meant") {
        "module `task` does not exist (python-module) [did you mean `trainer.task`?]"},
       {module("trainer"),
        "package `trainer` cannot be run: it has no `__main__.py` (python-module) "
-       "[`--python-module=trainer.MODULE` runs one of its modules]"},
+       "[--python-module trainer.sub]"},
       {module("hidden"),
        "module `hidden` is below `src`, where Python does not look (python-module) [--script "
        "src/hidden.py]"},
@@ -155,6 +155,9 @@ TEST_CASE("scan: a package that cannot be run is told with what of it can") {
   CHECK(findings(tree, module("trainer")) ==
         "package `trainer` cannot be run: it has no `__main__.py` (python-module) "
         "[--python-module trainer.sub.eval] [--python-module trainer.task]");
+  CHECK(findings(MemoryTree{{"trainer/model.py", ""}}, module("trainer")) ==
+        "package `trainer` cannot be run: it has no `__main__.py` (python-module) "
+        "[`--python-module=trainer.MODULE` runs one of its modules]");
 }
 
 TEST_CASE("a script may be named absolutely when it is inside") {
