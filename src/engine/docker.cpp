@@ -68,13 +68,6 @@ public:
     return image_run_times(api_, image);
   }
 
-  std::map<std::string, std::optional<std::string>> probe(
-      const std::string& image,
-      const std::string& platform,
-      const std::vector<std::string>& paths) override {
-    return probe_image(api_, image, platform, paths);
-  }
-
   std::optional<std::string> read_file(const std::string& image,
                                        const std::string& path,
                                        std::size_t limit) override {

@@ -213,14 +213,8 @@ public:
   virtual std::optional<image::Source> held(const std::string& name) = 0;
   /// When the RUN steps of an image ran, oldest first, in seconds since 1970.
   virtual std::vector<std::int64_t> run_times(const std::string& image) = 0;
-  /// What stands at `paths` in the image, by making a container that is never started: the paths
-  /// that exist, with the target for symbolic links.
-  virtual std::map<std::string, std::optional<std::string>> probe(
-      const std::string& image,
-      const std::string& platform,
-      const std::vector<std::string>& paths) = 0;
-  /// The file `path` of the image, by way of such a container; none when it is not there or larger
-  /// than `limit` bytes.
+  /// The file `path` of the image, by making a container that is never started; none when it is not
+  /// there or larger than `limit` bytes.
   virtual std::optional<std::string> read_file(const std::string& image,
                                                const std::string& path,
                                                std::size_t limit) = 0;

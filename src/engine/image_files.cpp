@@ -113,18 +113,6 @@ private:
 
 }  // namespace
 
-std::map<std::string, std::optional<std::string>> probe_image(
-    Api& api,
-    const std::string& image,
-    const std::string& platform,
-    const std::vector<std::string>& paths) {
-  std::map<std::string, std::optional<std::string>> found;
-  look_into(api, image, platform, [&](const std::string& archive) {
-    found = ContainerFiles{api, image, platform, archive}.probe(paths);
-  });
-  return found;
-}
-
 void with_image_files(Api& api,
                       const std::string& image,
                       const std::string& platform,

@@ -17,11 +17,6 @@ void save_image(Api& api,
 void load_images(Api& api, const std::function<std::size_t(char*, std::size_t)>& read);
 void remove_image(Api& api, const std::string& reference);
 std::vector<std::int64_t> image_run_times(Api& api, const std::string& image);
-std::map<std::string, std::optional<std::string>> probe_image(
-    Api& api,
-    const std::string& image,
-    const std::string& platform,
-    const std::vector<std::string>& paths);
 
 /// Docker::read_file on `api`.
 std::optional<std::string> read_image_file(Api& api,

@@ -21,10 +21,12 @@ std::map<std::string, bool> look_for(Services& services,
   if (!found) {
     return {};
   }
-  const auto there =
-      image::find_contents(found->environment, unknown, [&](const std::vector<std::string>& paths) {
-        return docker.probe(found->id, base.platform, paths);
-      });
+  std::vector<std::string> there;
+  docker.with_files(found->id, base.platform, [&](engine::ImageFiles& files) {
+    there = image::find_contents(
+        found->environment, unknown,
+        [&](const std::vector<std::string>& paths) { return files.probe(paths); });
+  });
   std::map<std::string, bool> modules;
   for (const auto& module : unknown) {
     modules[module] = std::find(there.begin(), there.end(), module) != there.end();

@@ -115,12 +115,13 @@ private:
     return true;
   }
 
+  /// The directories first: they take longer than all the files.
   void expect_usual_places(const Architecture& architecture) {
-    view_.expect(usual_files(program_.file, std::string{architecture.multiarch}));
     environment_file_ = find_virtual_environment(view_, program_.path);
     if (!environment_file_) {
       view_.expect(usual_site_directories(program_.file));
     }
+    view_.expect(usual_files(program_.file, std::string{architecture.multiarch}));
   }
 
   bool find_library() {

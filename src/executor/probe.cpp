@@ -92,8 +92,9 @@ image::BaseFacts probe_image_facts(Docker& docker,
                          .user = image.user,
                          .entrypoint = image.entrypoint,
                          .environment = image.environment};
-  image::find_programs(facts, [&](const std::vector<std::string>& paths) {
-    return docker.probe(local, platform, paths);
+  docker.with_files(local, platform, [&](engine::ImageFiles& files) {
+    image::find_programs(facts,
+                         [&](const std::vector<std::string>& paths) { return files.probe(paths); });
   });
   return facts;
 }

@@ -133,9 +133,7 @@ std::vector<std::string> usual_files(const std::string& file, const std::string&
   }
   const std::string prefix = parent(parent(file));
   const std::string name = library_names(file, {}).front();
-  std::vector<std::string> files{
-      file, fmt::format("/lib/{}-gnu/libc.so.6", multiarch),
-      fmt::format("{}/lib/{}/_sysconfigdata__linux_{}-gnu.py", prefix, name, multiarch)};
+  std::vector<std::string> files{file, fmt::format("/lib/{}-gnu/libc.so.6", multiarch)};
   if (prefix == "/usr") {
     files.push_back(fmt::format("{}/lib/{}/sysconfig.py", prefix, name));
   } else if (prefix == "/usr/local") {
@@ -169,17 +167,20 @@ PythonBuild find_build(ImageView& view,
   }
   flags = is_debug ? "d" + flags : flags;
   PythonBuild build{.abi_flags = flags};
-  // An interpreter's own flags first: Debian's debug build brings its data beside the usual one's.
+  if (parent(library.directory).ends_with("/lib64")) {  // the standard library is in it
+    build.library_name = "lib64";
+  }
+  // The name of a build's variables has its flags. An interpreter's own first: Debian's debug build
+  // brings its variables beside the usual one's.
   for (const auto& each : {flags, std::string{}, std::string{"t"}, std::string{"d"}}) {
+    std::vector<std::string> names;
     for (const char* libc : {"gnu", "musl", "gnueabihf", "musleabihf"}) {
-      const auto text = view.note(fmt::format("{}/_sysconfigdata_{}_linux_{}-{}.py",
-                                              library.directory, each, multiarch, libc));
-      if (text) {
-        const std::string name = setting(*text, "PLATLIBDIR");
-        build.abi_flags = setting(*text, "ABIFLAGS");
-        build.library_name = name.empty() ? "lib" : name;
-        return build;
-      }
+      names.push_back(fmt::format("{}/_sysconfigdata_{}_linux_{}-{}.py", library.directory, each,
+                                  multiarch, libc));
+    }
+    if (!view.look(names).empty()) {
+      build.abi_flags = each;
+      return build;
     }
   }
   return build;

@@ -97,24 +97,6 @@ std::string recorded_paths(std::string_view text) {
   return paths;
 }
 
-/// Those of sysconfig's variables that differ between builds: `NAME=value`, one a line.
-std::string build_variables(std::string_view text) {
-  std::string variables;
-  each_line(text, [&](std::string_view line) {
-    for (const std::string_view name : {"ABIFLAGS", "PLATLIBDIR"}) {
-      const std::string key = "'" + std::string{name} + "': '";
-      const auto at = line.find(key);
-      if (at != std::string_view::npos) {
-        const auto value = line.substr(at + key.size());
-        variables += std::string{name} + "=" +
-                     std::string{value.substr(0, std::min(value.find('\''), value.size()))} + "\n";
-      }
-    }
-    return true;
-  });
-  return variables;
-}
-
 /// The schemes that a distribution added to sysconfig, by name.
 std::string changed_schemes(std::string_view text) {
   std::string names;
@@ -196,9 +178,6 @@ std::optional<std::string> note_of_module(std::string_view name,
   if (name.ends_with(".egg-link") || name.ends_with(".pth")) {
     return head_of(content, largest_settings);
   }
-  if (name.starts_with("_sysconfigdata_") && name.ends_with(".py")) {
-    return build_variables(head_of(content, largest_module));
-  }
   if ((name == "sysconfig.py" && directory.starts_with("python3")) ||
       (name == "__init__.py" && directory == "sysconfig" && above.starts_with("python3"))) {
     return changed_schemes(head_of(content, largest_module));
@@ -206,7 +185,8 @@ std::optional<std::string> note_of_module(std::string_view name,
   const bool named = name == "_manylinux.py" || name == "sitecustomize.py" ||
                      name == "usercustomize.py" ||
                      (name == "__init__.py" && directory == "_manylinux");
-  return named || (name == "os.py" && directory.starts_with("python3"))
+  const bool variables = name.starts_with("_sysconfigdata_") && name.ends_with(".py");
+  return named || variables || (name == "os.py" && directory.starts_with("python3"))
              ? std::optional{std::string{}}
              : std::nullopt;
 }

@@ -16,9 +16,14 @@ inline constexpr std::uint64_t largest_index{std::uint64_t{4} << 20U};
 inline constexpr std::uint64_t largest_packed_text{std::uint64_t{4} << 20U};
 inline constexpr std::size_t largest_noted_text{std::size_t{32} << 20U};
 inline constexpr std::size_t longest_key{200};
+/// Lists are gathered in one blob up to here, in bytes: each blob costs a repository two requests.
+inline constexpr std::size_t largest_gathered{std::size_t{1} << 20U};
 
 inline constexpr auto* index_type = "application/vnd.autopack.notes.v1+json";
 inline constexpr auto* text_type = "application/vnd.autopack.note.v1+gzip";
-inline constexpr auto* key_annotation = "autopack.note";
+/// A JSON object of texts by key.
+inline constexpr auto* lists_type = "application/vnd.autopack.lists.v1+gzip";
+/// The keys of a blob, with blanks between them.
+inline constexpr auto* keys_annotation = "autopack.note";
 
 }  // namespace autopack::notes_format

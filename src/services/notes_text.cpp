@@ -73,14 +73,20 @@ std::optional<Notes> read_notes(const image::Manifest& manifest,
     return std::nullopt;
   }
   for (const auto& blob : manifest.layers) {
-    const auto key = blob.annotations.find(key_annotation);
-    if (blob.media_type == text_type && key != blob.annotations.end() && is_key(key->second)) {
-      notes.texts.emplace_back(key->second, image::Descriptor{.media_type = blob.media_type,
-                                                              .digest = blob.digest,
-                                                              .size = blob.size});
+    const auto keys = blob.annotations.find(keys_annotation);
+    if (keys == blob.annotations.end() ||
+        (blob.media_type != text_type && blob.media_type != lists_type)) {
+      continue;
+    }
+    for (auto& key : split(keys->second, ' ')) {
+      if (is_key(key)) {
+        notes.texts.emplace_back(std::move(key), image::Descriptor{.media_type = blob.media_type,
+                                                                   .digest = blob.digest,
+                                                                   .size = blob.size});
+      }
     }
   }
-  return notes;
+  return notes.texts.size() <= most_texts ? std::optional{std::move(notes)} : std::nullopt;
 }
 
 }  // namespace autopack

@@ -2,7 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/parallel.hpp"
-#include "image/archive_reader.hpp"
+#include "services/noted_texts.hpp"
 #include "services/notes_format.hpp"
 
 #include <fmt/format.h>
@@ -19,10 +19,6 @@ namespace {
 using namespace notes_format;
 
 constexpr std::size_t connections{8};
-
-/// Such texts are kept on this machine as well. Larger ones are lists of what wheels bring, which
-/// are remembered by those who ask for them.
-constexpr std::uint64_t largest_kept_text{65'536};
 
 std::string tag_of(const Digest& executor, const std::string& platform) {
   return "apn-" + sha256(fmt::format("notes {} {} {}", version, executor.str(), platform))
@@ -75,35 +71,6 @@ std::vector<std::pair<std::string, Value>> merged(
   return first;
 }
 
-/// The packed text `descriptor`, which this machine may have.
-std::string packed_text(registry::Repository& repository,
-                        const image::Descriptor& descriptor,
-                        const state::BlobCache& blobs) {
-  const bool is_kept = descriptor.size <= largest_kept_text;
-  if (auto known = is_kept ? blobs.get(descriptor.digest) : std::nullopt) {
-    return std::move(*known);
-  }
-  auto text = repository.read_blob(descriptor);
-  if (is_kept) {
-    blobs.put(text);
-  }
-  return text;
-}
-
-registry::Blob blob_of(std::string bytes, const char* type) {
-  return {
-      .known = image::Descriptor{.media_type = type, .digest = sha256(bytes), .size = bytes.size()},
-      .open = registry::source_of(std::move(bytes)),
-      .is_new = true};
-}
-
-/// The text `key` of `notes`; null when it is not noted.
-const image::Descriptor* text_of(const Notes& notes, const std::string& key) {
-  const auto found = std::find_if(notes.texts.begin(), notes.texts.end(),
-                                  [&](const auto& one) { return one.first == key; });
-  return found != notes.texts.end() ? &found->second : nullptr;
-}
-
 void keep_in(registry::Repository& target,
              const state::BlobCache& blobs,
              const Digest& executor,
@@ -113,23 +80,8 @@ void keep_in(registry::Repository& target,
   auto news = find(before);
   Notes after{.about = news.about ? news.about : before.about,
               .layers = merged(std::move(news.layers), before.layers, most_layers)};
-  std::vector<registry::Blob> sent;
-  for (const auto& [key, text] : news.texts) {
-    auto packed = image::compressed(text);
-    if (packed.size() > largest_packed_text || text.size() > largest_noted_text) {
-      continue;
-    }
-    if (packed.size() <= largest_kept_text) {
-      blobs.put(packed);
-    }
-    auto blob = blob_of(std::move(packed), text_type);
-    after.texts.emplace_back(key, *blob.known);
-    const auto* noted = text_of(before, key);
-    if (noted == nullptr || noted->digest != blob.known->digest) {
-      sent.push_back(std::move(blob));
-    }
-  }
-  after.texts = merged(std::move(after.texts), before.texts, most_texts);
+  auto [sent, texts] = pack_texts(news, before, blobs);
+  after.texts = merged(std::move(texts), before.texts, most_texts);
   if (sent.empty() && after.about == before.about && after.layers == before.layers) {
     return;
   }
@@ -137,14 +89,10 @@ void keep_in(registry::Repository& target,
   if (index.size() > largest_index) {
     return;
   }
-  sent.push_back(blob_of(index, index_type));
-  image::Manifest manifest{.media_type = std::string{image::media_type::oci_manifest},
-                           .config = *sent.back().known};
-  for (auto& [key, text] : after.texts) {
-    text.media_type = text_type;
-    text.annotations = {{key_annotation, key}};
-    manifest.layers.push_back(text);
-  }
+  sent.push_back(new_blob(index, index_type));
+  const image::Manifest manifest{.media_type = std::string{image::media_type::oci_manifest},
+                                 .config = *sent.back().known,
+                                 .layers = text_blobs(after.texts)};
   registry::push_blobs(target, sent, {});
   blobs.put(index);
   auto text = image::to_json(manifest);
@@ -238,7 +186,7 @@ std::optional<image::LayerFacts> RepositoryNotes::layer(const std::string& key) 
 }
 
 bool RepositoryNotes::has_text(const std::string& key) {
-  return text_of(notes(), key) != nullptr;
+  return noted_text(notes(), key) != nullptr;
 }
 
 image::Reader RepositoryNotes::open_layer(const image::Descriptor& layer) {
@@ -249,21 +197,29 @@ image::Reader RepositoryNotes::open_layer(const image::Descriptor& layer) {
 }
 
 std::map<std::string, std::string> RepositoryNotes::texts(const std::vector<std::string>& keys) {
-  std::vector<const std::pair<std::string, image::Descriptor>*> noted;
-  for (const auto& one : notes().texts) {
-    const bool is_wanted = std::find(keys.begin(), keys.end(), one.first) != keys.end();
-    if (is_wanted && one.second.size <= largest_packed_text) {
-      noted.push_back(&one);
+  struct Blob {
+    image::Descriptor known;
+    std::set<std::string> keys{};
+  };
+
+  std::map<std::string, Blob> noted;  // by digest
+  for (const auto& [key, blob] : notes().texts) {
+    if (std::find(keys.begin(), keys.end(), key) != keys.end() &&
+        blob.size <= largest_packed_text) {
+      noted.try_emplace(blob.digest.str(), Blob{.known = blob}).first->second.keys.insert(key);
     }
+  }
+  std::vector<const Blob*> blobs;
+  for (const auto& [digest, blob] : noted) {
+    blobs.push_back(&blob);
   }
   std::mutex mutex;
   std::map<std::string, std::string> found;
   or_tell(reporter_, [&] {
-    in_parallel(noted.size(), connections, [&](std::size_t i) {
-      auto text = image::decompressed(packed_text(*repository(), noted[i]->second, blobs_),
-                                      largest_noted_text);
+    in_parallel(blobs.size(), connections, [&](std::size_t i) {
+      auto texts = read_texts(*repository(), blobs[i]->known, blobs[i]->keys, blobs_);
       const std::lock_guard lock{mutex};
-      found.emplace(noted[i]->first, std::move(text));
+      found.merge(texts);
     });
   });
   return found;

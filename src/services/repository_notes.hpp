@@ -26,7 +26,8 @@ namespace autopack {
 struct Notes {
   std::optional<std::string> about{};                               ///< JSON of the executor image
   std::vector<std::pair<std::string, image::LayerFacts>> layers{};  ///< by key, the newest first
-  std::vector<std::pair<std::string, image::Descriptor>> texts{};   ///< by key, the newest first
+  /// By key, the newest first, each with the blob that it is in: alone, or among lists.
+  std::vector<std::pair<std::string, image::Descriptor>> texts{};
 
   bool operator==(const Notes&) const = default;
 };
@@ -46,6 +47,7 @@ struct News {
   std::optional<std::string> about{};  ///< none: as it was
   std::vector<std::pair<std::string, image::LayerFacts>> layers{};
   std::map<std::string, std::string> texts{};  ///< take the place of what is noted
+  std::map<std::string, std::string> lists{};  ///< texts that follow from their keys: noted once
 };
 
 /// The notes that a repository keeps of an executor image and of the layers that were put on it,

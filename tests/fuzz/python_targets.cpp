@@ -5,12 +5,15 @@
 #include "image/layer_tree.hpp"
 #include "image/manifest.hpp"
 #include "scratch.hpp"
+#include "services/noted_texts.hpp"
 #include "services/repository_notes.hpp"
 #include "support/image_files.hpp"
 #include "target.hpp"
 
 #include <algorithm>
 #include <array>
+#include <set>
+#include <string>
 
 /// The Python of images that came from elsewhere.
 namespace autopack::fuzz {
@@ -88,6 +91,14 @@ void python_facts(std::string_view bytes) {
   }
 }
 
+std::multiset<std::string> keys_and_blobs(const Notes& notes) {
+  std::multiset<std::string> found;
+  for (const auto& [key, blob] : notes.texts) {
+    found.insert(key + " " + blob.media_type + " " + blob.digest.str());
+  }
+  return found;
+}
+
 /// Notes of a repository: what stands before the first line feed is of their manifest.
 void notes(std::string_view bytes) {
   const auto executor = sha256("executor");
@@ -104,6 +115,11 @@ void notes(std::string_view bytes) {
   const auto again = read_notes(manifest, text, executor, "linux/amd64");
   if (!again || notes_json(*again, executor, "linux/amd64") != text) {
     fail("notes do not come back: " + text);
+  }
+  image::Manifest written{.config = manifest.config, .layers = text_blobs(read->texts)};
+  const auto blobs = read_notes(written, text, executor, "linux/amd64");
+  if (!blobs || keys_and_blobs(*blobs) != keys_and_blobs(*read)) {
+    fail("the texts of notes do not come back: " + text);
   }
 }
 

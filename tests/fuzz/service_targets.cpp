@@ -102,7 +102,11 @@ void engine_answers(std::string_view bytes) {
     case 3: docker->push(name); break;
     case 4: docker->held(name.text); break;
     case 5: docker->run_times(name.text); break;
-    case 6: docker->probe(name.text, "linux/amd64", {"/usr/bin/python3", "/a"}); break;
+    case 6:
+      docker->with_files(name.text, "linux/amd64", [](engine::ImageFiles& files) {
+        files.probe({"/usr/bin/python3", "/a"});
+      });
+      break;
     case 7: docker->read_file(name.text, "/a/b", 1000); break;
     case 8: executor::probe_base(*docker, name, "linux/amd64"); break;
     default: engine::read_settings(options);

@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 #include "engine/containers.hpp"
 #include "engine/docker.hpp"
+#include "support/named_files.hpp"
 
 #include <chrono>
 #include <condition_variable>
@@ -213,21 +214,6 @@ public:
 
   std::vector<std::int64_t> run_times(const std::string& /*image*/) override { return built_times; }
 
-  std::map<std::string, std::optional<std::string>> probe(
-      const std::string& image,
-      const std::string& /*platform*/,
-      const std::vector<std::string>& paths) override {
-    calls.push_back("probe " + image);
-    std::map<std::string, std::optional<std::string>> found;
-    for (const auto& path : paths) {
-      if (path == "/usr/bin/python3" || path == "/usr/lib/python3/dist-packages/pip" ||
-          path == "/usr/bin/apt-get") {
-        found[path] = std::nullopt;
-      }
-    }
-    return found;
-  }
-
   std::optional<std::string> read_file(const std::string& image,
                                        const std::string& path,
                                        std::size_t /*limit*/) override {
@@ -235,9 +221,15 @@ public:
     return std::nullopt;
   }
 
-  void with_files(const std::string& /*image*/,
+  void with_files(const std::string& image,
                   const std::string& /*platform*/,
-                  const std::function<void(engine::ImageFiles& files)>& /*use*/) override {}
+                  const std::function<void(engine::ImageFiles& files)>& use) override {
+    calls.push_back("look into " + image);
+    NamedFiles files{{{"/usr/bin/python3", ""},
+                      {"/usr/lib/python3/dist-packages/pip", ""},
+                      {"/usr/bin/apt-get", ""}}};
+    use(files);
+  }
 
   engine::Containers& containers() override { return fake_containers; }
 

@@ -3,6 +3,7 @@
 #include "engine/containers.hpp"
 #include "engine/docker.hpp"
 #include "executor/probe.hpp"
+#include "support/named_files.hpp"
 
 #include <doctest/doctest.h>
 
@@ -79,19 +80,6 @@ public:
 
   void load(const std::function<std::size_t(char*, std::size_t)>& /*read*/) override {}
 
-  std::map<std::string, std::optional<std::string>> probe(
-      const std::string& /*image*/,
-      const std::string& /*platform*/,
-      const std::vector<std::string>& paths) override {
-    std::map<std::string, std::optional<std::string>> found;
-    for (const auto& path : paths) {
-      if (files.contains(path)) {
-        found[path] = non_empty(files.at(path));
-      }
-    }
-    return found;
-  }
-
   std::optional<std::string> read_file(const std::string& /*image*/,
                                        const std::string& /*path*/,
                                        std::size_t /*limit*/) override {
@@ -100,7 +88,10 @@ public:
 
   void with_files(const std::string& /*image*/,
                   const std::string& /*platform*/,
-                  const std::function<void(engine::ImageFiles& files)>& /*use*/) override {}
+                  const std::function<void(engine::ImageFiles& files)>& use) override {
+    testing::NamedFiles named{files};
+    use(named);
+  }
 
   engine::Containers& containers() override { throw std::logic_error{"no containers"}; }
 

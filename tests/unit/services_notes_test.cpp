@@ -1,3 +1,4 @@
+#include "image/archive_reader.hpp"
 #include "image/layer.hpp"
 #include "image/manifest.hpp"
 #include "registry/client.hpp"
@@ -141,6 +142,66 @@ TEST_CASE("a machine asks the repository for nothing of what it noted but what i
   CHECK(count_blobs("two") == 0);
 }
 
+TEST_CASE("lists are gathered in one blob, and noted once") {
+  Fixture fixture;
+  fixture.keep({.texts = {{"text", "alone"}, {"same", "alone"}},
+                .lists = {{"one", "1"}, {"two", "2"}, {"long", std::string(1'500'000, 'x')}}});
+  CHECK(fixture.reporter.details.empty());
+  const auto blobs_since = [&](std::size_t before) {
+    const auto requests = fixture.registry.requests();
+    return std::count_if(requests.begin() + static_cast<std::ptrdiff_t>(before), requests.end(),
+                         [](const auto& request) {
+                           return request.starts_with("PUT ") &&
+                                  request.find("/blobs/") != std::string::npos;
+                         });
+  };
+  // Two texts, the lists that are short, the long one, and the index.
+  CHECK(blobs_since(0) == 5);
+
+  auto before = fixture.registry.requests().size();
+  const auto notes = fixture.notes();
+  notes->read(executor, platform);
+  CHECK(notes->texts({"two", "one", "same", "text", "none"}) ==
+        std::map<std::string, std::string>{
+            {"one", "1"}, {"same", "alone"}, {"text", "alone"}, {"two", "2"}});
+  CHECK(notes->texts({"long"}).at("long").size() == 1'500'000);
+  const auto requests = fixture.registry.requests();
+  CHECK(std::count_if(requests.begin() + static_cast<std::ptrdiff_t>(before), requests.end(),
+                      [](const auto& request) { return request.starts_with("GET "); }) == 5);
+
+  before = requests.size();
+  fixture.keep({.lists = {{"one", "another 1"}, {"three", "3"}}});
+  CHECK(blobs_since(before) == 2);
+  const auto later = fixture.notes();
+  later->read(executor, platform);
+  CHECK(later->texts({"one", "two", "three"}) ==
+        std::map<std::string, std::string>{{"one", "1"}, {"three", "3"}, {"two", "2"}});
+}
+
+TEST_CASE("lists that are not as they should be are none") {
+  for (const std::string bytes :
+       {R"({"one":1,"two":["2"]})", R"(["one"])", R"({"one":"1")", "no JSON"}) {
+    CAPTURE(bytes);
+    Fixture fixture;
+    fixture.keep({.lists = {{"one", "1"}, {"two", "2"}}});
+    const auto repository = fixture.open();
+    const auto put = fixture.registry.requests().back();
+    const auto tag = put.substr(put.rfind('/') + 1);
+    auto manifest = image::parse_manifest(repository->manifest(tag)->text, "notes");
+    const auto packed = image::compressed(bytes);
+    manifest.layers.at(0).digest = sha256(packed);
+    manifest.layers.at(0).size = packed.size();
+    repository->push_blob({.known = manifest.layers.at(0), .open = registry::source_of(packed)},
+                          {});
+    const auto text = image::to_json(manifest);
+    repository->put_manifest(
+        {.media_type = manifest.media_type, .text = text, .digest = sha256(text)}, tag);
+    const auto notes = fixture.notes();
+    notes->read(executor, platform);
+    CHECK(notes->texts({"one", "two"}).empty());
+  }
+}
+
 TEST_CASE("another executor image has notes of its own") {
   Fixture fixture;
   fixture.keep({.about = "facts"});
@@ -187,6 +248,12 @@ TEST_CASE("notes that are not as they should be are none") {
       {"too long", [](auto& it, auto&) { it += std::string(4U << 20U, ' '); }},
       {"too many texts",
        [](auto&, auto& manifest) { manifest.layers.resize(401, manifest.layers[0]); }},
+      {"too many keys of one blob",
+       [](auto&, auto& manifest) {
+         for (int i = 0; i < 400; ++i) {
+           manifest.layers[0].annotations["autopack.note"] += " k";
+         }
+       }},
   };
   for (const auto& row : rows) {
     CAPTURE(row.what);

@@ -1,8 +1,11 @@
 #include "engine/direct/assembly.hpp"
 
 #include "base/byte_pipe.hpp"
+#include "base/parallel.hpp"
 #include "image/tar.hpp"
 
+#include <algorithm>
+#include <thread>
 #include <utility>
 
 namespace autopack::engine {
@@ -68,8 +71,24 @@ class LayerMaker {
 public:
   explicit LayerMaker(Services& services) : cache_{services.layer_cache}, notes_{services.notes} {}
 
-  RecipeLayer make(LayerRecipe of) {
-    const auto recipe = std::make_shared<const LayerRecipe>(std::move(of));
+  std::vector<RecipeLayer> make(std::vector<LayerRecipe> recipes) {
+    std::vector<RecipeLayer> layers;
+    layers.reserve(recipes.size());
+    std::vector<RecipeLayer*> small;
+    for (auto& recipe : recipes) {
+      layers.push_back(begin(std::make_shared<const LayerRecipe>(std::move(recipe))));
+      if (!layers.back().layer.blob.open) {
+        small.push_back(&layers.back());
+      }
+    }
+    in_parallel(small.size(), std::max(1U, std::thread::hardware_concurrency()),
+                [&](std::size_t i) { make_in_memory(*small[i]->recipe, small[i]->layer); });
+    return layers;
+  }
+
+private:
+  /// Without what is made in memory.
+  RecipeLayer begin(const Recipe& recipe) {
     LazyLayer layer{.name = recipe->name,
                     .facts = std::make_shared<std::optional<image::LayerFacts>>()};
     if (const auto known = cache_.get(recipe->key)) {
@@ -79,7 +98,7 @@ public:
     } else if (const auto told = notes_ ? notes_->layer(recipe->key) : std::nullopt) {
       take_from_target(*told, layer);
     } else if (recipe->size <= most_in_memory - in_memory_) {
-      make_in_memory(*recipe, layer);
+      in_memory_ += recipe->size;
     } else {
       layer.is_fresh = true;
       layer.likely_size = recipe->is_packed ? recipe->size : 0;
@@ -89,7 +108,6 @@ public:
     return {.layer = std::move(layer), .recipe = recipe};
   }
 
-private:
   /// Read from there where its bytes are wanted: making them might give others, of another release.
   void take_from_target(const image::LayerFacts& told, LazyLayer& layer) const {
     *layer.facts = told;
@@ -99,8 +117,7 @@ private:
         .open = [notes = notes_, blob = descriptor_of(told)] { return notes->open_layer(blob); }};
   }
 
-  void make_in_memory(const LayerRecipe& recipe, LazyLayer& layer) {
-    in_memory_ += recipe.size;
+  void make_in_memory(const LayerRecipe& recipe, LazyLayer& layer) const {
     std::string bytes;
     bytes.reserve(recipe.size);
     *layer.facts = recipe.write([&](std::string_view piece) { bytes += piece; }, {});
@@ -112,7 +129,7 @@ private:
 
   const state::LayerCache& cache_;
   std::shared_ptr<RepositoryNotes> notes_;
-  std::uint64_t in_memory_{0};  ///< bytes of files in layers that were made already
+  std::uint64_t in_memory_{0};  ///< bytes of files in layers that are made in memory
 };
 
 /// A parent's layers, and what is put on top of them.
@@ -122,7 +139,7 @@ public:
     LayerMaker maker{services};
     for (const auto& layer : parent_.manifest.layers) {
       if (image::is_plain_tar(layer)) {
-        layers_.push_back(maker.make(compressing(parent_, layer)).layer);
+        layers_.push_back(maker.make({compressing(parent_, layer)}).front().layer);
         continue;
       }
       layers_.push_back(
@@ -200,12 +217,7 @@ private:
 }  // namespace
 
 std::vector<RecipeLayer> make_layers(Services& services, std::vector<LayerRecipe> recipes) {
-  LayerMaker maker{services};
-  std::vector<RecipeLayer> layers;
-  for (auto& recipe : recipes) {
-    layers.push_back(maker.make(std::move(recipe)));
-  }
-  return layers;
+  return LayerMaker{services}.make(std::move(recipes));
 }
 
 std::vector<RecipeLayer> make_code_layers(Services& services,

@@ -88,14 +88,14 @@ void WheelLists::look_into(const std::set<std::size_t>& places) {
   }
   fetch_(wheels);
   const std::vector<std::size_t> indices(places.begin(), places.end());
-  in_parallel(
-      indices.size(), std::max(1U, std::thread::hardware_concurrency()),
-      [&](std::size_t n) { all_[indices[n]] = wheel::brought_by(wheels_[indices[n]], place_); });
-  for (const std::size_t i : places) {
-    if (const auto text = wheel::to_text(all_[i].files)) {
-      services_.wheel_records.put(wheel::brought_key(wheels_[i], place_), *text);
-    }
-  }
+  in_parallel(indices.size(), std::max(1U, std::thread::hardware_concurrency()),
+              [&](std::size_t n) {
+                const std::size_t i = indices[n];
+                all_[i] = wheel::brought_by(wheels_[i], place_);
+                if (const auto text = wheel::to_text(all_[i].files)) {
+                  services_.wheel_records.put(wheel::brought_key(wheels_[i], place_), *text);
+                }
+              });
 }
 
 }  // namespace autopack::engine

@@ -64,7 +64,7 @@ RepositoryNotes::FindNews WheelSet::news(const Services& services,
       const auto key = wheel::brought_key(wheel, place);
       auto text = is_noted(noted, key) ? std::nullopt : remembered_list(services, wheel, place);
       if (text) {
-        news.texts.emplace(key, std::move(*text));
+        news.lists.emplace(key, std::move(*text));
       }
     }
     news.texts[told_wheels_key] = to_json(known_wheels(services, *wheels));
