@@ -18,11 +18,11 @@ namespace autopack::wheel {
 namespace {
 
 /// From here on a layer of its own, which no other wheel's change sends again.
-constexpr std::uint64_t large{std::uint64_t{16} << 20U};
+constexpr std::uint64_t large{std::uint64_t{2} << 20U};
 /// Parts of this size are pulled and unpacked side by side.
 constexpr std::uint64_t largest_layer{std::uint64_t{256} << 20U};
-/// What a layer of small wheels is meant to hold.
-constexpr std::uint64_t shared_layer{std::uint64_t{8} << 20U};
+/// What a layer of small wheels is meant to hold: all of it is sent again when one of them changes.
+constexpr std::uint64_t shared_layer{std::uint64_t{2} << 20U};
 constexpr std::size_t most_shared{16};
 constexpr std::size_t most_warnings{20};
 
@@ -132,9 +132,15 @@ private:
   std::map<std::pair<std::size_t, std::size_t>, std::pair<std::string, std::size_t>> differing_{};
 };
 
+std::uint64_t size_of(const std::vector<Unit>& units) {
+  return std::accumulate(units.begin(), units.end(), std::uint64_t{0},
+                         [](std::uint64_t sum, const Unit& unit) { return sum + unit.size; });
+}
+
 /// A power of two, so that the number changes seldom: each change moves files between all layers.
-std::size_t shared_layers(std::uint64_t size, std::size_t most) {
-  std::size_t count = 1;
+std::size_t shared_layers(const std::vector<Unit>& shared, std::size_t most) {
+  const auto size = size_of(shared);
+  std::size_t count = shared.empty() ? 0 : 1;
   while (count * 2 <= std::min(most, most_shared) && count * shared_layer < size) {
     count *= 2;
   }
@@ -176,11 +182,6 @@ std::vector<LayerGroup> split_wheel(std::size_t wheel, const std::vector<Brought
   return parts;
 }
 
-std::uint64_t size_of(const std::vector<Unit>& units) {
-  return std::accumulate(units.begin(), units.end(), std::uint64_t{0},
-                         [](std::uint64_t sum, const Unit& unit) { return sum + unit.size; });
-}
-
 void append(std::vector<std::size_t>& to, const std::vector<std::size_t>& from) {
   to.insert(to.end(), from.begin(), from.end());
 }
@@ -197,15 +198,11 @@ std::vector<LayerGroup> layers_of(const std::vector<Unit>& units,
   }
   std::stable_sort(own.begin(), own.end(),
                    [](const Unit& a, const Unit& b) { return a.size > b.size; });
-  std::size_t count = shared.empty() ? 0 : shared_layers(size_of(shared), most_layers);
+  std::size_t count = shared_layers(shared, most_layers);
   while (own.size() + count > most_layers) {
-    if (count > 1) {
-      count /= 2;
-    } else {
-      shared.push_back(own.back());
-      own.pop_back();
-      count = 1;
-    }
+    shared.push_back(std::move(own.back()));
+    own.pop_back();
+    count = shared_layers(shared, most_layers);
   }
   std::vector<LayerGroup> layers;
   std::size_t left = most_layers - count - own.size();

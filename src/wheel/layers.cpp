@@ -13,7 +13,7 @@ namespace autopack::wheel {
 namespace {
 
 /// Raise it when the same wheels give other layers, or are grouped otherwise.
-constexpr int format{1};
+constexpr int format{2};
 
 /// A longer source is no module that somebody wrote; Python compiles it when it is imported.
 constexpr std::uint64_t largest_source{std::uint64_t{16} << 20U};

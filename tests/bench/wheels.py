@@ -1,16 +1,16 @@
 """Measures requirements that become layers of wheels beside docker's command line.
 
-    wheels.py [--binary build-release/src/autopack] [--rounds 5] [--docker-rounds 5] [--case NAME...]
+    wheels.py [--binary build-release/src/autopack] [--rounds 5] [--docker-rounds 5] [--set NAME...] [--case NAME...]
 
-The set is made on the spot: 34 wheels of 390 MB, 570 MB installed, with hashes in requirements.txt. It is kept in a
-folder of its own beside the scratch folders, for the next run. Index and registry are on loopback. docker is given a
-Dockerfile that is written for its cache, and a cache of downloads where it has one; neither it nor autopack makes byte
-code. `--docker-rounds=0` leaves docker out. The image for arm64 is made on Debian's own packages for it, which nothing runs.
+There are two sets, made on the spot, with hashes in requirements.txt: `made` has 34 wheels of 390 MB, 570 MB installed;
+`real` has numpy, scipy, pandas, torch and what they need, from Debian's packages. Index and registry are on loopback.
+docker is given a Dockerfile that is written for its cache, and a cache of downloads where it has one; neither it nor
+autopack makes byte code. `--docker-rounds=0` leaves docker out. The image for arm64 is made on Debian's own packages for
+it, which nothing runs, and of the set `made` alone, whose wheels are for any platform.
 """
 
 import argparse
 import datetime
-import functools
 import hashlib
 import os
 import pathlib
@@ -19,9 +19,7 @@ import random
 import resource
 import shutil
 import statistics
-import subprocess
 import sys
-import tempfile
 import time
 import zipfile
 import zlib
@@ -35,15 +33,8 @@ import testbed  # noqa: E402
 from package_index import Index  # noqa: E402
 from relay import Relay  # noqa: E402
 from stored_image import push_image  # noqa: E402
-from wheel_writer import Writer  # noqa: E402
+from wheel_sets import SETS  # noqa: E402
 
-# In MB, packed. `small` and `middle` are the ones that are raised.
-SIZES = {'small': 0.2, 'middle': 30} | {
-    f'part{number:02}': size for number, size in enumerate(
-        [120, 60, 40, 20, 15, 12, 10, 8, 7, 6, 5, 5, 4, 4, 3, 3, 3, 2, 2, 2] + [0.75] * 12)}
-# Bytes of 40 kinds, which deflate packs as it packs machine code: to two thirds.
-MACHINE_CODE = bytes(byte % 40 for byte in range(256))
-BINARY_SHARE, TEXT_SHARE, LIBRARY_SIZE, MODULE_SIZE = 1.42, 0.12, 4_000_000, 8_000
 DOCKERFILE = """FROM {base}
 WORKDIR /usr/app
 ENV HOME=/home
@@ -54,63 +45,20 @@ ENTRYPOINT ["python3", "train.py"]
 """
 
 
-@functools.cache
-def modules():
-    return [bench.module(number, MODULE_SIZE) for number in range(50)]
-
-
-@functools.cache
-def wheel(name, version):
-    """The path of that wheel; what a former run made of it is taken as it is."""
-    folder = pathlib.Path(tempfile.gettempdir()) / 'autopack-bench-wheels-1'
-    folder.mkdir(exist_ok=True)
-    path = folder / f'{name}-{version}-py3-none-any.whl'
-    if path.exists():
-        return path
-    partial = path.with_suffix('.part')
-    numbers = random.Random(f'{name} {version}')
-    size = int(SIZES[name] * 1e6)
-    with Writer(partial, f'{name}-{version}.dist-info', zipfile.ZIP_DEFLATED) as made:
-        made.add(f'{name}/__init__.py', f'VERSION = "{version}"\n'.encode())
-        for number in range(int(size * TEXT_SHARE / MODULE_SIZE)):
-            text = f'# {name} {version} {number}\n{modules()[number % len(modules())]}'
-            made.add(f'{name}/group_{number // 40}/module_{number}.py', text.encode())
-        left = int(size * BINARY_SHARE)
-        for number in range(-(-left // LIBRARY_SIZE)):
-            piece = numbers.randbytes(min(LIBRARY_SIZE, left)).translate(MACHINE_CODE)
-            made.add(f'{name}/library_{number}.so', piece)
-            left -= len(piece)
-        made.add_metadata(f'Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n', 'py3-none-any')
-    partial.rename(path)
-    return path
-
-
-@functools.cache
-def line(name, version):
-    with open(wheel(name, version), 'rb') as content:
-        return f'{name}=={version} --hash=sha256:{hashlib.file_digest(content, "sha256").hexdigest()}\n'
-
-
-def requirements(raised=None, version='1.0'):
-    return ''.join(line(name, version if name == raised else '1.0') for name in SIZES)
-
-
-def all_wheels(versions):
-    """Every wheel that a run needs, on an index."""
-    for name in SIZES:
-        wheel(name, '1.0')
-    for name in ('small', 'middle'):
-        for number in range(1, versions):
-            wheel(name, f'1.{number}')
-    folder = wheel('small', '1.0').parent
-    index = Index([folder])
+def serve(wheels, raised):
+    """The URL of an index that has the set's wheels, and `raised` later versions of those that are raised."""
+    for name in (wheels.small, wheels.middle):
+        for number in range(1, raised + 1):
+            wheels.wheel(name, number)
+    wheels.wheels()
+    index = Index([wheels.folder])
     testbed.at_exit(index.close)
     return index.url
 
 
-def put_base(registry):
+def put_base(wheels, registry):
     name = f'{registry}/bench/base:1'
-    testbed.docker('tag', testbed.executor(), name)
+    testbed.docker('tag', wheels.executor(), name)
     testbed.docker('push', '--quiet', name)
     return name
 
@@ -126,15 +74,16 @@ def put_arm64_base(registry):
 class Contestant(bench.Contestant):
     """A builder and its project; `base` is an executor image in the registry that the target is in."""
 
-    def __init__(self, name, command, environment, base):
+    def __init__(self, name, command, environment, wheels, base):
         super().__init__(name, command, environment)
-        self.folder = testbed.write_tree({'train.py': 'print("trained")\n', 'requirements.txt': requirements()},
+        self.wheels = wheels
+        self.folder = testbed.write_tree({'train.py': 'print("trained")\n', 'requirements.txt': wheels.requirements()},
                                          testbed.new_folder('bench'))
         self.base, self.is_docker = base, name != 'autopack'
         self.target = f'{base.rpartition("/")[0]}/wheels-{time.time_ns()}:t'
 
     def raise_to(self, name, number):
-        (self.folder / 'requirements.txt').write_text(requirements(name, f'1.{number}'))
+        (self.folder / 'requirements.txt').write_text(self.wheels.requirements(name, number))
 
     def go(self, **changes):
         before = testbed.docker('images', '--quiet', self.target) if self.is_docker else ''
@@ -163,13 +112,13 @@ def our_environment(index, **changes):
     return testbed.environment(PIP_INDEX_URL=index, **changes)
 
 
-def contestants(index, base, *flags, docker=True):
-    found = [Contestant('autopack', autopack_command(base), our_environment(index), base)]
+def contestants(wheels, base, *flags, docker=True):
+    found = [Contestant('autopack', autopack_command(base), our_environment(wheels.index), wheels, base)]
     if docker:
         kits = (('docker, classic', 'docker', ''), ('docker, BuildKit', testbed.buildkit_command()[0], '1'))
         for name, tool, kit in kits:
-            found.append(Contestant(name, docker_command(tool, base, index, kit, *flags),
-                                    testbed.environment(DOCKER_BUILDKIT=kit or '0'), base))
+            found.append(Contestant(name, docker_command(tool, base, wheels.index, kit, *flags),
+                                    testbed.environment(DOCKER_BUILDKIT=kit or '0'), wheels, base))
     return found
 
 
@@ -215,18 +164,18 @@ def processors_used(folder):
     return used.ru_utime + used.ru_stime, processor_seconds(folder), time.process_time()
 
 
-def tell_floor(used):
+def tell_floor(wheels, used):
     """How near a first build is to what the processors allow. `used` holds differences of processors_used."""
     parts = [statistics.median(column) for column in zip(*used, strict=True)]
     print('\nprocessor time of a first build: autopack {:.1f} s, registry {:.1f} s, index {:.1f} s; '.format(*parts)
           + f'{os.cpu_count()} cores cannot do it in less than {sum(parts) / os.cpu_count():.1f} s')
     hashed, inflated = 0, 0
-    for name in SIZES:
-        packed = wheel(name, '1.0').read_bytes()
+    for path in wheels.wheels():
+        packed = path.read_bytes()
         begin = time.perf_counter()
         hashlib.sha256(packed).digest()
         hashed += 2 * (time.perf_counter() - begin)  # against the lock, and as a layer
-        with zipfile.ZipFile(wheel(name, '1.0')) as archive:
+        with zipfile.ZipFile(path) as archive:
             for member in archive.infolist():
                 begin = time.perf_counter()
                 content = archive.read(member)
@@ -242,16 +191,19 @@ def tell_peak(peak):
     print(f'\nautopack held {peak:.0f} MiB at most', flush=True)
 
 
-def arm64_contestant(index, registry):
+def arm64_contestant(wheels, registry):
     base = put_arm64_base(registry)
     return Contestant('autopack', autopack_command(base, '--platform=linux/arm64'),
-                      our_environment(index, DOCKER_HOST='unix:///nowhere'), base)
+                      our_environment(wheels.index, DOCKER_HOST='unix:///nowhere'), wheels, base)
 
 
-def case_raise(name, title, find=None):
-    """Of `find(index)`; without it, of autopack and docker."""
-    def case(arguments, index):
-        found = [find(index)] if find else contestants(index, put_base(testbed.registry()), docker=arguments.docker_rounds > 0)
+def case_raise(which, for_arm64=False):
+    def case(arguments, wheels):
+        name = (wheels.small, wheels.middle)[which]
+        if for_arm64:
+            found = [arm64_contestant(wheels, testbed.registry())]
+        else:
+            found = contestants(wheels, put_base(wheels, testbed.registry()), docker=arguments.docker_rounds > 0)
         for contestant in found:
             contestant.go()
 
@@ -262,27 +214,29 @@ def case_raise(name, title, find=None):
             return action
 
         seconds = medians([(turn(contestant), numbers_of(arguments, contestant)) for contestant in found])
-        bench.table(title, [contestant.name for contestant in found], seconds)
+        bench.table(f'{name} ({wheels.wheel(name).stat().st_size / 1e6:.1f} MB) raised{" for arm64" * for_arm64}',
+                    [contestant.name for contestant in found], seconds)
         ours = found[0]
         ours.raise_to(name, arguments.rounds + 2)
-        tell_peak(bench.peak_memory(ours.command(ours.folder, ours.target)[0], ours.folder, PIP_INDEX_URL=index))
+        tell_peak(bench.peak_memory(ours.command(ours.folder, ours.target)[0], ours.folder, PIP_INDEX_URL=wheels.index))
     return case
 
 
-def case_first(arguments, index):
+def case_first(arguments, wheels):
     """Each time with a registry that has the executor image alone; docker has that in its engine."""
     peaks, used = [], []
 
     def turn(place):
         def action(number):
             folder = testbed.new_folder('registry')
-            base = put_base(testbed.start_registry(folder=folder))
-            contestant = contestants(index, base, '--no-cache', docker=place > 0)[place]
+            base = put_base(wheels, testbed.start_registry(folder=folder))
+            contestant = contestants(wheels, base, '--no-cache', docker=place > 0)[place]
             cache = str(testbed.new_folder('cache'))
             seconds = 0
             if number == 0:
                 command = contestant.command(contestant.folder, contestant.target)[0]
-                peaks.append(bench.peak_memory(command, contestant.folder, PIP_INDEX_URL=index, XDG_CACHE_HOME=cache))
+                peaks.append(bench.peak_memory(command, contestant.folder, PIP_INDEX_URL=wheels.index,
+                                               XDG_CACHE_HOME=cache))
             else:
                 before = processors_used(folder)
                 seconds = contestant.go(XDG_CACHE_HOME=cache)
@@ -294,18 +248,18 @@ def case_first(arguments, index):
             return seconds
         return action
 
-    found = contestants(index, put_base(testbed.registry()), docker=arguments.docker_rounds > 0)
+    found = contestants(wheels, put_base(wheels, testbed.registry()), docker=arguments.docker_rounds > 0)
     seconds = medians([(turn(place), numbers_of(arguments, contestant)) for place, contestant in enumerate(found)])
     bench.table('first build and push, nothing in any cache', [contestant.name for contestant in found], seconds)
-    tell_floor(used)
+    tell_floor(wheels, used)
     tell_peak(peaks[0])
 
 
-def case_first_for_arm64(arguments, index):
+def case_first_for_arm64(arguments, wheels):
     def action(_):
         folder = testbed.new_folder('registry')
         cache = str(testbed.new_folder('cache'))
-        seconds = arm64_contestant(index, testbed.start_registry(folder=folder)).go(XDG_CACHE_HOME=cache)
+        seconds = arm64_contestant(wheels, testbed.start_registry(folder=folder)).go(XDG_CACHE_HOME=cache)
         for path in (folder / 'docker', cache):
             shutil.rmtree(path, ignore_errors=True)
         return seconds
@@ -314,9 +268,9 @@ def case_first_for_arm64(arguments, index):
                 medians([(action, range(arguments.rounds + 1))]))
 
 
-def case_elsewhere(arguments, index):
+def case_elsewhere(arguments, wheels):
     """On a machine that has built nothing, to a registry that has the image. docker would install anew."""
-    contestant = contestants(index, put_base(testbed.registry()), docker=False)[0]
+    contestant = contestants(wheels, put_base(wheels, testbed.registry()), docker=False)[0]
     contestant.go()
 
     def action(_):
@@ -324,22 +278,21 @@ def case_elsewhere(arguments, index):
 
     bench.table('nothing changed, an empty cache', ['autopack'], medians([(action, numbers_of(arguments, contestant))]))
     command = contestant.command(contestant.folder, contestant.target)[0]
-    tell_peak(bench.peak_memory(command, contestant.folder, PIP_INDEX_URL=index,
+    tell_peak(bench.peak_memory(command, contestant.folder, PIP_INDEX_URL=wheels.index,
                                 XDG_CACHE_HOME=str(testbed.new_folder('cache'))))
     host, port = testbed.registry().split(':')
     relay = Relay((host, int(port)))
     counted = [str(part).replace(testbed.registry(), f'{host}:{relay.port}') for part in command]
-    testbed.run(counted, cwd=contestant.folder, env=our_environment(index, XDG_CACHE_HOME=str(testbed.new_folder('cache'))))
+    testbed.run(counted, cwd=contestant.folder, env=our_environment(wheels.index, XDG_CACHE_HOME=str(testbed.new_folder('cache'))))
     print(f'\nreceived from the registry: {relay.received / 1e3:.0f} kB, sent to it: {relay.sent / 1e3:.0f} kB', flush=True)
 
 
 CASES = {
-    'small': case_raise('small', 'a package of 200 kB raised'),
-    'middle': case_raise('middle', 'a package of 30 MB raised'),
+    'small': case_raise(0),
+    'middle': case_raise(1),
     'first': case_first,
     'elsewhere': case_elsewhere,
-    'arm64-small': case_raise('small', 'a package of 200 kB raised, for arm64',
-                              lambda index: arm64_contestant(index, testbed.registry())),
+    'arm64-small': case_raise(0, for_arm64=True),
     'arm64-first': case_first_for_arm64,
 }
 
@@ -349,19 +302,23 @@ def main():
     parser.add_argument('--binary', default=str(testbed.ROOT / 'build-release' / 'src' / 'autopack'))
     parser.add_argument('--rounds', type=int, default=5)
     parser.add_argument('--docker-rounds', type=int, default=5)
+    parser.add_argument('--set', nargs='+', choices=SETS, default=list(SETS))
     parser.add_argument('--case', nargs='+', choices=CASES, default=list(CASES))
     arguments = parser.parse_args()
     testbed.binary = str(pathlib.Path(arguments.binary).resolve())
     testbed.engine()
-    index = all_wheels(max(arguments.rounds, arguments.docker_rounds) + 3)
-    packed = [wheel(name, '1.0') for name in SIZES]
-    unpacked = sum(member.file_size for path in packed for member in zipfile.ZipFile(path).infolist())
     print(f'{datetime.date.today()}, {os.cpu_count()} cores, Linux {platform.release()}, Docker Engine '
-          f'{testbed.docker("version", "--format", "{{.Server.Version}}")}; {len(packed)} wheels of '
-          f'{sum(path.stat().st_size for path in packed) / 1e6:.0f} MB, {unpacked / 1e6:.0f} MB installed; median of '
-          f'{arguments.rounds}, docker {arguments.docker_rounds}', flush=True)
-    for name in arguments.case:
-        CASES[name](arguments, index)
+          f'{testbed.docker("version", "--format", "{{.Server.Version}}")}; median of {arguments.rounds}, '
+          f'docker {arguments.docker_rounds}', flush=True)
+    for kind in arguments.set:
+        wheels = SETS[kind]()
+        wheels.index = serve(wheels, max(arguments.rounds, arguments.docker_rounds) + 3)
+        unpacked = sum(member.file_size for path in wheels.wheels() for member in zipfile.ZipFile(path).infolist())
+        print(f'\n## the set `{kind}`: {len(wheels.wheels())} wheels of '
+              f'{sum(path.stat().st_size for path in wheels.wheels()) / 1e6:.0f} MB, {unpacked / 1e6:.0f} MB installed', flush=True)
+        for name in arguments.case:
+            if wheels.for_any_platform or 'arm64' not in name:
+                CASES[name](arguments, wheels)
 
 
 if __name__ == '__main__':

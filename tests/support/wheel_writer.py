@@ -10,9 +10,9 @@ TIME = (1980, 1, 2, 0, 0, 0)
 class Writer:
     """A wheel in the making."""
 
-    def __init__(self, path, info, method=zipfile.ZIP_STORED):
+    def __init__(self, path, info, method=zipfile.ZIP_STORED, level=1):
         self.archive = zipfile.ZipFile(path, 'w')
-        self.info, self.record, self.method = info, [], method
+        self.info, self.record, self.method, self.level = info, [], method, level
 
     def __enter__(self):
         return self
@@ -25,7 +25,7 @@ class Writer:
         self.record.append(f'{name},sha256={digest},{len(content)}\n')
         entry = zipfile.ZipInfo(name, TIME)
         entry.external_attr = 0o100644 << 16
-        self.archive.writestr(entry, content, self.method, 1)
+        self.archive.writestr(entry, content, self.method, self.level)
 
     def add_metadata(self, metadata, tag, entry_points=None):
         purelib = str(tag == 'py3-none-any').lower()

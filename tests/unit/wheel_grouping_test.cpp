@@ -67,12 +67,12 @@ void check_complete(const Grouping& grouping, const std::vector<Brought>& wheels
 
 TEST_CASE("large wheels stand alone, small ones share layers") {
   auto wheels = many();
-  wheels.push_back(made_wheel("large", 16 * mib));
-  wheels.push_back(made_wheel("nearly-large", 16 * mib - 1));
+  wheels.push_back(made_wheel("large", 2 * mib));
+  wheels.push_back(made_wheel("nearly-large", 2 * mib - 1));
   const auto grouping = group(wheels, 100);
   check_complete(grouping, wheels);
   CHECK(grouping.warnings.empty());
-  CHECK(grouping.layers.size() == 9);  // 8 for 54 MiB
+  CHECK(grouping.layers.size() == 17);  // 16 for 40 MiB
   CHECK(names(grouping, wheels).front() == std::set<std::string>{"large"});
 }
 
@@ -147,6 +147,32 @@ TEST_CASE("huge wheels are split by their files") {
   check_complete(whole, wheels);
   CHECK(whole.layers.size() == 2);
   CHECK_FALSE(whole.layers[0].part);
+}
+
+TEST_CASE("what is sent again with a small wheel is small") {
+  auto wheels = many();
+  for (std::uint64_t i = 0; i < 12; ++i) {
+    wheels.push_back(made_wheel(fmt::format("middle-{}", i), (2 + i) * mib));
+  }
+  for (const auto& layer : group(wheels, 100).layers) {
+    std::uint64_t size = 0;
+    for (const std::size_t i : layer.wheels) {
+      size += wheels[i].size;
+    }
+    CHECK((layer.wheels.size() == 1 || size < 5 * mib));
+  }
+}
+
+TEST_CASE("where layers are few, the largest wheels keep their own") {
+  auto wheels = many();
+  for (std::uint64_t i = 0; i < 12; ++i) {
+    wheels.push_back(made_wheel(fmt::format("middle-{}", i), (2 + i) * mib));
+  }
+  const auto layers = names(group(wheels, 20), wheels);
+  CHECK(layers.size() == 20);
+  for (std::size_t i = 0; i < 4; ++i) {
+    CHECK(layers[i] == std::set<std::string>{fmt::format("middle-{}", 11 - i)});
+  }
 }
 
 TEST_CASE("there are never more layers than there may be") {
