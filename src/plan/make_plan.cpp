@@ -39,9 +39,7 @@ std::vector<ContextEntry> gather_outside(const std::vector<project::Extra>& extr
   if (extras.empty()) {
     return {};
   }
-  source::IgnoreRules built_in;
-  built_in.add_defaults();
-  const source::Selection defaults{built_in};
+  const source::Selection defaults{source::IgnoreRules::defaults()};
   std::vector<ContextEntry> all;
   for (const project::Extra& extra : extras) {
     const auto index = static_cast<std::uint16_t>(plan.trees.size());

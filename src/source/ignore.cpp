@@ -204,11 +204,7 @@ std::string bring_back_command(std::string_view path, bool is_directory, const R
 }
 
 IgnoreRules load_ignore_rules(const Tree& tree, const std::optional<std::string>& dockerfile) {
-  IgnoreRules rules;
-  rules.add_defaults();
-  if (!dockerfile) {
-    rules.add_project_files();
-  }
+  auto rules = dockerfile ? IgnoreRules::defaults() : IgnoreRules::defaults_and_project_files();
   const std::string own = dockerfile.value_or("") + ".dockerignore";
   for (const std::string& file : {own, std::string{usual_file}}) {
     if (tree.find(file)) {

@@ -30,13 +30,14 @@ public:
   /// No rule: nothing is ignored.
   IgnoreRules() = default;
 
+  /// autopack's own exclusions: `.git`, virtual environments, caches, byte code, ...
+  static const IgnoreRules& defaults();
+  /// These, and what is about the project and not of the program: `autopack.yaml`, `.github`, ...
+  static const IgnoreRules& defaults_and_project_files();
+
   /// Appends the rules of an ignore file's text. Throws Error(project) naming file, line and
   /// pattern when a pattern is malformed.
   void add(std::string_view text, const std::string& file);
-  /// Appends autopack's default exclusions: `.git`, virtual environments, caches, byte code, ...
-  void add_defaults();
-  /// Appends what is about the project and not of the program: `autopack.yaml`, `.github`, ...
-  void add_project_files();
 
   /// The rule that excludes `path`; none when it stays in.
   std::optional<Rule> excludes(std::string_view path) const;
@@ -54,6 +55,8 @@ private:
 
   /// Adds `rule` unless `line` holds no pattern.
   void append(const Rule& rule, std::string_view line);
+  template <typename Patterns>
+  void add_built_in(const Patterns& patterns);
 
   friend class IgnoreWalk;
 

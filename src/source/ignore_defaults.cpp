@@ -90,16 +90,29 @@ constexpr std::array project_patterns{
 
 }  // namespace
 
-void IgnoreRules::add_defaults() {
-  for (const char* pattern : default_patterns) {
+template <typename Patterns>
+void IgnoreRules::add_built_in(const Patterns& patterns) {
+  for (const char* pattern : patterns) {
     append({.pattern = pattern, .file = std::string{defaults_name}}, pattern);
   }
 }
 
-void IgnoreRules::add_project_files() {
-  for (const char* pattern : project_patterns) {
-    append({.pattern = pattern, .file = std::string{defaults_name}}, pattern);
-  }
+const IgnoreRules& IgnoreRules::defaults() {
+  static const auto rules = [] {
+    IgnoreRules all;
+    all.add_built_in(default_patterns);
+    return all;
+  }();
+  return rules;
+}
+
+const IgnoreRules& IgnoreRules::defaults_and_project_files() {
+  static const auto rules = [] {
+    IgnoreRules all = defaults();
+    all.add_built_in(project_patterns);
+    return all;
+  }();
+  return rules;
 }
 
 }  // namespace autopack::source

@@ -82,8 +82,6 @@ Selection::Selection(const Tree& tree,
                      std::shared_ptr<const GitWorkTree> git)
     : Selection() {
   state_->tree = &tree;
-  state_->built_in.add_defaults();
-  state_->built_in.add_project_files();
   state_->own = load_ignore_rules(tree);
   std::vector<std::string> include;
   for (const std::string& pattern : typed.include) {

@@ -52,10 +52,9 @@ struct Selection::State {
   bool is_directory(std::string_view path) const;
 
   const Tree* tree{nullptr};
-  IgnoreRules own{};       ///< the built-in ones and those of `.dockerignore`
-  IgnoreRules built_in{};  ///< these alone, for what was typed
+  IgnoreRules own{};  ///< the built-in ones and those of `.dockerignore`
   IgnoreWalk own_walk{own};
-  IgnoreWalk built_in_walk{built_in};
+  IgnoreWalk built_in_walk{IgnoreRules::defaults_and_project_files()};  ///< for what was typed
   GitIgnoreFile include{};
   GitIgnoreFile exclude{};
   std::optional<Rule> include_all{};

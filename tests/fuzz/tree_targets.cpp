@@ -123,9 +123,8 @@ void own_dockerfile(std::string_view bytes) {
   auto plan = plan_of(tree, {"a/b.py"});
   plan.dockerfile = std::string{bytes};
   plan.user_dockerfile = "Dockerfile";
-  source::IgnoreRules rules;
-  rules.add_defaults();
-  engine::own_dockerfile_findings(plan, rules, ".autopack/Dockerfile", {});
+  engine::own_dockerfile_findings(plan, source::IgnoreRules::defaults(), ".autopack/Dockerfile",
+                                  {});
   plan::recorded_facts(bytes);
 }
 

@@ -39,8 +39,7 @@ Problems problems_of(const std::string& text) {
 }
 
 IgnoreRules defaults_and(const std::string& text) {
-  IgnoreRules rules;
-  rules.add_defaults();
+  auto rules = IgnoreRules::defaults();
   rules.add(text, ".dockerignore");
   return rules;
 }
