@@ -295,11 +295,11 @@ TEST_CASE("the builder is the quickest that can make the image") {
   const auto by = [](Engine engine) {
     return [engine](packaging::Wanted& wanted) { wanted.request.engine = engine; };
   };
-  const auto to_files = [](packaging::Wanted& wanted) {
+  const TemporaryDirectory outside;
+  const auto to_files = [&](packaging::Wanted& wanted) {
     wanted.may_push = false;
     wanted.request.outputs = {
-        packaging::Output::parse("tar:" + wanted.request.project.directory.string() + "/../image-" +
-                                 wanted.request.project.directory.filename().string())};
+        packaging::Output::parse("tar:" + (outside.path() / "image.tar").string())};
   };
   const std::vector<Row> rows{
       {"pushed", [](packaging::Wanted&) {}, "direct", nullptr},
