@@ -26,7 +26,7 @@ LEAKY = 'git_'
 DONE = re.compile(r'Done (\d+) runs')
 COVERED = re.compile(r' cov: (\d+) ')
 LONGEST = 3600
-# Its other choice of the next input takes more than half of the time where most inputs are of some length.
+# How libFuzzer chooses the next input by default (entropic) takes more than half of the time where inputs are long.
 CHOICE = '-entropic=0'
 
 
