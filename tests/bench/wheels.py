@@ -238,6 +238,7 @@ def case_first(arguments, wheels):
                 peaks.append(bench.peak_memory(command, contestant.folder, PIP_INDEX_URL=wheels.index,
                                                XDG_CACHE_HOME=cache))
             else:
+                os.sync()  # nobody waits for what the turn before wrote
                 before = processors_used(folder)
                 seconds = contestant.go(XDG_CACHE_HOME=cache)
                 if place == 0:
