@@ -34,7 +34,8 @@ void FileLayer::add_file(std::string_view path,
 
 void FileLayer::add_deflated(std::string_view path, unsigned mode, const Deflated& file) {
   if (file.size < smallest_taken_over) {
-    tar_.add_file(path, mode, file.size, file.bytes);
+    tar_.add_file(path, mode, file.size,
+                  [&](const Deflated::Take& take) { file.read([](auto) {}, take); });
   } else {
     tar_.add_file_around(path, mode, file.size, [&] { layer_.write_deflated(file); });
   }

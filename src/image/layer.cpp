@@ -2,7 +2,6 @@
 
 #include "base/background.hpp"
 #include "base/error.hpp"
-#include "image/inflate.hpp"
 
 #include <libdeflate.h>
 
@@ -117,22 +116,19 @@ void LayerWriter::write_deflated(const Deflated& part) {
   if (!state_->pending.empty()) {
     state_->compress_pending();
   }
-  if (!state_->known) {
-    std::uint64_t size = 0;
-    std::uint32_t crc = 0;
-    part.bytes([&](std::string_view bytes) {
-      state_->tar_hash.update(bytes);
-      crc = crc32(crc, bytes);
-      size += bytes.size();
-    });
-    if (size != part.size || crc != part.crc) {
-      throw Error(ErrorKind::internal, "a deflate stream does not stand for what it should");
-    }
-  }
   state_->tar_size += part.size;
   state_->drain(0);
   state_->emit(member_header);
-  part.stream([&](std::string_view bytes) { state_->emit(bytes); });
+  std::uint64_t size = 0;
+  const Deflated::Take hash = [&](std::string_view bytes) {
+    state_->tar_hash.update(bytes);
+    size += bytes.size();
+  };
+  part.read([&](std::string_view bytes) { state_->emit(bytes); },
+            state_->known ? Deflated::Take{} : hash);
+  if (!state_->known && size != part.size) {
+    throw Error(ErrorKind::internal, "a deflate stream does not stand for what it should");
+  }
   state_->emit(little_endian(part.crc) + little_endian(static_cast<std::uint32_t>(part.size)));
 }
 

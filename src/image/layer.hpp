@@ -29,10 +29,11 @@ inline constexpr int compression_format{2};
 struct Deflated {
   using Take = std::function<void(std::string_view bytes)>;
 
-  std::uint64_t size{0};                           ///< of the part
-  std::uint32_t crc{0};                            ///< CRC-32 of the part
-  std::function<void(const Take& take)> stream{};  ///< gives the stream
-  std::function<void(const Take& take)> bytes{};   ///< gives what it stands for, or throws
+  std::uint64_t size{0};  ///< of the part
+  std::uint32_t crc{0};   ///< CRC-32 of the part
+  /// Gives the stream and, unless `bytes` is empty, what it stands for, in the same pass. Throws at
+  /// the end of bytes that are not of this checksum.
+  std::function<void(const Take& stream, const Take& bytes)> read{};
 };
 
 /// Compresses a tar to gzip while it comes, on all cores for large ones, and hashes both sides in
@@ -51,7 +52,7 @@ public:
 
   void write(std::string_view tar_bytes);
   /// The next part of the tar: a gzip member of its own. Throws Error(internal) when it is not of
-  /// the size and checksum that it tells of.
+  /// the size that it tells of.
   void write_deflated(const Deflated& part);
   /// Ends the layer; nothing can be written after it.
   LayerFacts finish();

@@ -88,16 +88,20 @@ public:
       return;
     }
     const auto& member = *file.member;
-    const auto bytes = [&](const Zip::Take& take) { wheel.read(member, take); };
     if (member.method == Member::Method::stored) {
-      layer_.add_file(file.path, file.mode, member.size, bytes);
-    } else {
-      layer_.add_deflated(file.path, file.mode,
-                          {.size = member.size,
-                           .crc = member.crc,
-                           .stream = [&](const Zip::Take& take) { wheel.zip().raw(member, take); },
-                           .bytes = bytes});
+      layer_.add_file(file.path, file.mode, member.size,
+                      [&](const Zip::Take& take) { wheel.read(member, take); });
+      return;
     }
+    const auto read = [&](const Zip::Take& stream, const Zip::Take& bytes) {
+      if (bytes) {
+        wheel.read(member, bytes, stream);
+      } else {
+        wheel.zip().raw(member, stream);
+      }
+    };
+    layer_.add_deflated(file.path, file.mode,
+                        {.size = member.size, .crc = member.crc, .read = read});
   }
 
   image::LayerFacts finish() { return layer_.finish(); }

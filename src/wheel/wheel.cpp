@@ -136,15 +136,18 @@ void Wheel::read_hashes() {
   }
 }
 
-void Wheel::read(const Member& member, const Zip::Take& take) const {
+void Wheel::read(const Member& member, const Zip::Take& take, const Zip::Take& raw) const {
   const auto& wanted = hashes_.at(static_cast<std::size_t>(&member - zip_.members().data()));
   Sha256 hash;
-  zip_.read(member, [&](std::string_view bytes) {
-    if (wanted) {
-      hash.update(bytes);
-    }
-    take(bytes);
-  });
+  zip_.read(
+      member,
+      [&](std::string_view bytes) {
+        if (wanted) {
+          hash.update(bytes);
+        }
+        take(bytes);
+      },
+      raw);
   if (wanted && ContentHash{hash.finish_bytes()} != *wanted) {
     throw zip_.fault("`" + member.name + "` does not have the hash that RECORD tells of");
   }

@@ -45,9 +45,8 @@ public:
   /// What is odd, and no reason to refuse it.
   const Problems& warnings() const { return warnings_; }
 
-  /// Gives `take` the bytes of a member of zip(). Throws Error(project) at their end when they are
-  /// not those that the archive or RECORD tells of.
-  void read(const Member& member, const Zip::Take& take) const;
+  /// As Zip::read of a member of zip(); the bytes have to be those that RECORD tells of, too.
+  void read(const Member& member, const Zip::Take& take, const Zip::Take& raw = {}) const;
 
 private:
   explicit Wheel(Zip zip) : zip_{std::move(zip)} {}

@@ -104,17 +104,17 @@ const Member* Zip::find(std::string_view name) const {
 }
 
 void Zip::raw(const Member& member, const Take& take) const {
-  std::string buffer(std::min<std::uint64_t>(member.compressed_size, piece), '\0');
-  std::uint64_t done = 0;
-  while (done < member.compressed_size) {
-    const auto count = std::min<std::uint64_t>(member.compressed_size - done, buffer.size());
-    read_at(member.offset + done, buffer.data(), count);
-    take({buffer.data(), count});
-    done += count;
+  const auto size = std::min<std::uint64_t>(member.compressed_size, piece);
+  // Bytes that are written over: nothing is written to them first.
+  const auto buffer =
+      std::make_unique_for_overwrite<char[]>(size);  // NOLINT(modernize-avoid-c-arrays)
+  const auto reader = reader_of(member);
+  while (const std::size_t count = reader(buffer.get(), size)) {
+    take({buffer.get(), count});
   }
 }
 
-void Zip::read(const Member& member, const Take& take) const {
+void Zip::read(const Member& member, const Take& take, const Take& raw) const {
   std::uint32_t crc = 0;
   const auto taking = [&](std::string_view bytes) {
     crc = image::crc32(crc, bytes);
@@ -122,9 +122,9 @@ void Zip::read(const Member& member, const Take& take) const {
   };
   bool is_whole = true;
   if (member.method == Member::Method::stored) {
-    raw(member, taking);
+    this->raw(member, taking);
   } else {
-    is_whole = image::inflate(reader_of(member), member.compressed_size, member.size, taking);
+    is_whole = image::inflate(reader_of(member, raw), member.compressed_size, member.size, taking);
   }
   if (!is_whole) {
     throw fault("`" + member.name + "` does not unpack to the size that it tells of");
@@ -155,12 +155,16 @@ Error Zip::fault(const std::string& why) const {
   return Error(ErrorKind::project, "`" + printable(name_) + "` cannot be installed").cause(why);
 }
 
-image::Reader Zip::reader_of(const Member& member) const {
-  return [this, &member, done = std::uint64_t{0}](char* buffer, std::size_t size) mutable {
-    const auto count =
-        static_cast<std::size_t>(std::min<std::uint64_t>(member.compressed_size - done, size));
+image::Reader Zip::reader_of(const Member& member, Take raw) const {
+  return [this, &member, raw = std::move(raw), done = std::uint64_t{0}](char* buffer,
+                                                                        std::size_t size) mutable {
+    const auto count = static_cast<std::size_t>(
+        std::min<std::uint64_t>(member.compressed_size - done, raw ? std::min(size, piece) : size));
     read_at(member.offset + done, buffer, count);
     done += count;
+    if (raw) {
+      raw({buffer, count});
+    }
     return count;
   };
 }

@@ -261,18 +261,20 @@ TEST_CASE("a layer of whiteouts removes what it names") {
   CHECK(removal_key(paths, 1) != removal_key({"old"}, 1));
 }
 
-TEST_CASE("a stream that stands for other bytes ends a layer") {
+TEST_CASE("a stream that stands for more or fewer bytes ends a layer") {
   image::FileLayer layer{[](std::string_view) {}};
   const auto content = text(20'000);
-  const auto give = [](std::string bytes) {
-    return [bytes = std::move(bytes)](const image::Deflated::Take& take) { take(bytes); };
+  const auto standing_for = [&](std::string text) {
+    return [stream = deflated(content), text = std::move(text)](
+               const image::Deflated::Take& take_stream, const image::Deflated::Take& take) {
+      take_stream(stream);
+      take(text);
+    };
   };
-  image::Deflated file{.size = content.size(),
-                       .crc = image::crc32(0, content),
-                       .stream = give(deflated(content)),
-                       .bytes = give(content)};
+  image::Deflated file{
+      .size = content.size(), .crc = image::crc32(0, content), .read = standing_for(content)};
   layer.add_deflated("good", 0644, file);
-  file.bytes = give(text(20'000, 3));
+  file.read = standing_for(text(19'999));
   CHECK_THROWS_AS(layer.add_deflated("bad", 0644, file), Error);
 }
 
