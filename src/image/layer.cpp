@@ -2,6 +2,7 @@
 
 #include "base/background.hpp"
 #include "base/error.hpp"
+#include "image/inflate.hpp"
 
 #include <libdeflate.h>
 
@@ -120,13 +121,15 @@ void LayerWriter::write_deflated(const Deflated& part) {
   state_->drain(0);
   state_->emit(member_header);
   std::uint64_t size = 0;
-  const Deflated::Take hash = [&](std::string_view bytes) {
+  std::uint32_t crc = 0;
+  const Deflated::Take check = [&](std::string_view bytes) {
     state_->tar_hash.update(bytes);
+    crc = crc32(crc, bytes);
     size += bytes.size();
   };
   part.read([&](std::string_view bytes) { state_->emit(bytes); },
-            state_->known ? Deflated::Take{} : hash);
-  if (!state_->known && size != part.size) {
+            state_->known ? Deflated::Take{} : check);
+  if (!state_->known && (size != part.size || crc != part.crc)) {
     throw Error(ErrorKind::internal, "a deflate stream does not stand for what it should");
   }
   state_->emit(little_endian(part.crc) + little_endian(static_cast<std::uint32_t>(part.size)));

@@ -31,8 +31,7 @@ struct Deflated {
 
   std::uint64_t size{0};  ///< of the part
   std::uint32_t crc{0};   ///< CRC-32 of the part
-  /// Gives the stream and, unless `bytes` is empty, what it stands for, in the same pass. Throws at
-  /// the end of bytes that are not of this checksum.
+  /// Gives the stream and, unless `bytes` is empty, what it stands for, in the same pass.
   std::function<void(const Take& stream, const Take& bytes)> read{};
 };
 
@@ -52,7 +51,7 @@ public:
 
   void write(std::string_view tar_bytes);
   /// The next part of the tar: a gzip member of its own. Throws Error(internal) when it is not of
-  /// the size that it tells of.
+  /// the size and checksum that it tells of.
   void write_deflated(const Deflated& part);
   /// Ends the layer; nothing can be written after it.
   LayerFacts finish();

@@ -136,7 +136,7 @@ void Wheel::read_hashes() {
   }
 }
 
-void Wheel::read(const Member& member, const Zip::Take& take, const Zip::Take& raw) const {
+void Wheel::read(const Member& member, const Zip::Take& take, const Zip::Take& packed) const {
   const auto& wanted = hashes_.at(static_cast<std::size_t>(&member - zip_.members().data()));
   Sha256 hash;
   zip_.read(
@@ -147,7 +147,7 @@ void Wheel::read(const Member& member, const Zip::Take& take, const Zip::Take& r
         }
         take(bytes);
       },
-      raw);
+      packed);
   if (wanted && ContentHash{hash.finish_bytes()} != *wanted) {
     throw zip_.fault("`" + member.name + "` does not have the hash that RECORD tells of");
   }

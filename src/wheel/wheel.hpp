@@ -46,7 +46,7 @@ public:
   const Problems& warnings() const { return warnings_; }
 
   /// As Zip::read of a member of zip(); the bytes have to be those that RECORD tells of, too.
-  void read(const Member& member, const Zip::Take& take, const Zip::Take& raw = {}) const;
+  void read(const Member& member, const Zip::Take& take, const Zip::Take& packed = {}) const;
 
 private:
   explicit Wheel(Zip zip) : zip_{std::move(zip)} {}

@@ -114,7 +114,7 @@ void Zip::raw(const Member& member, const Take& take) const {
   }
 }
 
-void Zip::read(const Member& member, const Take& take, const Take& raw) const {
+void Zip::read(const Member& member, const Take& take, const Take& packed) const {
   std::uint32_t crc = 0;
   const auto taking = [&](std::string_view bytes) {
     crc = image::crc32(crc, bytes);
@@ -122,9 +122,15 @@ void Zip::read(const Member& member, const Take& take, const Take& raw) const {
   };
   bool is_whole = true;
   if (member.method == Member::Method::stored) {
-    this->raw(member, taking);
+    raw(member, [&](std::string_view bytes) {
+      taking(bytes);
+      if (packed) {
+        packed(bytes);
+      }
+    });
   } else {
-    is_whole = image::inflate(reader_of(member, raw), member.compressed_size, member.size, taking);
+    is_whole =
+        image::inflate(reader_of(member, packed), member.compressed_size, member.size, taking);
   }
   if (!is_whole) {
     throw fault("`" + member.name + "` does not unpack to the size that it tells of");
@@ -155,15 +161,15 @@ Error Zip::fault(const std::string& why) const {
   return Error(ErrorKind::project, "`" + printable(name_) + "` cannot be installed").cause(why);
 }
 
-image::Reader Zip::reader_of(const Member& member, Take raw) const {
-  return [this, &member, raw = std::move(raw), done = std::uint64_t{0}](char* buffer,
-                                                                        std::size_t size) mutable {
-    const auto count = static_cast<std::size_t>(
-        std::min<std::uint64_t>(member.compressed_size - done, raw ? std::min(size, piece) : size));
+image::Reader Zip::reader_of(const Member& member, Take packed) const {
+  return [this, &member, packed = std::move(packed), done = std::uint64_t{0}](
+             char* buffer, std::size_t size) mutable {
+    const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(
+        member.compressed_size - done, packed ? std::min(size, piece) : size));
     read_at(member.offset + done, buffer, count);
     done += count;
-    if (raw) {
-      raw({buffer, count});
+    if (packed) {
+      packed({buffer, count});
     }
     return count;
   };

@@ -50,10 +50,10 @@ public:
 
   /// Gives `take` the bytes as they stand in the archive.
   void raw(const Member& member, const Take& take) const;
-  /// Gives `take` the file's bytes and, unless it is empty, `raw` those that stand in the archive
-  /// for them, in the same pass. Throws Error(project) at their end when they are not those that
-  /// the archive tells of.
-  void read(const Member& member, const Take& take, const Take& raw = {}) const;
+  /// Gives `take` the file's bytes and, unless it is empty, `packed` those that raw() gives, in the
+  /// same pass. Throws Error(project) at their end when they are not those that the archive tells
+  /// of.
+  void read(const Member& member, const Take& take, const Take& packed = {}) const;
   /// The file's first `count` bytes, or all when it has fewer; the rest is not checked.
   std::string beginning(const Member& member, std::size_t count) const;
   /// A whole small file. Throws Error(project) when it is larger than `limit`.
@@ -69,8 +69,8 @@ private:
         size_{size} {}
 
   void find_members();
-  /// Gives the bytes as they stand in the archive.
-  image::Reader reader_of(const Member& member, Take raw = {}) const;
+  /// Gives the bytes as they stand in the archive, to `packed` as well unless it is empty.
+  image::Reader reader_of(const Member& member, Take packed = {}) const;
   /// Fills `buffer` from `offset` on.
   void read_at(std::uint64_t offset, char* buffer, std::size_t count) const;
   std::string bytes_at(std::uint64_t offset, std::uint64_t count) const;

@@ -6,6 +6,7 @@ import random
 import subprocess
 import unittest
 
+import odd_wheels
 import secret_watch
 import testbed
 from relay import Relay
@@ -233,6 +234,25 @@ class Wheels(unittest.TestCase):
         tags = subprocess.run(['skopeo', 'list-tags', '--tls-verify=false', f'docker://{self.name}'],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
         self.assertNotEqual(tags.returncode, 0)
+
+    def test_a_damaged_file_is_refused_and_leaves_nothing(self):
+        """Of the sizes that are compressed again, taken over, and taken over in pieces."""
+        lie = {'crc': 7}
+        for size in (2_000, 400_000, 20_000_000):
+            content = random.Random(size).randbytes(size // 2).hex().encode()
+            for what, wheel in {
+                'its checksum differs': odd_wheels.Wheel('damaged', files=[odd_wheels.File('damaged.py', content, local=lie, central=lie)]),
+                'does not have the hash that RECORD tells of': odd_wheels.Wheel('damaged', files=[odd_wheels.File('damaged.py', content)], record=lambda rows: [
+                    f'damaged.py,sha256={"A" * 43},' if row.startswith('damaged.py') else row for row in rows]),
+            }.items():
+                with self.subTest(size=size, what=what):
+                    house = testbed.new_folder('damaged')
+                    (self.folder / 'requirements.txt').write_text(line(wheel.write(house)))
+                    answer = self.build('--engine=direct', env={**self.env, 'PIP_INDEX_URL': testbed.start_index([house]).url}, status=2)
+                    self.assertIn('`damaged-1.0-py3-none-any.whl` cannot be installed', answer.err)
+                    self.assertIn(what, answer.err)
+                    self.assertNotEqual(subprocess.run(['skopeo', 'list-tags', '--tls-verify=false', f'docker://{self.name}'],
+                                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False).returncode, 0)
 
     def test_a_login_of_the_index_stays_on_this_machine_and_out_of_the_cache(self):
         user, password = 'packager', secret_watch.secret('index')
