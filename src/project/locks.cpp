@@ -103,6 +103,17 @@ std::optional<Unfit> find_unfit(LockFormat format, std::string_view text) {
   return std::nullopt;
 }
 
+/// What to do instead of naming the lock `path`, which is not there; `locks` are.
+std::vector<std::string> other_locks(std::string_view path, const std::vector<std::string>& locks) {
+  if (locks.empty()) {
+    return {"the working directory has no lock: without `--lock` its requirement files count"};
+  }
+  auto hints = Findings::suggest(path, locks);
+  return hints.empty() ? std::vector{fmt::format("the working directory has `{}`",
+                                                 printable(join(locks, "`, `")))}
+                       : hints;
+}
+
 Lock lock_for(const Request& request, std::string file) {
   return {.file = std::move(file),
           .extras = normalised_names(request.package_extras),
@@ -152,7 +163,7 @@ std::optional<Lock> named_lock(Findings& findings, const Request& request) {
   const Place place = findings.follow(*path);
   if (!place.is_file()) {
     findings.error(fmt::format("lock `{}` does not exist", printable(*path)), "lock",
-                   Findings::suggest(*path, find_locks(findings.tree())));
+                   other_locks(*path, find_locks(findings.tree())));
     return std::nullopt;
   }
   if (!lock_format(place.entry.path)) {

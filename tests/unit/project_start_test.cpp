@@ -337,6 +337,11 @@ TEST_CASE("start: a lock that is none is refused by its name") {
   };
   CHECK(refused("my.lock").starts_with("`my.lock` is not the name of a lock (lock)"));
   CHECK(refused("uv.lok") == "lock `uv.lok` does not exist (lock) [did you mean `uv.lock`?]");
+  CHECK(refused("poetry.lock") ==
+        "lock `poetry.lock` does not exist (lock) [the working directory has `uv.lock`]");
+  CHECK(refusal(MemoryTree{{"task.py", ""}}, {.script = "task.py", .lock = "uv.lock"}) ==
+        "lock `uv.lock` does not exist (lock) [the working directory has no lock: without `--lock` "
+        "its requirement files count]");
   CHECK(refused("../uv.lock") == "`../uv.lock` leads out of the working directory (lock)");
   CHECK(refused("uv.lock", {"six.txt"}) == "`lock` and `requirements-file` exclude each other");
 }
