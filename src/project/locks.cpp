@@ -106,12 +106,25 @@ std::optional<Unfit> find_unfit(LockFormat format, std::string_view text) {
 /// What to do instead of naming the lock `path`, which is not there; `locks` are.
 std::vector<std::string> other_locks(std::string_view path, const std::vector<std::string>& locks) {
   if (locks.empty()) {
-    return {"the working directory has no lock: without `--lock` its requirement files count"};
+    return {"the working directory has no lock: where none is named, its requirement files count"};
   }
   auto hints = Findings::suggest(path, locks);
   return hints.empty() ? std::vector{fmt::format("the working directory has `{}`",
                                                  printable(join(locks, "`, `")))}
                        : hints;
+}
+
+void report_missing_lock(Findings& findings, const std::string& path, const Place& place) {
+  const auto name = printable(path);
+  if (place.kind == Place::Kind::leaves) {
+    findings.error(
+        fmt::format("lock `{}` leads out of the working directory by a symbolic link", name),
+        "lock");
+    return;
+  }
+  const auto* const what = place.is_directory() ? "is a directory" : "does not exist";
+  findings.error(fmt::format("lock `{}` {}", name, what), "lock",
+                 other_locks(path, find_locks(findings.tree())));
 }
 
 Lock lock_for(const Request& request, std::string file) {
@@ -162,8 +175,7 @@ std::optional<Lock> named_lock(Findings& findings, const Request& request) {
   }
   const Place place = findings.follow(*path);
   if (!place.is_file()) {
-    findings.error(fmt::format("lock `{}` does not exist", printable(*path)), "lock",
-                   other_locks(*path, find_locks(findings.tree())));
+    report_missing_lock(findings, *path, place);
     return std::nullopt;
   }
   if (!lock_format(place.entry.path)) {

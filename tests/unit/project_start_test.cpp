@@ -340,8 +340,14 @@ TEST_CASE("start: a lock that is none is refused by its name") {
   CHECK(refused("poetry.lock") ==
         "lock `poetry.lock` does not exist (lock) [the working directory has `uv.lock`]");
   CHECK(refusal(MemoryTree{{"task.py", ""}}, {.script = "task.py", .lock = "uv.lock"}) ==
-        "lock `uv.lock` does not exist (lock) [the working directory has no lock: without `--lock` "
-        "its requirement files count]");
+        "lock `uv.lock` does not exist (lock) [the working directory has no lock: where none is "
+        "named, its requirement files count]");
+  CHECK(refusal(MemoryTree{{"task.py", ""}, {"pdm.lock", ""}}.directory("uv.lock"),
+                {.script = "task.py", .lock = "uv.lock"}) ==
+        "lock `uv.lock` is a directory (lock) [the working directory has `pdm.lock`]");
+  CHECK(refusal(MemoryTree{{"task.py", ""}}.symlink("uv.lock", "../uv.lock"),
+                {.script = "task.py", .lock = "uv.lock"}) ==
+        "lock `uv.lock` leads out of the working directory by a symbolic link (lock)");
   CHECK(refused("../uv.lock") == "`../uv.lock` leads out of the working directory (lock)");
   CHECK(refused("uv.lock", {"six.txt"}) == "`lock` and `requirements-file` exclude each other");
 }
