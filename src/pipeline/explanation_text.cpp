@@ -251,8 +251,12 @@ void tell_installed(Table& table, const plan::Dependencies& dependencies) {
   if (dependencies.install) {
     const auto version =
         dependencies.version ? fmt::format(" as version {}", printable(*dependencies.version)) : "";
-    table.row("installs", fmt::format("the project itself{}{}", version,
-                                      dependencies.resolves ? ", and what it needs" : ""));
+    table.row("installs",
+              fmt::format("{}{}{}",
+                          dependencies.installs_root
+                              ? "the project itself"
+                              : "packages of the workspace, " + join(dependencies.members, ", "),
+                          version, dependencies.resolves ? ", and what it needs" : ""));
   }
 }
 

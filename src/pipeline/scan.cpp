@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "project/entry.hpp"
 #include "project/inference.hpp"
+#include "project/pip_options.hpp"
 #include "project/remembered_python.hpp"
 #include "source/remembering_tree.hpp"
 #include "state/cache_files.hpp"
@@ -115,6 +116,7 @@ packaging::ScannedProject scan(const packaging::Request& request, Walks walks) {
     project.git = source::find_git_work_tree(directory, request.environment);
   }
   project.versions = version_sources(request);
+  project.pip = project::find_user_pip(request.environment);
   const auto kept =
       state::python_file(request.environment.cache_directory(), directory, request.is_from_git());
   project.python =

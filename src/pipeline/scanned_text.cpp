@@ -47,7 +47,10 @@ std::string scanned_text(const plan::Plan& plan) {
     text += ", " + count_of(plan.dependencies.packages.size(), "extra package");
   }
   if (plan.dependencies.install) {
-    text += ", the project's own package";
+    text +=
+        plan.dependencies.installs_root
+            ? ", the project's own package"
+            : ", " + count_of(plan.dependencies.members.size(), "package") + " of the workspace";
   }
   return text;
 }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace autopack::plan {
 
@@ -157,12 +158,49 @@ void tell_impossible(const std::string& text, const std::string& origin, Problem
   }
 }
 
+/// Distributions that have files for one system only: Windows, then macOS.
+bool is_for_windows(const std::string& name) {
+  static constexpr std::array<std::string_view, 6> names{
+      "pypiwin32", "pywin32", "pywinpty", "tensorflow-intel", "triton-windows", "windows-curses"};
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool is_for_mac(const std::string& name) {
+  static constexpr std::array<std::string_view, 5> names{"mlx-metal", "pyobjc", "pyobjc-core",
+                                                         "tensorflow-macos", "tensorflow-metal"};
+  return std::find(names.begin(), names.end(), name) != names.end() ||
+         name.starts_with("pyobjc-framework-");
+}
+
+/// What `pip freeze` writes on other machines, and no pip on Linux can install.
+void tell_foreign(const std::string& text, const std::string& origin, Problems& problems) {
+  const auto requirement = project::parse_requirement(text);
+  const auto name = requirement.name.value_or("");
+  if (requirement.kind != project::Requirement::Kind::named || requirement.marker) {
+    return;
+  }
+  if (name == "pkg-resources" && requirement.rest == "==0.0.0") {
+    problems.push_back(
+        warning("no index has `pkg-resources==0.0.0`: Debian's `pip freeze` adds it by mistake",
+                origin, {"delete the line"}));
+  } else if (is_for_windows(name) || is_for_mac(name)) {
+    const bool windows = is_for_windows(name);
+    problems.push_back(
+        warning(fmt::format("`{}` is for {} only: pip finds no file of it for Linux", name,
+                            windows ? "Windows" : "macOS"),
+                origin,
+                {fmt::format("`{}{} ; sys_platform == \"{}\"`", name, printable(requirement.rest),
+                             windows ? "win32" : "darwin")}));
+  }
+}
+
 void tell_doubtful_requirements(const ReadablePlan& plan,
                                 const project::Project& project,
                                 Problems& problems) {
   const auto framework = framework_of(plan.base);
   const auto tell = [&](const std::string& text, const std::string& origin) {
     tell_impossible(text, origin, problems);
+    tell_foreign(text, origin, problems);
     if (framework) {
       tell_replaced(*framework, text, origin, problems);
     }
@@ -182,6 +220,11 @@ void tell_doubtful_requirements(const ReadablePlan& plan,
   }
   for (const auto& requirement : project.requirements) {
     tell(requirement, "`--requirements`");
+  }
+  if (!project.lock) {
+    for (const auto& requirement : plan.dependencies.package_requirements) {
+      tell_foreign(requirement, "pyproject.toml", problems);
+    }
   }
 }
 

@@ -24,6 +24,34 @@ bool belongs_to_framework(const std::string& package) {
   return std::find(names.begin(), names.end(), package) != names.end();
 }
 
+/// What conda installs below Python: its own packages, and libraries that pip does not install.
+bool is_of_conda(const std::string& package) {
+  static constexpr std::array<std::string_view, 19> names{"blas",
+                                                          "bzip2",
+                                                          "ca-certificates",
+                                                          "certifi",
+                                                          "ld_impl_linux-64",
+                                                          "libffi",
+                                                          "libnsl",
+                                                          "libsqlite",
+                                                          "libuuid",
+                                                          "libzlib",
+                                                          "ncurses",
+                                                          "nomkl",
+                                                          "openssl",
+                                                          "readline",
+                                                          "setuptools",
+                                                          "sqlite",
+                                                          "tk",
+                                                          "xz",
+                                                          "zlib"};
+  static constexpr std::array<std::string_view, 6> beginnings{"_",       "libgcc",    "libgfortran",
+                                                              "libgomp", "libstdcxx", "python_abi"};
+  return std::find(names.begin(), names.end(), package) != names.end() ||
+         std::any_of(beginnings.begin(), beginnings.end(),
+                     [&](const auto beginning) { return package.starts_with(beginning); });
+}
+
 /// Conda's name of a distribution, where it is not that of pip.
 std::string distribution_of(const std::string& package) {
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 4> others{
@@ -88,6 +116,12 @@ std::optional<Problem> conda_advice(const ReadablePlan& plan,
   }
   const OtherProviders providers{plan, project, in_base};
   std::erase_if(packages, [&](const auto& package) { return providers.provide(package); });
+  // Where Python packages are missing, what lies below them is of no interest.
+  const auto below = std::stable_partition(
+      packages.begin(), packages.end(), [](const auto& package) { return !is_of_conda(package); });
+  if (below != packages.begin()) {
+    packages.erase(below, packages.end());
+  }
   if (packages.empty()) {
     return std::nullopt;
   }

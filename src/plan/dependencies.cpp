@@ -42,7 +42,8 @@ void add_extra(const project::Package& package,
 void add_package(Dependencies& dependencies,
                  const source::Tree& tree,
                  const project::Package& package) {
-  dependencies.install = package.installs;
+  dependencies.install = package.installs || !package.members.empty();
+  dependencies.installs_root = package.installs;
   dependencies.isolated = package.isolated;
   dependencies.needs_pyproject = package.needs_pyproject;
   dependencies.version = package.version;
@@ -69,6 +70,7 @@ Dependencies project_dependencies(const source::Tree& tree, const project::Proje
   Dependencies dependencies{.lock = project.lock,
                             .requirement_files = project.requirement_files,
                             .requirement_edits = project.requirement_edits,
+                            .pip_options = project.pip_options,
                             .requirements = project.requirements,
                             .packages = project.extra_packages,
                             .hashed = project.hashed,

@@ -92,6 +92,9 @@ json to_json(const Dependencies& dependencies) {
                    {"extras", texts(lock->extras)},
                    {"groups", texts(lock->groups)}};
   }
+  if (!dependencies.pip_options.empty()) {
+    all["pip_options"] = texts(dependencies.pip_options);
+  }
   if (dependencies.version) {
     all["version"] = printable(*dependencies.version);
   }

@@ -85,6 +85,9 @@ void add_package(Key& key, const Dependencies& dependencies) {
   key.add("resolves", dependencies.resolves ? "yes" : "");
   key.add_all("extras", dependencies.package_extras);
   key.add_all("members", dependencies.members);
+  if (dependencies.install && !dependencies.installs_root) {
+    key.add("root", "");
+  }
   for (const auto* requirements :
        {&dependencies.package_requirements, &dependencies.build_requirements}) {
     key.add("requirements", std::to_string(requirements->size()));

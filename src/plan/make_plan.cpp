@@ -109,6 +109,7 @@ std::vector<std::string> texts_of(const Plan& plan) {
     texts.push_back(dependencies.lock->file);
   }
   add(dependencies.requirement_files);
+  add(dependencies.pip_options);
   add(dependencies.requirements);
   add(dependencies.packages);
   add(dependencies.package_requirements);

@@ -99,6 +99,7 @@ struct Dependencies {
   std::optional<project::Lock> lock{};      ///< in place of requirement files
   std::vector<std::string> requirement_files{};
   std::vector<project::LineEdit> requirement_edits{};
+  std::vector<std::string> pip_options{};  ///< project::Project::pip_options
   std::vector<std::string> requirements{};
   std::vector<std::string> packages{};  ///< extra-packages, by path in the requirements stage
   bool hashed{false};
@@ -107,13 +108,14 @@ struct Dependencies {
   std::vector<std::string> package_requirements{};  ///< what the project's own package asks for
   std::vector<std::string> build_requirements{};    ///< of a build that is not isolated
 
-  bool install{false};  ///< the project's own package, from where its code stands
-  bool isolated{true};  ///< its build sees only what it asks for
+  bool install{false};       ///< the project's own package, from where its code stands
+  bool installs_root{true};  ///< false: only `members` are installed
+  bool isolated{true};       ///< its build sees only what it asks for
   bool resolves{true};  ///< only its build tells what it needs: pip finds that out and installs it
   bool needs_pyproject{false};                ///< pip wants an empty pyproject.toml
   std::optional<std::string> version{};       ///< project::Package::version
   std::vector<std::string> package_extras{};  ///< `gpu` of `-e .[gpu]`
-  std::vector<std::string> members{};         ///< directories of packages that are installed along
+  std::vector<std::string> members{};         ///< project::Package::members
   std::map<std::string, std::string> build_environment{};
   std::map<std::string, std::string> install_environment{};  ///< Options::build_environment
   std::vector<Copy> package_files{};  ///< those that describe the package, for the key

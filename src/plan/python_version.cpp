@@ -38,22 +38,25 @@ bool may_allow(const project::RequiresPython& required, const Version& version) 
 }  // namespace
 
 void check_python_version(Plan& plan, const project::Project& project, Problems& problems) {
-  const auto& required = project.requires_python;
   const auto version = Version::parse(plan.base.python_version.value_or(""));
-  if (!required || !version || may_allow(*required, *version)) {
-    return;
-  }
-  Problem problem{
-      .message = fmt::format("the project requires Python `{}`, but the executor image `{}` has {}",
-                             printable(required->text), printable(plan.base.reference),
-                             *plan.base.python_version),
-      .origin = required->origin,
-      .hints = {"take an executor image with a Python that fits"}};
-  if (!plan.dependencies.install) {
-    problem.severity = Problem::Severity::warning;
-    plan.warnings.push_back(std::move(problem));
-  } else {
-    problems.push_back(std::move(problem));
+  for (const auto* const required : {&project.requires_python, &project.script_python}) {
+    if (!*required || !version || may_allow(**required, *version)) {
+      continue;
+    }
+    const bool is_script = required == &project.script_python;
+    Problem problem{.message = fmt::format(
+                        "{} requires Python `{}`, but the executor image `{}` "
+                        "has {}",
+                        is_script ? "the program" : "the project", printable((*required)->text),
+                        printable(plan.base.reference), *plan.base.python_version),
+                    .origin = (*required)->origin,
+                    .hints = {"take an executor image with a Python that fits"}};
+    if (is_script || !plan.dependencies.install) {
+      problem.severity = Problem::Severity::warning;
+      plan.warnings.push_back(std::move(problem));
+    } else {
+      problems.push_back(std::move(problem));
+    }
   }
 }
 

@@ -49,6 +49,7 @@ const std::vector<std::string>& known_values() {
       "package",
       "parent",
       "pip",
+      "pip_options",
       "pip_settings",
       "pip_settings_target",
       "pip_settings_words",
@@ -120,15 +121,21 @@ std::vector<std::string> quote_all(const std::vector<std::string>& words) {
   return result;
 }
 
+void set_text(mustache::data& values, const std::string& name, const std::string& text) {
+  values.set(name, text.empty() ? mustache::data{false} : mustache::data{text});
+}
+
 void add_pip(mustache::data& values, const Dependencies& dependencies) {
-  std::vector<std::string> rest = quote_all(dependencies.requirements);
-  for (const auto* more : {&dependencies.package_requirements, &dependencies.build_requirements}) {
+  // Paths first: pip takes the first that has a name for all that ask for it.
+  std::vector<std::string> rest;
+  for (const std::string& path : dependencies.packages) {
+    rest.push_back(shell_quote("./" + path));
+  }
+  for (const auto* more : {&dependencies.requirements, &dependencies.package_requirements,
+                           &dependencies.build_requirements}) {
     for (std::string& word : quote_all(*more)) {
       rest.push_back(std::move(word));
     }
-  }
-  for (const std::string& path : dependencies.packages) {
-    rest.push_back(shell_quote("./" + path));
   }
   const bool two_calls = (dependencies.hashed || dependencies.lock) && !rest.empty();
   std::vector<std::string> named = dependencies.requirement_files;
@@ -141,6 +148,7 @@ void add_pip(mustache::data& values, const Dependencies& dependencies) {
   values.set("hashed_files", two_calls ? files : mustache::data{false});
   values.set("requirement_files", two_calls ? mustache::data{false} : files);
   values.set("requirements", list_of("word", rest));
+  set_text(values, "pip_options", join(quote_all(dependencies.pip_options), " "));
 }
 
 void add_edits(mustache::data& values, const std::vector<project::LineEdit>& edits) {
@@ -164,11 +172,14 @@ std::string install_words(const Dependencies& dependencies) {
   std::string words = dependencies.resolves ? "" : "--no-deps ";
   words += dependencies.isolated ? "" : "--no-build-isolation ";
   const auto& extras = dependencies.package_extras;
-  words += "--editable " + (extras.empty() ? "." : shell_quote(".[" + join(extras, ",") + "]"));
-  for (const std::string& member : dependencies.members) {
-    words += " --editable " + shell_quote("./" + member);
+  if (dependencies.installs_root) {
+    words +=
+        "--editable " + (extras.empty() ? "." : shell_quote(".[" + join(extras, ",") + "]")) + " ";
   }
-  return words + " --no-input";
+  for (const std::string& member : dependencies.members) {
+    words += "--editable " + shell_quote("./" + member) + " ";
+  }
+  return words + "--no-input";
 }
 
 void add_package(mustache::data& values, const Plan& plan, const Dialect& dialect) {
@@ -220,10 +231,6 @@ std::string restored_user(const std::string& user) {
   const bool is_root = user.empty() || user == "root" || user == "0" || user.starts_with("root:") ||
                        user.starts_with("0:");
   return is_root ? "" : user;
-}
-
-void set_text(mustache::data& values, const std::string& name, const std::string& text) {
-  values.set(name, text.empty() ? mustache::data{false} : mustache::data{text});
 }
 
 std::string variables_text(const std::map<std::string, std::string>& variables) {

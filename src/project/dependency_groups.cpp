@@ -94,7 +94,12 @@ std::vector<std::string> read_groups(Findings& findings, const Request& request)
   const auto document = pyproject_of(findings);
   const auto* const groups = document ? (*document)["dependency-groups"].as_table() : nullptr;
   if (groups == nullptr) {
-    findings.error("`pyproject.toml` has no `[dependency-groups]`", "group");
+    const bool is_of_poetry = document && (*document)["tool"]["poetry"]["group"].is_table();
+    findings.error("`pyproject.toml` has no `[dependency-groups]`", "group",
+                   is_of_poetry ? std::vector<std::string>{"groups of Poetry are read from the "
+                                                           "poetry.lock of Poetry 2.1 or newer: "
+                                                           "`poetry lock`"}
+                                : std::vector<std::string>{});
     return {};
   }
   GroupReader reader{findings, *groups};

@@ -156,10 +156,13 @@ Inferred infer_executor_image(const source::Tree& tree, const Project& project) 
       return image;
     }
   }
-  const auto& required = project.requires_python;
+  const auto& required = project.requires_python ? project.requires_python : project.script_python;
+  const auto allows = [](const auto& one, const auto& wanted) {
+    return !one || (wanted && one->allows(*wanted));
+  };
   for (const auto* version : versions_of_choice) {
     const auto parsed = python::Version::parse(version);
-    if (!required || (parsed && required->allows(*parsed))) {
+    if (allows(required, parsed) && allows(project.script_python, parsed)) {
       image.value = fmt::format("python:{}", version);
       image.reason = required ? fmt::format("{} `{}`", required->origin, printable(required->text))
                               : "the project names no version of Python";

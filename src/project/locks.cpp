@@ -127,6 +127,28 @@ void report_missing_lock(Findings& findings, const std::string& path, const Plac
                  other_locks(path, find_locks(findings.tree())));
 }
 
+/// Adds `missing` to a lock of `format`.
+std::string command_to_add(LockFormat format,
+                           const std::string& file,
+                           const std::vector<std::string>& missing) {
+  const auto names = join(missing, " ");
+  switch (format) {
+    case LockFormat::pylock: return fmt::format("pip lock -r {}", shell_quote(file));
+    case LockFormat::uv: return "uv add " + names;
+    case LockFormat::poetry: return "poetry add " + names;
+    case LockFormat::pdm: return "pdm add " + names;
+    case LockFormat::pipfile: return "pipenv install " + names;
+  }
+  return {};
+}
+
+/// The locks at the root that no rule leaves out; none when the request wants none.
+std::vector<std::string> usable_locks(const Findings& findings, const Request& request) {
+  auto locks = request.lock == no_lock ? std::vector<std::string>{} : find_locks(findings.tree());
+  std::erase_if(locks, [&](const auto& lock) { return findings.is_ignored(lock); });
+  return locks;
+}
+
 Lock lock_for(const Request& request, std::string file) {
   return {.file = std::move(file),
           .extras = normalised_names(request.package_extras),
@@ -189,8 +211,7 @@ std::optional<Lock> named_lock(Findings& findings, const Request& request) {
 }
 
 std::optional<Lock> found_lock(Findings& findings, const Request& request, const Project& project) {
-  auto locks = request.lock == no_lock ? std::vector<std::string>{} : find_locks(findings.tree());
-  std::erase_if(locks, [&](const auto& lock) { return findings.is_ignored(lock); });
+  const auto locks = usable_locks(findings, request);
   if (locks.empty()) {
     return std::nullopt;
   }
@@ -215,6 +236,33 @@ std::optional<Lock> found_lock(Findings& findings, const Request& request, const
                   "", {fmt::format("--lock={}", shell_quote(rest.front()))});
   }
   return lock_for(request, locks.front());
+}
+
+void report_lock_beside(Findings& findings,
+                        const Request& request,
+                        const std::vector<std::string>& files,
+                        const std::vector<std::string>& names) {
+  const auto locks = usable_locks(findings, request);
+  if (locks.empty()) {
+    return;
+  }
+  const auto& lock = locks.front();
+  const auto format = lock_format(lock).value();
+  const auto text = findings.tree().read(lock);
+  const auto locked = names_in_lock(text);
+  std::vector<std::string> missing;
+  std::copy_if(names.begin(), names.end(), std::back_inserter(missing), [&](const auto& name) {
+    return !std::binary_search(locked.begin(), locked.end(), name);
+  });
+  const auto unfit = find_unfit(format, text);
+  const std::string lacks =
+      missing.empty() ? "" : fmt::format(", which lacks `{}`", join(missing, "`, `"));
+  findings.warn(fmt::format("`{}` {} installed, and nothing of `{}`{}", join(files, "`, `"),
+                            files.size() == 1 ? "is" : "are", lock, lacks),
+                "",
+                {!missing.empty()         ? command_to_add(format, files.front(), missing)
+                 : unfit && unfit->remedy ? *unfit->remedy
+                                          : fmt::format("--lock={}", shell_quote(lock))});
 }
 
 bool has_packages_of_no_index(const std::string& file, std::string_view text) {

@@ -33,6 +33,13 @@ std::optional<Lock> named_lock(Findings& findings, const Request& request);
 /// is told.
 std::optional<Lock> found_lock(Findings& findings, const Request& request, const Project& project);
 
+/// Warns of the preferred lock at the root, which nobody named, beside the requirement files
+/// `files` that are installed, and of which of the `names` in them it lacks.
+void report_lock_beside(Findings& findings,
+                        const Request& request,
+                        const std::vector<std::string>& files,
+                        const std::vector<std::string>& names);
+
 /// True when a look at the text of the lock at `file`, whose name is a lock's, shows a package that
 /// comes from elsewhere than an index.
 bool has_packages_of_no_index(const std::string& file, std::string_view text);

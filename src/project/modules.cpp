@@ -18,8 +18,13 @@ constexpr std::size_t most_modules_shown{3};
 std::vector<std::string> modules_below(const Findings& findings, const std::string& root) {
   std::vector<std::string> modules;
   for (const auto& file : findings.files_below(root)) {
-    if (file.ends_with(".py") && !file.ends_with("__init__.py") && file != "setup.py") {
-      modules.push_back(module_of_script(root.empty() ? file : file.substr(root.size() + 1)));
+    const auto below = root.empty() ? file : file.substr(root.size() + 1);
+    // Python does not look for modules through a directory `src`.
+    const bool is_through_source =
+        below.starts_with("src/") || below.find("/src/") != std::string::npos;
+    if (file.ends_with(".py") && !file.ends_with("__init__.py") && file != "setup.py" &&
+        !is_through_source) {
+      modules.push_back(module_of_script(below));
     }
   }
   return modules;

@@ -4,6 +4,7 @@
 #include "project/findings.hpp"
 #include "project/locks.hpp"
 #include "project/package_names.hpp"
+#include "project/python_names.hpp"
 #include "project/requirement.hpp"
 #include "project/setup_py.hpp"
 #include "project/toml.hpp"
@@ -116,6 +117,26 @@ void add_toml(Named& named,
   }
 }
 
+/// The packages in `directory`; where nothing else is there, modules and packages without an
+/// `__init__.py` too.
+void add_modules(NamedDistributions& named,
+                 const source::Tree& tree,
+                 const std::string& directory,
+                 bool holds_code_only) {
+  for (const auto& entry : tree.list(directory)) {
+    const std::string name = base_name(entry.path);
+    const bool is_directory = entry.type == source::EntryType::directory;
+    const bool is_module = holds_code_only && !is_directory && name.ends_with(".py");
+    const bool is_package =
+        is_directory && (holds_code_only ? is_identifier(name)
+                                         : tree.find(entry.path + "/__init__.py").has_value());
+    if (is_module || is_package) {
+      named.names.push_back(normalise_name(is_module ? name.substr(0, name.size() - 3) : name));
+      named.local.push_back(named.names.back());
+    }
+  }
+}
+
 /// What the project in `directory` says it depends on; too much rather than too little.
 void add_metadata(NamedDistributions& named,
                   Named& requirements,
@@ -142,11 +163,10 @@ void add_metadata(NamedDistributions& named,
       requirements.add(trim(line));
     }
   }
-  for (const auto& entry : tree.list(directory)) {
-    if (entry.type == source::EntryType::directory && tree.find(entry.path + "/__init__.py")) {
-      named.names.push_back(normalise_name(base_name(entry.path)));
-      named.local.push_back(named.names.back());
-    }
+  add_modules(named, tree, directory, false);
+  const std::string source = join_path(directory, "src");
+  if (!tree.find(source + "/__init__.py")) {
+    add_modules(named, tree, source, true);
   }
 }
 
@@ -189,6 +209,17 @@ NamedDistributions named_distributions(const source::Tree& tree,
     const auto entry = tree.find(package);
     if (entry && entry->type == source::EntryType::directory) {
       add_metadata(named, requirements, tree, package);
+    }
+  }
+  for (const auto& package : project.outside_packages) {
+    if (package.is_directory) {
+      add_metadata(named, requirements, *source::make_disk_tree(package.path), "");
+      named.local.push_back(normalise_name(package.name));
+    }
+  }
+  if (project.package) {
+    for (const auto& member : project.package->members) {
+      add_metadata(named, requirements, tree, member.substr(0, member.find('[')));
     }
   }
   sort_unique(named.names);

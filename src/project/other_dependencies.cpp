@@ -13,41 +13,39 @@ namespace autopack::project {
 
 namespace {
 
-using Requirements = std::vector<std::pair<std::string, std::string>>;
-
 struct Unread {
   const char* file;
-  const char* command;  ///< makes something of it that is read
+  const char* remedy;  ///< installs it, or makes something of it that is read
+  bool is_for_packages{true};
 };
 
 /// Each as its tool's own `--help` has it.
 constexpr std::array unread{
-    Unread{"Pipfile", "pipenv lock"},
+    Unread{"Pipfile", "pipenv lock", false},
+    Unread{"requirements.lock", "--requirements-file=requirements.lock"},
     Unread{"conda-lock.yml", nullptr},
     Unread{"conda-lock.yaml", nullptr},
     Unread{"pixi.lock", nullptr},
+    Unread{"pixi.toml", nullptr},
 };
 
-/// A line of the pip part as a requirement; options have another way.
-void add_pip_line(Findings& findings,
-                  Requirements& requirements,
+/// A line of the pip part.
+void add_pip_line(RequirementSources& sources,
                   const std::string& line,
-                  const std::string& origin) {
+                  const std::string& file,
+                  int number) {
+  const auto origin = fmt::format("{}:{}", file, number);
   for (const std::string_view option : {"-e ", "--editable ", "--editable="}) {
     if (line.starts_with(option)) {
-      requirements.emplace_back(trim(std::string_view{line}.substr(option.size())), origin);
+      sources.requirements.emplace_back(trim(std::string_view{line}.substr(option.size())), origin);
       return;
     }
   }
-  if (!line.starts_with('-')) {
-    requirements.emplace_back(line, origin);
-    return;
+  if (line.starts_with('-')) {
+    sources.pip_lines.push_back({.text = line, .file = file, .line = number});
+  } else {
+    sources.requirements.emplace_back(line, origin);
   }
-  const bool is_file = line.starts_with("-r") || line.starts_with("--requirement");
-  findings.warn(fmt::format("`{}` is an option of pip that is not read here", printable(line)),
-                origin,
-                {is_file ? "--requirements-file=FILE"
-                         : "an index stands in PIP_INDEX_URL, PIP_EXTRA_INDEX_URL or pip.conf"});
 }
 
 }  // namespace
@@ -71,33 +69,39 @@ bool declares_dependencies(const std::string& pyproject) {
   }
 }
 
+void report_unread_files(Findings& findings, const Request& request, UnreadBeside beside) {
+  if (!request.requirements.empty() || !request.groups.empty()) {
+    return;
+  }
+  const auto* const found = std::find_if(unread.begin(), unread.end(), [&](const Unread& one) {
+    return (one.is_for_packages || beside == UnreadBeside::nothing) && findings.is_file(one.file);
+  });
+  if (found != unread.end()) {
+    findings.warn(
+        fmt::format("`{}` is there, but nothing of it is installed: autopack reads requirements "
+                    "files and the locks of pip, uv, Poetry, PDM and pipenv",
+                    found->file),
+        "",
+        {found->remedy != nullptr ? std::string{found->remedy}
+                                  : "write what the program needs into a requirements.txt, or "
+                                    "`--requirements=NAME,...`"});
+  }
+}
+
 RequirementSources other_dependencies(Findings& findings, const Request& request) {
-  const bool tells = request.requirements.empty() && request.groups.empty();
   if (const auto file = find_conda_environment(findings)) {
     RequirementSources sources;
     auto environment =
         read_conda_environment(findings.tree().read(findings.follow(*file).entry.path));
     for (const auto& [line, number] : environment.pip) {
-      add_pip_line(findings, sources.requirements, line, fmt::format("{}:{}", *file, number));
+      add_pip_line(sources, line, *file, number);
     }
-    if (tells) {
+    if (request.requirements.empty() && request.groups.empty()) {
       sources.conda = CondaRequest{.file = *file, .packages = std::move(environment.packages)};
     }
     return sources;
   }
-  for (const auto& lock : unread) {
-    if (tells && findings.is_file(lock.file)) {
-      findings.warn(
-          fmt::format("`{}` is there, but nothing of it is installed: autopack reads "
-                      "requirements files and the locks of pip, uv, Poetry, PDM and pipenv",
-                      lock.file),
-          "",
-          {lock.command != nullptr ? std::string{lock.command}
-                                   : "write what the program needs into a requirements.txt, or "
-                                     "`--requirements=NAME,...`"});
-      break;
-    }
-  }
+  report_unread_files(findings, request, UnreadBeside::nothing);
   return {};
 }
 

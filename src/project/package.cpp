@@ -60,12 +60,43 @@ std::vector<std::string> discovered_packages(const Findings& findings) {
   return packages.empty() ? modules : packages;
 }
 
-std::optional<Package> read_package(Findings& findings, const VersionSources& versions) {
+std::vector<std::string> refused_by_setuptools(const Findings& findings) {
+  constexpr std::size_t most_files{200};
+  static constexpr std::array<std::string_view, 7> counted{".py",   ".yaml", ".yml", ".json",
+                                                           ".toml", ".cfg",  ".sh"};
+  std::vector<std::string> packages;
+  std::vector<std::string> modules;
+  for (const auto& entry : findings.tree().list("")) {
+    const bool is_directory = entry.type == source::EntryType::directory;
+    const bool is_module = entry.type == source::EntryType::file && entry.path.ends_with(".py");
+    const auto name = is_module ? entry.path.substr(0, entry.path.size() - 3) : entry.path;
+    if ((!is_directory && !is_module) || !is_identifier(name) || is_reserved_name(name) ||
+        findings.is_ignored(entry.path)) {
+      continue;
+    }
+    if (is_module) {
+      modules.push_back(name);
+      continue;
+    }
+    // Data alone may stay out of the image.
+    const auto files = findings.files_below(entry.path, most_files);
+    if (std::any_of(files.begin(), files.end(), [&](const std::string& file) {
+          return std::any_of(counted.begin(), counted.end(),
+                             [&](const auto suffix) { return file.ends_with(suffix); });
+        })) {
+      packages.push_back(name);
+    }
+  }
+  auto& found = packages.empty() ? modules : packages;
+  return found.size() > 1 ? std::move(found) : std::vector<std::string>{};
+}
+
+std::optional<Package> read_package(Findings& findings, const Request& request) {
   Package package;
   const bool has_setup_py = findings.is_file("setup.py");
   const bool has_setup_cfg = describes_package(findings);
   const bool has_pyproject = findings.is_file("pyproject.toml");
-  const bool builds = has_pyproject && read_pyproject(findings, package);
+  const bool builds = has_pyproject && read_pyproject(findings, request, package);
   if (!builds && !has_setup_py && !has_setup_cfg) {
     return std::nullopt;
   }
@@ -76,7 +107,7 @@ std::optional<Package> read_package(Findings& findings, const VersionSources& ve
     read_setuptools(findings, package);
   }
   if (package.version_control && package.installs) {
-    pin_version(findings, versions, package);
+    pin_version(findings, request.versions, package);
   }
   if (package.import_root.empty() && findings.is_directory("src") &&
       !findings.is_file("src/__init__.py")) {

@@ -1,8 +1,11 @@
 #include "base/text.hpp"
+#include "project/foreign_paths.hpp"
+#include "project/ini.hpp"
 #include "project/package.hpp"
 #include "project/package_names.hpp"
 #include "project/requirement.hpp"
 #include "project/toml.hpp"
+#include "project/uv_sources.hpp"
 #include "project/version_control.hpp"
 
 #include <fmt/format.h>
@@ -16,22 +19,6 @@ namespace {
 using Node = toml::node_view<const toml::node>;
 
 const std::string pyproject_name = "pyproject.toml";
-
-/// A string or an array of strings; other values are left out.
-std::vector<std::string> strings_of(Node value) {
-  std::vector<std::string> strings;
-  if (const auto text = value.value<std::string>()) {
-    strings.push_back(*text);
-  }
-  if (const auto* const array = value.as_array()) {
-    for (const auto& item : *array) {
-      if (auto text = item.value<std::string>()) {
-        strings.push_back(std::move(*text));
-      }
-    }
-  }
-  return strings;
-}
 
 bool holds(Node list, std::string_view word) {
   const auto items = strings_of(list);
@@ -50,122 +37,27 @@ std::optional<toml::table> parse(Findings& findings) {
   }
 }
 
-/// `[tool.uv.sources]`: what uv takes from elsewhere than an index, as pip would be told.
-class UvSources {
-public:
-  UvSources(Findings& findings, const toml::table& document)
-      : findings_{findings},
-        sources_{document["tool"]["uv"]["sources"].as_table()},
-        members_{strings_of(document["tool"]["uv"]["workspace"]["members"])} {}
-
-  /// `requirement` as it is given to pip; none when its package is one of `package`'s members.
-  std::optional<std::string> apply(const std::string& requirement, Package& package) {
-    const auto parsed = parse_requirement(requirement);
-    const auto* const source = parsed.name ? find(*parsed.name) : nullptr;
-    if (source == nullptr || parsed.kind != Requirement::Kind::named) {
-      return requirement;
-    }
-    const auto& name = *parsed.name;
-    const auto& table = *source;
-    const std::string extras = parsed.extras.empty() ? "" : "[" + join(parsed.extras, ",") + "]";
-    const auto at = [&](const std::string& url) {
-      const std::string marker = parsed.marker ? " ; " + *parsed.marker : "";
-      return fmt::format("{}{} @ {}{}", name, extras, url, marker);
-    };
-    if (const auto git = table["git"].value<std::string>()) {
-      std::string url = git->starts_with("git+") ? *git : "git+" + *git;
-      for (const char* const key : {"rev", "tag", "branch"}) {
-        if (const auto revision = table[key].value<std::string>()) {
-          url += "@" + *revision;
-        }
-      }
-      const auto below = table["subdirectory"].value<std::string>();
-      return at(below ? url + "#subdirectory=" + *below : url);
-    }
-    if (const auto url = table["url"].value<std::string>()) {
-      return at(*url);
-    }
-    const auto path = table["path"].value<std::string>();
-    if (path || table["workspace"].value_or(false)) {
-      return add_member(name, path, package) ? std::nullopt : std::optional{requirement};
-    }
-    if (const auto index = table["index"].value<std::string>()) {
-      findings_.warn(fmt::format("pip does not read that uv takes `{}` from the index `{}`", name,
-                                 printable(*index)),
-                     pyproject_name + " tool.uv.sources",
-                     {"name the index in requirements.txt: `--extra-index-url URL`"});
-    }
-    return requirement;
-  }
-
-private:
-  const toml::table* find(const std::string& name) const {
-    if (sources_ == nullptr) {
-      return nullptr;
-    }
-    for (const auto& [key, value] : *sources_) {
-      if (normalise_name(key.str()) == normalise_name(name)) {
-        const auto* const list = value.as_array();
-        return list == nullptr ? value.as_table() : nullptr;
-      }
-    }
-    return nullptr;
-  }
-
-  bool add_member(const std::string& name,
-                  const std::optional<std::string>& path,
-                  Package& package) {
-    const auto directory = path ? source::normalise(*path) : find_member(name);
-    if (!directory || !findings_.is_directory(*directory)) {
-      findings_.error(
-          fmt::format("`{}` comes from {}, which is not below the working directory",
-                      printable(name), path ? "`" + printable(*path) + "`" : "the workspace"),
-          pyproject_name + " tool.uv.sources");
-      return false;
-    }
-    package.members.push_back(*directory);
-    return true;
-  }
-
-  std::optional<std::string> find_member(const std::string& name) const {
-    for (const auto& pattern : members_) {
-      const std::string parent = parent_path(pattern);
-      for (const auto& entry : findings_.tree().list(parent)) {
-        const std::string file = entry.path + "/pyproject.toml";
-        if (matches_glob(base_name(pattern), base_name(entry.path)) && findings_.is_file(file) &&
-            normalise_name(name_in(file)) == normalise_name(name)) {
-          return entry.path;
-        }
-      }
-    }
-    return std::nullopt;
-  }
-
-  std::string name_in(const std::string& file) const {
-    try {
-      const toml::table document =
-          parse_toml(findings_.tree().read(findings_.follow(file).entry.path));
-      return document["project"]["name"].value_or(std::string{});
-    } catch (const toml::parse_error&) {
-      return {};
+/// Paths that other machines had are errors: pip finds nothing there.
+void check_paths(Findings& findings, const std::vector<std::string>& requirements) {
+  for (const auto& text : requirements) {
+    if (const auto foreign = path_of_another_machine(parse_requirement(text))) {
+      findings.error(foreign->message, pyproject_name + " project.dependencies", foreign->hints);
     }
   }
+}
 
-  Findings& findings_;
-  const toml::table* sources_;
-  std::vector<std::string> members_;
-};
-
-void read_requirements(Findings& findings, const toml::table& document, Package& package) {
+void read_requirements(Findings& findings,
+                       const Request& request,
+                       const toml::table& document,
+                       Package& package) {
   const auto project = document["project"];
-  UvSources sources{findings, document};
+  UvSources sources{findings, request, document};
   const auto read = [&](Node list) {
     std::vector<std::string> requirements;
     for (const auto& text : strings_of(list)) {
-      if (auto requirement = sources.apply(text, package)) {
-        requirements.push_back(std::move(*requirement));
-      }
+      sources.apply(text, requirements);
     }
+    check_paths(findings, requirements);
     return requirements;
   };
   if (!holds(project["dynamic"], "dependencies")) {
@@ -176,10 +68,14 @@ void read_requirements(Findings& findings, const toml::table& document, Package&
       package.extra_requirements[normalise_name(extra.str())] = read(Node{list});
     }
   }
-  sort_unique(package.members);
+  package.members = sources.members();
+  package.unread = sources.unread();
 }
 
-void read_project_table(Findings& findings, const toml::table& document, Package& package) {
+void read_project_table(Findings& findings,
+                        const Request& request,
+                        const toml::table& document,
+                        Package& package) {
   const auto project = document["project"];
   package.name = non_empty(project["name"].value_or(std::string{}));
   if (!package.name) {
@@ -192,7 +88,7 @@ void read_project_table(Findings& findings, const toml::table& document, Package
     findings.error(fmt::format("`{}` does not exist", printable(*file)),
                    pyproject_name + " project.readme");
   }
-  read_requirements(findings, document, package);
+  read_requirements(findings, request, document, package);
 }
 
 /// Where modules are, as far as a backend's table says so.
@@ -214,6 +110,23 @@ std::string import_root_of(const toml::table& document) {
   return source::normalise(root.value_or("")).value_or("");
 }
 
+/// True when setuptools looks for packages at the root by itself.
+bool discovers_at_root(const Findings& findings, const toml::table& document) {
+  const auto build_system = document["build-system"];
+  const auto backend = build_system["build-backend"].value_or(std::string{"setuptools"});
+  const auto setuptools = document["tool"]["setuptools"];
+  if (!backend.starts_with("setuptools") || !document["project"].is_table() ||
+      findings.is_file("setup.py") || findings.is_directory("src") || setuptools["packages"] ||
+      setuptools["py-modules"] || setuptools["package-dir"] || setuptools["ext-modules"]) {
+    return false;
+  }
+  const Ini ini = findings.is_file("setup.cfg")
+                      ? parse_ini(findings.tree().read(findings.follow("setup.cfg").entry.path))
+                      : Ini{};
+  return !find_option(ini, "options", "packages") && !find_option(ini, "options", "py_modules") &&
+         !find_option(ini, "options", "package_dir");
+}
+
 /// Why the project is no package to install though it has a pyproject.toml; none when it is one.
 std::optional<std::string> reason_not_to_install(Findings& findings, const toml::table& document) {
   const auto tool = document["tool"];
@@ -225,6 +138,9 @@ std::optional<std::string> reason_not_to_install(Findings& findings, const toml:
   }
   if (!tool["pdm"]["distribution"].value_or(true)) {
     return "`tool.pdm.distribution` is false";
+  }
+  if (tool["rye"]["virtual"].value_or(false)) {
+    return "`tool.rye.virtual` is true";
   }
   if (document["build-system"].is_table() || findings.is_file("setup.py")) {
     return std::nullopt;
@@ -239,9 +155,36 @@ std::optional<std::string> reason_not_to_install(Findings& findings, const toml:
   return std::nullopt;
 }
 
+/// A byte order mark is read here, but pip fails at it.
+void check_mark(Findings& findings) {
+  constexpr std::string_view mark{"\xEF\xBB\xBF"};
+  if (findings.tree().read(findings.follow(pyproject_name).entry.path).starts_with(mark)) {
+    findings.error(
+        fmt::format("pip cannot read `{}`: it begins with a byte order mark", pyproject_name),
+        pyproject_name + ":1", {fmt::format(R"(sed -i '1s/^\xEF\xBB\xBF//' {})", pyproject_name)});
+  }
+}
+
+/// What setuptools refuses is left out, as the program finds its files without it.
+void leave_out_refused(Findings& findings, const toml::table& document, Package& package) {
+  const auto refused = package.installs && discovers_at_root(findings, document)
+                           ? refused_by_setuptools(findings)
+                           : std::vector<std::string>{};
+  if (refused.empty() || (!package.requirements && !findings.is_file("requirements.txt"))) {
+    return;
+  }
+  package.installs = false;
+  findings.warn(
+      fmt::format("only what the project needs is installed, not its own package: setuptools "
+                  "refuses several top-level packages or modules, `{}`",
+                  join(refused, "`, `")),
+      pyproject_name,
+      {"name what belongs to the package in `[tool.setuptools]`, or nothing: `py-modules = []`"});
+}
+
 }  // namespace
 
-bool read_pyproject(Findings& findings, Package& package) {
+bool read_pyproject(Findings& findings, const Request& request, Package& package) {
   const auto document = parse(findings);
   if (!document) {
     return false;
@@ -258,7 +201,8 @@ bool read_pyproject(Findings& findings, Package& package) {
   package.build_requirements = strings_of(build_system["requires"]);
   package.name = non_empty((*document)["tool"]["poetry"]["name"].value_or(std::string{}));
   if (project) {
-    read_project_table(findings, *document, package);
+    read_project_table(findings, request, *document, package);
+    package.indexes = indexes_named_in(*document);
   }
   package.import_root = import_root_of(*document);
   const auto reason = reason_not_to_install(findings, *document);
@@ -269,6 +213,10 @@ bool read_pyproject(Findings& findings, Package& package) {
                     "that is",
                     *reason),
         pyproject_name, {"list it in requirements.txt"});
+  }
+  leave_out_refused(findings, *document, package);
+  if (package.installs) {
+    check_mark(findings);
   }
   if (!build_system.is_table() && (poetry || flit) && package.installs) {
     findings.warn(

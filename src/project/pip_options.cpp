@@ -1,5 +1,6 @@
 #include "project/pip_options.hpp"
 
+#include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "project/ini.hpp"
@@ -111,6 +112,26 @@ std::vector<std::string> pip_words(std::string_view value) {
 
 Options find_pip_options(const Environment& environment, const fs::path& system) {
   return Collector{environment, system}.run();
+}
+
+UserPip find_user_pip(const Environment& environment) {
+  UserPip pip;
+  try {
+    const auto options = find_pip_options(environment);
+    const auto add = [&](const char* name, std::vector<std::string>& words) {
+      if (const auto found = options.find(name); found != options.end()) {
+        const auto more = pip_words(found->second);
+        words.insert(words.end(), more.begin(), more.end());
+      }
+    };
+    add("constraint", pip.constraints);
+    for (const char* const name : {"index-url", "extra-index-url", "find-links"}) {
+      add(name, pip.indexes);
+    }
+  } catch (const Error&) {
+    return {};  // told where pip's settings are needed
+  }
+  return pip;
 }
 
 std::optional<Secret> find_netrc(const Environment& environment) {

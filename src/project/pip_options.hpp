@@ -2,6 +2,7 @@
 
 #include "base/environment.hpp"
 #include "base/secret.hpp"
+#include "project/project.hpp"
 
 #include <filesystem>
 #include <map>
@@ -18,6 +19,9 @@ namespace autopack::project {
 /// Error(environment) for a file that cannot be read.
 std::map<std::string, std::string> find_pip_options(const Environment& environment,
                                                     const std::filesystem::path& system = "/etc");
+
+/// What of that changes which packages are installed. Files that cannot be read count as absent.
+UserPip find_user_pip(const Environment& environment);
 
 /// The words of an option that may have several.
 std::vector<std::string> pip_words(std::string_view value);

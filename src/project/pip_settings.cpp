@@ -169,4 +169,24 @@ PipSettings find_pip_settings(const Environment& environment,
   return settings;
 }
 
+void add_constraints(PipSettings& settings, const std::vector<ConstraintFile>& constraints) {
+  if (constraints.empty()) {
+    return;
+  }
+  std::vector<std::string> words;
+  for (const auto& [name, text, is_url] : constraints) {
+    settings.has_credentials = settings.has_credentials || holds_credentials(is_url ? name : text);
+    if (is_url) {
+      words.push_back(name);
+      continue;
+    }
+    const auto file = fmt::format("constraints-{}.txt", words.size() + 1);
+    settings.files[file] = Secret{text};
+    words.push_back(fmt::format("{}/{}", pip_settings_directory, file));
+  }
+  auto& lines = settings.files["environment"];
+  lines = Secret{lines.reveal() +
+                 fmt::format("export PIP_CONSTRAINT={}\n", shell_quote(join(words, " ")))};
+}
+
 }  // namespace autopack::project

@@ -2,6 +2,7 @@
 
 #include "base/environment.hpp"
 #include "base/secret.hpp"
+#include "project/project.hpp"
 
 #include <filesystem>
 #include <map>
@@ -34,5 +35,8 @@ PipSettings find_pip_settings(const Environment& environment,
                               const std::vector<std::string>& hosts = {},
                               const std::vector<std::string>& variables = {},
                               const std::filesystem::path& system = "/etc");
+
+/// Makes pip obey `constraints` in the step.
+void add_constraints(PipSettings& settings, const std::vector<ConstraintFile>& constraints);
 
 }  // namespace autopack::project

@@ -33,6 +33,13 @@ struct VersionSources {
 /// pool.
 using GivenAt = std::map<std::string, std::string, std::less<>>;
 
+/// What pip's variables and configuration files of this machine say, as far as it changes what is
+/// installed.
+struct UserPip {
+  std::vector<std::string> constraints{};  ///< paths and URLs: PIP_CONSTRAINT
+  std::vector<std::string> indexes{};      ///< URLs of indexes and of `find-links`
+};
+
 /// What the user asked to package; nothing resolved yet. Field names follow the keys of
 /// `--worker-pool-spec`.
 struct Request {
@@ -59,6 +66,7 @@ struct Request {
   std::vector<std::string> groups{};           ///< of `[dependency-groups]`, or of the lock
   std::shared_ptr<RememberedPython> python{};  ///< of earlier runs; null: none
   VersionSources versions{};
+  UserPip pip{};
   GivenAt given_at{};
 
   bool has_entry() const { return script || module || !command.empty(); }
@@ -97,6 +105,12 @@ struct Extra {
   bool is_directory{false};
 };
 
+/// An index that only the project's own tool asks.
+struct NamedIndex {
+  std::string url{};    ///< may hold a login
+  std::string place{};  ///< `pyproject.toml tool.uv.index`
+};
+
 /// The user's own package. It is installed from where its code stands in the image, as with
 /// `pip install -e .`; what that reads and writes is observed, not guessed.
 struct Package {
@@ -109,8 +123,11 @@ struct Package {
   /// What `[project]` says that it needs; none when only the build backend knows.
   std::optional<std::vector<std::string>> requirements{};
   std::map<std::string, std::vector<std::string>> extra_requirements{};  ///< by extra, as above
-  std::vector<std::string> extras{};   ///< asked for by a requirement like `-e .[gpu]`, sorted
-  std::vector<std::string> members{};  ///< directories of packages that are installed along
+  std::vector<std::string> extras{};  ///< asked for by a requirement like `-e .[gpu]`, sorted
+  /// Directories of packages that are installed along, with extras: `packages/lib[gpu]`.
+  std::vector<std::string> members{};
+  std::vector<NamedIndex> indexes{};  ///< of its tool, which pip does not read
+  Problems unread{};                  ///< warnings of other things that only its tool reads
   /// False: the build sees what is installed. setup.py imports what its build requirements lack.
   bool isolated{true};
   std::vector<std::string> build_requirements{};  ///< of the build, when it is not isolated
@@ -145,6 +162,13 @@ struct LineEdit {
   std::string text{};  ///< what stands there instead
 };
 
+/// A file of constraints that pip's settings of this machine name.
+struct ConstraintFile {
+  std::string name{};  ///< as it is named, a URL too, which pip reads by itself
+  std::string text{};  ///< empty for a URL
+  bool is_url{false};
+};
+
 /// A lock that chooses what is installed.
 struct Lock {
   std::string file{};                 ///< relative to the tree
@@ -177,6 +201,9 @@ struct Project {
   /// Every file and directory those read, themselves included (`-r`, `-c`, wheels, `./dir`,
   /// `--find-links` directories), relative to the tree, sorted.
   std::vector<std::string> requirement_inputs{};
+  /// More words for pip, which stand in no requirement file: `--extra-index-url`, `URL`.
+  std::vector<std::string> pip_options{};
+  std::vector<ConstraintFile> constraints{};  ///< empty where pip has nothing to choose
   bool hashed{false};  ///< a requirement carries `--hash`, so pip takes hashed ones only
   /// A URL in a requirement file holds a password as text; one that is only a `${NAME}` does not
   /// count.
@@ -193,6 +220,7 @@ struct Project {
   std::optional<CondaRequest> conda{};
   std::optional<Package> package{};
   std::optional<RequiresPython> requires_python{};  ///< none too when it cannot be read
+  std::optional<RequiresPython> script_python{};    ///< what the `# /// script` block says
   /// Normalised requirement lines of all files in reading order, comments and white space gone; for
   /// keys and for telling what changed.
   std::vector<std::string> normalised_requirements{};

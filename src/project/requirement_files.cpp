@@ -183,6 +183,38 @@ bool package_says(const Findings& findings, const Project& project) {
          read_setup_py(read("setup.py")).words.contains("install_requires");
 }
 
+/// Names in `files` that they leave open; none when every line of theirs is a pin.
+std::vector<std::string> unpinned_names(const Findings& findings,
+                                        const std::vector<std::string>& files) {
+  std::vector<std::string> names;
+  for (const auto& file : files) {
+    const Place place = findings.follow(file);
+    const auto text =
+        place.is_file() ? decode_requirements(findings.tree().read(place.entry.path)).text : "";
+    for (const auto& line : split_requirements(text)) {
+      const auto requirement =
+          line.requirement ? parse_requirement(*line.requirement) : Requirement{};
+      const auto& rest = requirement.rest;
+      const bool is_open = requirement.kind == Requirement::Kind::named && requirement.name &&
+                           (!rest.starts_with("==") || rest.find('*') != std::string::npos);
+      if (is_open) {
+        names.push_back(*requirement.name);
+      }
+    }
+  }
+  return names;
+}
+
+/// Requirement files that were found, with a warning of a lock beside them.
+RequirementSources found_files(Findings& findings,
+                               const Request& request,
+                               std::vector<std::string> files) {
+  if (const auto names = unpinned_names(findings, files); !names.empty()) {
+    report_lock_beside(findings, request, files, names);
+  }
+  return {.files = std::move(files)};
+}
+
 }  // namespace
 
 RequirementSources find_requirements(Findings& findings,
@@ -198,16 +230,20 @@ RequirementSources find_requirements(Findings& findings,
   const Place usual = findings.follow(usual_name);
   if (usual.is_file() || usual.kind == Place::Kind::leaves) {
     tell_file_beside(findings, directories);
-    return {.files = {usual_name}};
+    return found_files(findings, request, {usual_name});
   }
   if (package_says(findings, project)) {
-    return {.lock = found_lock(findings, request, project)};
+    RequirementSources sources{.lock = found_lock(findings, request, project)};
+    if (!sources.lock) {
+      report_unread_files(findings, request, UnreadBeside::package);
+    }
+    return sources;
   }
   directories.emplace_back();
   for (const auto& directory : directories) {
     const auto files = fitting_files(findings, directory);
     if (!files.empty()) {
-      return {.files = choose(findings, files)};
+      return found_files(findings, request, choose(findings, files));
     }
   }
   if (!find_conda_environment(findings)) {

@@ -1,6 +1,7 @@
 #include "base/digest.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
+#include "project/foreign_paths.hpp"
 #include "project/package_names.hpp"
 #include "project/requirements_reader.hpp"
 
@@ -79,7 +80,12 @@ void RequirementsReader::read_find_links(std::string_view value,
 
 void RequirementsReader::read_path(const Requirement& requirement,
                                    bool editable,
+                                   bool is_moved,
                                    const RequirementPosition& position) {
+  if (const auto foreign = path_of_another_machine(requirement)) {
+    findings_->error(foreign->message, position.str(), foreign->hints);
+    return;
+  }
   const auto path = inputs_.inside(requirement.target, "", position);
   if (!path) {
     return;
@@ -94,16 +100,18 @@ void RequirementsReader::read_path(const Requirement& requirement,
   if (!inputs_.take(*path, place, position.str())) {
     return;
   }
+  const std::string marker =
+      is_moved && requirement.marker ? " ; " + *requirement.marker : std::string{};
   if (place.is_directory()) {
     if (!findings_->is_file(join_path(*path, "setup.py")) &&
         !findings_->is_file(join_path(*path, "pyproject.toml"))) {
       findings_->error(
           fmt::format("`{}` cannot be installed: it has no setup.py and no pyproject.toml", *path),
           position.str());
-    } else if (editable) {
+    } else if (editable || is_moved) {
       const std::string extras =
           requirement.extras.empty() ? "" : "[" + join(requirement.extras, ",") + "]";
-      edit(position, "./" + *path + extras);
+      edit(position, "./" + *path + extras + marker);
     }
     return;
   }
@@ -117,6 +125,8 @@ void RequirementsReader::read_path(const Requirement& requirement,
   } else if (const auto wrong =
                  path->ends_with(".whl") ? check_wheel_name(base_name(*path)) : std::nullopt) {
     findings_->error(*wrong, position.str());
+  } else if (is_moved) {
+    edit(position, "./" + *path + marker);
   }
 }
 

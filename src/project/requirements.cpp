@@ -1,7 +1,9 @@
 #include "project/requirements.hpp"
 
+#include "base/file.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
+#include "project/entry.hpp"
 #include "project/package_names.hpp"
 #include "project/requirement.hpp"
 #include "project/requirements_reader.hpp"
@@ -118,7 +120,20 @@ Requirement RequirementsReader::parse_editable(const std::string& value) const {
   return requirement;
 }
 
-void RequirementsReader::read_requirement(const Requirement& requirement,
+/// Turns a path of this machine that leads into the tree into one of the tree; false when it does
+/// not.
+bool RequirementsReader::move_inside(Requirement& requirement) const {
+  if (requirement.kind != Requirement::Kind::path || !requirement.target.starts_with('/')) {
+    return false;
+  }
+  const auto inside = path_in_tree(*request_, requirement.target);
+  if (inside) {
+    requirement.target = inside->empty() ? "." : "./" + *inside;
+  }
+  return inside.has_value();
+}
+
+void RequirementsReader::read_requirement(Requirement requirement,
                                           bool editable,
                                           const RequirementPosition& position) {
   if (requirement.kind == Requirement::Kind::malformed) {
@@ -137,6 +152,7 @@ void RequirementsReader::read_requirement(const Requirement& requirement,
     read_self(requirement, position);
     return;
   }
+  const bool is_moved = move_inside(requirement);
   Requirement shown = requirement;
   shown.target = shown_source(shown.target);
   project_->normalised_requirements.push_back((position.constraint ? "-c " : "") +
@@ -147,7 +163,7 @@ void RequirementsReader::read_requirement(const Requirement& requirement,
                                            .hides_source = shown.target != requirement.target,
                                            .origin = position.str()});
   if (requirement.kind == Requirement::Kind::path) {
-    read_path(requirement, editable, position);
+    read_path(requirement, editable, is_moved, position);
   } else if (editable) {
     edit(position, requirement.target);
   }
@@ -194,20 +210,106 @@ void RequirementsReader::note_text(const std::string& text) {
   }
 }
 
-void read_requirements(Findings& findings,
-                       const std::vector<std::string>& files,
-                       Project& project) {
-  if (files.empty()) {
+void RequirementsReader::read_pip_line(const std::string& text,
+                                       const RequirementPosition& position) {
+  for (const auto& line : split_requirements(text)) {
+    if (line.problem) {
+      findings_->error(*line.problem, position.str());
+    }
+    for (const auto& [name, value] : line.options) {
+      note_text(value);
+      if (holds_credentials(value) || !variables_of(value).empty()) {
+        findings_->error(fmt::format("`{}` holds {}, which would stand in the Dockerfile", name,
+                                     holds_credentials(value) ? "credentials" : "a variable"),
+                         position.str(),
+                         {"write it into requirements.txt, or into PIP_EXTRA_INDEX_URL"});
+        continue;
+      }
+      const bool is_url = value.find("://") != std::string::npos;
+      if (name == "--requirement" && !is_url) {
+        if (const auto path = inputs_.inside(value, parent_path(position.file), position)) {
+          read(*path, false, position.str());
+          project_->requirement_files.push_back(*path);
+        }
+        continue;
+      }
+      read_option(name, value, position);
+      project_->pip_options.push_back(name);
+      if (!value.empty()) {
+        project_->pip_options.push_back(value);
+      }
+    }
+  }
+}
+
+void RequirementsReader::read_user_constraint(const std::string& named) {
+  const std::string origin = "PIP_CONSTRAINT";
+  if (named.find("://") != std::string::npos) {
+    read_nested(named, true, {.file = origin, .constraint = true});
+    project_->constraints.push_back({.name = named, .is_url = true});
     return;
   }
-  RequirementsReader reader{findings, project};
-  for (const auto& file : files) {
+  auto text = read_file_if_exists(named);
+  if (!text) {
+    findings_->error(fmt::format("pip's settings name the constraints `{}`, which do not exist",
+                                 printable(named)),
+                     origin, {"`unset PIP_CONSTRAINT`, or `pip config unset global.constraint`"});
+    return;
+  }
+  const auto decoded = decode_requirements(*text);
+  if (decoded.problem) {
+    findings_->error(fmt::format("cannot read `{}`: {}", printable(named), *decoded.problem),
+                     fmt::format("{}:{}", named, decoded.problem_line));
+    return;
+  }
+  for (const auto& line : split_requirements(decoded.text)) {
+    const RequirementPosition position{
+        .file = named, .first = line.first, .last = line.last, .constraint = true};
+    for (const auto& option : line.options) {
+      if (option.first == "--requirement" || option.first == "--constraint") {
+        findings_->error(fmt::format("the constraints `{}` name another file", printable(named)),
+                         position.str(),
+                         {"name both files in PIP_CONSTRAINT, with a blank between them"});
+      }
+    }
+    if (line.requirement) {
+      read_requirement(parse_requirement(*line.requirement), false, position);
+    }
+  }
+  project_->constraints.push_back({.name = named, .text = std::move(*text)});
+}
+
+void read_requirements(Findings& findings,
+                       const Request& request,
+                       const RequirementSources& sources,
+                       Project& project) {
+  RequirementsReader reader{findings, request, project};
+  for (const auto& file : sources.files) {
     reader.read(file, false, "");
     project.requirement_files.push_back(file);
+  }
+  for (const auto& [text, file, line] : sources.pip_lines) {
+    reader.read_pip_line(text, {.file = file, .first = line, .last = line});
   }
   drop_covered_inputs(findings, project);
   sort_unique(project.environment_variables);
   sort_unique(project.index_hosts);
+}
+
+void read_user_constraints(Findings& findings, const Request& request, Project& project) {
+  const bool installs_package =
+      project.package && (project.package->installs || !project.package->members.empty() ||
+                          project.package->requirements);
+  const bool chooses = !project.requirement_files.empty() || !project.requirements.empty() ||
+                       !project.extra_packages.empty() || !project.outside_packages.empty() ||
+                       installs_package;
+  if (!chooses || project.lock) {
+    return;
+  }
+  RequirementsReader reader{findings, request, project};
+  for (const auto& named : request.pip.constraints) {
+    reader.read_user_constraint(named);
+  }
 }
 
 }  // namespace autopack::project

@@ -20,11 +20,16 @@ std::string shown_source(std::string_view text);
 /// Reads requirement files, and all that they name, into a project.
 class RequirementsReader {
 public:
-  RequirementsReader(Findings& findings, Project& project)
-      : findings_{&findings}, project_{&project}, inputs_{findings, project} {}
+  RequirementsReader(Findings& findings, const Request& request, Project& project)
+      : findings_{&findings}, request_{&request}, project_{&project}, inputs_{findings, project} {}
 
   /// `origin` is where it is named; empty for the first file.
   void read(const std::string& path, bool constraint, const std::string& origin);
+  /// Reads what stands in no requirements file, but as a line of one: its requirement, and options
+  /// as more words for pip.
+  void read_pip_line(const std::string& text, const RequirementPosition& position);
+  /// Reads the constraints that pip's settings name.
+  void read_user_constraint(const std::string& named);
 
 private:
   void read_line(const RequirementLine& line, const RequirementPosition& position);
@@ -33,12 +38,14 @@ private:
                    const RequirementPosition& position);
   void read_nested(std::string_view value, bool constraint, const RequirementPosition& position);
   void read_find_links(std::string_view value, const RequirementPosition& position);
-  void read_requirement(const Requirement& requirement,
+  void read_requirement(Requirement requirement,
                         bool editable,
                         const RequirementPosition& position);
   Requirement parse_editable(const std::string& value) const;
+  bool move_inside(Requirement& requirement) const;
   void read_path(const Requirement& requirement,
                  bool editable,
+                 bool is_moved,
                  const RequirementPosition& position);
 
   /// The project's own name means the project, never a distribution of an index.
@@ -53,6 +60,7 @@ private:
   void note_text(const std::string& text);
 
   Findings* findings_;
+  const Request* request_;
   Project* project_;
   RequirementInputs inputs_;
   std::vector<std::string> stack_;

@@ -10,7 +10,9 @@
 #include "project/requirement_inputs.hpp"
 #include "project/requirements.hpp"
 #include "project/requires_python.hpp"
+#include "project/script_metadata.hpp"
 #include "project/started.hpp"
+#include "project/uv_sources.hpp"
 
 #include <fmt/format.h>
 
@@ -156,13 +158,17 @@ Project scan(const source::Tree& tree, const Request& request) {
                      .named = paths_in_tree(request, request.extra_dirs)},
                     request.git};
   Findings findings{tree, project.ignore};
-  project.package = read_package(findings, request.versions);
+  project.package = read_package(findings, request);
   project.requires_python = read_requires_python(findings);
   auto sources = find_requirements(findings, request, project);
   project.lock = std::move(sources.lock);
   read_lock_directories(findings, project);
-  read_requirements(findings, sources.files, project);
+  read_script_block(findings, request, project, sources);
+  read_requirements(findings, request, sources, project);
   read_extras(findings, request, sources.requirements, project);
+  read_user_constraints(findings, request, project);
+  report_unread_sources(findings, request, project);
+  report_unread_block(findings, sources, project);
   project.conda = std::move(sources.conda);
   // What may run depends on the requirements, but is told first.
   Findings of_entry{tree, project.ignore};

@@ -184,6 +184,32 @@ void add_git(std::vector<SystemNeed>& needs,
   }
 }
 
+/// A repository that setup.py puts together, so that its requirements do not show it.
+void add_computed_git(std::vector<SystemNeed>& needs,
+                      const source::Tree& tree,
+                      const Project& project) {
+  const bool is_known = std::any_of(needs.begin(), needs.end(),
+                                    [](const auto& need) { return need.packages == "git"; });
+  if (is_known || !project.package || !project.package->installs) {
+    return;
+  }
+  auto facts = read_setup_py(file_text(tree, "setup.py"));
+  for (const auto& [extra, requirements] : facts.extras) {
+    for (const auto& one : requirements) {
+      std::erase(facts.literals, one);  // installed only when they are asked for
+    }
+  }
+  const auto& literals = facts.literals;
+  const bool is_named = std::any_of(literals.begin(), literals.end(), [](const auto& literal) {
+    return literal.find("git+http") != std::string::npos || literal.ends_with("git+");
+  });
+  if (is_named) {
+    needs.push_back({.message = "`setup.py` names requirements that are fetched by git",
+                     .any_of = {"program:git"},
+                     .packages = "git"});
+  }
+}
+
 void add_rows(std::vector<SystemNeed>& needs, const std::vector<std::string>& texts) {
   std::set<std::string, std::less<>> names;
   for (const std::string& text : texts) {
@@ -235,6 +261,7 @@ std::vector<SystemNeed> system_needs(const source::Tree& tree,
   std::vector<SystemNeed> needs;
   const auto texts = all_requirements(tree, project);
   add_git(needs, texts, project, runs_apt);
+  add_computed_git(needs, tree, project);
   add_rows(needs, texts);
   if (project.package && builds_extensions(tree)) {
     needs.push_back({.message = "the project's own package builds an extension, which takes a "

@@ -71,4 +71,19 @@ toml::table parse_toml(std::string_view text, std::size_t largest) {
   return toml::parse(text);
 }
 
+std::vector<std::string> strings_of(const toml::node_view<const toml::node>& value) {
+  std::vector<std::string> strings;
+  if (const auto text = value.value<std::string>()) {
+    strings.push_back(*text);
+  }
+  if (const auto* const array = value.as_array()) {
+    for (const auto& item : *array) {
+      if (auto text = item.value<std::string>()) {
+        strings.push_back(std::move(*text));
+      }
+    }
+  }
+  return strings;
+}
+
 }  // namespace autopack::project

@@ -3,7 +3,9 @@
 #include <toml++/toml.h>
 
 #include <cstddef>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace autopack::project {
 
@@ -13,5 +15,8 @@ inline constexpr std::size_t largest_toml{std::size_t{4} << 20U};
 /// anybody writes: each part is a table inside the last, and such tables are taken apart by a call
 /// for each.
 toml::table parse_toml(std::string_view text, std::size_t largest = largest_toml);
+
+/// A string, or the strings of an array; nothing for other values.
+std::vector<std::string> strings_of(const toml::node_view<const toml::node>& value);
 
 }  // namespace autopack::project

@@ -1,5 +1,7 @@
+#include "base/file.hpp"
 #include "plan/advice.hpp"
 #include "support/memory_tree.hpp"
+#include "support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
 
@@ -301,6 +303,58 @@ TEST_CASE("advice: a requirement that replaces the framework of the base") {
   project.base.vertex_prebuilt = true;
   CHECK(with("tensorflow==2.15").find("tensorflow 2.12") != std::string::npos);
   CHECK(with("tensorflow==2.12.*").empty());
+}
+
+TEST_CASE("advice: what pip freeze writes on other machines is named before the build") {
+  Imports project;
+  project.tree.file("trainer/task.py", "");
+  const auto with = [&](const std::string& text) {
+    project.tree.file("requirements.txt", text);
+    return told(project.advice(), "`");
+  };
+  CHECK(with("six\npkg-resources==0.0.0\n") ==
+        "no index has `pkg-resources==0.0.0`: Debian's `pip freeze` adds it by mistake "
+        "[requirements.txt:2] / delete the line");
+  CHECK(with("pywin32==306\n") ==
+        "`pywin32` is for Windows only: pip finds no file of it for Linux [requirements.txt:1] / "
+        "`pywin32==306 ; sys_platform == \"win32\"`");
+  CHECK(with("pyobjc_framework_Cocoa==9\n").find("is for macOS only") != std::string::npos);
+  CHECK(with("pywin32==306 ; sys_platform == 'win32'\n").empty());
+  project.tree.file("pyproject.toml", "[project]\nname='a'\ndependencies=['pywin32']\n[tool.uv]\n");
+  CHECK(with("six\n").find("[pyproject.toml]") != std::string::npos);
+}
+
+TEST_CASE("advice: the Python that a script block asks for is compared with the executor image's") {
+  Imports project;
+  project.request = {.script = "train.py"};
+  project.base.python_version = "3.11.2";
+  project.tree.file("train.py", "# /// script\n# requires-python = \">=3.13\"\n# ///\n");
+  const auto shared = std::make_shared<source::MemoryTree>(project.tree);
+  const auto plan = plan::make_plan(shared, project::scan(*shared, project.request),
+                                    project.request, project.base, {});
+  CHECK(told(plan.warnings, "requires Python") ==
+        "the program requires Python `>=3.13`, but the executor image `python:3` has 3.11.2 "
+        "[train.py:2] / take an executor image with a Python that fits");
+}
+
+TEST_CASE("advice: what an extra package outside of the project holds is provided") {
+  const TemporaryDirectory place;
+  std::filesystem::create_directories(place.path() / "common/src/acme_common");
+  write_file(place.path() / "common/setup.py",
+             "from setuptools import setup\nsetup(name='acme-x', install_requires=['einops'])\n");
+  write_file(place.path() / "common/src/acme_common/__init__.py", "");
+  Imports project;
+  project.request.extra_packages = {(place.path() / "common").string()};
+  CHECK(project.first_of("import acme_common, einops\n", "imports").empty());
+  CHECK_FALSE(project.first_of("import acme_others\n", "acme_others").empty());
+}
+
+TEST_CASE("advice: conda's own packages are not named beside those of Python") {
+  Imports project;
+  project.tree.file("trainer/task.py", "")
+      .file("environment.yml",
+            "dependencies:\n  - _libgcc_mutex=0.1=main\n  - openssl=3\n  - ffmpeg=4\n");
+  CHECK(told(project.advice(), "conda").find("asks conda for `ffmpeg`:") != std::string::npos);
 }
 
 TEST_CASE("advice: what conda is asked for is told when nothing else brings it") {

@@ -85,6 +85,27 @@ TEST_CASE("plan: the base's user comes back at the end") {
   CHECK_FALSE(has(render(fixture), "USER "));
 }
 
+TEST_CASE("plan: local packages come before what may ask for them, and options before both") {
+  Fixture fixture;
+  fixture.project.pip_options = {"--extra-index-url", "https://host/a b"};
+  fixture.project.extra_packages = {"shared"};
+  CHECK(fixture.plan().dockerfile.find("-m pip install \\\n"
+                                       "        --extra-index-url 'https://host/a b' \\\n"
+                                       "        --requirement requirements.txt \\\n"
+                                       "        ./shared \\\n"
+                                       "        'numpy>=1' \\\n") != std::string::npos);
+}
+
+TEST_CASE("plan: members of a workspace are installed where the root is no package") {
+  Fixture fixture;
+  fixture.project.package->members = {"libs/one[gpu]", "libs/two"};
+  const auto plan = fixture.plan();
+  CHECK(plan.dockerfile.find("-m pip install --editable './libs/one[gpu]' --editable ./libs/two "
+                             "--no-input\n") != std::string::npos);
+  fixture.project.package->installs = true;
+  CHECK(fixture.plan().keys->dependencies != plan.keys->dependencies);
+}
+
 TEST_CASE("plan: hashed files are installed before the rest") {
   Fixture fixture;
   fixture.project.hashed = true;

@@ -153,6 +153,19 @@ TEST_CASE("start: the system's part of an installation") {
   CHECK(start.advice(Strings{"library:libGL.so.1"}).empty());
 }
 
+TEST_CASE("start: git is needed for repositories that setup.py puts together") {
+  Start start{.request = {.script = "top.py"}};
+  const auto with = [&](const std::string& text) {
+    start.tree.file("setup.py", "from setuptools import setup\n" + text);
+    return start.advice(Strings{});
+  };
+  const std::string need = "warning: `setup.py` names requirements that are fetched by git";
+  CHECK(holds(with("R = 'https://host/r'\nsetup(name='a', install_requires=['r @ git+' + R])\n"),
+              need));
+  CHECK_FALSE(
+      holds(with("setup(name='a', extras_require={'x': ['r @ git+https://host/r']})\n"), need));
+}
+
 TEST_CASE("start: --build-env reaches pip, and is in the dependency key") {
   Start start{.request = {.script = "top.py", .requirements = {"six"}}};
   const auto before = start.plan();

@@ -1,9 +1,11 @@
+#include "base/file.hpp"
 #include "base/text.hpp"
 #include "project/ini.hpp"
 #include "project/project.hpp"
 #include "project/python_tokens.hpp"
 #include "project/setup_py.hpp"
 #include "support/memory_tree.hpp"
+#include "support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
 
@@ -180,6 +182,142 @@ TEST_CASE("sources of uv are told to pip") {
   CHECK(errors(with_pyproject(project + "[tool.uv.sources]\nlib={path='../lib'}\n")) ==
         "`lib` comes from `../lib`, which is not below the working directory (pyproject.toml "
         "tool.uv.sources)");
+}
+
+TEST_CASE("a workspace member that the root needs is installed where the root is no package") {
+  const Files files{
+      {"pyproject.toml",
+       "[project]\nname='root'\nversion='0'\ndependencies=['wtrain[gpu]','tqdm']\n"
+       "[tool.uv.workspace]\nmembers=['packages/*']\n"
+       "[tool.uv.sources]\nwtrain={workspace=true}\nwutil={workspace=true}\n"},
+      {"packages/wtrain/pyproject.toml",
+       "[project]\nname='wtrain'\ndependencies=['wutil','six']\n"
+       "[project.optional-dependencies]\ngpu=['wgpu']\n"
+       "[tool.uv.sources]\nwgpu={workspace=true}\n"},
+      {"packages/wtrain/src/wtrain/main.py", "print(1)\n"},
+      {"packages/wutil/pyproject.toml",
+       "[project]\nname='wutil'\ndependencies=['wtrain','wplain','far']\n"
+       "[tool.uv.sources]\nfar={git='https://host/far'}\nwplain={path='../plain',package=false}\n"},
+      {"packages/wgpu/pyproject.toml", "[project]\nname='wgpu'\n"},
+      {"packages/plain/pyproject.toml", "[project]\nname='wplain'\ndependencies=['einops']\n"},
+      {"packages/other/pyproject.toml", "[project]\nname='other'\n"}};
+  Problems warnings;
+  const auto package = package_of(files, &warnings);
+  REQUIRE(package);
+  CHECK_FALSE(package->installs);
+  CHECK(package->members == Strings{"packages/wgpu", "packages/wtrain[gpu]", "packages/wutil"});
+  CHECK(join(*package->requirements, ", ") == "einops, far @ git+https://host/far, tqdm");
+  CHECK(warnings.empty());
+  auto more = files;
+  more["run.sh"] = "";
+  const auto project = scan(MemoryTree{more}, {.module = "wtrain.main"});
+  CHECK(project.entry.kind == EntryKind::installed_module);
+}
+
+TEST_CASE("a source outside of the directory is satisfied by --extra-packages") {
+  const TemporaryDirectory place;
+  std::filesystem::create_directories(place.path() / "libs/common");
+  std::filesystem::create_directories(place.path() / "apps/one");
+  write_file(place.path() / "pyproject.toml", "[tool.uv.workspace]\nmembers=['apps/*']\n");
+  const auto found = [&](const std::string& source, std::vector<std::string> extras) {
+    const MemoryTree tree{{"run.sh", ""},
+                          {"pyproject.toml",
+                           "[project]\nname='one'\ndependencies=['common>=1']\n"
+                           "[tool.uv.sources]\ncommon=" +
+                               source + "\n"}};
+    try {
+      const auto project = scan(tree, {.directory = place.path() / "apps/one",
+                                       .script = "run.sh",
+                                       .extra_packages = std::move(extras)});
+      return join(*project.package->requirements, ",");
+    } catch (const Error& error) {
+      std::string text;
+      for (const auto& problem : error.problems()) {
+        text += problem.message + join(problem.hints, " | ");
+      }
+      return text.empty() ? error.message() + join(error.hints(), " | ") : text;
+    }
+  };
+  const std::string local = "{path='../../libs/common', editable=true}";
+  write_file(place.path() / "libs/common/setup.py", "");
+  CHECK(found(local, {"../../libs/common/"}) == "common>=1");
+  CHECK(found(local, {}).ends_with("--extra-packages=../../libs/common"));
+  CHECK(
+      found("{workspace=true}", {})
+          .ends_with("`-C ../..` packages the workspace, with the program by its path from there"));
+}
+
+TEST_CASE("indexes that only the project's own tool asks are reported") {
+  const std::string torch = "[project]\nname='a'\ndependencies=['torch>=2.4']\n";
+  const std::string index = "[[tool.uv.index]]\nname='pt'\nurl='https://u:secret@host/whl'\n";
+  const auto told = [&](const std::string& text, Files more = {}, UserPip pip = {}) {
+    more["pyproject.toml"] = torch + text;
+    more["run.sh"] = "";
+    std::string all;
+    for (const auto& warning : scan(MemoryTree{more}, {.script = "run.sh", .pip = pip}).warnings) {
+      all += warning.message + " [" + join(warning.hints, "|") + "]";
+    }
+    return all;
+  };
+  const std::string of_list =
+      "[tool.uv.sources]\ntorch=[{index='pt', marker=\"sys_platform == 'linux'\"}]\n";
+  CHECK(told(of_list + index + "explicit=true\n") ==
+        "pip does not read that uv takes `torch` from the index `pt` [name the index in "
+        "requirements.txt: `--extra-index-url https://***@host/whl`]");
+  CHECK(told(of_list + index) == told(of_list + index + "explicit=true\n"));
+  CHECK(told(index) ==
+        "pip does not read the index `https://***@host/whl`, so it takes nothing "
+        "from there [export PIP_EXTRA_INDEX_URL='https://***@host/whl']");
+  CHECK(told("[tool.uv]\nextra-index-url=['https://host/whl']\n").find("`https://host/whl`") !=
+        std::string::npos);
+  CHECK(told(index, {}, {.indexes = {"https://host/whl/"}}).empty());
+  CHECK(told(index, {{"requirements.txt", "--extra-index-url https://host/whl\n"}}).empty());
+  CHECK(told("[[tool.uv.index]]\nname='pypi'\nurl='https://mirror/simple'\n").empty());
+  // A lock has followed them all.
+  CHECK(told(of_list + index, {{"uv.lock", "version = 1\n"}}).empty());
+}
+
+TEST_CASE("several packages at the root leave the dependencies to be installed") {
+  const std::string text =
+      "[build-system]\nrequires=['setuptools']\nbuild-backend='setuptools.build_meta'\n"
+      "[project]\nname='a'\nversion='1'\ndependencies=['six']\n";
+  Problems warnings;
+  const auto installs = [&](const std::string& more, Files files) {
+    files["pyproject.toml"] = text + more;
+    return package_of(std::move(files), &warnings)->installs;
+  };
+  const Files two{{"models/__init__.py", ""}, {"conf/a.yaml", ""}, {"train.py", ""}};
+  CHECK_FALSE(installs("", two));
+  REQUIRE(warnings.size() == 1);
+  CHECK(warnings[0].message ==
+        "only what the project needs is installed, not its own package: setuptools refuses several "
+        "top-level packages or modules, `conf`, `models`");
+  CHECK_FALSE(installs("", {{"train.py", ""}, {"model.py", ""}}));
+  CHECK(installs("[tool.setuptools]\npy-modules=[]\n", two));
+  CHECK(warnings.empty());
+  CHECK(installs("", {{"models/__init__.py", ""}, {"tests/a.py", ""}, {"data/a.csv", ""}}));
+  CHECK(installs("", {{"models/__init__.py", ""}, {"src/a/b.py", ""}}));
+}
+
+TEST_CASE("a byte order mark in pyproject.toml is an error where pip reads it") {
+  const std::string text = "\xEF\xBB\xBF[project]\nname='a'\nversion='1'\n";
+  CHECK(errors(with_pyproject(text + "[build-system]\nrequires=['setuptools']\n")) ==
+        "pip cannot read `pyproject.toml`: it begins with a byte order mark (pyproject.toml:1)");
+  CHECK(errors(with_pyproject(text + "[tool.uv]\n")).empty());
+}
+
+TEST_CASE("a virtual project of Rye is not installed, and its lock is reported") {
+  Problems warnings;
+  const auto package = package_of(
+      with_pyproject("[project]\nname='a'\ndependencies=['einops']\n[build-system]\n"
+                     "requires=['hatchling']\nbuild-backend='hatchling.build'\n[tool.rye]\n"
+                     "virtual=true\n",
+                     {{"requirements.lock", "einops==0.7\n"}}),
+      &warnings);
+  CHECK_FALSE(package->installs);
+  REQUIRE(warnings.size() == 1);
+  CHECK(warnings[0].message.starts_with("`requirements.lock` is there, but nothing of it"));
+  CHECK(warnings[0].hints == Strings{"--requirements-file=requirements.lock"});
 }
 
 TEST_CASE("a package that cannot be built is told before it is tried") {

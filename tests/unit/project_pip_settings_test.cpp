@@ -162,4 +162,16 @@ TEST_CASE("a proxy of several lines becomes no section of the settings") {
   CHECK(machine.configuration() == "[global]\nproxy = http\n    [install]\n    retries = 3\n");
 }
 
+TEST_CASE("constraints travel as files, and pip is told of them") {
+  PipSettings settings;
+  add_constraints(settings, {});
+  CHECK(settings.files.empty());
+  add_constraints(settings, {{.name = "c.txt", .text = "numpy<2\n"},
+                             {.name = "https://u:p@host/c.txt", .is_url = true}});
+  CHECK(settings.files.at("constraints-1.txt").reveal() == "numpy<2\n");
+  CHECK(settings.files.at("environment").reveal() ==
+        "export PIP_CONSTRAINT='/var/cache/autopack/constraints-1.txt https://u:p@host/c.txt'\n");
+  CHECK(settings.has_credentials);
+}
+
 }  // namespace autopack::project_pip_settings_test

@@ -91,6 +91,89 @@ TEST_CASE("entries are found as Python and bash would") {
   CHECK(entry_of(src, module("pkg.task")) == "module pkg.task src/pkg/task.py");
 }
 
+TEST_CASE("a module of a local library in src layout is an entry") {
+  const Files library{{"libs/foo/pyproject.toml", "[project]\nname = 'acme-foo'\n"},
+                      {"libs/foo/src/foo_train/__init__.py", ""},
+                      {"libs/foo/src/foo_train/train.py", ""},
+                      {"libs/foo/src/single.py", ""}};
+  for (const auto* const line : {"-e ./libs/foo\n", "./libs/foo\n"}) {
+    auto files = library;
+    files["requirements.txt"] = line;
+    for (const auto* const name : {"foo_train.train", "single"}) {
+      CHECK(scan(MemoryTree{files}, module(name)).entry.kind == EntryKind::installed_module);
+    }
+  }
+  CHECK(scan(MemoryTree{library}, {.module = "foo_train.train", .extra_packages = {"libs/foo"}})
+            .entry.kind == EntryKind::installed_module);
+  CHECK(findings(MemoryTree{library}, module("foo_train.trainer")).find("src") ==
+        std::string::npos);
+}
+
+TEST_CASE("paths of this machine that lead into the project are the project's") {
+  const TemporaryDirectory place;
+  const auto root = place.path().string();
+  const auto facts = [&](const std::string& text) {
+    return scan(MemoryTree{{"task.py", ""},
+                           {"setup.py", "from setuptools import setup\nsetup(name='a')\n"},
+                           {"lib/setup.py", ""},
+                           {"w/six-1-py3-none-any.whl", ""},
+                           {"requirements.txt", text}},
+                {.directory = place.path(), .script = "task.py"});
+  };
+  const auto self = facts("-e " + root + "\n");
+  REQUIRE(self.requirement_edits.size() == 1);
+  CHECK(self.requirement_edits[0].text.empty());
+  CHECK(self.normalised_requirements.empty());
+  const auto others = facts(root + "/lib ; python_version > '3'\n-e " + root +
+                            "/lib\nsix @ file://" + root + "/w/six-1-py3-none-any.whl\n");
+  REQUIRE(others.requirement_edits.size() == 3);
+  CHECK(others.requirement_edits[0].text == "./lib ; python_version > '3'");
+  CHECK(others.requirement_edits[1].text == "./lib");
+  CHECK(others.requirement_edits[2].text == "./w/six-1-py3-none-any.whl");
+  CHECK(join(others.normalised_requirements, "\n").find(root) == std::string::npos);
+}
+
+TEST_CASE("paths of the machine that conda built on are named as such") {
+  const std::string path = "/croot/numpy_1/w/dist/numpy-1.26.4-cp311-cp311-linux_x86_64.whl";
+  const std::string expected =
+      "`" + path +
+      "` is a path of the machine that conda built on (requirements.txt:1) [write "
+      "`numpy==1.26.4`] [`pip list --format=freeze > requirements.txt` writes versions instead]";
+  CHECK(requirement_findings("numpy @ file://" + path + "#sha256=00\n") == expected);
+  CHECK(requirement_findings("certifi @ file:///home/conda/feedstock_root/certifi_1/work/certifi\n")
+            .find("[write `certifi`]") != std::string::npos);
+  CHECK(
+      findings(MemoryTree{{"run.sh", ""},
+                          {"pyproject.toml",
+                           "[project]\nname='a'\ndependencies=['numpy @ file://" + path + "']\n"}},
+               script("run.sh"))
+          .find("(pyproject.toml project.dependencies) [write `numpy==1.26.4`]") !=
+      std::string::npos);
+}
+
+TEST_CASE("constraints of pip's settings are the project's") {
+  const TemporaryDirectory place;
+  const auto file = (place.path() / "c.txt").string();
+  std::ofstream{file} << "numpy<2  # old\n";
+  const auto scanned = [&](Files files, std::vector<std::string> constraints) {
+    files["task.py"] = "";
+    return scan(MemoryTree{files},
+                {.script = "task.py", .pip = {.constraints = std::move(constraints)}});
+  };
+  const auto project = scanned({{"requirements.txt", "numpy\n"}}, {file});
+  CHECK(project.normalised_requirements == Strings{"numpy", "-c numpy<2"});
+  REQUIRE(project.constraints.size() == 1);
+  CHECK(project.constraints[0].text == "numpy<2  # old\n");
+  CHECK(project.listed_requirements.back().constraint);
+  CHECK(project.listed_requirements.back().origin == file + ":1");
+  // Nothing to choose.
+  CHECK(scanned({}, {file}).constraints.empty());
+  CHECK(scanned({{"uv.lock", ""}}, {file}).constraints.empty());
+  CHECK(scanned({{"requirements.txt", "numpy\n"}}, {"https://host/c.txt"}).constraints[0].is_url);
+  CHECK_THROWS_WITH_AS(scanned({{"requirements.txt", "numpy\n"}}, {file + "gone"}),
+                       doctest::Contains("which do not exist"), Error);
+}
+
 TEST_CASE("an entry that cannot run is told with what was meant") {
   struct Case {
     Request request{};

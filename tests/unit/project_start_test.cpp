@@ -238,18 +238,17 @@ TEST_CASE("start: conda's environment file and lock files are never silently ign
   const auto scanned = [](const std::string& name, const std::string& text) {
     return scan(MemoryTree{{"task.py", ""}, {name, text}}, {.script = "task.py"});
   };
-  const auto conda =
-      scanned("environment.yml",
-              "name: x\nchannels:\n  - defaults\ndependencies:\n  - python=3.9\n"
-              "  - conda-forge::numpy>=1.2  # fast\n  - pytorch=1.12=cuda\n  - pip\n"
-              "  - pip:\n    - einops==0.6 # why\n    - 'wandb'\n    - -r more.txt\n");
+  const auto conda = scanned("environment.yml",
+                             "name: x\nchannels:\n  - defaults\ndependencies:\n  - python=3.9\n"
+                             "  - conda-forge::numpy>=1.2  # fast\n  - pytorch=1.12=cuda\n  - pip\n"
+                             "  - pip:\n    - einops==0.6 # why\n    - 'wandb'\n");
   CHECK(conda.requirements == Strings{"einops==0.6", "wandb"});
-  CHECK(text_of(conda.warnings).find("(environment.yml:12) [--requirements-file=FILE]") !=
-        std::string::npos);
+  CHECK(conda.warnings.empty());
   REQUIRE(conda.conda);
   CHECK(conda.conda->file == "environment.yml");
   CHECK(conda.conda->packages == Strings{"numpy", "pytorch"});
-  for (const auto* const file : {"Pipfile", "conda-lock.yml", "pixi.lock"}) {
+  for (const auto* const file :
+       {"Pipfile", "conda-lock.yml", "pixi.lock", "pixi.toml", "requirements.lock"}) {
     CHECK(text_of(scanned(file, "").warnings).find(fmt::format("`{}` is there", file)) !=
           std::string::npos);
   }
@@ -257,6 +256,78 @@ TEST_CASE("start: conda's environment file and lock files are never silently ign
   CHECK(scan(MemoryTree{{"task.py", ""}, {"Pipfile", ""}},
              {.script = "task.py", .requirements = {"six"}})
             .warnings.empty());
+}
+
+TEST_CASE("start: the pip part of an environment file is read as pip reads it") {
+  const auto scanned = [](const std::string& lines) {
+    return scan(MemoryTree{{"task.py", ""},
+                           {"reqs.txt", "six==1.16\n"},
+                           {"c.txt", "numpy<2\n"},
+                           {"environment.yml", "dependencies:\n  - pip:\n" + lines}},
+                {.script = "task.py"});
+  };
+  const auto project = scanned(
+      "    - einops\n    - \"-r reqs.txt\"\n    - -c c.txt\n    - --extra-index-url "
+      "https://host/whl\n    - --pre\n    - -i https://pypi/simple\n");
+  CHECK(project.warnings.empty());
+  CHECK(project.requirements == Strings{"einops"});
+  CHECK(project.requirement_files == Strings{"reqs.txt"});
+  CHECK(project.pip_options == Strings{"--constraint", "c.txt", "--extra-index-url",
+                                       "https://host/whl", "--pre", "--index-url",
+                                       "https://pypi/simple"});
+  CHECK(project.requirement_inputs == Strings{"c.txt", "reqs.txt"});
+  CHECK(project.normalised_requirements == Strings{"six==1.16", "-c numpy<2",
+                                                   "--extra-index-url https://host/whl", "--pre",
+                                                   "--index-url https://pypi/simple"});
+  const auto refused = [&](const std::string& line) {
+    try {
+      scanned(line);
+    } catch (const Error& error) {
+      return error.problems().empty() ? error.message() : text_of(error.problems());
+    }
+    return std::string{};
+  };
+  CHECK(refused("    - --extra-index-url https://u:p@host/whl\n").find("holds credentials") !=
+        std::string::npos);
+  CHECK(refused("    - --extra-index-url https://${T}@host/whl\n").find("holds a variable") !=
+        std::string::npos);
+  CHECK(refused("    - -r gone.txt\n").find("`gone.txt` does not exist") != std::string::npos);
+}
+
+TEST_CASE("start: a `# /// script` block is installed where nothing else says what is") {
+  const std::string block =
+      "#!/usr/bin/env python\n# /// script\n# requires-python = \">=3.13\"\n# dependencies = [\n"
+      "#   \"einops>=0.7\",\n#   \"tqdm\",\n# ]\n# ///\nimport einops\n";
+  const auto scanned = [&](std::map<std::string, std::string> files, Request request = {}) {
+    files.emplace("train.py", block);
+    request.script = "train.py";
+    return scan(MemoryTree{files}, request);
+  };
+  const auto alone = scanned({});
+  CHECK(alone.requirements == Strings{"einops>=0.7", "tqdm"});
+  CHECK(alone.warnings.empty());
+  REQUIRE(alone.script_python);
+  CHECK(alone.script_python->origin == "train.py:3");
+  CHECK(scanned({}, {.requirements = {"six"}}).requirements ==
+        Strings{"six", "einops>=0.7", "tqdm"});
+  CHECK(
+      text_of(scanned({{"requirements.txt", "einops==1\n"}}).warnings) ==
+      "the `# /// script` block is not installed, as `requirements.txt` says what is: it asks for "
+      "`tqdm` too (train.py:2) [--requirements=tqdm]");
+  CHECK(scanned({{"requirements.txt", "einops==1\ntqdm==1\n"}}).warnings.empty());
+  CHECK(scanned({{"pyproject.toml", "[project]\nname='a'\ndependencies=[]\n[tool.uv]\n"}})
+            .requirements.size() == 2);
+  CHECK(scanned({{"train.py", "# /// script\n# dependencies = [\"six\"]\nimport six\n"}})
+            .requirements.empty());
+  CHECK(text_of(scanned({{"train.py", "# /// script\n# dependencies = [\n# ///\n"}}).warnings)
+            .find("cannot read the `# /// script` block") != std::string::npos);
+  CHECK(
+      text_of(scanned({{"train.py",
+                        "# /// script\r\n# dependencies = [\"six\"]\r\n#\r\n# [[tool.uv.index]]"
+                        "\r\n# url = \"https://host\"\r\n# ///\r\n"}})
+                  .warnings) ==
+      "pip does not read `[tool.uv]` in the `# /// script` block (train.py:4) [an index goes into "
+      "PIP_INDEX_URL or PIP_EXTRA_INDEX_URL]");
 }
 
 TEST_CASE("start: a lock says what is installed where no requirements file does") {
@@ -272,7 +343,8 @@ TEST_CASE("start: a lock says what is installed where no requirements file does"
     const std::string text = "strategy = [\"inherit_metadata\"]\n";
     CHECK(locked({{file, text}}) == only(file));
     CHECK(locked({{file, text}}, {.lock = "none"}) == only(""));
-    CHECK(locked({{file, text}, {"requirements.txt", "six"}}) == only(""));
+    CHECK(locked({{file, text}, {"requirements.txt", "six==1"}}) == only(""));
+    CHECK(locked({{file, text}, {"requirements.txt", "six"}}, {.lock = "none"}) == only(""));
     CHECK(locked({{file, text}, {"requirements.txt", "six"}}, {.lock = file}) == only(file));
   }
   CHECK(locked({{"uv.lock", ""}, {"environment.yml", "dependencies:\n  - pip:\n    - six\n"}}) ==
@@ -284,6 +356,26 @@ TEST_CASE("start: a lock says what is installed where no requirements file does"
                               "[--lock=poetry.lock]"}});
   CHECK(locked({{"locks/uv.lock", ""}}) == only(""));
   CHECK(locked({{"locks/uv.lock", ""}}, {.lock = "./locks/uv.lock"}) == only("locks/uv.lock"));
+}
+
+TEST_CASE("start: a lock beside a requirements file is named, with what it lacks") {
+  const auto told = [](const std::string& file, const std::string& lock) {
+    return text_of(scan(MemoryTree{{"task.py", ""},
+                                   {"requirements.txt", "einops\ntqdm>=4\nsix==1.16\n"},
+                                   {file, lock}},
+                        {.script = "task.py"})
+                       .warnings);
+  };
+  const std::string einops = "[[packages]]\nname = \"einops\"\nversion = \"0.8\"\n";
+  const std::string tqdm = "[[packages]]\nname = \"tqdm\"\nversion = \"4.6\"\n";
+  CHECK(told("pylock.toml", einops + tqdm) ==
+        "`requirements.txt` is installed, and nothing of `pylock.toml` [--lock=pylock.toml]");
+  CHECK(
+      told("pylock.toml", einops) ==
+      "`requirements.txt` is installed, and nothing of `pylock.toml`, which lacks `tqdm` [pip lock "
+      "-r requirements.txt]");
+  CHECK(told("uv.lock", "").find("which lacks `einops`, `tqdm` [uv add einops tqdm]") !=
+        std::string::npos);
 }
 
 TEST_CASE("start: a lock that leaves something open is passed over unless it is named") {

@@ -51,8 +51,9 @@ std::vector<ContextFile> pip_files(Services& services,
                                    const project::Project& project,
                                    const std::vector<std::string>& hosts,
                                    const EngineInfo& engine) {
-  const auto settings =
+  auto settings =
       project::find_pip_settings(services.environment, hosts, project.environment_variables);
+  project::add_constraints(settings, project.constraints);
   if ((settings.has_credentials || project.has_index_credentials) && !engine.buildkit) {
     throw Error(ErrorKind::environment,
                 fmt::format("the package index wants a login, which this {} would keep in the "

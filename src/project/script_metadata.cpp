@@ -1,0 +1,176 @@
+#include "project/script_metadata.hpp"
+
+#include "base/text.hpp"
+#include "project/entry.hpp"
+#include "project/named_distributions.hpp"
+#include "project/requirement.hpp"
+#include "project/toml.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace autopack::project {
+
+namespace {
+
+constexpr std::uint64_t largest_script{1'000'000};
+
+bool is_comment_line(std::string_view line) {
+  return line == "#" || line.starts_with("# ");
+}
+
+/// The TOML in the comment lines `[begin, end)`.
+std::string block_text(const std::vector<std::string>& lines, std::size_t begin, std::size_t end) {
+  std::string text;
+  for (std::size_t i = begin; i < end; ++i) {
+    text += (lines[i].size() > 2 ? lines[i].substr(2) : "") + "\n";
+  }
+  return text;
+}
+
+int line_of(const toml::node& node) {
+  return static_cast<int>(node.source().begin.line);
+}
+
+void read_block(ScriptMetadata& block, const std::string& text) {
+  try {
+    const auto document = parse_toml(text);
+    if (const auto* const list = document["dependencies"].as_array()) {
+      for (const auto& item : *list) {
+        if (const auto requirement = item.value<std::string>()) {
+          block.dependencies.emplace_back(*requirement, block.line + line_of(item));
+        }
+      }
+    }
+    if (const auto* const node = document.get("requires-python")) {
+      block.requires_python = {node->value_or(std::string{}), block.line + line_of(*node)};
+    }
+    const auto uv = document["tool"]["uv"];
+    for (const char* const key : {"sources", "index", "index-url", "extra-index-url"}) {
+      if (const auto* const node = uv[key].node(); node != nullptr && block.uv_line == 0) {
+        block.uv_line = block.line + std::max(line_of(*node), 1);
+      }
+    }
+  } catch (const toml::parse_error& error) {
+    block.problem = {std::string{error.description()},
+                     block.line + static_cast<int>(error.source().begin.line)};
+  }
+}
+
+/// What says what is installed, in words; nothing when nothing does.
+std::optional<std::string> who_says(const RequirementSources& sources, const Project& project) {
+  if (sources.lock) {
+    return "`" + sources.lock->file + "` says";
+  }
+  if (!sources.files.empty()) {
+    return fmt::format("`{}` {}", join(sources.files, "`, `"),
+                       sources.files.size() == 1 ? "says" : "say");
+  }
+  if (!sources.requirements.empty() || !sources.pip_lines.empty()) {
+    return "the environment file says";
+  }
+  const auto& package = project.package;
+  const bool needs_nothing = !package || (package->requirements && package->requirements->empty());
+  return needs_nothing ? std::nullopt : std::optional{"the project's own package says"};
+}
+
+}  // namespace
+
+std::optional<ScriptMetadata> read_script_metadata(std::string_view text) {
+  if (text.find("# /// script") == std::string_view::npos) {
+    return std::nullopt;
+  }
+  auto lines = split(text, '\n');
+  for (auto& line : lines) {
+    if (line.ends_with('\r')) {
+      line.pop_back();
+    }
+  }
+  const auto begin = std::find(lines.begin(), lines.end(), "# /// script");
+  const auto past = std::find_if_not(begin == lines.end() ? begin : begin + 1, lines.end(),
+                                     [](const auto& line) { return is_comment_line(line); });
+  // The last mark of the comment ends the block.
+  auto end = past;
+  while (end != begin && end != lines.begin() && *(end - 1) != "# ///") {
+    --end;
+  }
+  if (begin == lines.end() || end <= begin + 1) {
+    return std::nullopt;
+  }
+  ScriptMetadata block{.line = static_cast<int>(begin - lines.begin()) + 1};
+  read_block(block, block_text(lines, static_cast<std::size_t>(begin - lines.begin()) + 1,
+                               static_cast<std::size_t>(end - lines.begin()) - 1));
+  return block;
+}
+
+void read_script_block(Findings& findings,
+                       const Request& request,
+                       Project& project,
+                       RequirementSources& sources) {
+  const auto path = request.script ? path_in_tree(request, *request.script) : std::nullopt;
+  const auto place = path ? findings.follow(*path) : Place{};
+  if (!place.is_file() || !path->ends_with(".py") || place.entry.size > largest_script) {
+    return;
+  }
+  auto block = read_script_metadata(findings.tree().read(place.entry.path));
+  if (!block) {
+    return;
+  }
+  const auto origin = [&](int line) { return fmt::format("{}:{}", *path, line); };
+  if (block->problem) {
+    findings.warn(
+        fmt::format("cannot read the `# /// script` block: {}", printable(block->problem->first)),
+        origin(block->problem->second));
+    return;
+  }
+  if (const auto& python = block->requires_python) {
+    auto set = python::SpecifierSet::parse(python->first);
+    if (set && !set->all().empty()) {
+      project.script_python = RequiresPython{.text = python->first,
+                                             .origin = origin(python->second),
+                                             .alternatives = {std::move(*set)}};
+    }
+  }
+  if (const auto who = who_says(sources, project)) {
+    sources.unread_block = UnreadBlock{.file = *path, .line = block->line, .who = *who};
+    for (const auto& [text, line] : block->dependencies) {
+      sources.unread_block->dependencies.push_back(text);
+    }
+    return;
+  }
+  for (const auto& [text, line] : block->dependencies) {
+    sources.requirements.emplace_back(text, origin(line));
+  }
+  if (block->uv_line > 0) {
+    findings.warn("pip does not read `[tool.uv]` in the `# /// script` block",
+                  origin(block->uv_line),
+                  {"an index goes into PIP_INDEX_URL or PIP_EXTRA_INDEX_URL"});
+  }
+}
+
+void report_unread_block(Findings& findings,
+                         const RequirementSources& sources,
+                         const Project& project) {
+  if (!sources.unread_block) {
+    return;
+  }
+  const auto& [file, line, who, dependencies] = *sources.unread_block;
+  const auto named = named_distributions(findings.tree(), project).names;
+  std::vector<std::string> missing;
+  for (const auto& text : dependencies) {
+    const auto name = parse_requirement(text).name;
+    if (name && !std::binary_search(named.begin(), named.end(), *name)) {
+      missing.push_back(*name);
+    }
+  }
+  if (!missing.empty()) {
+    findings.warn(
+        fmt::format(
+            "the `# /// script` block is not installed, as {} what is: it asks for `{}` too", who,
+            join(missing, "`, `")),
+        fmt::format("{}:{}", file, line), {fmt::format("--requirements={}", join(missing, ","))});
+  }
+}
+
+}  // namespace autopack::project
