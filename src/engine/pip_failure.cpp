@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <vector>
 
 namespace autopack::engine {
@@ -113,6 +114,70 @@ std::string place_text(const std::string& requirement, const plan::ReadablePlan*
   return place ? fmt::format(", asked for in {}", *place) : "";
 }
 
+/// What pip took up last before a program of a build failed; none for a project that stays where it
+/// is, and when the log tells of no such program.
+std::optional<std::string> built_before_end(std::string_view log) {
+  const auto at = log.find("subprocess-exited-with-error");
+  if (at == std::string_view::npos) {
+    return std::nullopt;
+  }
+  const auto before = log.substr(0, at);
+  std::string_view last;
+  std::size_t place = 0;
+  for (const std::string_view sign : {"Collecting ", "Processing ", "Obtaining "}) {
+    const auto found = before.rfind(sign);
+    if (found != std::string_view::npos && (last.empty() || found > place)) {
+      last = sign;
+      place = found;
+    }
+  }
+  return last.empty() || last == "Obtaining " ? std::nullopt : requirement_behind(before, last);
+}
+
+/// The module that the build of a source distribution imports and does not find; none when the log
+/// does not say so.
+std::optional<std::string> module_missing_in_build(std::string_view log) {
+  constexpr std::string_view sign{"ModuleNotFoundError: No module named '"};
+  const auto at = log.rfind(sign);
+  if (log.find("subprocess-exited-with-error") == std::string_view::npos ||
+      at == std::string_view::npos) {
+    return std::nullopt;
+  }
+  const auto rest = log.substr(at + sign.size());
+  return non_empty(std::string{rest.substr(0, rest.find_first_of("'.\n"))});
+}
+
+/// The numbers in front of a version: 1, 11 and 0 of `1.11.0+cu113`.
+std::vector<int> numbers_of(std::string_view version) {
+  std::vector<int> numbers;
+  for (const auto& part : split(version.substr(0, version.find_first_not_of("0123456789.")), '.')) {
+    int number = 0;
+    std::from_chars(part.data(), part.data() + part.size(), number);
+    numbers.push_back(number);
+  }
+  return numbers;
+}
+
+/// What the index has instead of `missing`, a version that is older than all of these.
+std::optional<std::string> newer_versions_hint(std::string_view log,
+                                               const std::string& missing,
+                                               const plan::ReadablePlan& plan) {
+  const auto equals = missing.find("==");
+  const auto listed = word_behind(log, "(from versions: ");  // the first one
+  if (equals == std::string::npos || !listed || !plan.base.python_version) {
+    return std::nullopt;
+  }
+  const auto oldest = printable(listed->substr(0, listed->find(')')));
+  if (oldest == "none" ||
+      numbers_of(std::string_view{missing}.substr(equals + 2)) >= numbers_of(oldest)) {
+    return std::nullopt;
+  }
+  return fmt::format(
+      "for Python {} the index has {} and newer only: take an executor image with an older Python, "
+      "or a newer version",
+      *plan.base.python_version, oldest);
+}
+
 }  // namespace
 
 std::optional<std::string> pip_complaint(std::string_view log, const plan::ReadablePlan* plan) {
@@ -136,6 +201,10 @@ std::optional<std::string> pip_complaint(std::string_view log, const plan::Reada
                          place_text(*name, plan));
     }
   }
+  if (const auto name = built_before_end(log)) {
+    return fmt::format("pip cannot build `{}`{}", printable(redact_credentials(*name)),
+                       place_text(*name, plan));
+  }
   if (const auto invalid = word_behind(log, "ERROR: Invalid requirement: ")) {
     return fmt::format("pip cannot read the requirement {}", printable(*invalid));
   }
@@ -152,6 +221,13 @@ std::optional<std::string> backend_complaint(std::string_view log) {
 }
 
 std::optional<std::string> pip_hint(std::string_view log, const plan::ReadablePlan* plan) {
+  if (const auto module = module_missing_in_build(log)) {
+    return fmt::format(
+        "the build imports `{0}`, which pip's isolated build does not see: name a wheel by its "
+        "URL, "
+        "or take an executor image that has `{0}` and pass `--build-env=PIP_NO_BUILD_ISOLATION=0`",
+        printable(*module));
+  }
   const auto missing = plan == nullptr ? std::nullopt : missing_requirement(log);
   for (const auto& line : missing ? requirement_lines(*plan) : std::vector<RequirementLine>{}) {
     if (hides_files(line.text, *missing)) {
@@ -159,7 +235,7 @@ std::optional<std::string> pip_hint(std::string_view log, const plan::ReadablePl
                          line.place);
     }
   }
-  return std::nullopt;
+  return missing ? newer_versions_hint(log, *missing, *plan) : std::nullopt;
 }
 
 }  // namespace autopack::engine

@@ -131,13 +131,13 @@ void report_missing_lock(Findings& findings, const std::string& path, const Plac
 std::string command_to_add(LockFormat format,
                            const std::string& file,
                            const std::vector<std::string>& missing) {
-  const auto names = join(missing, " ");
+  const auto words = join(missing, " ");
   switch (format) {
     case LockFormat::pylock: return fmt::format("pip lock -r {}", shell_quote(file));
-    case LockFormat::uv: return "uv add " + names;
-    case LockFormat::poetry: return "poetry add " + names;
-    case LockFormat::pdm: return "pdm add " + names;
-    case LockFormat::pipfile: return "pipenv install " + names;
+    case LockFormat::uv: return "uv add " + words;
+    case LockFormat::poetry: return "poetry add " + words;
+    case LockFormat::pdm: return "pdm add " + words;
+    case LockFormat::pipfile: return "pipenv install " + words;
   }
   return {};
 }

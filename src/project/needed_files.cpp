@@ -34,7 +34,10 @@ std::string tree_path(std::string_view text, std::string_view directory) {
 }  // namespace
 
 NeededFiles::NeededFiles(Findings& findings, const Project& project, RememberedPython* remembered)
-    : findings_{&findings}, remembered_{remembered}, ignore_{project.ignore} {
+    : findings_{&findings},
+      remembered_{remembered},
+      ignore_{project.ignore},
+      python_files_{project.python_files} {
   roots_ = {parent_path(project.entry.file.value_or("")), ""};
   if (project.package) {
     roots_.push_back(project.package->import_root);
@@ -135,7 +138,9 @@ void NeededFiles::read(const std::string& path) {
     read_words(path, findings_->tree().read(place.entry.path));
     return;
   }
-  const PythonFile& file = python_files_[path] = read_python(place.entry);
+  const auto known = python_files_.find(path);
+  const PythonFile& file =
+      known != python_files_.end() ? known->second : python_files_[path] = read_python(place.entry);
   for (const Import& import : file.imports) {
     read_import(path, import);
   }

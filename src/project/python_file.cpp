@@ -1,5 +1,6 @@
 #include "project/python_file.hpp"
 
+#include "base/text.hpp"
 #include "project/path_texts.hpp"
 #include "project/python_tokens.hpp"
 
@@ -154,10 +155,45 @@ private:
   int of_sys_path_{0};  ///< how much of `sys.path` the last tokens are
 };
 
+/// Reads the block of metadata in the comments of `text`.
+void read_script_block(std::string_view text, PythonFile& file) {
+  constexpr std::string_view mark{"# /// script"};
+  if (text.find(mark) == std::string_view::npos) {
+    return;
+  }
+  auto lines = split(text, '\n');
+  for (auto& line : lines) {
+    if (line.ends_with('\r')) {
+      line.pop_back();
+    }
+  }
+  const auto begin = std::find(lines.begin(), lines.end(), mark);
+  if (begin == lines.end()) {
+    return;
+  }
+  const auto past = std::find_if_not(begin + 1, lines.end(), [](const auto& line) {
+    return line == "#" || line.starts_with("# ");
+  });
+  // The last mark of the comment ends the block.
+  auto end = past;
+  while (end != begin + 1 && *(end - 1) != "# ///") {
+    --end;
+  }
+  if (end == begin + 1) {
+    return;
+  }
+  file.script_block_line = static_cast<int>(begin - lines.begin()) + 1;
+  for (auto line = begin + 1; line != end - 1; ++line) {
+    file.script_block += (line->size() > 2 ? line->substr(2) : "") + "\n";
+  }
+}
+
 }  // namespace
 
 PythonFile read_python_file(std::string_view text) {
-  return PythonReader{}.run(text);
+  auto file = PythonReader{}.run(text);
+  read_script_block(text, file);
+  return file;
 }
 
 }  // namespace autopack::project

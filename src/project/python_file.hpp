@@ -35,6 +35,8 @@ struct PythonFile {
   std::vector<PythonString> strings{};  ///< those that may be paths
   bool changes_path{false};             ///< names `sys.path`: where it finds modules is not known
   std::optional<int> python2_line{};    ///< 1-based, of the first `print "..."`
+  std::string script_block{};           ///< the TOML of its `# /// script` block (PEP 723)
+  int script_block_line{0};             ///< 1-based, where that begins; 0: there is none
 
   bool operator==(const PythonFile&) const = default;
 };

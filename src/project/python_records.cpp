@@ -122,6 +122,8 @@ std::string to_bytes(const PythonFile& file) {
   std::string text;
   append_number(text, file.changes_path ? 1 : 0);
   append(text, file.python2_line.value_or(0));
+  append(text, file.script_block_line);
+  append_counted(text, file.script_block);
   append_number(text, file.imports.size());
   for (const auto& import : file.imports) {
     append_import(text, import);
@@ -142,6 +144,8 @@ std::optional<PythonFile> python_file_of(std::string_view text) {
   if (const int line = bytes.number<int>(); line != 0) {
     file.python2_line = line;
   }
+  file.script_block_line = bytes.number<int>();
+  file.script_block = bytes.text();
   file.imports.resize(bytes.count(least_import));
   for (auto& import : file.imports) {
     import = take_import(bytes);

@@ -12,7 +12,7 @@ namespace autopack::project {
 namespace {
 
 /// The last characters are the version of the format, and of what read_python_file finds.
-constexpr std::string_view magic{"autopack-python-01"};
+constexpr std::string_view magic{"autopack-python-02"};
 constexpr std::int64_t race_ns = 2'000'000'000;
 
 /// Of all records, to notice damage.

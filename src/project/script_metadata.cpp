@@ -3,12 +3,17 @@
 #include "base/text.hpp"
 #include "project/entry.hpp"
 #include "project/named_distributions.hpp"
+#include "project/remembered_python.hpp"
 #include "project/requirement.hpp"
 #include "project/toml.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace autopack::project {
 
@@ -16,18 +21,14 @@ namespace {
 
 constexpr std::uint64_t largest_script{1'000'000};
 
-bool is_comment_line(std::string_view line) {
-  return line == "#" || line.starts_with("# ");
-}
-
-/// The TOML in the comment lines `[begin, end)`.
-std::string block_text(const std::vector<std::string>& lines, std::size_t begin, std::size_t end) {
-  std::string text;
-  for (std::size_t i = begin; i < end; ++i) {
-    text += (lines[i].size() > 2 ? lines[i].substr(2) : "") + "\n";
-  }
-  return text;
-}
+/// A block that was read. Lines are those of the file.
+struct ScriptMetadata {
+  int line{0};                                              ///< where the block begins
+  std::vector<std::pair<std::string, int>> dependencies{};  ///< with their lines
+  std::optional<std::pair<std::string, int>> requires_python{};
+  int uv_line{0};  ///< of indexes or sources for uv; 0: there are none
+  std::optional<std::pair<std::string, int>> problem{};  ///< why it cannot be read
+};
 
 int line_of(const toml::node& node) {
   return static_cast<int>(node.source().begin.line);
@@ -77,33 +78,6 @@ std::optional<std::string> who_says(const RequirementSources& sources, const Pro
 
 }  // namespace
 
-std::optional<ScriptMetadata> read_script_metadata(std::string_view text) {
-  if (text.find("# /// script") == std::string_view::npos) {
-    return std::nullopt;
-  }
-  auto lines = split(text, '\n');
-  for (auto& line : lines) {
-    if (line.ends_with('\r')) {
-      line.pop_back();
-    }
-  }
-  const auto begin = std::find(lines.begin(), lines.end(), "# /// script");
-  const auto past = std::find_if_not(begin == lines.end() ? begin : begin + 1, lines.end(),
-                                     [](const auto& line) { return is_comment_line(line); });
-  // The last mark of the comment ends the block.
-  auto end = past;
-  while (end != begin && end != lines.begin() && *(end - 1) != "# ///") {
-    --end;
-  }
-  if (begin == lines.end() || end <= begin + 1) {
-    return std::nullopt;
-  }
-  ScriptMetadata block{.line = static_cast<int>(begin - lines.begin()) + 1};
-  read_block(block, block_text(lines, static_cast<std::size_t>(begin - lines.begin()) + 1,
-                               static_cast<std::size_t>(end - lines.begin()) - 1));
-  return block;
-}
-
 void read_script_block(Findings& findings,
                        const Request& request,
                        Project& project,
@@ -113,18 +87,23 @@ void read_script_block(Findings& findings,
   if (!place.is_file() || !path->ends_with(".py") || place.entry.size > largest_script) {
     return;
   }
-  auto block = read_script_metadata(findings.tree().read(place.entry.path));
-  if (!block) {
+  const auto& tree = findings.tree();
+  auto& file = project.python_files[place.entry.path];
+  file = request.python ? request.python->of(tree, place.entry)
+                        : read_python_file(tree.read(place.entry.path));
+  if (file.script_block_line == 0) {
     return;
   }
+  ScriptMetadata block{.line = file.script_block_line};
+  read_block(block, file.script_block);
   const auto origin = [&](int line) { return fmt::format("{}:{}", *path, line); };
-  if (block->problem) {
+  if (block.problem) {
     findings.warn(
-        fmt::format("cannot read the `# /// script` block: {}", printable(block->problem->first)),
-        origin(block->problem->second));
+        fmt::format("cannot read the `# /// script` block: {}", printable(block.problem->first)),
+        origin(block.problem->second));
     return;
   }
-  if (const auto& python = block->requires_python) {
+  if (const auto& python = block.requires_python) {
     auto set = python::SpecifierSet::parse(python->first);
     if (set && !set->all().empty()) {
       project.script_python = RequiresPython{.text = python->first,
@@ -133,18 +112,18 @@ void read_script_block(Findings& findings,
     }
   }
   if (const auto who = who_says(sources, project)) {
-    sources.unread_block = UnreadBlock{.file = *path, .line = block->line, .who = *who};
-    for (const auto& [text, line] : block->dependencies) {
+    sources.unread_block = UnreadBlock{.file = *path, .line = block.line, .who = *who};
+    for (const auto& [text, line] : block.dependencies) {
       sources.unread_block->dependencies.push_back(text);
     }
     return;
   }
-  for (const auto& [text, line] : block->dependencies) {
+  for (const auto& [text, line] : block.dependencies) {
     sources.requirements.emplace_back(text, origin(line));
   }
-  if (block->uv_line > 0) {
+  if (block.uv_line > 0) {
     findings.warn("pip does not read `[tool.uv]` in the `# /// script` block",
-                  origin(block->uv_line),
+                  origin(block.uv_line),
                   {"an index goes into PIP_INDEX_URL or PIP_EXTRA_INDEX_URL"});
   }
 }

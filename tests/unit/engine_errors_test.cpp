@@ -126,6 +126,45 @@ TEST_CASE("pip's complaint leads to the requirement's file and line") {
         std::string::npos);
 }
 
+TEST_CASE("a version that is too old for the base's Python is answered with what there is") {
+  plan::ReadablePlan plan;
+  plan.base.python_version = "3.11.2";
+  engine::BuildRequest request;
+  request.plan = &plan;
+  request.dockerfile = dockerfile;
+  const auto told = [&](const std::string& wanted) {
+    return whole(build_error(
+        {.message = "exit code: 1",
+         .step = "[deps 2/2] RUN pip install x",
+         .last_log = "ERROR: Could not find a version that satisfies the requirement " + wanted +
+                     " (from versions: 1.13.0, 2.0.0)\nERROR: No matching distribution found for " +
+                     wanted + "\n"},
+        request));
+  };
+  const std::string hint = "for Python 3.11.2 the index has 1.13.0 and newer only";
+  CHECK(told("torch==1.11.0").find(hint) != std::string::npos);
+  CHECK(told("torch==1.9").find(hint) != std::string::npos);
+  CHECK(told("torch==1.14").find(hint) == std::string::npos);
+  CHECK(told("torch>=3").find(hint) == std::string::npos);
+}
+
+TEST_CASE("a build that imports what its isolation hides is answered with the way out") {
+  const auto error_for = [](const std::string& beginning) {
+    return error_of({.message = "exit code: 1",
+                     .step = "[deps 2/2] RUN pip install x",
+                     .last_log = beginning + "  error: subprocess-exited-with-error\n"
+                                             "      ModuleNotFoundError: No module named 'torch'\n"
+                                             "      [end of output]\n"});
+  };
+  const auto error = error_for("Collecting numpy==1\nProcessing ./flash_attn-2.6.0.tar.gz\n");
+  CHECK(error.message() == "pip cannot build `./flash_attn-2.6.0.tar.gz`");
+  REQUIRE(error.hints().size() == 1);
+  CHECK(error.hints()[0].starts_with("the build imports `torch`, which pip's isolated build"));
+  CHECK(error_for("Collecting flash-attn==2.6.0 (from -r requirements.txt (line 3))\n").message() ==
+        "pip cannot build `flash-attn==2.6.0`");
+  CHECK(error_for("Collecting a\nObtaining file:///usr/app\n").message().starts_with("the image"));
+}
+
 TEST_CASE("a failure of pip leads with the requirement, and without the lines on trying again") {
   const Error error =
       error_of({.message = "exit code: 1",

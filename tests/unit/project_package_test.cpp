@@ -169,7 +169,7 @@ TEST_CASE("sources of uv are told to pip") {
   const std::string sources =
       "[tool.uv.sources]\nlib={workspace=true}\nb={git='https://host/b', rev='f00'}\n"
       "d={index='own'}\n[tool.uv.workspace]\nmembers=['libs/*']\n"
-      "[build-system]\nrequires=['setuptools']\n";
+      "[build-system]\nrequires=['setuptools']\n[tool.setuptools]\npackages=['trainer']\n";
   Problems warnings;
   const auto package = package_of(
       with_pyproject(project + sources, {{"libs/one/pyproject.toml", "[project]\nname='Lib'\n"}}),
