@@ -5,6 +5,7 @@ Everything is on loopback. What a test starts is ended by its process id when th
 
 import atexit
 import contextlib
+import fcntl
 import functools
 import hashlib
 import itertools
@@ -207,6 +208,14 @@ def wait_until(condition, seconds=20, what='condition'):
             return value
         time.sleep(0.05)
     raise AssertionError(f'{what} did not come true in {seconds} s')
+
+
+def hold_podman(add_cleanup):
+    """Lets one test at a time use podman, until its cleanup: all storages share the machine's locks,
+    and `podman system reset` removes them."""
+    lock = open(pathlib.Path(tempfile.gettempdir()) / 'autopack-tests-podman.lock', 'wb')
+    add_cleanup(lock.close)
+    fcntl.flock(lock, fcntl.LOCK_EX)
 
 
 def listens(port):
