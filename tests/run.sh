@@ -1,9 +1,10 @@
 #!/bin/bash
 # Builds autopack and runs every test, from any directory, on a fresh Debian or Ubuntu machine.
 # As root it installs what is missing. The last line is `N passed, N failed`.
-# The daily form runs unit and golden tests in the sanitized build alone, and replays the corpora of the fuzz targets.
-# With --nightly both tests also run in an ordinary build, and each target is fuzzed for ten seconds. With --long the
-# tests that have a long form take it, too: hours instead of minutes. With --tidy-all clang-tidy looks at every file.
+# The daily form takes a sample of each sweep, runs unit and golden tests in the sanitized build alone, and replays the
+# corpora of the fuzz targets. With --nightly sweeps take more, both tests also run in an ordinary build, and each target
+# is fuzzed for ten seconds. With --long sweeps take everything: hours instead of minutes. With --tidy-all clang-tidy
+# looks at every file.
 # With --coverage unit, golden and integration tests run in a build that counts lines, and nothing else does.
 set -uo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -18,9 +19,9 @@ tidy_files=()
 coverage=
 for option in "$@"; do
   case "$option" in
-    --nightly) suites=(unit golden lint integration) && fuzz=(--seconds 10 --seed 1) ;;
+    --nightly) export AUTOPACK_TESTS=nightly && suites=(unit golden lint integration) && fuzz=(--seconds 10 --seed 1) ;;
     --long)
-      export AUTOPACK_LONG_TESTS=1
+      export AUTOPACK_TESTS=long
       suites=(unit golden lint integration)
       fuzz=(--seconds 3600)
       ;;
@@ -35,7 +36,7 @@ done
 
 # This machine's package settings are not the tests'.
 for name in ${!PIP_*} ${!AUTOPACK_*} ${!CLOUDSDK_*}; do
-  [ "$name" = AUTOPACK_LONG_TESTS ] || unset "$name"
+  [ "$name" = AUTOPACK_TESTS ] || unset "$name"
 done
 
 passed=0

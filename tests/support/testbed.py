@@ -32,6 +32,9 @@ DEBIAN_WHEELS = pathlib.Path('/usr/share/python-wheels')
 # Debian's own Python has its build module; another one on PATH may not.
 SYSTEM_PYTHON = '/usr/bin/python3'
 
+# How much of what can be swept is: `daily` takes a sample, `nightly` more of it, `long` everything.
+FORM = os.environ.get('AUTOPACK_TESTS', 'daily')
+
 binary = None
 # The integration tests raise it, for what autopack says with -vv is searched for secrets.
 verbosity = 'warning'
