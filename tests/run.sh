@@ -1,24 +1,33 @@
 #!/bin/bash
 # Builds autopack and runs every test, from any directory, on a fresh Debian or Ubuntu machine.
 # As root it installs what is missing. The last line is `N passed, N failed`.
-# With --long the tests that have a long form take it: hours instead of minutes. With --tidy-all clang-tidy looks at
-# every file. With --coverage unit, golden and integration tests run in a build that counts lines, and nothing else does.
+# The daily form takes a sample of each sweep, runs unit and golden tests in the sanitized build alone, and replays the
+# corpora of the fuzz targets. With --nightly sweeps take more, both tests also run in an ordinary build, and each target
+# is fuzzed for ten seconds. With --long sweeps take everything: hours instead of minutes. With --tidy-all clang-tidy
+# looks at every file.
+# With --coverage unit, golden and integration tests run in a build that counts lines, and nothing else does.
 set -uo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root" || exit 1
 exec </dev/null
 
-# With one seed, lest a change fails for what others left; the long form takes another each time.
-fuzz_seconds=10
-fuzz_seed=1
+# The nightly form fuzzes with one seed, so that a change does not fail because of earlier ones; the long form takes
+# another seed each time.
+fuzz=(--replay)
+suites=(lint integration)
 tidy_files=()
 coverage=
 for option in "$@"; do
   case "$option" in
-    --long) export AUTOPACK_LONG_TESTS=1 && fuzz_seconds=3600 && fuzz_seed=0 ;;
+    --nightly) export AUTOPACK_TESTS=nightly && suites=(unit golden lint integration) && fuzz=(--seconds 10 --seed 1) ;;
+    --long)
+      export AUTOPACK_TESTS=long
+      suites=(unit golden lint integration)
+      fuzz=(--seconds 3600)
+      ;;
     --tidy-all) tidy_files=(--all) ;;
     --coverage) coverage=1 ;;
-    *) echo "usage: tests/run.sh [--long] [--tidy-all] [--coverage]" && exit 2 ;;
+    *) echo "usage: tests/run.sh [--nightly] [--long] [--tidy-all] [--coverage]" && exit 2 ;;
   esac
 done
 
@@ -27,12 +36,13 @@ done
 
 # This machine's package settings are not the tests'.
 for name in ${!PIP_*} ${!AUTOPACK_*} ${!CLOUDSDK_*}; do
-  [ "$name" = AUTOPACK_LONG_TESTS ] || unset "$name"
+  [ "$name" = AUTOPACK_TESTS ] || unset "$name"
 done
 
 passed=0
 failed=0
 failures=()
+targets=()
 
 # The failures once more, for the end is what is read of an output of thousands of lines.
 finish() {
@@ -49,14 +59,17 @@ give_up() {
   finish
 }
 
+# Where ccache is installed, another clone of the same commit compiles nothing again. Precompiled headers would prevent
+# that, and save little where sixteen files compile as one.
 build() {
   local folder=$1 output cxx=${compiler:-g++}
   shift
   command -v ccache >/dev/null && cxx="ccache $cxx"
+  export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1
   if [ ! -f "$folder/build.ninja" ]; then
-    output=$(CXX=$cxx meson setup "$folder" "$@" 2>&1) || { echo "$output"; return 1; }
+    output=$(CXX=$cxx meson setup "$folder" -Db_pch=false "$@" 2>&1) || { echo "$output"; return 1; }
   fi
-  output=$(ninja -C "$folder" 2>&1) || { echo "$output"; return 1; }
+  output=$(ninja -C "$folder" "${targets[@]}" 2>&1) || { echo "$output"; return 1; }
 }
 
 # Counts the two numbers in FILE, and a failure where they are missing; the lines behind them name failures.
@@ -123,24 +136,28 @@ fi
 
 # Little optimised: compiling takes longer than all the tests. What an optimiser suspects differs from one compiler to
 # the next, so that warnings are errors in the sanitized build alone.
+[ "${suites[0]}" = unit ] || targets=(integration-programs)
+begin=$SECONDS
 build build-tests -Doptimization=1 -Ddebug=false -Dcpp_args=-g1 || give_up "the build failed" 7
+echo "built in $((SECONDS - begin)) s"
+targets=()
 
 engine_pid=$(start_engine "$engine_log")
 
 # By clang, whose libFuzzer the fuzz targets need: one build for them and for the tests. Unoptimised: the sanitizers
 # make optimising compilers many times slower. All this while the integration tests wait for engines and registries.
-# Without ccache: clang's precompiled headers name the directory they were made in, and ccache hands them to others.
 # lld links a sanitized program in a quarter of the time.
 (
   renice -n 10 "$BASHPID" >/dev/null
-  export CCACHE_DISABLE=1 CXX_LD=lld
+  begin=$SECONDS
+  export CXX_LD=lld
   compiler=clang++ build build-asan --werror -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false \
     -Doptimization=0 -Ddebug=false -Dcpp_args=-gline-tables-only || exit
+  echo "sanitized build      made in $((SECONDS - begin)) s" >"$sanitized_log"
   ASAN_OPTIONS=abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
     LSAN_OPTIONS=suppressions=$root/tests/support/leaks.txt:print_suppressions=0 \
-    python3 tests/support/suites.py --name sanitized --count "$sanitized_counts" build-asan unit golden >"$sanitized_log" 2>&1
-  python3 tests/fuzz/run.py build-asan --seconds "$fuzz_seconds" --jobs "$(nproc)" \
-    --seed "$fuzz_seed" >"$fuzz_log" 2>&1 || true
+    python3 tests/support/suites.py --name sanitized --count "$sanitized_counts" build-asan unit golden >>"$sanitized_log" 2>&1
+  python3 tests/fuzz/run.py build-asan "${fuzz[@]}" --jobs "$(nproc)" >"$fuzz_log" 2>&1 || true
 ) &
 sanitized_build=$!
 
@@ -155,7 +172,7 @@ sanitized_build=$!
 ) >"$tidy_log" 2>&1 &
 tidy=$!
 
-run build-tests unit golden lint integration
+run build-tests "${suites[@]}"
 
 if wait "$sanitized_build"; then
   cat "$sanitized_log"
@@ -167,4 +184,5 @@ else
 fi
 wait "$tidy"
 take_log clang-tidy "$tidy_log"
+echo "ran for $((SECONDS / 60)) min $((SECONDS % 60)) s"
 finish

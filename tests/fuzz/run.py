@@ -1,10 +1,11 @@
 """Fuzzes the parsers of what strangers write, under the address and undefined behaviour sanitizers.
 
-    run.py BUILD [--seconds N] [--until-quiet] [--jobs N] [--seed N] [TARGET...]
+    run.py BUILD [--replay | --seconds N] [--until-quiet] [--jobs N] [--seed N] [TARGET...]
 
 BUILD is a directory of `meson setup -Dfuzz=true` made with clang. Each target runs for N seconds (5), starting from
 its small corpus, with limits on memory and on the time of one input; with --until-quiet it goes on in rounds of N
-seconds until one reaches no new code, for an hour at most. What breaks a target is kept below
+seconds until one reaches no new code, for an hour at most. With --replay each target reads its corpus once, and
+nothing new is tried. What breaks a target is kept below
 BUILD/fuzz/TARGET/; once mended, it belongs into tests/fuzz/corpus/TARGET/. The last line is `N passed, N failed`.
 """
 
@@ -33,6 +34,9 @@ CHOICE = '-entropic=0'
 def run_rounds(binary, name, seconds, seed, until_quiet):
     """Good or not, runs, seconds, and what was said last."""
     covered = runs = spent = 0
+    if seconds == 0:
+        good, runs, said = run_round(binary, name, 0, seed)
+        return name, good, runs, 0, said
     while True:
         good, more, said = run_round(binary, name, seconds, seed + spent if seed else 0)
         before, covered = covered, max([covered, *map(int, COVERED.findall(said))])
@@ -48,7 +52,8 @@ def run_round(binary, name, seconds, seed):
     for directory in (found, scratch):
         directory.mkdir(parents=True, exist_ok=True)
     leaks = int(not name.startswith(LEAKY))
-    command = [binary, f'-max_total_time={seconds}', f'-timeout={SECONDS_FOR_ONE_INPUT}', f'-rss_limit_mb={MEMORY_MB}',
+    length = f'-max_total_time={seconds}' if seconds else '-runs=0'
+    command = [binary, length, f'-timeout={SECONDS_FOR_ONE_INPUT}', f'-rss_limit_mb={MEMORY_MB}',
                f'-malloc_limit_mb={MEMORY_MB // 2}', f'-max_len={LONGEST_INPUT}', f'-artifact_prefix={folder}/',
                CHOICE, '-print_final_stats=1', f'-seed={seed}', f'-detect_leaks={leaks}', found]
     committed = HERE / 'corpus' / name
@@ -76,6 +81,7 @@ def main():
     parser.add_argument('build', type=pathlib.Path)
     parser.add_argument('targets', nargs='*')
     parser.add_argument('--seconds', type=int, default=5)
+    parser.add_argument('--replay', action='store_const', const=0, dest='seconds', help='read each corpus once')
     parser.add_argument('--until-quiet', action='store_true')
     parser.add_argument('--jobs', type=int, default=os.cpu_count() or 1)
     parser.add_argument('--seed', type=int, default=0, help='0: another one each time')

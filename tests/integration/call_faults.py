@@ -5,7 +5,6 @@ A scenario is a command with a number, so that many can run at once without meet
 
 import concurrent.futures
 import json
-import os
 import re
 import tempfile
 import unittest
@@ -14,7 +13,7 @@ import stored_image
 import testbed
 from testbed import run
 
-LONG = bool(os.environ.get('AUTOPACK_LONG_TESTS'))
+LONG = testbed.FORM == 'long'
 LIMIT = 60
 # The loader's calls come before main, and what fails there is the loader's to say: lack of memory, it does not survive.
 # brk is left out: it tells failure by another number than strace can give.
@@ -118,7 +117,7 @@ class Scenario(unittest.TestCase):
 
     def sweep(self):
         every = list(self.cells())
-        cells = spread(every, self.most) if LONG else every[::self.step]
+        cells = spread(every, self.most) if LONG else every[::self.step * (1 if testbed.FORM == 'nightly' else 3)]
         self.assertGreater(len(cells), 5)
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             running = {pool.submit(self.run_with_fault, number, *cell): cell for number, cell in enumerate(cells)}

@@ -121,6 +121,7 @@ class Interrupted(unittest.TestCase):
 class Podman(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
+        testbed.hold_podman(cls.addClassCleanup)
         folder = testbed.new_folder('podman')
         cls.socket = folder / 'podman.sock'
         runtime = shutil.which('runc') or shutil.which('crun')

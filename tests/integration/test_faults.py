@@ -2,32 +2,32 @@
 
 A cell is `ok` (the run recovered), `told` (it ended within its limit with a clear error) or `-` (the step was not
 taken). After each, a run without the fault succeeds; no tag names a wrong or partial image, no job is made twice
-unknown, and nothing secret reached the server that redirects lead to. The short form takes a part of the cells; all of
-them, those that stall and those whose fault lasts for ever too, with AUTOPACK_LONG_TESTS.
+unknown, and nothing secret reached the server that redirects lead to. The long form takes all cells, also those that stall
+and those whose fault lasts for ever; the others a part of them.
 """
 
 import concurrent.futures
-import os
 import unittest
 
 import fault_cells
 import testbed
 from fault_proxy import FAULTS
 
-LONG = bool(os.environ.get('AUTOPACK_LONG_TESTS'))
+LONG = testbed.FORM == 'long'
+STEP = {'daily': 7, 'nightly': 3, 'long': 1}[testbed.FORM]
 WORKERS = 8
 FOR_EVER = ('refused', 'reset after the body', '401', '429 with a time', '429', '500', '503', 'garbage', 'truncated')
 ONLY_LONG = ('stall', 'oversized')
 
 
 def cells(steps):
-    """(step, fault, times) for the table; the short form takes every third and each fault and step at least once."""
+    """(step, fault, times) for the table; the nightly form takes every third, the daily form every seventh."""
     all_cells = [(step, fault, 1) for step in steps for fault in FAULTS]
     all_cells += [(step, fault, None) for step in steps for fault in FOR_EVER]
     if LONG:
         return all_cells
     return [(step, fault, times) for index, (step, fault, times) in enumerate(all_cells)
-            if index % 3 == 0 and fault not in ONLY_LONG and (times or fault == '503')]
+            if index % STEP == 0 and fault not in ONLY_LONG and (times or fault == '503')]
 
 
 def table(title, steps, outcomes):

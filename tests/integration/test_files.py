@@ -200,6 +200,7 @@ class Interoperation(Base):
         self.assertTrue(answer.out.startswith('sha256:'), answer)
 
     def test_podman(self):
+        testbed.hold_podman(self.addCleanup)
         folder = testbed.new_folder('podman')
         limits = folder / 'containers.conf'
         limits.write_text('[containers]\ndefault_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]\n')

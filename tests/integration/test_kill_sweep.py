@@ -2,12 +2,11 @@
 
 A run of each kind is killed after more and more of the time that it takes. Afterwards no tag names a wrong or partial
 image, a layout is whole, at most one job was made that nobody was told of, and the same run once more succeeds. 200
-points with AUTOPACK_LONG_TESTS, a part of them without.
+points in the long form, a part of them in the others.
 """
 
 import hashlib
 import json
-import os
 import re
 import signal
 import time
@@ -19,8 +18,11 @@ from fault_proxy import FaultProxy
 from secret_watch import secret
 from vertex_server import VertexServer
 
-LONG = bool(os.environ.get('AUTOPACK_LONG_TESTS'))
-POINTS = {'build': 80, 'layout': 40, 'submit': 80} if LONG else {'build': 12, 'layout': 8, 'submit': 12}
+POINTS = {
+    'daily': {'build': 5, 'layout': 3, 'submit': 5},
+    'nightly': {'build': 12, 'layout': 8, 'submit': 12},
+    'long': {'build': 80, 'layout': 40, 'submit': 80},
+}[testbed.FORM]
 JOB = re.compile(r'projects/\S+/customJobs/\d+')
 
 

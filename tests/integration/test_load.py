@@ -1,6 +1,6 @@
 """Many runs, in a row and at once, over servers that fail now and then: all succeed, and what they made is right.
 
-200 pushes and 200 submissions with AUTOPACK_LONG_TESTS, a part of them without.
+200 pushes and 200 submissions in the long form, a part of them in the others.
 """
 
 import concurrent.futures
@@ -17,8 +17,7 @@ from secret_watch import secret
 from test_kill_sweep import require_whole_layout
 from vertex_server import VertexServer
 
-LONG = bool(os.environ.get('AUTOPACK_LONG_TESTS'))
-PUSHES, SUBMISSIONS, ROUNDS = (200, 200, 5) if LONG else (25, 25, 1)
+PUSHES, SUBMISSIONS, ROUNDS = {'daily': (12, 12, 1), 'nightly': (25, 25, 1), 'long': (200, 200, 5)}[testbed.FORM]
 AT_ONCE = 20
 # What a service does on a bad day, and what a network does.
 USUAL = ('refused', 'reset before the body', 'reset within the body', 'reset after the body', 'reset within the answer',

@@ -1,6 +1,6 @@
 """The Debian package of autopack, in an image that autopack builds on a system with its dependencies and nothing else.
 
-With AUTOPACK_LONG_TESTS also the one for Debian 13, which is built there from the sources.
+The long form also builds the one for Debian 13, there, from the sources.
 """
 
 import os
@@ -11,7 +11,7 @@ import unittest
 import testbed
 from testbed import autopack
 
-LONG = bool(os.environ.get('AUTOPACK_LONG_TESTS'))
+LONG = testbed.FORM == 'long'
 
 
 def output(*command, **variables):

@@ -4,14 +4,13 @@ The image of `--source=index` must have the key of one of a clean checkout. What
 words, and never made into another image.
 """
 
-import os
 import random
 import unittest
 
 import testbed
 from testbed import autopack, run
 
-LONG = bool(os.environ.get('AUTOPACK_LONG_TESTS'))
+LONG = testbed.FORM == 'long'
 ROUNDS = 600 if LONG else 30
 PATHS = ('a.txt', 'b.TXT', 'c d.txt', 'e', 'sub/a.txt', 'sub/deep/f.sh', 'sub/[x].txt', '#g', '!h', 'caf\u00e9.txt', 'sub/i.bin')
 # Line ends of every kind, with bytes that tell a binary file, and marks that `ident` fills in.

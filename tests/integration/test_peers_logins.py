@@ -203,4 +203,5 @@ class Logins(unittest.TestCase):
         self.compare(DOCKER, '.docker/config.json', ('docker', 'skopeo'))
 
     def test_of_podmans_file_are_found_as_podman_finds_them(self):
+        testbed.hold_podman(self.addCleanup)
         self.compare(PODMAN, 'run/containers/auth.json', ('skopeo', 'podman'))

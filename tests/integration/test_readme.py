@@ -82,7 +82,8 @@ def anchors(page):
 
 class Links(unittest.TestCase):
     def test_lead_somewhere(self):
-        pages = [*PAGES, testbed.ROOT / 'CONTRIBUTING.md']
+        developers = ('CONTRIBUTING.md', 'CHANGELOG.md', 'src/README.md', 'tests/README.md', '.github/SECURITY.md')
+        pages = [*PAGES, *(testbed.ROOT / page for page in developers)]
         links = [(page, link) for page in pages for link in re.findall(r'\]\(([^)]+)\)', page.read_text())]
         self.assertGreater(len(links), 20)
         for page, link in links:

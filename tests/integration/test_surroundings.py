@@ -9,7 +9,7 @@ import unittest
 import testbed
 from testbed import autopack, run
 
-LONG = bool(os.environ.get('AUTOPACK_LONG_TESTS'))
+LONG = testbed.FORM == 'long'
 
 
 class Surroundings(unittest.TestCase):

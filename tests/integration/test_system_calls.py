@@ -1,7 +1,7 @@
 """System calls that fail, at every place where autopack makes them: it succeeds, or says what failed, and never half.
 
-The short form takes a few places of each kind; with AUTOPACK_LONG_TESTS every one up to the number that an
-undisturbed run makes.
+Most forms take a few places of each kind; the long one every place up to the number of calls that an undisturbed run
+makes.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Checks that each test and each file that CONTRIBUTING.md names is there, fuzz targets among them.
+"""Checks that each test and each file that the pages for developers name exists, fuzz targets among them.
 
     check_threat_model.py ROOT
 """
@@ -7,13 +7,14 @@ import pathlib
 import re
 import sys
 
+PAGES = ('CONTRIBUTING.md', 'src/README.md', 'tests/README.md', '.github/SECURITY.md')
 BOUNDARIES = re.compile(r'^### Boundaries\n(.*?)^### ', re.MULTILINE | re.DOTALL)
 
 
 def missing(root):
     targets = {name for path in (root / 'tests/fuzz').glob('*_targets.cpp')
                for name in re.findall(r'\{"(\w+)", ', path.read_text())}
-    rows = [line.split('|') for line in BOUNDARIES.search((root / 'CONTRIBUTING.md').read_text())[1].splitlines()
+    rows = [line.split('|') for line in BOUNDARIES.search((root / '.github/SECURITY.md').read_text())[1].splitlines()
             if line.startswith('| ')][1:]
     for row in rows:
         named = re.findall(r'`([^`]+)`', row[-2])
@@ -23,7 +24,7 @@ def missing(root):
             is_file = name.endswith(('.cpp', '.py'))
             if not (any((root / 'tests').rglob(name)) if is_file else name in targets):
                 yield f'{row[1].strip()}: there is no `{name}`'
-    text = (root / 'CONTRIBUTING.md').read_text()
+    text = '\n'.join((root / page).read_text() for page in PAGES)
     for name in sorted(set(re.findall(r'`((?:src|tests|examples|templates)/[\w./-]+)', text))):
         if '...' not in name and 'TARGET' not in name and not (root / name).exists():
             yield f'there is no `{name}`'

@@ -3,7 +3,7 @@
     layering.py ROOT
 
 Prints one line per finding; exit status 1 when there is any. What the table allows and no file needs is one, too, and
-so are a circle, and a row of CONTRIBUTING.md that says otherwise.
+so are a circle, and a row of src/README.md that says otherwise.
 """
 
 import graphlib
@@ -133,10 +133,10 @@ def findings(root):
     for folder, others in allowed.items():
         for other in sorted(others - needed[folder]):
             yield f'layering.py: {folder} may include {other}, and no file does'
-    told = {folder: set(others.split()) for folder, others in ROW.findall((root / 'CONTRIBUTING.md').read_text())}
+    told = {folder: set(others.split()) for folder, others in ROW.findall((root / 'src/README.md').read_text())}
     for folder, others in allowed.items():
         if folder != '.' and told.get(folder) != others:
-            yield f'CONTRIBUTING.md: the row of `{folder}/` says otherwise than layering.py'
+            yield f'src/README.md: the row of `{folder}/` says otherwise than layering.py'
     try:
         graphlib.TopologicalSorter(allowed).prepare()
     except graphlib.CycleError as error:

@@ -46,7 +46,7 @@ def run_suite(build, suite, label):
     log = build / 'meson-logs' / 'testlog.json'
     log.unlink(missing_ok=True)
     # Times are meant for two idle cores; a slow machine that does other things beside is no failure.
-    times = '20' if os.environ.get('AUTOPACK_LONG_TESTS') else '4'
+    times = '20' if os.environ.get('AUTOPACK_TESTS') == 'long' else '4'
     command = ['meson', 'test', '-C', str(build), '--no-rebuild', '--timeout-multiplier', times, '--suite', suite]
     outcome = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                              stderr=subprocess.STDOUT, check=False)

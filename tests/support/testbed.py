@@ -5,6 +5,7 @@ Everything is on loopback. What a test starts is ended by its process id when th
 
 import atexit
 import contextlib
+import fcntl
 import functools
 import hashlib
 import itertools
@@ -30,6 +31,9 @@ EXECUTOR = 'autopack-tests/python:1'
 DEBIAN_WHEELS = pathlib.Path('/usr/share/python-wheels')
 # Debian's own Python has its build module; another one on PATH may not.
 SYSTEM_PYTHON = '/usr/bin/python3'
+
+# How much of what can be swept is: `daily` takes a sample, `nightly` more of it, `long` everything.
+FORM = os.environ.get('AUTOPACK_TESTS', 'daily')
 
 binary = None
 # The integration tests raise it, for what autopack says with -vv is searched for secrets.
@@ -207,6 +211,14 @@ def wait_until(condition, seconds=20, what='condition'):
             return value
         time.sleep(0.05)
     raise AssertionError(f'{what} did not come true in {seconds} s')
+
+
+def hold_podman(add_cleanup):
+    """Lets one test at a time use podman, until its cleanup: all storages share the machine's locks,
+    and `podman system reset` removes them."""
+    lock = open(pathlib.Path(tempfile.gettempdir()) / 'autopack-tests-podman.lock', 'wb')
+    add_cleanup(lock.close)
+    fcntl.flock(lock, fcntl.LOCK_EX)
 
 
 def listens(port):
