@@ -113,7 +113,8 @@ std::optional<Entry> find_program(const Findings& findings,
   }
   Entry entry{EntryKind::program, name, {}, {name}, {}};
   const auto scripts = console_scripts(findings);
-  if (const auto script = scripts.find(name); script != scripts.end() && project.package) {
+  if (const auto script = scripts.find(name);
+      script != scripts.end() && project.package && project.package->installs) {
     for (const auto& root : {project.package->import_root, std::string{}}) {
       if (!entry.file) {
         entry.file = function_file(findings, root, script->second);

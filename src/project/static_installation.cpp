@@ -90,7 +90,7 @@ std::optional<std::string> read_all(const Package& package,
 }  // namespace
 
 StaticInstallation static_installation(const source::Tree& tree, const Project& project) {
-  if (!project.package || !project.package->installs) {
+  if (!project.package || (!project.package->installs && project.package->members.empty())) {
     return {.reason = "there is no package to install"};
   }
   const auto& package = *project.package;

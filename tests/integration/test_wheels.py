@@ -85,6 +85,20 @@ class Wheels(unittest.TestCase):
         (self.folder / 'requirements.txt').write_text('counted>=1\n')
         self.assertIn('by the docker engine: not a complete set of pins: requirements.txt:1', told())
 
+    def test_constraints_of_pips_settings_and_options_of_an_environment_file_hold(self):
+        (self.folder / 'requirements.txt').unlink()
+        (self.folder / 'environment.yml').write_text(
+            f'dependencies:\n  - pip:\n    - -i {self.index.url}\n    - -r more.txt\n    - counted\n')
+        (self.folder / 'more.txt').write_text('names_left\n')
+        limits = testbed.new_folder('limits') / 'c.txt'
+        limits.write_text('counted<1.1\n')
+        env = testbed.environment(PIP_CONSTRAINT=str(limits), XDG_CACHE_HOME=str(self.cache))
+        first = self.build(env=env).json()
+        self.assertEqual(json.loads(self.run_image(first['uri'])), ['1.0', 'left', 'right', ['counted==1.0']])
+        limits.write_text('counted<2\n')
+        second = self.build(env=env).json()
+        self.assertEqual(json.loads(self.run_image(second['uri']))[0], '1.1')
+
     def test_are_the_files_that_pip_writes(self):
         ours = self.build().json()['uri']
         pips = self.build('--engine=docker', name=self.name + '-pip').json()['uri']
