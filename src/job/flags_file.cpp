@@ -98,6 +98,12 @@ std::vector<std::string> parse_flags_file(std::string_view text, const std::stri
     throw Error(ErrorKind::usage, fmt::format("`--flags-file` `{}` line {} is no YAML: {}",
                                               printable(file), error.mark.line + 1, error.msg));
   }
+  if (const auto repeated = repeated_key(root)) {
+    throw Error(ErrorKind::usage,
+                fmt::format("`--flags-file` `{}` line {}: `{}` is given twice, first on line {}",
+                            printable(file), repeated->second_line, printable(repeated->key),
+                            repeated->first_line));
+  }
   std::vector<std::string> flags;
   if (root.IsSequence()) {
     for (const auto& object : root) {

@@ -22,25 +22,32 @@ constexpr std::string_view environment_key{"build-env"};
   throw Error(ErrorKind::usage, fmt::format("`{}` line {}: {}", printable(file), line, what));
 }
 
-/// Scalars but true, false and nothing stay the text that was written: `3.10` is no number.
-nlohmann::json to_json(const YAML::Node& node) {
+enum class Depth { setting, below };
+
+/// `node` with each scalar as the text in the file: `3.10` is not a number, and the argument `True`
+/// is not `true`. Only a setting itself may be true or false.
+nlohmann::json to_json(const YAML::Node& node, Depth depth) {
   if (node.IsSequence()) {
     auto list = nlohmann::json::array();
     for (const auto& element : node) {
-      list.push_back(to_json(element));
+      list.push_back(to_json(element, Depth::below));
     }
     return list;
   }
   if (node.IsMap()) {
     auto object = nlohmann::json::object();
     for (const auto& pair : node) {
-      object[pair.first.Scalar()] = to_json(pair.second);
+      object[pair.first.Scalar()] = to_json(pair.second, Depth::below);
     }
     return object;
   }
   switch (scalar_kind(node)) {
     case ScalarKind::null: return nullptr;
-    case ScalarKind::boolean: return to_lower(node.Scalar()) == "true";
+    case ScalarKind::boolean:
+      if (depth == Depth::setting) {
+        return to_lower(node.Scalar()) == "true";
+      }
+      return node.Scalar();
     default: return node.Scalar();
   }
 }
@@ -127,8 +134,13 @@ std::vector<project::ToolSetting> read_settings_file(std::string_view text,
   if (!root.IsMap()) {
     refuse(file, root.Mark().line + 1, "settings stand as `flag: value`");
   }
+  if (const auto repeated = repeated_key(root)) {
+    refuse(file, repeated->second_line,
+           fmt::format("`{}` is given twice, first on line {}", printable(repeated->key),
+                       repeated->first_line));
+  }
   for (auto pair = root.begin(); pair != root.end(); ++pair) {
-    auto value = to_json(pair->second);
+    auto value = to_json(pair->second, Depth::setting);
     const bool is_document = pair->first.Scalar() == config_key && pair->second.IsMap();
     if (is_document) {
       auto next = pair;

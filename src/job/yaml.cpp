@@ -1,6 +1,7 @@
 #include "job/yaml.hpp"
 
 #include <cstddef>
+#include <map>
 
 namespace autopack::job {
 
@@ -53,6 +54,33 @@ YAML::Node load_yaml(const std::string& text) {
   YAML::Node node = YAML::Load(text);
   Bounds{}.check(node);
   return node;
+}
+
+std::optional<RepeatedKey> repeated_key(const YAML::Node& node) {
+  if (node.IsSequence()) {
+    for (const auto& element : node) {
+      if (auto found = repeated_key(element)) {
+        return found;
+      }
+    }
+  }
+  if (!node.IsMap()) {
+    return std::nullopt;
+  }
+  std::map<std::string, int> lines;
+  for (const auto& pair : node) {
+    if (pair.first.IsScalar()) {
+      const int line = pair.first.Mark().line + 1;
+      const auto [known, is_new] = lines.emplace(pair.first.Scalar(), line);
+      if (!is_new) {
+        return RepeatedKey{pair.first.Scalar(), known->second, line};
+      }
+    }
+    if (auto found = repeated_key(pair.second)) {
+      return found;
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace autopack::job

@@ -8,7 +8,9 @@
 #include "project/launcher.hpp"
 #include "project/named_distributions.hpp"
 #include "project/python_names.hpp"
+#include "project/started.hpp"
 #include "project/system_needs.hpp"
+#include "project/system_programs.hpp"
 
 #include <fmt/format.h>
 
@@ -46,6 +48,7 @@ public:
     for (const auto& started : project_.started) {
       check_started(started);
     }
+    check_used();
     const bool runs_apt = !plan_.dependencies.apt_packages.empty();
     for (const auto& need : project::system_needs(plan_.working_directory(), project_, runs_apt)) {
       check_need(need);
@@ -195,6 +198,76 @@ private:
     return started.kind == project::EntryKind::module
                ? fmt::format("`python -m {}` is run here", printable(started.value))
                : fmt::format("`{}` is run here", printable(started.value));
+  }
+
+  /// Programs that shell scripts look for on PATH. What is not known is not reported.
+  void check_used() {
+    auto used = project::find_used_programs(plan_.working_directory(), project_);
+    std::erase_if(used, [&](const project::UsedProgram& one) {
+      const bool is_command =
+          plan_.entry.kind == project::EntryKind::program && plan_.entry.words.front() == one.name;
+      return (is_command && !project::is_interpreter(one.name)) || may_be_installed(one);
+    });
+    std::vector<std::string> names;
+    for (const auto& one : used) {
+      names.push_back("program:" + one.name);
+    }
+    const auto known = in_base_ && !names.empty() ? in_base_(names) : std::map<std::string, bool>{};
+    for (const auto& one : used) {
+      const auto there = known.find("program:" + one.name);
+      if (there != known.end() && !there->second) {
+        tell_missing(one);
+      }
+    }
+  }
+
+  /// Whether the installation may bring what `used` names.
+  bool may_be_installed(const project::UsedProgram& used) {
+    const auto& dependencies = plan_.dependencies;
+    if (project::is_in_packages(used.name, dependencies.apt_packages).value_or(true)) {
+      return true;
+    }
+    if (project::is_interpreter(used.name) || project::package_of_program(used.name)) {
+      return false;
+    }
+    if (is_of_the_package(used.name)) {
+      return true;
+    }
+    if (!dependencies.needs_pip()) {
+      return used.after_pip;
+    }
+    const auto distribution = project::distribution_of_program(used.name);
+    if (!distribution || used.after_pip || !named().certain ||
+        (dependencies.install && dependencies.resolves)) {
+      return true;
+    }
+    const auto& all = named().names;
+    return std::find(all.begin(), all.end(), *distribution) != all.end() ||
+           project::is_brought_by(*distribution, all);
+  }
+
+  void tell_missing(const project::UsedProgram& used) {
+    std::vector<std::string> hints;
+    if (project::is_interpreter(used.name)) {
+      if (plan_.python && *plan_.python != used.name) {
+        hints.push_back(fmt::format("`{}`, which the image has", *plan_.python));
+      }
+      if (used.name == "python" && plan_.base.apt) {
+        hints.emplace_back("--system-packages=python-is-python3");
+      }
+    } else if (const auto package = project::package_of_program(used.name);
+               package && plan_.base.apt) {
+      hints.push_back(fmt::format("--system-packages={}", *package));
+    } else if (const auto distribution = project::distribution_of_program(used.name)) {
+      hints.push_back(fmt::format("--requirements={}", *distribution));
+    }
+    const bool has_requirements =
+        plan_.dependencies.needs_pip() && project::distribution_of_program(used.name).has_value();
+    tell(Severity::warning,
+         fmt::format("`{}` is run here, and the executor image does not have it{}",
+                     printable(used.name),
+                     has_requirements ? ", nor does a requirement bring it" : ""),
+         used.origin, std::move(hints));
   }
 
   void check_need(const project::SystemNeed& need) {

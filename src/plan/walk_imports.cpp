@@ -14,6 +14,9 @@ std::vector<Start> starts_of(const Plan& plan, const project::Project& project) 
   }
   std::vector<Start> starts;
   for (const auto& started : project.started) {
+    if (started.kind == project::EntryKind::shell_script) {
+      continue;
+    }
     starts.push_back({.file = started.file.value_or(""),
                       .root = started.root,
                       .is_script = started.kind == project::EntryKind::python_script,

@@ -1,6 +1,7 @@
 #include "project/entry.hpp"
 
 #include "base/text.hpp"
+#include "base/url.hpp"
 #include "project/console_scripts.hpp"
 #include "project/known_distributions.hpp"
 #include "project/launcher.hpp"
@@ -8,6 +9,7 @@
 #include "project/named_distributions.hpp"
 #include "project/package_names.hpp"
 #include "project/python_names.hpp"
+#include "project/script_language.hpp"
 
 #include <fmt/format.h>
 
@@ -19,8 +21,13 @@ namespace autopack::project {
 
 namespace {
 
+using Strings = std::vector<std::string>;
+
 /// Of a directory with more, none is told: a long list answers nothing.
 constexpr std::size_t most_scripts_shown{5};
+
+/// A larger file is not read for its first line.
+constexpr std::uint64_t largest_script{500'000};
 
 /// The file that importing `module` runs below `root`; none when there is none.
 std::optional<std::string> function_file(const Findings& findings,
@@ -65,7 +72,7 @@ void report_missing_script(Findings& findings, const std::string& script) {
   const std::string as_module = replace_all(script, ".", "/");
   if (findings.is_file(as_module + ".py") || findings.is_file(as_module + "/__main__.py")) {
     findings.error(fmt::format("script `{}` does not exist; it names a module", printable(script)),
-                   "script", {option("--python-module", script)});
+                   "script", {option("--python-module", replace_all(script, "/", "."))});
     return;
   }
   auto scripts = scripts_of(findings);
@@ -86,6 +93,17 @@ void report_missing_script(Findings& findings, const std::string& script) {
   }
   findings.error(fmt::format("script `{}` does not exist", printable(script)), "script",
                  std::move(hints));
+}
+
+void report_url(Findings& findings, const std::string& script) {
+  const std::string name = base_name(script);
+  const bool is_in_storage = script.starts_with("gs://");
+  findings.error(
+      fmt::format("script `{}` is a URL, not a file of the project", printable(redact_url(script))),
+      "script",
+      {fmt::format("copy it here: `{} {}{} && autopack ... --script={}`",
+                   is_in_storage ? "gcloud storage cp" : "curl -fLO",
+                   shell_quote(redact_url(script)), is_in_storage ? " ." : "", shell_quote(name))});
 }
 
 void report_directory(Findings& findings, const std::string& script) {
@@ -127,9 +145,23 @@ std::optional<Entry> find_program(const Findings& findings,
   return is_named ? std::optional{entry} : std::nullopt;
 }
 
+/// True for a file whose `#!` line names Python.
+bool is_for_python(const Findings& findings, const Entry& entry) {
+  const auto file = entry.file ? findings.tree().find(*entry.file) : std::nullopt;
+  if (!file || file->type != source::EntryType::file || file->size > largest_script) {
+    return false;
+  }
+  const auto language = language_of(*entry.file, findings.tree().read(*entry.file));
+  return language.kind == ScriptLanguage::Kind::python && language.program;
+}
+
 Entry find_script(Findings& findings, const Request& request, const Project& project) {
   Entry entry;
   const std::string& script = request.script.value();
+  if (script.find("://") != std::string::npos) {
+    report_url(findings, script);
+    return entry;
+  }
   const auto path = path_in_tree(request, script);
   if (!path) {
     findings.error(fmt::format("script `{}` leads out of the working directory", printable(script)),
@@ -161,29 +193,52 @@ Entry find_script(Findings& findings, const Request& request, const Project& pro
                    {fmt::format("`jupyter nbconvert --to script {}` makes a program of it",
                                 shell_quote(script))});
   }
-  entry.kind = script.ends_with(".py") ? EntryKind::python_script : EntryKind::shell_script;
+  entry.kind = script.ends_with(".py") || is_for_python(findings, entry) ? EntryKind::python_script
+                                                                         : EntryKind::shell_script;
   return entry;
 }
 
-/// False, with an error found, when `module` is no dotted name.
-bool check_module_name(Findings& findings, const std::string& module) {
+/// `trainer.task` of `./trainer.task`, `trainer/task` and `trainer.task:main`, if it exists;
+/// nothing for what is no name of a module in another way.
+std::optional<std::string> module_meant(const Findings& findings,
+                                        const std::string& text,
+                                        const std::string& root) {
+  const auto path = source::normalise(text.substr(0, text.find(':')));
+  if (!path || path->empty() || path->find("..") != std::string::npos) {
+    return std::nullopt;
+  }
+  const auto module = module_of_script(*path);
+  const bool exists =
+      module_file(findings, "", module) || (!root.empty() && module_file(findings, root, module));
+  return exists ? std::optional{module} : std::nullopt;
+}
+
+/// False, with an error found, if `module` is no dotted name. As for runpy, its parts need not be
+/// identifiers where there is such a file.
+bool check_module_name(Findings& findings, const std::string& module, const std::string& root) {
   const bool exists = findings.is_file(source::normalise(module).value_or(""));
+  const auto meant = module_meant(findings, module, root);
+  const auto hints = meant ? std::vector{option("--python-module", *meant)} : Strings{};
   if (exists || module.find('/') != std::string::npos) {
     findings.error(fmt::format("module `{}` is a path, not a dotted name", printable(module)),
-                   "python-module",
-                   exists ? std::vector{option("--script", module)}
-                          : std::vector{option("--python-module", module_of_script(module))});
+                   "python-module", exists ? Strings{option("--script", module)} : hints);
     return false;
   }
   const auto parts = split(module, '.');
   const auto bad = std::find_if_not(parts.begin(), parts.end(), is_identifier);
-  if (bad != parts.end()) {
-    findings.error(fmt::format("module `{}` is no dotted name: `{}` is no identifier",
-                               printable(module), printable(*bad)),
-                   "python-module");
-    return false;
+  const bool is_empty = std::find(parts.begin(), parts.end(), "") != parts.end();
+  if (bad == parts.end() || (!is_empty && meant == module)) {
+    return true;
   }
-  return true;
+  const auto colon = module.find(':');
+  findings.error(
+      colon == std::string::npos
+          ? fmt::format("module `{}` is no dotted name: `{}` is no identifier", printable(module),
+                        printable(*bad))
+          : fmt::format("module `{}` is no dotted name: `python -m` runs a module, not its `{}`",
+                        printable(module), printable(module.substr(colon + 1))),
+      "python-module", hints);
+  return false;
 }
 
 void report_missing_module(Findings& findings, const std::string& module, const std::string& root) {
@@ -228,7 +283,7 @@ Entry find_module(Findings& findings, const Request& request, const Project& pro
   const std::string import_root = project.package ? project.package->import_root : std::string{};
   const std::string& module = request.module.value();
   Entry entry{EntryKind::module, module, {}, {}, {}};
-  if (!check_module_name(findings, module)) {
+  if (!check_module_name(findings, module, import_root)) {
     return entry;
   }
   entry.file = module_file(findings, "", module);

@@ -44,9 +44,19 @@ NeededFiles::NeededFiles(Findings& findings, const Project& project, RememberedP
   }
   roots_.insert(roots_.end(), project.python_path.begin(), project.python_path.end());
   for (const Started& started : project.started) {
-    roots_.push_back(started.root);
+    if (started.kind != EntryKind::shell_script) {
+      roots_.push_back(started.root);
+    }
   }
   sort_unique(roots_);
+  if (project.entry.kind == EntryKind::python_script) {
+    python_starts_.insert(project.entry.file.value_or(""));
+  }
+  for (const Started& started : project.started) {
+    if (started.kind == EntryKind::python_script) {
+      python_starts_.insert(started.file.value_or(""));
+    }
+  }
 }
 
 void NeededFiles::follow(const Project& project) {
@@ -134,7 +144,7 @@ void NeededFiles::read(const std::string& path) {
   if (!place.is_file() || place.entry.size > largest_code) {
     return;
   }
-  if (!path.ends_with(".py")) {
+  if (!path.ends_with(".py") && !python_starts_.contains(path)) {
     read_words(path, findings_->tree().read(place.entry.path));
     return;
   }

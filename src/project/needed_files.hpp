@@ -80,7 +80,8 @@ private:
   Findings* findings_;
   RememberedPython* remembered_;
   source::Selection ignore_;
-  std::vector<std::string> roots_;  ///< where imports are looked for
+  std::vector<std::string> roots_;       ///< where imports are looked for
+  std::set<std::string> python_starts_;  ///< programs for Python, whatever their names
   std::deque<std::string> waiting_;
   std::set<std::string> seen_;
   std::map<std::string, PythonFile> python_files_;

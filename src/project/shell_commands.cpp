@@ -1,10 +1,12 @@
 #include "project/shell_commands.hpp"
 
 #include "base/text.hpp"
+#include "project/shell_reach.hpp"
 #include "project/shell_variables.hpp"
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace autopack::project {
 
@@ -21,10 +23,26 @@ ShellWord known_word(const std::string& word) {
   return word.find(unknown_part) == std::string::npos ? ShellWord{word} : std::nullopt;
 }
 
-bool is_keyword(const std::string& word) {
-  static constexpr std::array<std::string_view, 12> words{
-      "if", "then", "else", "elif", "fi", "do", "done", "while", "until", "!", "{", "}"};
+template <std::size_t count>
+bool is_one_of(std::string_view word, const std::array<std::string_view, count>& words) {
   return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+bool is_keyword(std::string_view word) {
+  static constexpr std::array<std::string_view, 13> words{
+      "if", "then", "else", "elif", "fi", "do", "done", "while", "until", "!", "{", "}", "esac"};
+  return is_one_of(word, words);
+}
+
+/// `X` of `X`, `X+` and `X[0]`, the left side of an assignment; nothing for another text.
+std::optional<std::string> assigned_name(std::string_view left) {
+  if (left.ends_with('+')) {
+    left.remove_suffix(1);
+  }
+  if (left.ends_with(']')) {
+    left = left.substr(0, left.find('['));
+  }
+  return is_variable_name(left) ? std::optional{std::string{left}} : std::nullopt;
 }
 
 class ShellReader {
@@ -38,10 +56,22 @@ public:
     }
     end_word();
     end_command();
+    settle_functions(commands_);
     return std::move(commands_);
   }
 
 private:
+  /// What a keyword or a parenthesis begins and another one ends.
+  struct Block {
+    enum class Kind { branch, cases, loop, group };
+
+    Kind kind{Kind::group};
+    bool optional{false};
+    std::string function{};  ///< whose body it is
+    std::size_t list_start{0};
+    bool list_optional{false};
+  };
+
   char here() const { return at_ < text_.size() ? text_[at_] : '\0'; }
 
   char next() const { return at_ + 1 < text_.size() ? text_[at_ + 1] : '\0'; }
@@ -50,14 +80,21 @@ private:
     const char c = here();
     if (c == '\\') {
       escape();
+    } else if (c == '(' && in_word_ && word_.ends_with('=')) {
+      skip_array();
+    } else if (in_test_ && std::string_view{"&|()<>;"}.find(c) != std::string_view::npos) {
+      end_word();
+      ++at_;
     } else if (c == '\n') {
       end_word();
       end_command();
+      end_list();
       ++at_;
       ++line_;
       skip_documents();
     } else if (c == ' ' || c == '\t' || c == '\r') {
       end_word();
+      command_.windows_line_end = command_.windows_line_end || (c == '\r' && next() == '\n');
       ++at_;
     } else if (c == '#' && !in_word_) {
       at_ = std::min(text_.find('\n', at_), text_.size());
@@ -71,12 +108,22 @@ private:
   }
 
   void escape() {
-    if (next() == '\n') {
+    if (text_.substr(at_, 3) == "\\\r\n") {
+      command_.windows_line_end = true;
+      ++line_;
+      ++at_;
+    } else if (next() == '\n') {
       ++line_;
     } else if (next() != '\0') {
       add(next());
     }
     at_ += 2;
+  }
+
+  /// `X=(a b)`: its words are no command.
+  void skip_array() {
+    lose();
+    skip_to(std::min(closing('(', ')', at_) + 1, text_.size()));
   }
 
   void separator(char c) {
@@ -87,9 +134,93 @@ private:
       return;
     }
     end_word();
+    if (reads_pattern_) {
+      reads_pattern_ = c != ')';
+      ++at_;
+      return;
+    }
+    if (c == '(' || c == ')') {
+      parenthesis(c);
+      return;
+    }
     end_command();
-    depth_ += c == '(' ? 1 : c == ')' && depth_ > 0 ? -1 : 0;
-    ++at_;
+    const bool is_double = next() == c;
+    at_ += is_double ? 2 : 1;
+    if (c == '&' && is_double) {
+      list_optional_ = list_optional_ || commands_.empty() || !surely_succeeds(commands_.back());
+    } else if (c == '|' && is_double) {
+      for (auto at = list_start_; at < commands_.size() && !gives_up(); ++at) {
+        commands_[at].optional = true;
+      }
+      list_optional_ = true;
+    } else if (c != '|') {
+      end_list();
+      const bool ends_case = c == ';' && (is_double || here() == '&');
+      reads_pattern_ = ends_case && !blocks_.empty() && blocks_.back().kind == Block::Kind::cases;
+    }
+  }
+
+  /// Whether what comes next only ends the script: `|| exit 1`, `|| { echo failed; exit 1; }`.
+  bool gives_up() const {
+    auto rest = trim(text_.substr(at_, text_.find('\n', at_) - at_));
+    if (rest.starts_with('{')) {
+      return rest.find("exit") != std::string_view::npos;
+    }
+    return rest.starts_with("exit") || rest.starts_with("return");
+  }
+
+  void parenthesis(char c) {
+    const auto after = std::min(text_.find_first_not_of(" \t", at_ + 1), text_.size());
+    const bool is_empty = after < text_.size() && text_[after] == ')';
+    if (c == '(' && is_empty && !function_.empty() && command_.words.empty()) {
+      at_ = after + 1;  // `function name()`
+    } else if (c == '(' && is_empty && command_.words.size() == 1 && command_.words.front()) {
+      define(*command_.words.front());
+      at_ = after + 1;
+    } else if (c == '(' && (next() == '(' || !function_.empty())) {
+      // Arithmetic, and the rare function whose body is a subshell.
+      note_line();
+      command_.words.emplace_back();
+      skip_to(std::min(closing('(', ')', at_) + 1, text_.size()));
+      function_.clear();
+    } else {
+      end_command();
+      if (c == '(') {
+        begin_block({.kind = Block::Kind::group});
+        ++depth_;
+      } else if (depth_ > 0) {
+        end_block(Block::Kind::group);
+        --depth_;
+      }
+      ++at_;
+    }
+  }
+
+  void define(std::string name) {
+    note_line();
+    commands_.push_back({.words = {name}, .line = command_.line, .defines = true});
+    command_ = {};
+    function_ = std::move(name);
+  }
+
+  void begin_block(Block block) {
+    block.list_start = list_start_;
+    block.list_optional = list_optional_;
+    blocks_.push_back(std::move(block));
+    end_list();
+  }
+
+  void end_block(Block::Kind kind) {
+    if (!blocks_.empty() && blocks_.back().kind == kind) {
+      list_start_ = blocks_.back().list_start;
+      list_optional_ = blocks_.back().list_optional;
+      blocks_.pop_back();
+    }
+  }
+
+  void end_list() {
+    list_start_ = commands_.size();
+    list_optional_ = false;
   }
 
   /// Leaves out the redirection and its target.
@@ -128,6 +259,18 @@ private:
   void read_single_quotes() {
     const auto end = std::min(text_.find('\'', at_ + 1), text_.size());
     add(text_.substr(at_ + 1, end - at_ - 1));
+    skip_to(std::min(end + 1, text_.size()));
+  }
+
+  /// `$'it\'s'`
+  void read_escaped_quotes() {
+    auto end = at_ + 2;
+    while (end < text_.size() && text_[end] != '\'') {
+      end += text_[end] == '\\' ? 2U : 1U;
+    }
+    end = std::min(end, text_.size());
+    is_quoted_ = true;
+    add(text_.substr(at_ + 2, end - at_ - 2));
     skip_to(std::min(end + 1, text_.size()));
   }
 
@@ -182,6 +325,14 @@ private:
     while (end < text_.size() && is_variable_character(text_[end])) {
       ++end;
     }
+    if (!quoted && next() == '\'') {
+      read_escaped_quotes();
+      return;
+    }
+    if (!quoted && next() == '"') {
+      ++at_;
+      return;
+    }
     if (end == at_ + 1) {
       // `$?`, `$#`, or a dollar that stands for itself.
       quoted ? add('$') : lose();
@@ -234,28 +385,52 @@ private:
     if (in_word_ && skips_word_) {
       if (reads_delimiter_) {
         documents_.push_back(word_);
+      } else if (known_word(word_)) {
+        command_.files.push_back(word_);
       }
       skips_word_ = reads_delimiter_ = false;
     } else if (in_word_ && !vanishes) {
       take_word();
+    } else if (in_word_ && command_.words.empty() && !reads_pattern_) {
+      // `"$@"` as the program
+      note_line();
+      command_.words.emplace_back();
     }
     in_word_ = disappears_ = is_quoted_ = false;
     word_.clear();
   }
 
   void take_word() {
-    if (command_.words.empty()) {
-      const auto equals = word_.find('=');
-      if (equals != std::string::npos && is_variable_name(word_.substr(0, equals))) {
-        command_.assignments[word_.substr(0, equals)] = word_.substr(equals + 1);
-        note_line();
-        return;
+    if (reads_pattern_) {
+      if (word_ == "esac") {
+        reads_pattern_ = false;
+        end_block(Block::Kind::cases);
       }
-      if (is_keyword(word_)) {
+      return;
+    }
+    if (defines_next_) {
+      defines_next_ = false;
+      define(word_);
+      return;
+    }
+    if (command_.words.empty() && begins_command()) {
+      return;
+    }
+    note_line();
+    if (command_.words.size() > 1 && command_.words.front() == "case" && word_ == "in") {
+      end_command();
+      reads_pattern_ = true;
+      return;
+    }
+    in_test_ = in_test_ && word_ != "]]";
+    if (declares_variables(command_)) {
+      const auto equals = std::min(word_.find('='), word_.size());
+      const auto name = assigned_name(std::string_view{word_}.substr(0, equals));
+      if (name && equals < word_.size()) {
+        command_.assignments[*name] = word_.substr(equals + 1);
         return;
       }
     }
-    note_line();
     if (is_quoted_ || word_.find_first_of(" \t\n") == std::string::npos) {
       command_.words.push_back(known_word(word_));
       return;
@@ -268,16 +443,88 @@ private:
     }
   }
 
+  /// Takes an assignment or a keyword before a command. False for the word of a command.
+  bool begins_command() {
+    const auto equals = word_.find('=');
+    const auto name = equals == std::string::npos
+                          ? std::nullopt
+                          : assigned_name(std::string_view{word_}.substr(0, equals));
+    if (name) {
+      const bool is_whole = word_.compare(0, equals, *name) == 0;
+      command_.assignments[*name] = is_whole ? word_.substr(equals + 1) : std::string{unknown_part};
+      note_line();
+      return true;
+    }
+    if (is_quoted_) {
+      return false;
+    }
+    if (word_ == "function") {
+      defines_next_ = true;
+      return true;
+    }
+    in_test_ = word_ == "[[";
+    if (word_ == "for" || word_ == "select") {
+      begin_block({.kind = Block::Kind::loop});
+    } else if (word_ == "case") {
+      begin_block({.kind = Block::Kind::cases, .optional = true});
+    }
+    if (!is_keyword(word_)) {
+      function_.clear();
+      return false;
+    }
+    take_keyword();
+    return true;
+  }
+
+  void take_keyword() {
+    if (word_ == "if") {
+      begin_block({.kind = Block::Kind::branch, .optional = true});
+    } else if (word_ == "fi") {
+      end_block(Block::Kind::branch);
+    } else if (word_ == "while" || word_ == "until") {
+      begin_block({.kind = Block::Kind::loop, .optional = true});
+    } else if (word_ == "done") {
+      end_block(Block::Kind::loop);
+    } else if (word_ == "{") {
+      begin_block({.kind = Block::Kind::group, .function = std::exchange(function_, {})});
+    } else if (word_ == "}") {
+      end_block(Block::Kind::group);
+    } else if (word_ == "esac") {
+      end_block(Block::Kind::cases);
+    } else if (word_ == "!") {
+      is_negated_ = true;
+    }
+  }
+
   void note_line() { command_.line = command_.line == 0 ? line_ : command_.line; }
 
   void end_command() {
-    skips_word_ = false;
+    skips_word_ = in_test_ = false;
     if (command_.line > 0) {
       variables_.settle(command_);
       command_.in_subshell = depth_ > 0;
+      place_command();
       commands_.push_back(std::move(command_));
     }
     command_ = {};
+    is_negated_ = false;
+  }
+
+  /// Says whether the command surely runs, and in which function.
+  void place_command() {
+    command_.optional = is_negated_ || list_optional_ || has_ended_;
+    auto block = blocks_.rbegin();
+    for (; block != blocks_.rend() && block->function.empty(); ++block) {
+      command_.optional = command_.optional || block->optional || block->list_optional;
+    }
+    if (block != blocks_.rend()) {
+      command_.function = block->function;
+    }
+    const auto& words = command_.words;
+    const bool ends = !words.empty() &&
+                      (words.front() == "exit" || (words.front() == "exec" && words.size() > 1));
+    has_ended_ = has_ended_ ||
+                 (ends && !command_.optional && !command_.in_subshell && command_.function.empty());
   }
 
   void skip_documents() {
@@ -304,6 +551,15 @@ private:
   bool disappears_{false};       ///< the word holds `"$@"`
   bool skips_word_{false};       ///< the next word is a redirection's
   bool reads_delimiter_{false};  ///< of a here-document
+  bool reads_pattern_{false};    ///< of `case`
+  bool in_test_{false};          ///< between `[[` and `]]`
+  bool defines_next_{false};     ///< the next word is a function's name
+  bool is_negated_{false};       ///< by `!`
+  bool has_ended_{false};        ///< by `exit` or `exec`
+  std::string function_;         ///< whose body comes next
+  std::vector<Block> blocks_;
+  std::size_t list_start_{0};  ///< the first command of the list that `&&` and `||` join
+  bool list_optional_{false};  ///< what comes next in it may not run
   std::vector<std::string> documents_;
   ShellCommand command_;
   ShellVariables variables_;

@@ -18,8 +18,15 @@ inline constexpr char unknown_part{'\x01'};
 struct ShellCommand {
   std::vector<ShellWord> words{};
   std::map<std::string, std::string> assignments{};
-  int line{0};              ///< 1-based, on which it begins
-  bool in_subshell{false};  ///< between `(` and `)`
+  std::vector<std::string> files{};  ///< of its redirections, as far as they are known
+  int line{0};                       ///< 1-based, on which it begins
+  bool in_subshell{false};           ///< between `(` and `)`
+  bool defines{false};               ///< a function; its name is the only word
+  /// It may not run, or its failure may be meant: in a branch, beside `||`, after a test and `&&`,
+  /// in a function that nothing surely calls.
+  bool optional{false};
+  std::string function{};        ///< whose body it is in; empty: none
+  bool windows_line_end{false};  ///< a carriage return ends it, which bash takes as part of it
 };
 
 /// Is `name` one that a shell takes for a variable's?

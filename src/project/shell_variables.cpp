@@ -21,15 +21,15 @@ std::string parent_steps(std::string_view command) {
   return steps;
 }
 
-bool declares(const ShellCommand& command) {
+}  // namespace
+
+bool declares_variables(const ShellCommand& command) {
   static constexpr std::array<std::string_view, 5> names{"export", "declare", "local", "readonly",
                                                          "typeset"};
   const auto& words = command.words;
   return !words.empty() && words.front() &&
          std::find(names.begin(), names.end(), *words.front()) != names.end();
 }
-
-}  // namespace
 
 std::string ShellVariables::value(const std::string& name) const {
   if (name == "PWD") {
@@ -78,13 +78,7 @@ std::string ShellVariables::substitute(std::string_view command) const {
 
 void ShellVariables::settle(ShellCommand& command) {
   auto& words = command.words;
-  if (declares(command)) {
-    for (const auto& word : words) {
-      const auto equals = word ? word->find('=') : std::string::npos;
-      if (equals != std::string::npos) {
-        command.assignments[word->substr(0, equals)] = word->substr(equals + 1);
-      }
-    }
+  if (declares_variables(command)) {
     words.clear();
   } else if (words.size() > 1 && words.front() == "for" && words[1]) {
     variables_[*words[1]] = unknown;

@@ -9,6 +9,9 @@
 
 namespace autopack::project {
 
+/// Whether the words of `command` after the first set variables: `export A=1`.
+bool declares_variables(const ShellCommand& command);
+
 /// The variables of a shell script while its commands are read in order. A text they give holds
 /// unknown_part for what only running the script would tell.
 class ShellVariables {
@@ -24,8 +27,7 @@ public:
   /// `$(command)`.
   std::string substitute(std::string_view command) const;
 
-  /// Takes over what `command` sets for those after it; the words of a declaration become its
-  /// assignments.
+  /// Takes over what `command` sets for those after it; drops the words of a declaration.
   void settle(ShellCommand& command);
 
 private:

@@ -3,7 +3,9 @@
 #include "base/text.hpp"
 #include "project/entry.hpp"
 #include "project/launcher.hpp"
+#include "project/script_language.hpp"
 #include "project/shell_commands.hpp"
+#include "project/shell_programs.hpp"
 
 #include <fmt/format.h>
 
@@ -52,9 +54,9 @@ bool starts_python(const Words& words, std::size_t at) {
 
 class StartedReader {
 public:
-  StartedReader(const Findings& findings, Project& project)
-      : findings_{findings}, project_{project} {}
+  StartedReader(Findings& findings, Project& project) : findings_{findings}, project_{project} {}
 
+  /// Reads the shell script `path`, which bash runs.
   void read_script(const std::string& path) {
     const Place place = findings_.follow(path);
     const bool is_new = seen_.size() < most_scripts && seen_.insert(path).second;
@@ -62,24 +64,68 @@ public:
         place.entry.size > largest_script) {
       return;
     }
-    const std::string file = std::exchange(file_, path);
-    read_text(findings_.tree().read(place.entry.path), parent_path(path));
-    file_ = file;
-  }
-
-  void read_text(std::string_view text, const std::string& directory) {
-    const auto outer = directory_;
-    for (const auto& command : read_shell(text, directory)) {
-      line_ = command.line;
-      read_command(command);
+    const std::string text = findings_.tree().read(place.entry.path);
+    if (!is_for_bash(place.entry.path, text)) {
+      return;
     }
-    directory_ = outer;
+    const std::string file = std::exchange(file_, path);
+    read_text(text, parent_path(path));
+    file_ = file;
   }
 
   void read_words(const Words& words) { read_command({.words = words, .line = 0}); }
 
+  std::vector<UsedProgram> take_programs() const { return programs_.take(); }
+
 private:
+  void read_text(std::string_view text, const std::string& directory) {
+    const auto outer = directory_;
+    const bool outer_doubt = is_doubtful_;
+    bool is_told = file_.empty();
+    for (const auto& command : read_shell(text, directory)) {
+      line_ = command.line;
+      if (command.windows_line_end && !is_told) {
+        is_told = true;
+        findings_.warn(
+            fmt::format("`{}` has Windows line ends, which bash takes as part of the commands",
+                        printable(file_)),
+            origin(), {fmt::format("sed -i 's/\\r$//' {}", shell_quote(file_))});
+      }
+      read_command(command);
+    }
+    directory_ = outer;
+    is_doubtful_ = outer_doubt;
+  }
+
+  /// False, with a warning, for a file of another language.
+  bool is_for_bash(const std::string& path, std::string_view text) {
+    const auto language = language_of(path, text);
+    if (language.kind == ScriptLanguage::Kind::shell) {
+      return true;
+    }
+    const bool is_entry = file_.empty() && project_.entry.file == path;
+    std::string what = "is a compiled program";
+    std::string hint = path.find('/') == std::string::npos ? "./" + path : path;
+    if (language.kind != ScriptLanguage::Kind::binary) {
+      const std::string program = language.program.value_or("python3");
+      what = fmt::format("is a program for `{}`", printable(program));
+      hint = fmt::format("{}{}{}", program, is_entry ? "," : " ", path);
+    }
+    hint = is_entry ? fmt::format("--command={}", shell_quote(hint))
+                    : fmt::format("`{}`", printable(hint));
+    findings_.warn(fmt::format("`{}` {}, and bash runs it", printable(path), what),
+                   is_entry ? "script" : origin(), {std::move(hint)});
+    return false;
+  }
+
   void read_command(const ShellCommand& command) {
+    is_certain_ = !command.optional && !is_doubtful_;
+    programs_.read(command, origin());
+    follow_command(command);
+    programs_.note_changes(command);
+  }
+
+  void follow_command(const ShellCommand& command) {
     if (const auto path = command.assignments.find("PYTHONPATH");
         path != command.assignments.end()) {
       add_python_path(path->second);
@@ -92,17 +138,127 @@ private:
       change_directory(command);
       return;
     }
-    for (std::size_t at = 0; at < command.words.size(); ++at) {
-      const std::string name = program_of(command.words[at]);
-      if (starts_python(command.words, at)) {
-        read_python(command.words, at);
+    if (command.defines) {
+      return;
+    }
+    const auto outer = directory_;
+    if (first == "env") {
+      change_directory_of_env(command.words);
+    }
+    run_words(command.words);
+    directory_ = outer;
+  }
+
+  void run_words(const Words& words) {
+    for (std::size_t at = 0; at < words.size(); ++at) {
+      const std::string name = program_of(words[at]);
+      if (starts_python(words, at)) {
+        read_python(words, at);
         return;
       }
       if (is_shell(name) || (at == 0 && name.ends_with(".sh"))) {
-        read_shell_words(command.words, name.ends_with(".sh") ? at : at + 1);
+        read_shell_words(words, name.ends_with(".sh") ? at : at + 1);
         return;
       }
       if (at == 0 && !is_wrapper(name)) {
+        run_file(words[at]);
+        return;
+      }
+    }
+  }
+
+  /// `./train.py`, which the system starts as its first line says.
+  void run_file(const ShellWord& word) {
+    const auto path = word && word->find('/') != std::string::npos ? inside(*word) : std::nullopt;
+    if (!path) {
+      return;
+    }
+    const Place place = findings_.follow(*path);
+    if (!place.is_file()) {
+      if (path->ends_with(".py")) {
+        miss(*path);
+      }
+      return;
+    }
+    if (findings_.is_ignored(place.entry.path) || place.entry.size > largest_script) {
+      return;
+    }
+    const std::string text = findings_.tree().read(place.entry.path);
+    const auto language = language_of(*path, text);
+    check_execution(*path, place.entry, language, text.starts_with("#!"));
+    if (language.by_env && language.program && is_certain_) {
+      programs_.use(*language.program, origin(), language.kind == ScriptLanguage::Kind::python);
+    }
+    if (language.kind == ScriptLanguage::Kind::python) {
+      add_script(*word);
+    } else if (language.kind == ScriptLanguage::Kind::shell) {
+      follow_script(*path);
+    }
+  }
+
+  void check_execution(const std::string& path,
+                       const source::Entry& entry,
+                       const ScriptLanguage& language,
+                       bool has_first_line) {
+    if (!is_certain_ || programs_.may_have_made(path)) {
+      return;
+    }
+    const bool is_python = language.kind == ScriptLanguage::Kind::python;
+    if (!entry.executable) {
+      findings_.warn(fmt::format("`{}` is run here, and is not executable", printable(path)),
+                     origin(), {fmt::format("chmod +x {}", shell_quote(path))});
+    } else if (language.windows_line_end) {
+      findings_.warn(fmt::format("the first line of `{}` has a Windows line end, so that its "
+                                 "interpreter is not found",
+                                 printable(path)),
+                     origin(), {fmt::format("sed -i 's/\\r$//' {}", shell_quote(path))});
+    } else if (is_python && !has_first_line) {
+      findings_.warn(fmt::format("`{}` has no `#!` line, so that the shell and not Python runs it",
+                                 printable(path)),
+                     origin(), {fmt::format("`python3 {}`", printable(path))});
+    }
+  }
+
+  void follow_script(const std::string& path) {
+    if (const Place place = findings_.follow(path); !place.is_file()) {
+      miss(path);
+      return;
+    }
+    if (is_certain_) {
+      add({.kind = EntryKind::shell_script,
+           .value = path,
+           .file = findings_.follow(path).entry.path,
+           .root = parent_path(path),
+           .origin = origin()});
+    }
+    const auto outer = directory_;
+    const int line = line_;
+    read_script(path);
+    line_ = line;
+    directory_ = outer;
+  }
+
+  /// Notes a file that is run and does not exist, unless a command before may have made it.
+  void miss(const std::string& path) {
+    if (is_certain_ && !path.empty() && !programs_.may_have_made(path)) {
+      add({.kind = EntryKind::shell_script, .value = path, .origin = origin()});
+    }
+  }
+
+  /// `env -C jobs python3 fit.py`
+  void change_directory_of_env(const Words& words) {
+    for (std::size_t at = 1; at < words.size() && words[at]; ++at) {
+      const std::string& word = *words[at];
+      const bool is_flag = word == "-C" || word == "--chdir";
+      if (is_flag && at + 1 < words.size() && words[at + 1]) {
+        directory_ = inside(*words[at + 1]);
+        return;
+      }
+      if (word.starts_with("--chdir=")) {
+        directory_ = inside(word.substr(std::string_view{"--chdir="}.size()));
+        return;
+      }
+      if (!word.starts_with('-') && word.find('=') == std::string::npos) {
         return;
       }
     }
@@ -123,6 +279,8 @@ private:
     const auto& words = command.words;
     directory_ =
         words.size() > 1 && words[1] && !command.in_subshell ? inside(*words[1]) : std::nullopt;
+    is_doubtful_ = is_doubtful_ || command.optional || !command.function.empty() ||
+                   !findings_.is_directory(directory_.value_or(""));
   }
 
   /// `path` of a command, from the directory it runs in, as one of the tree.
@@ -143,13 +301,18 @@ private:
         return;
       }
     }
-    if (at >= words.size() || !words[at]) {
+    const auto path = at < words.size() && words[at] ? inside(*words[at]) : std::nullopt;
+    if (path && findings_.is_file(*path)) {
+      follow_script(*path);
       return;
     }
-    if (const auto path = inside(*words[at])) {
-      const auto outer = directory_;
-      read_script(*path);
-      directory_ = outer;
+    const std::string first = program_of(words.front());
+    if (first == "source" || first == ".") {
+      programs_.lose_path();
+    }
+    // `source activate` looks on PATH first.
+    if (path && words[at]->find_first_of("./") != std::string::npos) {
+      miss(*path);
     }
   }
 
@@ -258,17 +421,18 @@ private:
     }
   }
 
-  const Findings& findings_;
+  Findings& findings_;
   Project& project_;
+  ShellPrograms programs_;
   std::optional<std::string> directory_{""};  ///< where commands run; none: not known
+  bool is_doubtful_{false};                   ///< the directory may be another one
+  bool is_certain_{true};                     ///< the command surely runs, in that directory
   std::string file_;
   int line_{0};
   std::set<std::string> seen_;
 };
 
-}  // namespace
-
-void read_started(const Findings& findings, Project& project) {
+std::vector<UsedProgram> follow_entry(Findings& findings, Project& project) {
   StartedReader reader{findings, project};
   const Entry& entry = project.entry;
   if (entry.kind == EntryKind::shell_script && entry.file) {
@@ -276,7 +440,23 @@ void read_started(const Findings& findings, Project& project) {
   } else if (entry.kind == EntryKind::program) {
     reader.read_words({entry.words.begin(), entry.words.end()});
   }
+  return reader.take_programs();
+}
+
+}  // namespace
+
+void read_started(Findings& findings, Project& project) {
+  follow_entry(findings, project);
   sort_unique(project.python_path);
+}
+
+std::vector<UsedProgram> find_used_programs(const source::Tree& tree, const Project& project) {
+  if (project.entry.kind != EntryKind::shell_script && project.entry.kind != EntryKind::program) {
+    return {};
+  }
+  Findings findings{tree, project.ignore};
+  Project scratch{.entry = project.entry};
+  return follow_entry(findings, scratch);
 }
 
 }  // namespace autopack::project

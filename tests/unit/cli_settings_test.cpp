@@ -66,6 +66,28 @@ TEST_CASE("flags win over variables, those over the project's file, that over th
   CHECK(cli.errors.find("--env from autopack.yaml:8") != std::string::npos);
 }
 
+TEST_CASE("words in a list stay as they are in the file") {
+  Submission cli;
+  cli.write(
+      "autopack.yaml",
+      std::string{whole} + "args: [--resume, True, on, 010, 1e-3, 1_000, 0x1F, 2024-01-01]\n");
+  const auto request = cli.dry_run();
+  CHECK(request["body"]["jobSpec"]["workerPoolSpecs"][0]["containerSpec"]["args"] ==
+        nlohmann::json::parse(
+            R"(["--resume", "True", "on", "010", "1e-3", "1_000", "0x1F", "2024-01-01"])"));
+}
+
+TEST_CASE("a setting that the file gives twice is refused") {
+  Submission cli;
+  cli.write("autopack.yaml", "region: us-east1\nenv:\n  A: 1\n  A: 2\n");
+  CHECK(cli.run({"submit", "--dry-run"}) == 2);
+  CHECK(cli.errors.find("`autopack.yaml` line 4: `A` is given twice, first on line 3") !=
+        std::string::npos);
+  cli.write("autopack.yaml", "region: us-east1\nproject: p\nregion: us-west1\n");
+  CHECK(cli.run({"submit", "--dry-run"}) == 2);
+  CHECK(cli.errors.find("line 3: `region` is given twice, first on line 1") != std::string::npos);
+}
+
 TEST_CASE("typed pools go over the file's, key by key") {
   Submission cli;
   cli.write("autopack.yaml", whole);

@@ -33,7 +33,7 @@ TEST_CASE("a flags file is a command line") {
 
 TEST_CASE("what is no flags file is told with its line") {
   for (const auto* text : {"region: x\n", "- x\n", "x\n", "--a: [[1]]\n", "--a: {b: {c: 1}}\n",
-                           "--a: [\n", "--: 1\n"}) {
+                           "--a: [\n", "--: 1\n", "--a: 1\n--a: 2\n"}) {
     CAPTURE(text);
     CHECK_THROWS_AS(parse_flags_file(text, "f"), Error);
   }

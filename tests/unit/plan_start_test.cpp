@@ -108,9 +108,11 @@ TEST_CASE("start: a module or a command from elsewhere") {
   CHECK(holds(start.advice(), "warning: whether the image will have module `dora`"));
   start.request = {.module = "http.server"};
   CHECK(start.advice(Strings{}).empty());
-  for (const auto& command : {Strings{"./top.sh"}, Strings{"bash", "top.sh"}, Strings{"/bin/x"}}) {
+  start.request = {.command = {"/bin/x"}};
+  CHECK(start.advice(Strings{}).empty());
+  for (const auto& command : {Strings{"./top.sh"}, Strings{"bash", "top.sh"}}) {
     start.request = {.command = command};
-    CHECK(start.advice(Strings{}).empty());
+    CHECK(start.advice(Strings{}) == "warning: `top.sh` is run here, which does not exist\n");
   }
   start.tree.file("top.sh", "python gone.py");
   start.request = {.command = {"./top.sh"}};
@@ -132,6 +134,55 @@ TEST_CASE("start: what a shell script starts must be in the image") {
   start.tree.file(".dockerignore", "top.py\n").file("a.sh", "python top.py && python no.py\n");
   CHECK(holds(start.advice(), "`top.py` is run here, which the rule `top.py` leaves out"));
   CHECK(holds(start.advice(), "`no.py` is run here, which does not exist"));
+}
+
+TEST_CASE("start: a program that a shell script looks for and nothing brings") {
+  Start start{.request = {.script = "a.sh"}};
+  start.tree.file("a.sh", "python top.py\nmake x\n");
+  CHECK(start.advice().empty());
+  CHECK(start.advice(Strings{"program:python", "program:make"}).empty());
+  CHECK(start.advice(Strings{"program:python"}) ==
+        "warning: `make` is run here, and the executor image does not have it "
+        "[--system-packages=make]\n");
+  CHECK(start.advice(Strings{"program:make"}) ==
+        "warning: `python` is run here, and the executor image does not have it "
+        "[`python3`, which the image has] [--system-packages=python-is-python3]\n");
+  start.options.system_packages = {"python-is-python3", "build-essential"};
+  CHECK(start.advice(Strings{}).empty());
+  start.options.system_packages = {"some-tools"};
+  CHECK(start.advice(Strings{}).empty());
+  start.options.system_packages = {};
+  start.request = {.command = {"python", "top.py"}};
+  CHECK(holds(start.advice(Strings{}), "`python` is run here, and the executor image does not"));
+  CHECK(start.advice(Strings{"program:python"}).empty());
+}
+
+TEST_CASE("start: a console script that a shell script looks for") {
+  Start start{.request = {.script = "a.sh"}};
+  start.tree.file("a.sh", "torchrun top.py\nfit x\nuv run top.py\n");
+  CHECK(start.advice(Strings{}) ==
+        "warning: `torchrun` is run here, and the executor image does not have it "
+        "[--requirements=torch]\n"
+        "warning: `fit` is run here, and the executor image does not have it\n"
+        "warning: `uv` is run here, and the executor image does not have it "
+        "[--requirements=uv]\n");
+  start.request.requirements = {"torch", "fit"};
+  CHECK(start.advice(Strings{}) ==
+        "warning: `uv` is run here, and the executor image does not have it, nor does a "
+        "requirement bring it [--requirements=uv]\n");
+  start.tree.file("a.sh", "pip install -r more.txt\nuv run top.py\n");
+  CHECK(start.advice(Strings{"program:pip"}).empty());
+}
+
+TEST_CASE("start: a script that a shell script runs must be in the image") {
+  Start start{.request = {.script = "a.sh"}};
+  start.tree.file("a.sh", ". ./env.sh\nbash steps/b.sh\n").file("steps/c.sh", "");
+  CHECK(start.advice() ==
+        "warning: `env.sh` is run here, which does not exist\n"
+        "warning: `steps/b.sh` is run here, which does not exist\n");
+  start.tree.file("env.sh", "").file("steps/b.sh", "").file(".dockerignore", "env.sh\n");
+  CHECK(holds(start.advice(), "`env.sh` is run here, which the rule `env.sh` leaves out"));
+  CHECK_FALSE(holds(start.advice(), "b.sh"));
 }
 
 TEST_CASE("start: the system's part of an installation") {

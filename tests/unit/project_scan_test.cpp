@@ -174,6 +174,13 @@ TEST_CASE("constraints of pip's settings are the project's") {
                        doctest::Contains("which do not exist"), Error);
 }
 
+TEST_CASE("scan: a module's name need not be an identifier, as for python -m") {
+  const MemoryTree tree{{"my-project/train.py", ""}, {"1st.py", ""}};
+  CHECK(entry_of(tree, module("my-project.train")) ==
+        "module my-project.train my-project/train.py");
+  CHECK(entry_of(tree, module("1st")) == "module 1st 1st.py");
+}
+
 TEST_CASE("an entry that cannot run is told with what was meant") {
   struct Case {
     Request request{};
@@ -197,6 +204,20 @@ TEST_CASE("an entry that cannot run is told with what was meant") {
       {script("trainer.task"),
        "script `trainer.task` does not exist; it names a module (script) [--python-module "
        "trainer.task]"},
+      {script("trainer/task"),
+       "script `trainer/task` does not exist; it names a module (script) [--python-module "
+       "trainer.task]"},
+      {script("gs://b/task.py"),
+       "script `gs://b/task.py` is a URL, not a file of the project (script) [copy it here: "
+       "`gcloud storage cp gs://b/task.py . && autopack ... --script=task.py`]"},
+      {module("./trainer.task"),
+       "module `./trainer.task` is a path, not a dotted name (python-module) [--python-module "
+       "trainer.task]"},
+      {module("./nothing/here"),
+       "module `./nothing/here` is a path, not a dotted name (python-module)"},
+      {module("trainer.task:main"),
+       "module `trainer.task:main` is no dotted name: `python -m` runs a module, not its `main` "
+       "(python-module) [--python-module trainer.task]"},
       {module("trainer/task.py"),
        "module `trainer/task.py` is a path, not a dotted name (python-module) [--script "
        "trainer/task.py]"},

@@ -59,6 +59,9 @@ Strings started_by(const std::string& script, std::map<std::string, std::string>
   files.emplace("pkg/task.py", "");
   Strings all;
   for (const auto& one : scan(MemoryTree{files}, {.script = "scripts/train.sh"}).started) {
+    if (one.kind == EntryKind::shell_script) {
+      continue;
+    }
     all.push_back(fmt::format(
         "{} {} -> {} in {}", one.origin, one.value,
         one.kind == EntryKind::installed_module ? "elsewhere" : one.file.value_or(""), one.root));
@@ -124,6 +127,14 @@ TEST_CASE("start: the Python programs of a shell script") {
             .python_path == Strings{"lib"});
   CHECK(scan(MemoryTree{{"a.sh", "export PYTHONPATH=lib:."}}, {.script = "a.sh"}).python_path ==
         Strings{"", "lib"});
+}
+
+TEST_CASE("start: env changes the directory of a command") {
+  const MemoryTree tree{{"jobs/fit.py", ""}, {"fit.py", ""}};
+  for (const auto& command : {Strings{"env", "-C", "jobs", "python3", "fit.py"},
+                              Strings{"env", "A=1", "--chdir=jobs", "python3", "fit.py"}}) {
+    CHECK(scan(tree, {.command = command}).started.front().file == "jobs/fit.py");
+  }
 }
 
 TEST_CASE("start: a command needs no entry, and what it starts is looked at") {

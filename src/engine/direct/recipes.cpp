@@ -119,6 +119,7 @@ Configure configure_program(const plan::Plan& plan, std::map<std::string, std::s
   return [&plan, labels = std::move(labels)](image::Configuration& configuration) {
     configuration.set_working_directory("/usr/app");
     configuration.set_environment("HOME", "/home");
+    configuration.set_environment("PYTHONUNBUFFERED", "1");
     if (!configuration.labels().contains(packaging::wheels_label)) {
       configuration.set_environment("PYTHONDONTWRITEBYTECODE", "1");
     }
