@@ -140,7 +140,7 @@ TEST_CASE("paths of the machine that conda built on are named as such") {
       "` is a path of the machine that conda built on (requirements.txt:1) [write "
       "`numpy==1.26.4`] [`pip list --format=freeze > requirements.txt` writes versions instead]";
   CHECK(requirement_findings("numpy @ file://" + path + "#sha256=00\n") == expected);
-  CHECK(requirement_findings("certifi @ file:///home/conda/feedstock_root/certifi_1/work/certifi\n")
+  CHECK(requirement_findings("certifi @ file:///build/feedstock_root/certifi_1/work/certifi\n")
             .find("[write `certifi`]") != std::string::npos);
   CHECK(
       findings(MemoryTree{{"run.sh", ""},
