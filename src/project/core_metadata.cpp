@@ -7,6 +7,7 @@
 #include "project/package_names.hpp"
 #include "project/project_fields.hpp"
 #include "project/requirement.hpp"
+#include "project/version_in_file.hpp"
 #include "python/marker.hpp"
 #include "python/specifier.hpp"
 #include "python/version.hpp"
@@ -61,8 +62,11 @@ std::string requires_dist(const std::string& text, const std::optional<std::stri
 
 class CoreMetadata {
 public:
-  CoreMetadata(const toml::table& project, LookingTree& tree, StaticInstallation& installation)
-      : project_{project}, tree_{tree}, installation_{installation} {}
+  CoreMetadata(const toml::table& project,
+               std::optional<std::string> version,
+               LookingTree& tree,
+               StaticInstallation& installation)
+      : project_{project}, version_{std::move(version)}, tree_{tree}, installation_{installation} {}
 
   void run() {
     refuse_unknown();
@@ -102,7 +106,10 @@ private:
       }
     }
     if (const auto* const dynamic = find("dynamic"); dynamic != nullptr) {
-      const auto fields = lines_of(*dynamic, "dynamic");
+      auto fields = lines_of(*dynamic, "dynamic");
+      if (version_) {
+        std::erase(fields, "version");
+      }
       if (!fields.empty()) {
         leave_to_build(fmt::format("`project.dynamic` leaves `{}` to it", join(fields, "`, `")));
       }
@@ -132,14 +139,15 @@ private:
   void read_name() {
     const auto* const name = find("name");
     const auto* const version = find("version");
-    if (name == nullptr || version == nullptr) {
+    if (name == nullptr || (version == nullptr && !version_)) {
       leave_to_build(fmt::format("`project.{}` is missing", name == nullptr ? "name" : "version"));
     }
     installation_.name = line_of(*name, "name");
     if (!is_alphanumeric(installation_.name, "-_.") || normalise_name(installation_.name).empty()) {
       leave_to_build("`project.name` is no name of a package");
     }
-    const auto parsed = python::Version::parse(line_of(*version, "version"));
+    const auto parsed =
+        python::Version::parse(version != nullptr ? line_of(*version, "version") : *version_);
     if (!parsed) {
       leave_to_build("`project.version` is no version");
     }
@@ -265,6 +273,7 @@ private:
   }
 
   const toml::table& project_;
+  std::optional<std::string> version_;  ///< that a file says; none where `[project]` says it
   LookingTree& tree_;
   StaticInstallation& installation_;
   std::string headers_{};
@@ -281,7 +290,8 @@ std::optional<std::string> read_core_metadata(const toml::table& document,
     return "pyproject.toml has no `[project]`";
   }
   try {
-    CoreMetadata{*project, tree, installation}.run();
+    auto version = project->contains("version") ? std::nullopt : version_in_file(document, tree);
+    CoreMetadata{*project, std::move(version), tree, installation}.run();
     return std::nullopt;
   } catch (const Error& error) {
     return error.message();

@@ -105,10 +105,10 @@ public:
     if (tree_.is_file("pdm_build.py")) {
       return "pdm_build.py runs";
     }
-    for (auto other :
-         {refuse("tool.pdm", pdm,
-                 {"build", "distribution", "dev-dependencies", "source", "scripts", "resolution"}),
-          refuse("tool.pdm.build", build, {"package-dir", "source-includes"})}) {
+    for (auto other : {refuse("tool.pdm", pdm,
+                              {"build", "distribution", "dev-dependencies", "source", "scripts",
+                               "resolution", "version"}),
+                       refuse("tool.pdm.build", build, {"package-dir", "source-includes"})}) {
       if (other) {
         return other;
       }

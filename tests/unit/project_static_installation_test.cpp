@@ -78,6 +78,30 @@ const std::string flit_module = "[tool.flit.module]\nname = \"my_lab\"\n";
 
 }  // namespace
 
+TEST_CASE("a version that a file says needs no build") {
+  const auto version = [](const std::string& tool, const std::string& settings,
+                          const std::string& text) {
+    const auto installation = installation_of(
+        {{"my_lab/__init__.py", text},
+         {"pyproject.toml", build_system(tool) +
+                                "[project]\nname = \"my_lab\"\ndynamic = [\"version\"]\n" +
+                                settings}});
+    CHECK((installation.reason.has_value() ||
+           installation.looked.read.contains("my_lab/__init__.py")));
+    return installation.reason.value_or(installation.version);
+  };
+  const std::string unknown = "`project.dynamic` leaves `version` to it";
+  const std::string pdm = "[tool.pdm.version]\nsource = \"file\"\npath = \"my_lab/__init__.py\"\n";
+  const std::string hatch = "[tool.hatch.version]\npath = \"my_lab/__init__.py\"\n";
+  CHECK(version("pdm-backend", pdm, "import x\n__version__ = '1.2'  # now\n") == "1.2");
+  CHECK(version("hatchling", hatch, "__version__=\"1.2rc1\"\n") == "1.2rc1");
+  CHECK(version("hatchling", hatch, "VERSION = '1.2'\n") == unknown);
+  CHECK(version("pdm-backend", pdm, "__version__ = get()\n") == unknown);
+  CHECK(version("pdm-backend", pdm, "__version__ = '1' + '2'\n") == unknown);
+  CHECK(version("hatchling", hatch + "pattern = \"x\"\n", "__version__ = '1.2'\n") == unknown);
+  CHECK(version("hatchling", "", "__version__ = '1.2'\n") == unknown);
+}
+
 TEST_CASE("where the modules of a package are found that needs no build") {
   const std::string wheel_packages = "[tool.hatch.build.targets.wheel]\npackages = ";
   check({
