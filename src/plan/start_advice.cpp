@@ -182,7 +182,7 @@ private:
     }
     if (!started.file) {
       tell(Severity::warning, fmt::format("{}, which does not exist", runs(started)),
-           started.origin, {});
+           started.origin, ways_to_find(started));
     } else if (const auto rule = project_.ignore.excludes(*started.file)) {
       tell(Severity::warning,
            fmt::format("{}, which the rule `{}` leaves out of the image", runs(started),
@@ -192,6 +192,22 @@ private:
       tell(Severity::warning, fmt::format("{}, which is not in the image", runs(started)),
            started.origin, {});
     }
+  }
+
+  /// How to start the entry in its own directory, where `started` is there.
+  std::vector<std::string> ways_to_find(const project::Started& started) const {
+    const std::string script = plan_.entry.file.value_or("");
+    const std::string directory = project::parent_path(script);
+    const bool is_module = started.kind == project::EntryKind::module;
+    const bool is_beside =
+        plan_.entry.kind == project::EntryKind::shell_script && !directory.empty() && !is_module &&
+        entry_in_image(plan_, project::join_path(directory, started.value)) != nullptr;
+    if (!is_beside) {
+      return {};
+    }
+    return {fmt::format(
+        "`--command={}` starts the script in its own directory",
+        shell_quote(fmt::format("env,-C,{},bash,{}", directory, project::base_name(script))))};
   }
 
   static std::string runs(const project::Started& started) {

@@ -185,6 +185,16 @@ TEST_CASE("start: a script that a shell script runs must be in the image") {
   CHECK_FALSE(holds(start.advice(), "b.sh"));
 }
 
+TEST_CASE("start: what is beside a shell script, and not where it starts") {
+  Start start{.request = {.script = "runs/a.sh"}};
+  start.tree.file("runs/a.sh", "python3 b.py\n").file("runs/b.py", "");
+  CHECK(start.advice() ==
+        "warning: `b.py` is run here, which does not exist "
+        "[`--command=env,-C,runs,bash,a.sh` starts the script in its own directory]\n");
+  start.tree.file("runs/a.sh", "cd \"$(dirname \"$0\")\"\npython3 b.py\n");
+  CHECK(start.advice().empty());
+}
+
 TEST_CASE("start: the system's part of an installation") {
   Start start{.request = {.script = "top.py", .requirements = {"a @ git+https://example.com/a"}}};
   CHECK(start.advice(Strings{"program:git"}).empty());
