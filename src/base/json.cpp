@@ -1,6 +1,7 @@
 #include "base/json.hpp"
 
 #include "base/error.hpp"
+#include "base/misleading.hpp"
 
 template class nlohmann::basic_json<>;
 
@@ -60,7 +61,7 @@ std::string write_json(const nlohmann::ordered_json& value) {
 }
 
 std::string print_json(const json& value, int indent) {
-  return value.dump(indent, ' ', false, json::error_handler_t::replace);
+  return escape_misleading(value.dump(indent, ' ', false, json::error_handler_t::replace), "\\u");
 }
 
 std::string text_at(const nlohmann::json& object, const char* key) {

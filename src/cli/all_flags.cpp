@@ -63,7 +63,8 @@ bool may_stand_in_file(std::string_view flag) {
       std::string_view{"--flags-file"}, std::string_view{"--save"},
       std::string_view{"--check"},      std::string_view{"--force"},
       std::string_view{"--all"},        std::string_view{"--old"},
-      std::string_view{"--html"}};
+      std::string_view{"--html"},       std::string_view{"--list"},
+      std::string_view{"--remove"}};
   return std::find(typed_only.begin(), typed_only.end(), flag) == typed_only.end();
 }
 

@@ -69,6 +69,7 @@ std::unique_ptr<Command> make_dockerfile_command();
 std::unique_ptr<Command> make_explain_command();
 std::unique_ptr<Command> make_doctor_command();
 std::unique_ptr<Command> make_jobs_command();
+std::unique_ptr<Command> make_trust_command();
 std::unique_ptr<Command> make_completion_command();
 
 /// `object` as `--format` asks for it; `text` is for people. Warns of keys that it does not have.

@@ -118,6 +118,15 @@ const auto table = std::to_array<CommandEntry>({
      .asks_servers = true,
      .most_arguments = 2,
      .first_argument = "list|describe|cancel|logs|stream-logs|open"},
+    {.name = "trust",
+     .summary = "allow what the settings of this project ask of this machine",
+     .usage = "[--list | --remove]",
+     .example = "  autopack trust\n"
+                "  autopack trust --list\n\n"
+                "A project's own settings may not read or mount anything outside the project, or\n"
+                "choose where its program runs. This command allows what they say now in this\n"
+                "directory; another value must be allowed anew.\n",
+     .make = make_trust_command},
     {.name = "completion",
      .summary = "print the completion script of a shell",
      .usage = "bash|zsh|fish",

@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "cli/flag_words.hpp"
 #include "cli/packaging_options.hpp"
+#include "source/pattern.hpp"
 
 #include <fmt/format.h>
 
@@ -32,7 +33,8 @@ void read_env_file(const std::string& path,
     return;
   }
   int number = 0;
-  for (const auto& whole : split(*text, '\n')) {
+  const std::size_t start = text->starts_with(source::byte_order_mark) ? 3 : 0;
+  for (const auto& whole : split(text->substr(start), '\n')) {
     ++number;
     const auto line = std::string{trim(whole)};
     if (line.empty() || line.front() == '#') {

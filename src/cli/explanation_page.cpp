@@ -1,6 +1,7 @@
 #include "cli/explanation_page.hpp"
 
 #include "base/json.hpp"
+#include "base/misleading.hpp"
 #include "base/text.hpp"
 #include "cli/hint_text.hpp"
 
@@ -20,7 +21,8 @@ nlohmann::json explanation_object(const pipeline::Explanation& explanation,
 
 std::string explanation_page(const nlohmann::json& shown) {
   // `</script>` in a file's name would end the data.
-  const std::string data = replace_all(write_json(shown), "<", "\\u003c");
+  const std::string data =
+      replace_all(escape_misleading(write_json(shown), R"(\\u)"), "<", "\\u003c");
   return replace_all(std::string{explanation_template()}, "@EXPLANATION@", data);
 }
 

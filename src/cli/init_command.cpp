@@ -13,6 +13,7 @@
 #include "pipeline/scan.hpp"
 #include "project/inference.hpp"
 #include "project/tool_settings.hpp"
+#include "source/ignore.hpp"
 #include "source/tree.hpp"
 
 #include <fmt/format.h>
@@ -180,6 +181,13 @@ private:
     auto& services = session.services;
     const auto work = pipeline::plan_packaging(services, wanted,
                                                executor::facts_offline(services, wanted->request));
+    for (const auto& ballast : work.plan().ballast) {
+      session.console.done("Left out",
+                           fmt::format("{}/ without a rule: {}, no code, named nowhere (`{}` takes "
+                                       "it in)",
+                                       printable(ballast.path), human_size(ballast.size),
+                                       source::include_flag(ballast.path)));
+    }
     return starter_ignore_file(pipeline::starter_ignore_text(work));
   }
 

@@ -46,20 +46,35 @@ std::optional<std::chrono::seconds> age_of(const BuildOptions& options) {
   return age ? std::optional{std::chrono::seconds{job::duration_seconds(*age)}} : std::nullopt;
 }
 
-/// Leaves out what the build itself writes into the project: the image of the next platform, and of
-/// the next build, would hold it.
-void leave_out_outputs(packaging::Request& request) {
+/// `path` from the directory of the project; nothing when it is not below it.
+std::optional<std::string> path_in_project(const packaging::Request& request,
+                                           const std::filesystem::path& path) {
   namespace fs = std::filesystem;
-  const auto directory = fs::absolute(request.project.directory).lexically_normal();
+  const auto directory = fs::absolute(request.project.directory / "").lexically_normal();
+  const auto whole = fs::absolute(path / "").lexically_normal().parent_path();
+  auto below = whole.lexically_relative(directory.parent_path()).string();
+  return below.empty() || below == "." || below.starts_with("..") ? std::nullopt
+                                                                  : std::optional{std::move(below)};
+}
+
+/// Leaves out what the build itself writes into the project: the image of the next platform, and of
+/// the next build, would hold it. A cache in its usual place is among the built-in rules.
+void leave_out_outputs(packaging::Request& request) {
+  if (request.project.dockerfile) {
+    return;
+  }
+  const auto leave_out = [&](const std::optional<std::string>& path) {
+    if (path) {
+      request.project.exclude.push_back(source::literal_pattern(*path));
+    }
+  };
   for (const auto& output : request.outputs) {
-    if (output.kind == packaging::Output::Kind::docker || request.project.dockerfile) {
-      continue;
+    if (output.kind != packaging::Output::Kind::docker) {
+      leave_out(path_in_project(request, output.path));
     }
-    const auto path = fs::absolute(output.path / "").lexically_normal().parent_path();
-    const auto below = path.lexically_relative(directory).string();
-    if (!below.empty() && below != "." && !below.starts_with("..")) {
-      request.project.exclude.push_back(source::literal_pattern(below));
-    }
+  }
+  if (request.environment.get("XDG_CACHE_HOME")) {
+    leave_out(path_in_project(request, request.environment.cache_directory()));
   }
 }
 
@@ -233,6 +248,11 @@ packaging::Request package_request(const PackagingOptions& packaging,
   request.project.script = packaging.script;
   request.project.module = packaging.python_module;
   for (const auto* const key : settings_of_scan) {
+    if (const auto origin = to_string(flags.origin(fmt::format("--{}", key)))) {
+      request.project.given_at[key] = *origin;
+    }
+  }
+  for (const auto* const key : {"env", "env-file"}) {
     if (const auto origin = to_string(flags.origin(fmt::format("--{}", key)))) {
       request.project.given_at[key] = *origin;
     }

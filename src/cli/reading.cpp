@@ -201,6 +201,9 @@ void read_command_line(Reading& reading,
         {.named = named,
          .packages = reading.flags->takes_value("--source"),
          .source = source.empty() ? std::nullopt : non_empty(source.front().values.back().text())});
+    if (reading.entry->name != "trust") {
+      refuse_untrusted(std::move(settings.reaching), *reading.flags, environment);
+    }
     reading.warnings = std::move(settings.warnings);
     for (auto& problem : unknown_variables(*reading.flags, environment)) {
       reading.warnings.push_back(std::move(problem));

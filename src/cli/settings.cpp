@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "cli/all_flags.hpp"
 #include "cli/setting_shapes.hpp"
+#include "cli/trust_records.hpp"
 #include "job/pool_flags.hpp"
 #include "project/tool_settings.hpp"
 #include "source/git.hpp"
@@ -229,6 +230,25 @@ void refuse_hidden_keys(const std::vector<std::pair<std::string, nlohmann::json>
   }
 }
 
+void trust_saved(const std::string& text,
+                 const std::vector<std::pair<std::string, nlohmann::json>>& added,
+                 const Environment& environment) {
+  auto settings = job::read_settings_file(text, settings_file_name);
+  std::erase_if(settings, [&](const auto& setting) {
+    return std::none_of(added.begin(), added.end(),
+                        [&](const auto& one) { return one.first == setting.key; });
+  });
+  const auto reaching = reaching_settings(settings, {}, environment);
+  if (reaching.empty()) {
+    return;
+  }
+  auto records = read_trust(environment);
+  for (const auto& setting : reaching) {
+    records[trusted_directory()].insert(setting.fingerprint);
+  }
+  write_trust(records, environment);
+}
+
 }  // namespace
 
 std::filesystem::path user_settings_file(const Environment& environment) {
@@ -243,14 +263,19 @@ Settings find_settings(const Environment& environment, const SettingsPlace& plac
   auto of_user = text ? job::read_settings_file(*text, user.string()) : std::vector<ToolSetting>{};
   Settings all;
   Problems problems;
-  add(all.values, settings_of_source(place, of_user, environment, all.warnings), environment,
-      problems);
+  auto of_project = settings_of_source(place, of_user, environment, all.warnings);
+  auto said_by_project = of_project;
+  const auto said_by_user = of_user;
+  add(all.values, std::move(of_project), environment, problems);
   add(all.values, std::move(of_user), environment, problems);
   throw_if_errors(problems, ErrorKind::usage);
+  std::erase_if(said_by_project,
+                [&](const auto& setting) { return is_overruled(setting.key, environment); });
+  all.reaching = reaching_settings(said_by_project, said_by_user, environment);
   return all;
 }
 
-std::vector<std::string> save_settings(const FlagSet& flags) {
+std::vector<std::string> save_settings(const FlagSet& flags, const Environment& environment) {
   const auto toml = read_file_if_exists("pyproject.toml");
   if (toml && !project::read_tool_settings(*toml, "pyproject.toml").empty()) {
     throw Error(ErrorKind::usage,
@@ -270,6 +295,7 @@ std::vector<std::string> save_settings(const FlagSet& flags) {
   const auto after = job::save_settings(before, settings_file_name, added);
   if (after != before) {
     write_file(settings_file_name, after);
+    trust_saved(after, added, environment);
   }
   const auto there = job::read_settings_file(before, settings_file_name);
   std::vector<std::string> keys;

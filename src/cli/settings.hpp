@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "cli/flags.hpp"
+#include "cli/trust.hpp"
 #include "job/settings_file.hpp"
 
 #include <filesystem>
@@ -17,6 +18,7 @@ inline constexpr const char* settings_file_name{"autopack.yaml"};
 /// What files say.
 struct Settings {
   std::vector<FlagSetting> values{};
+  std::vector<ReachingSetting> reaching{};  ///< of the project, beyond it
   Problems warnings{};
 };
 
@@ -39,8 +41,9 @@ Settings find_settings(const Environment& environment, const SettingsPlace& plac
 std::filesystem::path user_settings_file(const Environment& environment);
 
 /// Writes the flags that were typed into `autopack.yaml` of the working directory, below what is
-/// there. Returns the keys that are new there. Error(usage) when one is there with another value.
-std::vector<std::string> save_settings(const FlagSet& flags);
+/// there, and trusts what of them reaches beyond the project: the person typed it. Returns the keys
+/// that are new there. Error(usage) when one is there with another value.
+std::vector<std::string> save_settings(const FlagSet& flags, const Environment& environment);
 
 /// The JSON schema of `autopack.yaml`, for editors.
 std::string settings_schema();

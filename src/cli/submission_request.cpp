@@ -167,6 +167,9 @@ pipeline::SubmissionRequest read_submission_request(const Session& session,
         package_request(*packaged, request.flags.command, build, session.services.environment);
     request.package->tells_git = session.format.kind != OutputFormat::Kind::text;
     request.package->infers = request.flags.infers;
+    if (const auto origin = to_string(session.flags.origin("--env"))) {
+      request.package->project.given_at["env"] = *origin;
+    }
     request.output_image = non_empty(packaged->output_image_uri.value_or(""));
     directory = request.package->project.directory;
   }

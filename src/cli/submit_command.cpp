@@ -103,7 +103,7 @@ public:
       preflight_or_throw(session, request, checked, !dry_run_);
     }
     if (save_) {
-      const auto keys = save_settings(session.flags);
+      const auto keys = save_settings(session.flags, session.services.environment);
       session.console.done("Saved", keys.empty() ? std::string{"autopack.yaml: nothing new"}
                                                  : "autopack.yaml: " + join(keys, ", "));
     }

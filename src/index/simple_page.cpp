@@ -118,8 +118,14 @@ std::optional<Candidate> candidate_of(const json& file, const std::string& page_
 /// More than any project has: what a page makes of each byte must not fill the memory.
 constexpr std::size_t most_files{100'000};
 
+/// A server does not say which files of this machine are packages.
+bool names_file_of_machine(const Candidate& candidate, const std::string& page_url) {
+  constexpr std::string_view local{"file:"};
+  return candidate.url.starts_with(local) && !page_url.starts_with(local);
+}
+
 void add(SimplePage& page, std::optional<Candidate> candidate, const std::string& url) {
-  if (!candidate) {
+  if (!candidate || names_file_of_machine(*candidate, url)) {
     return;
   }
   if (page.files.size() == most_files) {

@@ -1,6 +1,7 @@
 #include "lock/package.hpp"
 
 #include "base/text.hpp"
+#include "base/url.hpp"
 #include "lock/document.hpp"
 #include "lock/file_names.hpp"
 #include "lock/merge.hpp"
@@ -20,6 +21,8 @@
 namespace autopack::lock {
 
 namespace {
+
+constexpr auto* outside = "its file lies outside of the working directory";
 
 bool has_hash(const LockedPackage& package) {
   if (package.obstacle || package.source || package.files.empty()) {
@@ -65,11 +68,20 @@ void add_file(LockedPackage& package, LockedFile file) {
              package.place);
     }
   }
+  if (file.url && !is_remote_url(*file.url)) {
+    package.obstacle = outside;
+    file.url.reset();
+  }
   if (file.url && project::holds_credentials(*file.url)) {
     package.obstacle = "the URL of its file has a login";
     file.url.reset();
   }
   package.files.push_back(std::move(file));
+}
+
+bool is_remote_url(std::string_view url) {
+  const auto parsed = Url::parse(url);
+  return parsed && (parsed->scheme == "https" || parsed->scheme == "http");
 }
 
 std::optional<std::string> path_beside(const std::string& lock, std::string_view path) {
@@ -84,7 +96,7 @@ void set_path(LockedPackage& package,
               std::string_view path) {
   file.path = path_beside(lock, path);
   if (!file.path) {
-    package.obstacle = "its file lies outside of the working directory";
+    package.obstacle = outside;
   }
 }
 

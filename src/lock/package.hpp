@@ -15,8 +15,12 @@ LockedPackage start_package(std::string_view name,
                             const std::string& place);
 
 /// Adds a file of an archive format that pip knows. Throws Error(project) when it is a wheel of
-/// another package or version. A URL with a login makes the package one for the engine.
+/// another package or version. A URL with a login, or one that is no server's, makes the package
+/// one for the engine.
 void add_file(LockedPackage& package, LockedFile file);
+
+/// True for a URL of a server: any other names a file of this machine, as a path does.
+bool is_remote_url(std::string_view url);
 
 /// `path`, which stands in the lock at `lock`, as a path of the tree; none when it leads out of it.
 std::optional<std::string> path_beside(const std::string& lock, std::string_view path);

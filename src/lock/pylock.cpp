@@ -146,6 +146,8 @@ private:
     LockedFile file{.name = name ? *name : file_name_of(path ? *path : *url)};
     if (path) {
       set_path(package, file, document_->file(), *path);
+    } else if (url->find(':') == std::string::npos) {
+      set_path(package, file, document_->file(), *url);
     } else {
       file.url = url;
     }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 namespace autopack::pipeline {
 
@@ -15,12 +16,21 @@ namespace {
 
 constexpr std::string_view by_path{"# By path, what these rules cannot say to docker.\n"};
 
+enum class LargeData { compared, passed_over };
+
 /// Where docker and the plan differ.
 class Comparison {
 public:
-  Comparison(std::string_view rules, const source::Tree& tree, const plan::Plan& plan)
+  /// `large_data` says whether the directories of Plan::ballast count.
+  Comparison(std::string_view rules,
+             const source::Tree& tree,
+             const plan::Plan& plan,
+             LargeData large_data = LargeData::compared)
       : tree_{tree}, context_{plan::context(plan)}, walk_{rules_} {
     rules_.add(rules, "the rules");
+    for (std::size_t i = 0; large_data == LargeData::passed_over && i < plan.ballast.size(); ++i) {
+      passed_over_.insert(plan.ballast[i].path);
+    }
   }
 
   /// Lines that make docker take the plan's files.
@@ -45,6 +55,9 @@ private:
   void look(const std::string& directory) {
     for (const auto& entry : tree_.list(directory)) {
       const bool is_directory = entry.type == source::EntryType::directory;
+      if (passed_over_.contains(entry.path)) {
+        continue;
+      }
       const bool is_left_out = walk_.excludes(entry.path).has_value();
       const bool is_ours = this->is_ours(entry.path, is_directory);
       const bool is_entered =
@@ -63,6 +76,7 @@ private:
   source::IgnoreRules rules_;
   source::IgnoreWalk walk_;
   std::string lines_;
+  std::set<std::string> passed_over_;
 };
 
 /// The `.gitignore` files of the directories that go in, the deepest last.
@@ -117,8 +131,9 @@ std::string dockerignore_text(const packaging::Packaging& work) {
 
 std::string starter_ignore_text(const packaging::Packaging& work) {
   const std::string rules = git_rules(work);
-  const std::string lines =
-      Comparison{work.plan().ignore_text + "\n" + rules, *work.scanned().tree, work.plan()}.lines();
+  const std::string lines = Comparison{work.plan().ignore_text + "\n" + rules, *work.scanned().tree,
+                                       work.plan(), LargeData::passed_over}
+                                .lines();
   return lines.empty() ? rules : fmt::format("{}{}{}", rules, by_path, lines);
 }
 

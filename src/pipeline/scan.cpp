@@ -7,6 +7,7 @@
 #include "project/pip_options.hpp"
 #include "project/remembered_python.hpp"
 #include "source/remembering_tree.hpp"
+#include "source/unread_git_settings.hpp"
 #include "state/cache_files.hpp"
 #include "state/project_files.hpp"
 
@@ -81,8 +82,36 @@ project::VersionSources version_sources(const packaging::Request& request) {
               }};
 }
 
+/// True when both name the same directory; false when one of them does not exist.
+bool is_same_directory(const std::filesystem::path& one, const std::filesystem::path& other) {
+  std::error_code failure;
+  return std::filesystem::equivalent(one, other, failure) && !failure;
+}
+
+/// Everything that this machine has is no project, and takes minutes to read.
+void refuse_root(const std::filesystem::path& directory) {
+  if (is_same_directory(directory, "/")) {
+    throw Error(ErrorKind::usage, "the project directory is `/`, which holds the whole machine")
+        .hint("`autopack -C DIR ...` works in the directory of the project");
+  }
+}
+
+void warn_of_home(const packaging::Request& request, packaging::ScannedProject& scanned) {
+  const auto& directory = request.project.directory;
+  if (!request.is_from_git() && is_same_directory(directory, request.environment.home())) {
+    scanned.project.warnings.push_back(
+        {.severity = Problem::Severity::warning,
+         .message = fmt::format("the project directory `{}` is your home directory, and all of it "
+                                "goes into the image but for what rules leave out",
+                                printable(std::filesystem::absolute(directory).string())),
+         .hints = {"`autopack -C DIR ...` works in the directory of the project",
+                   "`autopack explain` lists what goes in"}});
+  }
+}
+
 std::shared_ptr<const source::Tree> open_tree(const packaging::Request& request, Walks walks) {
   const auto& directory = request.project.directory;
+  refuse_root(directory);
   auto tree = request.is_from_git()
                   ? source::make_git_tree(directory, request.source, request.environment)
                   : source::make_disk_tree(directory);
@@ -125,9 +154,15 @@ packaging::ScannedProject scan(const packaging::Request& request, Walks walks) {
   if (const auto text = project.python->text_to_save()) {
     state::write_quietly(kept, *text, most_python_kept);
   }
+  if (project.git && scanned.project.ignore.asks_git()) {
+    if (auto warning = source::unread_git_settings(directory, request.environment)) {
+      scanned.project.warnings.push_back(std::move(*warning));
+    }
+  }
   if (request.is_from_git()) {
     refuse_files_of_disk(request, scanned);
   }
+  warn_of_home(request, scanned);
   if (request.label_git || request.tells_git) {
     find_facts(request, scanned);
   }

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <string>
 
 namespace autopack::pipeline {
 
@@ -45,12 +47,28 @@ std::string leaving_out(const std::string& path, const source::Tree& tree) {
                          : source::leave_out_command(path);
 }
 
+/// How to keep a login out of the URL in a file that the image needs; nothing for other secrets.
+std::optional<std::string> way_without(const FoundSecret& secret) {
+  if (!source::is_login_in_url(secret)) {
+    return std::nullopt;
+  }
+  if (secret.kind == "git-login") {
+    return "take the login out of the URL; git's credential helper or ~/.netrc of this machine "
+           "may hold it";
+  }
+  const bool is_read_by_pip = secret.path.ends_with(".txt") || secret.path.ends_with(".in");
+  return fmt::format("{}pip.conf or ~/.netrc of this machine may hold it",
+                     is_read_by_pip ? "write `${NAME}` instead of the login and set that variable, "
+                                      "or take it out of the URL: "
+                                    : "take the login out of the URL; ");
+}
+
 Problem problem_of(const FoundSecret& secret, const source::Tree& tree) {
   const std::string where = secret.line == 0 ? "" : fmt::format(" line {}", secret.line);
   return {
       .message = fmt::format("`{}`{} holds {}, which would be in the image", printable(secret.path),
                              where, source::secret_in_words(secret.kind)),
-      .hints = {leaving_out(secret.path, tree),
+      .hints = {way_without(secret).value_or(leaving_out(secret.path, tree)),
                 "if it may be seen: " + source::append_command(source::allowing_line(secret),
                                                                source::allowed_secrets_file)}};
 }

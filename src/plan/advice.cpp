@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "plan/conda_advice.hpp"
+#include "plan/program_advice.hpp"
 #include "project/requirement.hpp"
 #include "project/requirement_lines.hpp"
 
@@ -9,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 namespace autopack::plan {
 
@@ -239,7 +241,9 @@ Advice advice(const ReadablePlan& plan,
               const project::Project& project,
               ImportFindings imports,
               const BaseModules& in_base) {
+  auto programs = program_advice(plan, imports, in_base);
   Advice advice = import_advice(plan, project, std::move(imports), in_base);
+  std::move(programs.begin(), programs.end(), std::back_inserter(advice.warnings));
   if (auto problem = conda_advice(plan, project, in_base)) {
     advice.warnings.push_back(std::move(*problem));
   }

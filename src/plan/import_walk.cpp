@@ -79,6 +79,7 @@ ImportFindings ImportWalk::run() {
   }
   read_all(true);
   read_all(false);
+  tell_files();
   for (auto& problem : findings_.problems) {
     mend_hints(problem);
   }
@@ -127,12 +128,14 @@ void ImportWalk::read(const ContextEntry* entry, const std::string& path, bool c
   std::optional<project::PythonFile> read_now;
   const auto known = project_.python_files.find(entry->path);
   const bool is_known = entry->tree == 0 && known != project_.python_files.end();
+  std::string text = is_known ? std::string{} : plan_.read(*entry);
   const project::PythonFile& file =
-      is_known ? known->second : read_now.emplace(project::read_python_file(plan_.read(*entry)));
+      is_known ? known->second : read_now.emplace(project::read_python_file(text));
+  const bool has_literal_path = certain && note_uses(*entry, path, file, std::move(text));
   if (certain && file.python2_line) {
     tell_python2(path, *file.python2_line);
   }
-  if (file.changes_path || finds_root(file)) {
+  if ((file.changes_path && !has_literal_path) || finds_root(file)) {
     path_changes_ = true;
     add_root("");
   }

@@ -3,6 +3,7 @@
 #include "plan/modules.hpp"
 #include "plan/plan.hpp"
 #include "project/python_file.hpp"
+#include "project/python_uses.hpp"
 #include "project/removed_names.hpp"
 #include "python/version.hpp"
 
@@ -36,10 +37,22 @@ struct OpenImport {
   std::optional<Problem> elsewhere{};
 };
 
+/// A program that a file of the project starts.
+struct StartedProgram {
+  std::string name{};  ///< `ffmpeg`
+  std::string path{};  ///< of the file
+  int line{0};
+  std::string function{};  ///< in whose body it is started; empty: in none
+
+  bool operator==(const StartedProgram&) const = default;
+};
+
 /// What following a program's imports through its image finds.
 struct ImportFindings {
-  Problems problems{};             ///< modules of the project that Python will not find
-  std::vector<OpenImport> open{};  ///< each module once, the certain ones first
+  Problems problems{};  ///< what Python will not find: modules, files beside the program
+  std::vector<StartedProgram> programs{};    ///< by files that the program surely imports
+  std::vector<const ContextEntry*> files{};  ///< that the program surely imports, itself included
+  std::vector<OpenImport> open{};            ///< each module once, the certain ones first
 };
 
 /// Follows the imports of a program through the files of its image.
@@ -54,6 +67,13 @@ private:
   void visit(const ContextEntry* entry, const std::string& path, bool certain);
   void read_all(bool certain);
   void read(const ContextEntry* entry, const std::string& path, bool certain);
+  bool note_uses(const ContextEntry& entry,
+                 const std::string& path,
+                 const project::PythonFile& file,
+                 std::string text);
+  bool add_literal_roots(const project::PythonUses& uses);
+  void note_files(const std::string& path, const std::vector<project::PythonUse>& files);
+  void tell_files();
   bool enter(const Module& module, const project::Import& import, std::string_view rest);
   void follow_relative(const project::Import& import, const std::string& path);
   void follow_absolute(const project::Import& import, const std::string& path);
@@ -80,7 +100,10 @@ private:
   std::optional<python::Version> python_;  ///< of the executor image
   std::vector<std::string> roots_;         ///< sys.path, below the working directory
   bool path_changes_{false};               ///< a file names `sys.path`
-  bool needs_first_root_{false};           ///< a module was found in it
+  bool directory_changes_{false};          ///< a file calls `os.chdir`
+  std::vector<StartedProgram>
+      beside_{};                  ///< files that are only found from the program's directory
+  bool needs_first_root_{false};  ///< a module was found in it
   using Waiting = std::deque<std::pair<const ContextEntry*, std::string>>;
   Waiting waiting_;             ///< what the program surely imports
   Waiting perhaps_;             ///< what it may do without

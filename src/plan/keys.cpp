@@ -13,7 +13,7 @@ namespace autopack::plan {
 namespace {
 
 /// Of what the key is made, not of autopack: raise it when the same inputs make another image.
-constexpr int plan_format{2};
+constexpr int plan_format{3};
 
 /// A digest over named values whose lengths are told, so that no two lists of values look the same.
 class Key {

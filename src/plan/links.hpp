@@ -4,7 +4,9 @@
 
 namespace autopack::plan {
 
-/// A finding for each symbolic link of the image that would lead nowhere in it.
-Problems dangling_links(const ReadablePlan& plan, const source::Selection& selection);
+/// What to say of symbolic links of the image that lead nowhere in it: an error for one that an
+/// import goes through which the program certainly makes, and one warning for each directory that
+/// the others lead into.
+Problems dangling_links(const ReadablePlan& plan, const project::Project& project);
 
 }  // namespace autopack::plan

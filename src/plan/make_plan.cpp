@@ -193,7 +193,10 @@ void plan_generated(ReadablePlan& plan,
   reader.known = &read;
   plan.code =
       gather(plan.copies, plan.entry.file, project.outside_dirs, project, contents, plan, problems);
-  append(problems, dangling_links(plan, project.ignore));
+  for (auto& problem : dangling_links(plan, project)) {
+    const bool is_error = problem.severity == Problem::Severity::error;
+    (is_error ? problems : plan.warnings).push_back(std::move(problem));
+  }
   append(plan.warnings, weight_advice(plan));
   append(plan.warnings, unfetched_files(plan));
 }

@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "plan/advice.hpp"
+#include "project/certain.hpp"
 #include "project/console_scripts.hpp"
 #include "project/findings.hpp"
 #include "project/known_distributions.hpp"
@@ -48,7 +49,12 @@ public:
     for (const auto& started : project_.started) {
       check_started(started);
     }
-    check_used();
+    auto needs = project::find_start_needs(plan_.working_directory(), project_);
+    for (auto& problem : needs.problems) {
+      problem.origin = project_.origin_of(problem.origin.value_or(""));
+      problems_.push_back(std::move(problem));
+    }
+    check_used(std::move(needs.programs));
     const bool runs_apt = !plan_.dependencies.apt_packages.empty();
     for (const auto& need : project::system_needs(plan_.working_directory(), project_, runs_apt)) {
       check_need(need);
@@ -182,7 +188,10 @@ private:
     }
     if (!started.file) {
       tell(Severity::warning, fmt::format("{}, which does not exist", runs(started)),
-           started.origin, {});
+           started.origin, ways_to_find(started));
+      if (started.origin == "command" && started.kind == project::EntryKind::shell_script) {
+        problems_.back() = project::certain(std::move(problems_.back()));
+      }
     } else if (const auto rule = project_.ignore.excludes(*started.file)) {
       tell(Severity::warning,
            fmt::format("{}, which the rule `{}` leaves out of the image", runs(started),
@@ -194,6 +203,22 @@ private:
     }
   }
 
+  /// How to start the entry in its own directory, where `started` is there.
+  std::vector<std::string> ways_to_find(const project::Started& started) const {
+    const std::string script = plan_.entry.file.value_or("");
+    const std::string directory = project::parent_path(script);
+    const bool is_module = started.kind == project::EntryKind::module;
+    const bool is_beside =
+        plan_.entry.kind == project::EntryKind::shell_script && !directory.empty() && !is_module &&
+        entry_in_image(plan_, project::join_path(directory, started.value)) != nullptr;
+    if (!is_beside) {
+      return {};
+    }
+    return {fmt::format(
+        "`--command={}` starts the script in its own directory",
+        shell_quote(fmt::format("env,-C,{},bash,{}", directory, project::base_name(script))))};
+  }
+
   static std::string runs(const project::Started& started) {
     return started.kind == project::EntryKind::module
                ? fmt::format("`python -m {}` is run here", printable(started.value))
@@ -201,8 +226,8 @@ private:
   }
 
   /// Programs that shell scripts look for on PATH. What is not known is not reported.
-  void check_used() {
-    auto used = project::find_used_programs(plan_.working_directory(), project_);
+  void check_used(std::vector<project::UsedProgram> used) {
+    const auto count = std::count_if(used.begin(), used.end(), starts_python);
     std::erase_if(used, [&](const project::UsedProgram& one) {
       const bool is_command =
           plan_.entry.kind == project::EntryKind::program && plan_.entry.words.front() == one.name;
@@ -213,12 +238,24 @@ private:
       names.push_back("program:" + one.name);
     }
     const auto known = in_base_ && !names.empty() ? in_base_(names) : std::map<std::string, bool>{};
-    for (const auto& one : used) {
+    std::erase_if(used, [&](const project::UsedProgram& one) {
       const auto there = known.find("program:" + one.name);
-      if (there != known.end() && !there->second) {
-        tell_missing(one);
+      return there == known.end() || there->second;
+    });
+    const bool has_other_python = std::count_if(used.begin(), used.end(), starts_python) < count;
+    for (const auto& one : used) {
+      tell_missing(one);
+      if (starts_python(one) && is_of_entry(one) && !has_other_python) {
+        problems_.back() = project::certain(std::move(problems_.back()));
       }
     }
+  }
+
+  static bool starts_python(const project::UsedProgram& used) { return used.starts_python; }
+
+  /// Whether the command or the script that is the entry uses it.
+  bool is_of_entry(const project::UsedProgram& used) const {
+    return used.origin == "command" || used.origin.starts_with(plan_.entry.value + ":");
   }
 
   /// Whether the installation may bring what `used` names.

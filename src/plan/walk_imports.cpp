@@ -39,6 +39,12 @@ void add_findings(ImportFindings& all, ImportFindings more) {
       all.problems.push_back(std::move(problem));
     }
   }
+  for (auto& program : more.programs) {
+    if (std::find(all.programs.begin(), all.programs.end(), program) == all.programs.end()) {
+      all.programs.push_back(std::move(program));
+    }
+  }
+  all.files.insert(all.files.end(), more.files.begin(), more.files.end());
   for (auto& import : more.open) {
     const auto same = std::find_if(all.open.begin(), all.open.end(), [&](const auto& other) {
       return other.module == import.module;

@@ -27,7 +27,7 @@ using Strings = std::vector<std::string>;
 constexpr std::size_t most_scripts_shown{5};
 
 /// A larger file is not read for its first line.
-constexpr std::uint64_t largest_script{500'000};
+constexpr std::uint64_t largest_to_sniff{500'000};
 
 /// The file that importing `module` runs below `root`; none when there is none.
 std::optional<std::string> function_file(const Findings& findings,
@@ -148,7 +148,7 @@ std::optional<Entry> find_program(const Findings& findings,
 /// True for a file whose `#!` line names Python.
 bool is_for_python(const Findings& findings, const Entry& entry) {
   const auto file = entry.file ? findings.tree().find(*entry.file) : std::nullopt;
-  if (!file || file->type != source::EntryType::file || file->size > largest_script) {
+  if (!file || file->type != source::EntryType::file || file->size > largest_to_sniff) {
     return false;
   }
   const auto language = language_of(*entry.file, findings.tree().read(*entry.file));

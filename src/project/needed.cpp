@@ -14,7 +14,10 @@ namespace autopack::project {
 
 void keep_what_is_needed(Findings& findings, const Request& request, Project& project) {
   const auto submodules = empty_submodules(findings);
-  if (submodules.empty() && !project.ignore.asks_git()) {
+  const auto is_there = [&](const char* file) { return findings.tree().find(file).has_value(); };
+  const bool has_rules = !request.exclude.empty() || is_there(".dockerignore") ||
+                         is_there(".gcloudignore") || is_there(".env");
+  if (submodules.empty() && !project.ignore.asks_git() && !has_rules) {
     return;
   }
   const auto tree = source::remembering({std::shared_ptr<const source::Tree>{}, &findings.tree()});

@@ -26,6 +26,12 @@ bool is_settings(std::string_view path) {
                      [&](auto suffix) { return path.ends_with(suffix); });
 }
 
+/// True for libraries that read `.env` when they are used.
+bool loads_environment(const Import& import) {
+  return import.level == 0 &&
+         (import.module == "dotenv" || import.module == "decouple" || import.module == "environs");
+}
+
 /// `text`, relative to `directory`, as a path of the tree; empty when it leaves the tree.
 std::string tree_path(std::string_view text, std::string_view directory) {
   return source::normalise(join_path(directory, text)).value_or("");
@@ -76,6 +82,7 @@ void NeededFiles::follow(const Project& project) {
     }
   }
   tell_too_large();
+  tell_environment_file(project);
 }
 
 bool NeededFiles::names(const std::string& path) const {
@@ -94,7 +101,8 @@ std::vector<NamedDirectory> NeededFiles::ignored_directories() const {
     // What the program needs of it is in.
     const bool is_used = std::any_of(kept.begin(), kept.end(),
                                      [&](const auto& one) { return is_below(one.first, path); });
-    if (!is_known && !is_used) {
+    const bool holds_tracked = ignore_.may_hold_exceptions(path);
+    if (!is_known && !is_used && !holds_tracked) {
       directories.push_back({.path = path, .from = mention.from, .line = mention.line});
     }
   }
@@ -153,6 +161,9 @@ void NeededFiles::read(const std::string& path) {
       known != python_files_.end() ? known->second : python_files_[path] = read_python(place.entry);
   for (const Import& import : file.imports) {
     read_import(path, import);
+    if (loads_environment(import) && !loads_environment_) {
+      loads_environment_ = Mention{.from = path, .line = import.line};
+    }
   }
   Mention mention{.from = path};
   for (const PythonString& string : file.strings) {
@@ -187,7 +198,11 @@ void NeededFiles::read_words(const std::string& path, std::string_view text) {
 /// A text that may be a path, or the end of one; from the working directory, or from where it
 /// stands.
 void NeededFiles::name(std::string_view text, const Mention& mention) {
-  if (!may_be_path(text) || named_.contains(text)) {
+  if (!may_be_path(text)) {
+    return;
+  }
+  if (named_.contains(text)) {
+    check_hidden(text, mention);
     return;
   }
   named_.emplace(text);
@@ -199,12 +214,13 @@ void NeededFiles::name(std::string_view text, const Mention& mention) {
       continue;
     }
     if (const auto entry = findings_->tree().find(wanted)) {
-      take_named(*entry, mention);
+      take_named(*entry, text, mention);
     }
     if (beside.empty()) {
-      return;
+      break;
     }
   }
+  check_hidden(text, mention);
 }
 
 /// False when what `directory` holds tells that `path` is not there.
@@ -217,7 +233,9 @@ bool NeededFiles::may_hold(const std::string& directory, const std::string& path
   return std::binary_search(paths.begin(), paths.end(), path.substr(0, path.find('/', begin)));
 }
 
-void NeededFiles::take_named(const source::Entry& entry, const Mention& mention) {
+void NeededFiles::take_named(const source::Entry& entry,
+                             std::string_view text,
+                             const Mention& mention) {
   if (entry.type == source::EntryType::directory) {
     if (looked_into_.insert(entry.path).second) {
       directories_.push_back(entry.path);
@@ -227,6 +245,9 @@ void NeededFiles::take_named(const source::Entry& entry, const Mention& mention)
     }
   } else if (entry.type == source::EntryType::file) {
     need_file(entry, mention);
+    if (ignore_.excludes(entry.path) && !ignore_.is_only_ignored_by_git(entry.path, false)) {
+      hidden_[std::string{text}].insert(entry.path);
+    }
     if (is_settings(entry.path)) {
       visit(entry.path);
     }

@@ -8,6 +8,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -25,7 +26,8 @@ public:
   /// `remembered` may be null.
   NeededFiles(Findings& findings, const Project& project, RememberedPython* remembered);
 
-  /// Follows the entry, and what it starts. Warns of what stays out because it is large.
+  /// Follows the entry, and what it starts. Warns of what stays out because it is large, and of
+  /// files that the program opens and a rule leaves out.
   void follow(const Project& project);
 
   /// Whether the program imports or names the directory `path`, or something in it.
@@ -57,6 +59,9 @@ private:
   void visit(const std::string& path);
   void need(const std::string& path, const Mention& mention, const char* how);
   void need_file(const source::Entry& entry, const Mention& mention);
+  void check_hidden(std::string_view text, const Mention& mention);
+  void tell_hidden(const std::string& path, const Mention& mention);
+  void tell_environment_file(const Project& project);
   void tell_too_large();
 
   void read(const std::string& path);
@@ -64,7 +69,7 @@ private:
   void read_words(const std::string& path, std::string_view text);
 
   void name(std::string_view text, const Mention& mention);
-  void take_named(const source::Entry& entry, const Mention& mention);
+  void take_named(const source::Entry& entry, std::string_view text, const Mention& mention);
   void look_into(const std::string& directory);
 
   void read_import(const std::string& path, const Import& import);
@@ -92,6 +97,11 @@ private:
   std::size_t looked_at_{0};
   std::map<std::string, Mention> ignored_;  ///< directories that git ignores
   std::vector<Mention> too_large_;
+  /// What the program names and a rule leaves out, by the text that names it.
+  std::unordered_map<std::string, std::set<std::string>, TextHash, std::equal_to<>> hidden_;
+  std::set<std::string> told_hidden_;
+  std::optional<Mention> loads_environment_;            ///< where it loads `.env`
+  std::unordered_map<std::string, std::string> texts_;  ///< of files that name what is hidden
   std::unordered_map<std::string, bool> taken_;  ///< modules; false where one cannot hold another
   std::unordered_map<std::string, std::vector<std::string>> listed_;
 };

@@ -49,7 +49,8 @@ bool PythonTokens::next(Token& token) {
     ++at_;
     ++line_;
     const bool was_in_statement = in_statement_ && read_line_end(token);
-    indented_ = peek() == ' ' || peek() == '\t';
+    column_ = static_cast<int>(std::min(text_.find_first_not_of(" \t", at_), text_.size()) - at_);
+    indented_ = column_ > 0;
     return was_in_statement || next(token);
   }
   if (is_quote(c) || string_prefix() > 0) {
@@ -94,6 +95,7 @@ bool PythonTokens::begin(Token& token, Token::Kind kind) {
   token.text.clear();
   token.computed = false;
   token.indented = indented_;
+  token.column = column_;
   token.line = line_;
   in_statement_ = kind != Token::Kind::line_end;
   return true;

@@ -14,6 +14,7 @@ struct Token {
   std::string text{};    ///< of a string: its value; escapes other than of quotes stay as written
   bool computed{false};  ///< an f-string
   bool indented{false};  ///< stands on a line that is indented
+  int column{0};         ///< where that line begins: 0 unless it is indented
   int line{0};           ///< 1-based, on which it ends
 
   bool is(std::string_view sign) const { return kind == Kind::sign && text == sign; }
@@ -50,6 +51,7 @@ private:
   int depth_{0};
   int line_{1};
   bool indented_{false};
+  int column_{0};
   bool in_statement_{false};  ///< a token of it was read
 };
 

@@ -6,8 +6,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 namespace autopack::project {
+
+namespace {
+
+/// True for the directory of the project itself, as `pip freeze` writes it.
+bool is_directory_of(const source::Tree& tree, std::string_view path) {
+  std::error_code failure;
+  return std::filesystem::equivalent(path, tree.describe(), failure) && !failure;
+}
+
+}  // namespace
 
 std::optional<std::string> RequirementInputs::inside(std::string_view path,
                                                      std::string_view directory,
@@ -18,6 +29,9 @@ std::optional<std::string> RequirementInputs::inside(std::string_view path,
                     printable(path)),
         position.str(), {"write the path out"});
     return std::nullopt;
+  }
+  if (path.starts_with('/') && is_directory_of(findings_->tree(), path)) {
+    return "";
   }
   auto normal =
       path.starts_with('/') ? std::nullopt : source::normalise(join_path(directory, path));

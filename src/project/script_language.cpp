@@ -13,7 +13,7 @@ namespace autopack::project {
 
 namespace {
 
-constexpr std::size_t most_looked_at{512};
+constexpr std::size_t most_sniffed{512};
 
 using Kind = ScriptLanguage::Kind;
 
@@ -71,7 +71,7 @@ ScriptLanguage language_of_line(std::string_view line) {
 
 /// Whether the first line of code is an import of Python's.
 bool begins_like_python(std::string_view text) {
-  for (const auto& whole : split(text.substr(0, most_looked_at), '\n')) {
+  for (const auto& whole : split(text.substr(0, most_sniffed), '\n')) {
     const auto line = trim(whole);
     if (line.empty() || line.starts_with('#')) {
       continue;
@@ -93,7 +93,7 @@ ScriptLanguage language_of(std::string_view path, std::string_view text) {
   }
   if (text.starts_with("\x7f"
                        "ELF") ||
-      text.substr(0, most_looked_at).find('\0') != std::string_view::npos) {
+      text.substr(0, most_sniffed).find('\0') != std::string_view::npos) {
     return {.kind = Kind::binary};
   }
   for (const auto& [suffix, program] : suffixes) {

@@ -35,7 +35,7 @@ bool is_keyword(std::string_view word) {
 }
 
 /// `X` of `X`, `X+` and `X[0]`, the left side of an assignment; nothing for another text.
-std::optional<std::string> assigned_name(std::string_view left) {
+std::optional<std::string> assigned_variable(std::string_view left) {
   if (left.ends_with('+')) {
     left.remove_suffix(1);
   }
@@ -425,7 +425,7 @@ private:
     in_test_ = in_test_ && word_ != "]]";
     if (declares_variables(command_)) {
       const auto equals = std::min(word_.find('='), word_.size());
-      const auto name = assigned_name(std::string_view{word_}.substr(0, equals));
+      const auto name = assigned_variable(std::string_view{word_}.substr(0, equals));
       if (name && equals < word_.size()) {
         command_.assignments[*name] = word_.substr(equals + 1);
         return;
@@ -448,7 +448,7 @@ private:
     const auto equals = word_.find('=');
     const auto name = equals == std::string::npos
                           ? std::nullopt
-                          : assigned_name(std::string_view{word_}.substr(0, equals));
+                          : assigned_variable(std::string_view{word_}.substr(0, equals));
     if (name) {
       const bool is_whole = word_.compare(0, equals, *name) == 0;
       command_.assignments[*name] = is_whole ? word_.substr(equals + 1) : std::string{unknown_part};

@@ -1,6 +1,7 @@
 #include "project/started.hpp"
 
 #include "base/text.hpp"
+#include "project/certain.hpp"
 #include "project/entry.hpp"
 #include "project/launcher.hpp"
 #include "project/script_language.hpp"
@@ -54,7 +55,8 @@ bool starts_python(const Words& words, std::size_t at) {
 
 class StartedReader {
 public:
-  StartedReader(Findings& findings, Project& project) : findings_{findings}, project_{project} {}
+  StartedReader(const Findings& findings, Project& project)
+      : findings_{findings}, project_{project} {}
 
   /// Reads the shell script `path`, which bash runs.
   void read_script(const std::string& path) {
@@ -75,7 +77,9 @@ public:
 
   void read_words(const Words& words) { read_command({.words = words, .line = 0}); }
 
-  std::vector<UsedProgram> take_programs() const { return programs_.take(); }
+  StartNeeds take_needs() {
+    return {.programs = programs_.take(), .problems = std::move(problems_)};
+  }
 
 private:
   void read_text(std::string_view text, const std::string& directory) {
@@ -86,15 +90,24 @@ private:
       line_ = command.line;
       if (command.windows_line_end && !is_told) {
         is_told = true;
-        findings_.warn(
-            fmt::format("`{}` has Windows line ends, which bash takes as part of the commands",
-                        printable(file_)),
-            origin(), {fmt::format("sed -i 's/\\r$//' {}", shell_quote(file_))});
+        warn(file_ == project_.entry.file && !command.optional,
+             fmt::format("`{}` has Windows line ends, which bash takes as part of the commands",
+                         printable(file_)),
+             origin(), {fmt::format("sed -i 's/\\r$//' {}", shell_quote(file_))});
       }
       read_command(command);
     }
     directory_ = outer;
     is_doubtful_ = outer_doubt;
+  }
+
+  /// `ends`: the program certainly ends there.
+  void warn(bool ends, std::string message, std::string origin, std::vector<std::string> hints) {
+    Problem problem{.severity = Problem::Severity::warning,
+                    .message = std::move(message),
+                    .origin = std::move(origin),
+                    .hints = std::move(hints)};
+    problems_.push_back(ends ? certain(std::move(problem)) : std::move(problem));
   }
 
   /// False, with a warning, for a file of another language.
@@ -113,8 +126,8 @@ private:
     }
     hint = is_entry ? fmt::format("--command={}", shell_quote(hint))
                     : fmt::format("`{}`", printable(hint));
-    findings_.warn(fmt::format("`{}` {}, and bash runs it", printable(path), what),
-                   is_entry ? "script" : origin(), {std::move(hint)});
+    warn(is_entry || file_.empty(), fmt::format("`{}` {}, and bash runs it", printable(path), what),
+         is_entry ? "script" : origin(), {std::move(hint)});
     return false;
   }
 
@@ -205,17 +218,19 @@ private:
     }
     const bool is_python = language.kind == ScriptLanguage::Kind::python;
     if (!entry.executable) {
-      findings_.warn(fmt::format("`{}` is run here, and is not executable", printable(path)),
-                     origin(), {fmt::format("chmod +x {}", shell_quote(path))});
+      warn(file_.empty(), fmt::format("`{}` is run here, and is not executable", printable(path)),
+           origin(), {fmt::format("chmod +x {}", shell_quote(path))});
     } else if (language.windows_line_end) {
-      findings_.warn(fmt::format("the first line of `{}` has a Windows line end, so that its "
-                                 "interpreter is not found",
-                                 printable(path)),
-                     origin(), {fmt::format("sed -i 's/\\r$//' {}", shell_quote(path))});
+      warn(file_.empty(),
+           fmt::format("the first line of `{}` has a Windows line end, so that its "
+                       "interpreter is not found",
+                       printable(path)),
+           origin(), {fmt::format("sed -i 's/\\r$//' {}", shell_quote(path))});
     } else if (is_python && !has_first_line) {
-      findings_.warn(fmt::format("`{}` has no `#!` line, so that the shell and not Python runs it",
-                                 printable(path)),
-                     origin(), {fmt::format("`python3 {}`", printable(path))});
+      warn(file_.empty(),
+           fmt::format("`{}` has no `#!` line, so that the shell and not Python runs it",
+                       printable(path)),
+           origin(), {fmt::format("`python3 {}`", printable(path))});
     }
   }
 
@@ -421,7 +436,8 @@ private:
     }
   }
 
-  Findings& findings_;
+  const Findings& findings_;
+  Problems problems_;
   Project& project_;
   ShellPrograms programs_;
   std::optional<std::string> directory_{""};  ///< where commands run; none: not known
@@ -432,7 +448,7 @@ private:
   std::set<std::string> seen_;
 };
 
-std::vector<UsedProgram> follow_entry(Findings& findings, Project& project) {
+StartNeeds follow_entry(const Findings& findings, Project& project) {
   StartedReader reader{findings, project};
   const Entry& entry = project.entry;
   if (entry.kind == EntryKind::shell_script && entry.file) {
@@ -440,21 +456,21 @@ std::vector<UsedProgram> follow_entry(Findings& findings, Project& project) {
   } else if (entry.kind == EntryKind::program) {
     reader.read_words({entry.words.begin(), entry.words.end()});
   }
-  return reader.take_programs();
+  return reader.take_needs();
 }
 
 }  // namespace
 
-void read_started(Findings& findings, Project& project) {
+void read_started(const Findings& findings, Project& project) {
   follow_entry(findings, project);
   sort_unique(project.python_path);
 }
 
-std::vector<UsedProgram> find_used_programs(const source::Tree& tree, const Project& project) {
+StartNeeds find_start_needs(const source::Tree& tree, const Project& project) {
   if (project.entry.kind != EntryKind::shell_script && project.entry.kind != EntryKind::program) {
     return {};
   }
-  Findings findings{tree, project.ignore};
+  const Findings findings{tree, project.ignore};
   Project scratch{.entry = project.entry};
   return follow_entry(findings, scratch);
 }

@@ -103,8 +103,28 @@ Entry make_entry(std::string path, const struct stat& status) {
   return entry;
 }
 
-/// The entry `name` of an open directory; none when it is not there (any more).
-std::optional<Entry> entry_at(int directory, const char* name, std::string path) {
+using FileId = std::pair<dev_t, ino_t>;
+
+/// The files that this process writes its output and its messages to. They change while they are
+/// read, and are not part of the project.
+std::vector<FileId> own_outputs() {
+  std::vector<FileId> files;
+  for (const int descriptor : {STDOUT_FILENO, STDERR_FILENO}) {
+    struct stat status = {};
+
+    if (::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode)) {
+      files.emplace_back(status.st_dev, status.st_ino);
+    }
+  }
+  return files;
+}
+
+/// The entry `name` of an open directory; nothing if it is not there (any more), or is one of
+/// `outputs`.
+std::optional<Entry> entry_at(int directory,
+                              const char* name,
+                              std::string path,
+                              const std::vector<FileId>& outputs) {
   struct stat status = {};
 
   if (::fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0) {
@@ -112,6 +132,11 @@ std::optional<Entry> entry_at(int directory, const char* name, std::string path)
       return std::nullopt;
     }
     throw unreadable(path, errno);
+  }
+  const bool is_output = std::find(outputs.begin(), outputs.end(),
+                                   FileId{status.st_dev, status.st_ino}) != outputs.end();
+  if (is_output) {
+    return std::nullopt;
   }
   Entry entry = make_entry(std::move(path), status);
   if (entry.type == EntryType::symlink) {
@@ -135,7 +160,8 @@ public:
       return make_entry("", status);
     }
     const auto [parent, name] = open_parent(path);
-    return parent ? entry_at(parent.get(), name.c_str(), std::string{path}) : std::nullopt;
+    return parent ? entry_at(parent.get(), name.c_str(), std::string{path}, outputs_)
+                  : std::nullopt;
   }
 
   std::vector<Entry> list(std::string_view path) const override {
@@ -175,7 +201,7 @@ public:
     std::vector<Entry> entries;
     entries.reserve(places.size());
     for (const std::size_t place : places) {
-      if (auto entry = entry_at(handle, name_at(place), prefix + name_at(place))) {
+      if (auto entry = entry_at(handle, name_at(place), prefix + name_at(place), outputs_)) {
         entries.push_back(std::move(*entry));
       }
     }
@@ -299,6 +325,7 @@ private:
 
   std::filesystem::path root_;
   FileDescriptor directory_;
+  std::vector<FileId> outputs_{own_outputs()};
 };
 
 }  // namespace

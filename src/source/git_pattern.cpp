@@ -56,6 +56,30 @@ std::string_view without_trailing_spaces(std::string_view line) {
   return line.substr(0, end);
 }
 
+/// False where the plain bytes that end the pattern do not end `text`. Most paths go no further.
+template <class Steps, class IsByte>
+bool ends_as(std::string_view text, const Steps& steps, IsByte is_byte) {
+  std::size_t at = text.size();
+  for (auto step = steps.rbegin(); step != steps.rend() && is_byte(*step); ++step) {
+    if (at == 0 || text[--at] != step->byte) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// False where the first plain bytes of the pattern stand nowhere in `text`.
+template <class Steps, class IsByte>
+bool holds_first_run(std::string_view text, const Steps& steps, IsByte is_byte) {
+  std::array<char, 64> run{};
+  const auto begin = std::find_if(steps.begin(), steps.end(), is_byte);
+  std::size_t size = 0;
+  for (auto step = begin; step != steps.end() && is_byte(*step) && size < run.size(); ++step) {
+    run[size++] = step->byte;
+  }
+  return text.find(std::string_view{run.data(), size}) != std::string_view::npos;
+}
+
 }  // namespace
 
 std::string literal_pattern(std::string_view path) {
@@ -238,6 +262,10 @@ bool GitPattern::is_match(std::string_view text) const {
 /// All places in the pattern that can have been reached are followed at once, so that the time is
 /// bounded by the product of both lengths.
 bool GitPattern::runs_through(std::string_view text) const {
+  const auto is_byte = [](const Step& step) { return step.kind == Step::Kind::byte; };
+  if (!ends_as(text, steps_, is_byte) || !holds_first_run(text, steps_, is_byte)) {
+    return false;
+  }
   constexpr char here{1};
   constexpr char inside{2};  // of a name that `directories` takes
   std::vector<char> states(steps_.size() + 1);

@@ -20,8 +20,7 @@ Error no_repository(const fs::path& path, int code) {
   error.cause(code == GIT_EOWNER ? "it belongs to somebody else, and git does not trust it"
                                  : git_reason());
   if (code == GIT_EOWNER) {
-    error.hint(fmt::format("if you trust its owner: git config --global --add safe.directory {}",
-                           shell_quote(path.string())));
+    error.hint(trusting_command(path));
   }
   return error;
 }
@@ -103,6 +102,11 @@ fs::path find_root(GitPlace& place, const Environment& environment) {
 }
 
 }  // namespace
+
+std::string trusting_command(const fs::path& path) {
+  return fmt::format("if you trust its owner: git config --global --add safe.directory {}",
+                     shell_quote(path.string()));
+}
 
 std::string git_reason() {
   const git_error* error = git().error_last();

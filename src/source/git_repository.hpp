@@ -28,6 +28,10 @@ using GitReference = std::unique_ptr<git_reference, GitRelease<&GitFunctions::re
 using GitConfig = std::unique_ptr<git_config, GitRelease<&GitFunctions::config_free>>;
 using GitFilters = std::unique_ptr<git_filter_list, GitRelease<&GitFunctions::filter_list_free>>;
 
+/// The command that lets git open the repository at `path` although it is another user's, as a
+/// hint.
+std::string trusting_command(const std::filesystem::path& path);
+
 /// What libgit2 said last, as an error's cause; never empty.
 std::string git_reason();
 

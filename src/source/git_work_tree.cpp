@@ -1,8 +1,12 @@
 #include "source/git_work_tree.hpp"
 
 #include "base/file.hpp"
+#include "base/text.hpp"
 #include "source/git_repository.hpp"
 #include "source/plain_repository.hpp"
+#include "source/unread_git_settings.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
@@ -14,21 +18,23 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// False where git would find no repository, told without libgit2.
-bool may_be_in_git(const fs::path& directory, const Environment& environment) {
-  if (environment.get("GIT_DIR")) {
-    return true;
-  }
+/// The nearest directory at or above `directory` that has a `.git`.
+std::optional<fs::path> place_of_git(const fs::path& directory) {
   std::error_code code;
   for (fs::path at = fs::weakly_canonical(fs::absolute(directory, code), code);;
        at = at.parent_path()) {
     if (fs::exists(at / ".git", code)) {
-      return true;
+      return at;
     }
     if (!at.has_relative_path()) {
-      return false;
+      return std::nullopt;
     }
   }
+}
+
+/// False where git would find no repository, found out without libgit2.
+bool may_be_in_git(const fs::path& directory, const Environment& environment) {
+  return environment.get("GIT_DIR") || place_of_git(directory);
 }
 
 std::vector<std::string> tracked_below(const GitPlace& place) {
@@ -46,6 +52,15 @@ std::vector<std::string> tracked_below(const GitPlace& place) {
     std::sort(paths.begin(), paths.end());
   }
   return paths;
+}
+
+/// The same; empty when the index cannot be read.
+std::vector<std::string> tracked_quietly(const GitPlace& place) {
+  try {
+    return tracked_below(place);
+  } catch (const Error&) {
+    return {};
+  }
 }
 
 /// Null when the settings cannot be read.
@@ -118,6 +133,7 @@ struct Settings {
   fs::path common{};     ///< the directory of the repository, all its work trees'
   Letters letters{Letters::as_written};
   fs::path global_excludes{};
+  bool is_unopened{false};  ///< git would not open the repository
 };
 
 std::optional<Settings> plain_settings(const fs::path& directory, const Environment& environment) {
@@ -133,6 +149,22 @@ std::optional<Settings> plain_settings(const fs::path& directory, const Environm
                   .global_excludes = git_directory_of_user(environment) / "ignore"};
 }
 
+/// Of a repository that git would not open: what executes nothing and sets nothing is read.
+std::optional<Settings> settings_without_git(const fs::path& directory,
+                                             const Environment& environment) {
+  const auto root = place_of_git(directory);
+  if (!root) {
+    return std::nullopt;
+  }
+  std::error_code code;
+  const auto inside = fs::canonical(directory, code).lexically_relative(*root).string();
+  return Settings{.work_tree = *root,
+                  .prefix = inside == "." ? "" : inside,
+                  .common = *root / ".git",
+                  .global_excludes = git_directory_of_user(environment) / "ignore",
+                  .is_unopened = true};
+}
+
 std::optional<Settings> settings_by_libgit2(const fs::path& directory,
                                             const Environment& environment) {
   try {
@@ -146,8 +178,9 @@ std::optional<Settings> settings_by_libgit2(const fs::path& directory,
                     .common = git().repository_commondir(place->repository.get()),
                     .letters = letters_of(config),
                     .global_excludes = global_excludes(config, environment)};
-  } catch (const Error&) {
-    return std::nullopt;  // it is told where git's facts are asked for
+  } catch (const Error& error) {
+    return error.kind() == ErrorKind::environment ? settings_without_git(directory, environment)
+                                                  : std::nullopt;
   }
 }
 
@@ -164,6 +197,32 @@ std::optional<GitPlace> place_of_tracked(const fs::path& directory,
 }
 
 }  // namespace
+
+std::optional<Problem> unread_git_settings(const fs::path& directory,
+                                           const Environment& environment) {
+  const auto root = place_of_git(directory);
+  if (!root || find_plain_repository(directory, environment)) {
+    return std::nullopt;
+  }
+  try {
+    find_git_place(directory, environment);
+    return std::nullopt;
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::environment) {
+      return std::nullopt;
+    }
+    Problem problem{
+        .severity = Problem::Severity::warning,
+        .message = fmt::format("git does not open the repository `{}`: {}; only its ignore files "
+                               "say what stays out",
+                               printable(root->string()),
+                               error.causes().empty() ? error.message() : error.causes().back())};
+    if (!error.hints().empty()) {
+      problem.hints.push_back(trusting_command(*root));
+    }
+    return problem;
+  }
+}
 
 std::shared_ptr<const GitWorkTree> find_git_work_tree(const fs::path& directory,
                                                       const Environment& environment) {
@@ -183,6 +242,15 @@ std::shared_ptr<const GitWorkTree> find_git_work_tree(const fs::path& directory,
   add_above(tree->outside, settings->work_tree, settings->prefix);
   add(tree->outside, settings->common / "info" / "exclude", tree->prefix);
   add(tree->outside, settings->global_excludes, tree->prefix);
+  const auto index = settings->common / "index";
+  std::error_code code;
+  if (settings->is_unopened && fs::is_regular_file(index, code)) {
+    tree->tracked = [index, prefix = settings->prefix](std::string_view nested) {
+      return nested.empty() ? tracked_quietly({.index_file = index, .prefix = prefix})
+                            : std::vector<std::string>{};
+    };
+    return tree;
+  }
   tree->tracked = [directory, environment](std::string_view nested) {
     const auto place = place_of_tracked(directory / nested, !nested.empty(), environment);
     if (!place) {

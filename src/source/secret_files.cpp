@@ -120,7 +120,7 @@ void look_at_logins(std::string_view text, std::string_view kind, std::vector<Na
   });
 }
 
-enum class NamedFile { none, environment, netrc, pypirc, pip, git, npm, kube, key_store };
+enum class NamedFile { none, environment, netrc, pypirc, pip, git, npm, kube, kaggle, key_store };
 
 NamedFile named_file(std::string_view path) {
   const auto name = base_name(path);
@@ -145,6 +145,9 @@ NamedFile named_file(std::string_view path) {
   if (is_in(path, ".kube/config") || name == "kubeconfig" || name.ends_with(".kubeconfig") ||
       name == "kubeconfig.yaml") {
     return NamedFile::kube;
+  }
+  if (name == "kaggle.json") {
+    return NamedFile::kaggle;
   }
   return name.ends_with(".p12") || name.ends_with(".pfx") ? NamedFile::key_store : NamedFile::none;
 }
@@ -176,6 +179,14 @@ std::vector<NamedSecret> secrets_in_file(std::string_view path, std::string_view
       break;
     case NamedFile::kube:
       look_at_settings(text, "kube-credentials", {"token", "password", "client-key-data"}, found);
+      break;
+    case NamedFile::kaggle:
+      if (const std::size_t key = text.find("\"key\""); key != std::string_view::npos) {
+        const auto rest = value_of(text.substr(key), "\"key\"", ":").value_or("");
+        if (is_given(rest.substr(0, rest.find_first_of("\"'}, \n")))) {
+          found.push_back({"kaggle-key", key});
+        }
+      }
       break;
     case NamedFile::key_store:
       // A PKCS #12 store is a sequence with a length of two bytes.

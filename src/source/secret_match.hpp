@@ -53,6 +53,11 @@ std::string_view value_of(const SecretRule& rule, std::string_view text, std::si
 /// What stands around `at`, as far as a rule may look.
 std::string_view around(std::string_view text, std::size_t at);
 
+/// A login in the URL of a package index or of a repository, whose `://` the anchor ends with.
+std::optional<SecretMatch> login_in_url(const SecretRule& rule,
+                                        std::string_view text,
+                                        std::size_t at);
+
 /// A private key in PEM, whose first line the anchor stands in.
 std::optional<SecretMatch> pem_key(const SecretRule& rule, std::string_view text, std::size_t at);
 

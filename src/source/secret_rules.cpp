@@ -127,6 +127,9 @@ const std::vector<SecretRule>& secret_rules() {
       {"model-api-key", "T3BlbkFJ", key_around, is_alphanumeric, 48, 48},
       {"stripe-key", "sk_live_", token, is_alphanumeric, 20, 120},
       {"stripe-key", "rk_live_", token, is_alphanumeric, 20, 120},
+      {"index-login", "http://", login_in_url},
+      {"index-login", "https://", login_in_url},
+      {"git-login", "ssh://", login_in_url},
       {"private-key", "PRIVATE KEY", pem_key},
       {"private-key", "PuTTY-User-Key-File", putty_key},
   };

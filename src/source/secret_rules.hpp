@@ -13,7 +13,11 @@ inline constexpr std::size_t secret_window{4096};
 /// A secret at a place of a text.
 struct SecretMatch {
   std::string_view kind{};
-  std::string_view value{};  ///< a part of the text
+  std::string_view value{};  ///< a part of the text, which the fingerprint covers
+  /// The URL up to its host, of a login in a URL; empty for other secrets. Its fingerprint covers
+  /// what stands around it, because a password alone could be guessed from its hash.
+  std::string_view login{};
+  bool is_anywhere{true};  ///< false: a secret only in a file of dependencies
 };
 
 using CharacterClass = bool (*)(char);
@@ -62,6 +66,10 @@ private:
 /// True for what documentation writes in a secret's place: `xxxx`, `<TOKEN>`, `${TOKEN}`,
 /// `changeme`, `...EXAMPLE`.
 bool is_placeholder(std::string_view value);
+
+/// True for files that say what is installed, by their names: requirement files, `pyproject.toml`,
+/// locks.
+bool is_file_of_dependencies(std::string_view path);
 
 /// A secret in a file that is known by its name, by the number of the byte where it stands.
 struct NamedSecret {

@@ -15,6 +15,8 @@ namespace {
 constexpr std::size_t largest_named{std::size_t{4} << 20U};
 /// Where git, too, looks for a zero byte.
 constexpr std::size_t binary_prefix{8000};
+/// Of one file; a text with more of them is no list of packages.
+constexpr std::size_t most_logins{1000};
 
 int lines_in(std::string_view text) {
   return static_cast<int>(std::count(text.begin(), text.end(), '\n'));
@@ -31,7 +33,7 @@ std::string fingerprint(std::string_view kind, std::string_view value) {
 }  // namespace
 
 std::string secret_in_words(std::string_view kind) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 26> words{{
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 27> words{{
       {"aws-access-key", "an AWS access key"},
       {"aws-secret-key", "an AWS secret key"},
       {"azure-key", "an Azure account key"},
@@ -48,6 +50,7 @@ std::string secret_in_words(std::string_view kind) {
       {"hugging-face-token", "a Hugging Face token"},
       {"index-login", "a package index login"},
       {"key-store", "a PKCS #12 key store"},
+      {"kaggle-key", "a Kaggle key"},
       {"kube-credentials", "Kubernetes credentials"},
       {"model-api-key", "an API key of a model service"},
       {"netrc-login", "a netrc login"},
@@ -62,6 +65,11 @@ std::string secret_in_words(std::string_view kind) {
   const auto* const found = std::find_if(words.begin(), words.end(),
                                          [&](const auto& entry) { return entry.first == kind; });
   return std::string{found == words.end() ? kind : found->second};
+}
+
+bool is_login_in_url(const FoundSecret& secret) {
+  return (secret.kind == "index-login" || secret.kind == "git-login") &&
+         !is_secret_file(secret.path);
 }
 
 SecretScan::SecretScan(std::string_view path, Detail detail)
@@ -109,6 +117,7 @@ std::vector<FoundSecret> SecretScan::finish() {
       note(whole_, secret.at, secret.kind, whole_);
     }
   }
+  add_logins();
   if (binary_) {
     for (FoundSecret& secret : found_) {  // some before the first zero byte was seen
       secret.line = 0;
@@ -125,12 +134,19 @@ void SecretScan::look(std::string_view text, std::size_t end) {
   const SecretRule* rule = nullptr;
   for (std::size_t at = anchors.find(text, looked_, end, rule); at < end;
        at = anchors.find(text, at + 1, end, rule)) {
-    if (const auto match = rule->look(*rule, text, at)) {
+    const auto match = rule->look(*rule, text, at);
+    if (match && !match->login.empty()) {
+      const bool counts = match->is_anywhere || is_file_of_dependencies(path_);
+      if (counts && known_logins_.size() < most_logins &&
+          known_logins_.emplace(match->login).second) {
+        logins_.push_back(made(text, at, match->kind, match->value));
+      }
+    } else if (match) {
       const auto place = static_cast<std::size_t>(match->value.data() - text.data());
       note(text, place, match->kind, match->value);
-      if (is_done()) {
-        return;
-      }
+    }
+    if (is_done()) {
+      return;
     }
   }
 }
@@ -139,11 +155,29 @@ void SecretScan::note(std::string_view text,
                       std::size_t at,
                       std::string_view kind,
                       std::string_view value) {
+  found_.push_back(made(text, at, kind, value));
+}
+
+FoundSecret SecretScan::made(std::string_view text,
+                             std::size_t at,
+                             std::string_view kind,
+                             std::string_view value) const {
   const bool wants_line = detail_ == Detail::all && !binary_;
-  found_.push_back({.path = path_,
-                    .line = wants_line ? lines_ + lines_in(text.substr(0, at)) : 0,
-                    .kind = std::string{kind},
-                    .fingerprint = fingerprint(kind, value)});
+  return {.path = path_,
+          .line = wants_line ? lines_ + lines_in(text.substr(0, at)) : 0,
+          .kind = std::string{kind},
+          .fingerprint = fingerprint(kind, value)};
+}
+
+/// A token in a URL is one finding: the token's. Bytes of a binary file are no URLs.
+void SecretScan::add_logins() {
+  std::set<int> lines;
+  for (const FoundSecret& secret : found_) {
+    lines.insert(secret.line);
+  }
+  std::erase_if(logins_,
+                [&](const FoundSecret& login) { return binary_ || lines.contains(login.line); });
+  found_.insert(found_.end(), logins_.begin(), logins_.end());
 }
 
 std::vector<FoundSecret> find_secrets(const Tree& tree, const std::string& path) {

@@ -3,6 +3,7 @@
 #include "source/tree.hpp"
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,7 +11,7 @@
 namespace autopack::source {
 
 /// Raised with each change of what is looked for: results of another version do not count.
-inline constexpr std::uint64_t secret_rules_version{2};
+inline constexpr std::uint64_t secret_rules_version{3};
 
 /// A secret that stands in a file. Its value is nowhere in here.
 struct FoundSecret {
@@ -24,6 +25,9 @@ struct FoundSecret {
 
 /// `a private key` for `private-key`.
 std::string secret_in_words(std::string_view kind);
+
+/// True for a login that stands in a URL of a file that has more to say than logins.
+bool is_login_in_url(const FoundSecret& secret);
 
 /// Looks through the bytes of one file as they come. Sizes do not matter: memory stays bounded.
 class SecretScan {
@@ -43,8 +47,15 @@ public:
 private:
   void look(std::string_view text, std::size_t end);
   void note(std::string_view text, std::size_t at, std::string_view kind, std::string_view value);
+  FoundSecret made(std::string_view text,
+                   std::size_t at,
+                   std::string_view kind,
+                   std::string_view value) const;
+  void add_logins();
 
-  bool is_done() const { return detail_ == Detail::whether && !found_.empty(); }
+  bool is_done() const {
+    return detail_ == Detail::whether && !(found_.empty() && logins_.empty());
+  }
 
   std::string path_;
   Detail detail_;
@@ -56,6 +67,8 @@ private:
   std::size_t seen_{0};    ///< bytes, as far as they tell whether the file is binary
   bool binary_{false};
   std::vector<FoundSecret> found_{};
+  std::vector<FoundSecret> logins_{};  ///< in URLs, each once
+  std::set<std::string, std::less<>> known_logins_{};
 };
 
 /// All secrets in the file `path` of `tree`.

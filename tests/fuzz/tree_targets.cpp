@@ -110,7 +110,7 @@ void tree(std::string_view bytes) {
                               .pip = true,
                               .apt = true};
   const auto plan = plan::make_plan(tree, project, request, base, {});
-  plan::dangling_links(plan, project.ignore);
+  plan::dangling_links(plan, project);
   plan::unfetched_files(plan);
   plan::to_json(plan);
   plan::render_dockerfile(plan, {}, {});

@@ -72,7 +72,7 @@ class Run(unittest.TestCase):
     def test_environment_and_arguments_of_flags_and_settings(self):
         files = {'task.py': 'import os, sys\nprint(os.environ["A"], os.environ["B"], os.environ["C"], sys.argv[1:])\n',
                  'autopack.yaml': 'env: {A: settings}\nargs: [--lr=1]\n',
-                 'job.env': '# a comment\n\nB=file\nC\n'}
+                 'job.env': '\ufeff# a comment\n\nB=file\nC\n'}
         answer = run(files, '--env-file=job.env', '--', '--last', env=testbed.environment(C='of the shell'))
         self.assertEqual(answer.out, "settings file of the shell ['--lr=1', '--last']\n")
         answer = run(files, '--env-file=job.env', '--env=A=flag,C=3', '--args=one,two')

@@ -215,8 +215,8 @@ TEST_CASE("the configuration is what the generated Dockerfile makes") {
   CHECK_FALSE(config.contains("Cmd"));
   CHECK(config["User"] == "1000");
   CHECK(config["WorkingDir"] == "/usr/app");
-  CHECK(config["Env"] == json{"PATH=/bin", "HOME=/home", "PYTHONUNBUFFERED=1",
-                               "PYTHONDONTWRITEBYTECODE=1"});
+  CHECK(config["Env"] ==
+        json{"PATH=/bin", "HOME=/home", "PYTHONUNBUFFERED=1", "PYTHONDONTWRITEBYTECODE=1"});
   CHECK(config["Labels"] == json{{"autopack.key", "k"}});
   CHECK(document["created"] == "1980-01-02T00:00:00Z");
   CHECK(document["rootfs"]["diff_ids"].size() == recipes.size());

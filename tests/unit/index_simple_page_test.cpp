@@ -93,6 +93,17 @@ TEST_CASE("the links of a page are relative to its base") {
   }
 }
 
+TEST_CASE("the page of a server names no file of this machine") {
+  for (const auto* const page : {"<a href='file:///srv/me/pkg-1.0.zip'>",
+                                 "<base href='file:///srv/me/'><a href='pkg-1.0.zip'>"}) {
+    CHECK(read("text/html", page).files.empty());
+  }
+  const std::string body = R"({"files": [{"url": "file:///srv/me/pkg-1.0.zip"}]})";
+  CHECK(read(json_type, body).files.empty());
+  CHECK(read_simple_page({.url = "file:///srv/pkg/", .content_type = json_type, .body = body})
+            .files.size() == 1);
+}
+
 TEST_CASE("what is no start tag of a link hides none and makes none") {
   const std::vector<std::pair<std::string, int>> pages{
       {"<!-- <a href=a-1.zip> --><a href=b-1.zip>", 1},

@@ -121,6 +121,24 @@ TEST_CASE("pylock.toml names files in several ways") {
   CHECK_FALSE(set.packages[9].files[0].url);
 }
 
+TEST_CASE("a URL in a lock leads out of the project no more than a path does") {
+  const auto wheel = [](const std::string& url) {
+    return read(head + package("a", "version = '1'\nwheels = [{url = '" + url +
+                                        "', hashes = {sha256 = '" + digits + "'}}]\n"))
+        .packages[0];
+  };
+  for (const auto* url : {"../a-1-py3-none-any.whl", "/srv/a-1-py3-none-any.whl",
+                          "file:///srv/a-1-py3-none-any.whl", "file:/srv/a-1-py3-none-any.whl",
+                          "FILE:///srv/a-1-py3-none-any.whl", "ftp://host/a-1-py3-none-any.whl"}) {
+    CAPTURE(url);
+    CHECK(wheel(url).obstacle == "its file lies outside of the working directory");
+    CHECK_FALSE(wheel(url).files[0].url);
+  }
+  const auto inside = wheel("wheels/a-1-py3-none-any.whl");
+  CHECK_FALSE(inside.obstacle);
+  CHECK(inside.files[0].path == "wheels/a-1-py3-none-any.whl");
+}
+
 TEST_CASE("a pylock.toml that is not for the image, or wrong, is refused with the place") {
   struct Case {
     std::string text;

@@ -72,6 +72,72 @@ TEST_CASE("advice: imports are followed through the image, and rules that hide t
   CHECK(project.advice().size() == 1);
 }
 
+TEST_CASE("advice: programs that Python starts and the image lacks") {
+  Imports project;
+  project.base.apt = true;
+  project.tree.file("trainer/data.py",
+                    "import subprocess\ndef cut(x):\n  subprocess.run(['sox', x])\n"
+                    "def unused(x):\n  subprocess.run(['flac', x])\n");
+  const auto holds = [](std::vector<std::string> there) {
+    return [there](const std::vector<std::string>& names) {
+      std::map<std::string, bool> known;
+      for (const auto& name : names) {
+        known[name] = std::find(there.begin(), there.end(), name) != there.end();
+      }
+      return known;
+    };
+  };
+  project.tree.file("trainer/task.py",
+                    "import os\nfrom trainer import data\ndata.cut('x')\nos.system('ffmpeg -i x')\n"
+                    "os.system('git log')\nos.system('nvidia-smi')\nos.system('own-tool')\n");
+  auto warnings = project.advice(holds({}));
+  CHECK(warnings.size() == 2);
+  CHECK(told(warnings, "`sox`") ==
+        "`trainer/data.py` line 3 starts `sox`, and the executor image does not have it [] / "
+        "--system-packages=sox");
+  CHECK(told(warnings, "`ffmpeg`").find("/ --system-packages=ffmpeg") != std::string::npos);
+  CHECK(project.advice(holds({"program:sox", "program:ffmpeg"})).empty());
+  CHECK(project.advice().empty());
+  project.tree.file("trainer/task.py", "from trainer import data\nif x:\n  data.cut('x')\n");
+  CHECK(project.advice(holds({})).empty());
+}
+
+TEST_CASE("advice: files that are there from the program's own directory only") {
+  Imports project;
+  project.request = {.script = "jobs/fit.py"};
+  project.tree.file("jobs/fit.py", "open('../cfg/base.yaml')\nopen('x.csv')\nopen('jobs/x.csv')\n")
+      .file("jobs/x.csv", "")
+      .file("cfg/base.yaml", "");
+  CHECK(
+      told(project.advice(), "opens") ==
+      "`jobs/fit.py` line 1 opens `../cfg/base.yaml`, which is found from `jobs` only, as 1 more; "
+      "programs start in the project's directory [] / `--command=env,-C,jobs,python3,fit.py` "
+      "starts it there");
+  for (const auto* const text :
+       {"open('cfg/base.yaml')\n", "import os\nos.chdir('jobs')\nopen('x.csv')\n",
+        "open('nothing.csv')\n", "try:\n  open('x.csv')\nexcept OSError:\n  pass\n",
+        "from pathlib import Path\n(Path(__file__).parent / 'x.csv').open()\n"}) {
+    project.tree.file("jobs/fit.py", text);
+    CHECK(project.advice().empty());
+  }
+  project.request = {.command = {"env", "-C", "jobs", "python3", "fit.py"}};
+  project.tree.file("jobs/fit.py", "open('x.csv')\n");
+  CHECK(project.advice().empty());
+}
+
+TEST_CASE("advice: a plain text on sys.path is relative to the project's directory") {
+  Imports project;
+  project.request = {.script = "scripts/train.py"};
+  project.tree.file("scripts/train.py", "import sys\nsys.path.append('..')\nimport pkg\n")
+      .file("pkg/__init__.py", "");
+  CHECK(told(project.advice(), "`pkg` is in the image, but not where Python looks") != "");
+  for (const auto* const text : {"import sys\nsys.path.append('.')\nimport pkg\n",
+                                 "import sys, os\nsys.path.append(os.getcwd())\nimport pkg\n"}) {
+    project.tree.file("scripts/train.py", text);
+    CHECK(project.advice().empty());
+  }
+}
+
 TEST_CASE("advice: packages that no requirement provides are one line, guarded imports none") {
   Imports project;
   project.tree.file("trainer/task.py",
@@ -207,8 +273,13 @@ TEST_CASE("advice: a path that code changes may lead anywhere in the project") {
   Imports project;
   project.tree.file("trainer/deep/tools/helper.py", "");
   CHECK_FALSE(project.first_of("import helper\n", "helper").empty());
-  CHECK(project.first_of("import sys\nsys.path.append('deep/tools')\nimport helper\n", "helper")
-            .empty());
+  CHECK(
+      project
+          .first_of("import sys\nsys.path.append(here + '/deep/tools')\nimport helper\n", "helper")
+          .empty());
+  CHECK_FALSE(
+      project.first_of("import sys\nsys.path.append('deep/tools')\nimport helper\n", "helper")
+          .empty());
 }
 
 TEST_CASE("advice: a directory of data is no module, and a found root is looked in") {

@@ -1,4 +1,5 @@
 #include "plan/start_advice.hpp"
+#include "project/certain.hpp"
 #include "support/memory_tree.hpp"
 
 #include <doctest/doctest.h>
@@ -42,7 +43,9 @@ struct Start {
     std::string text;
     for (const auto& problem : plan::start_advice(
              plan::make_plan(shared, project, request, base, options), project, look)) {
-      text += problem.severity == Problem::Severity::error ? "error: " : "warning: ";
+      text += problem.severity == Problem::Severity::error ? "error: "
+              : project::is_certain(problem)               ? "certain: "
+                                                           : "warning: ";
       text += problem.message;
       for (const auto& hint : problem.hints) {
         text += " [" + hint + "]";
@@ -112,7 +115,7 @@ TEST_CASE("start: a module or a command from elsewhere") {
   CHECK(start.advice(Strings{}).empty());
   for (const auto& command : {Strings{"./top.sh"}, Strings{"bash", "top.sh"}}) {
     start.request = {.command = command};
-    CHECK(start.advice(Strings{}) == "warning: `top.sh` is run here, which does not exist\n");
+    CHECK(start.advice(Strings{}) == "certain: `top.sh` is run here, which does not exist\n");
   }
   start.tree.file("top.sh", "python gone.py");
   start.request = {.command = {"./top.sh"}};
@@ -145,8 +148,11 @@ TEST_CASE("start: a program that a shell script looks for and nothing brings") {
         "warning: `make` is run here, and the executor image does not have it "
         "[--system-packages=make]\n");
   CHECK(start.advice(Strings{"program:make"}) ==
-        "warning: `python` is run here, and the executor image does not have it "
+        "certain: `python` is run here, and the executor image does not have it "
         "[`python3`, which the image has] [--system-packages=python-is-python3]\n");
+  start.tree.file("a.sh", "python top.py\npython3 top.py\n");
+  CHECK(holds(start.advice(Strings{"program:python3"}), "warning: `python` is run here"));
+  start.tree.file("a.sh", "python top.py\nmake x\n");
   start.options.system_packages = {"python-is-python3", "build-essential"};
   CHECK(start.advice(Strings{}).empty());
   start.options.system_packages = {"some-tools"};
@@ -161,7 +167,7 @@ TEST_CASE("start: a console script that a shell script looks for") {
   Start start{.request = {.script = "a.sh"}};
   start.tree.file("a.sh", "torchrun top.py\nfit x\nuv run top.py\n");
   CHECK(start.advice(Strings{}) ==
-        "warning: `torchrun` is run here, and the executor image does not have it "
+        "certain: `torchrun` is run here, and the executor image does not have it "
         "[--requirements=torch]\n"
         "warning: `fit` is run here, and the executor image does not have it\n"
         "warning: `uv` is run here, and the executor image does not have it "
@@ -183,6 +189,16 @@ TEST_CASE("start: a script that a shell script runs must be in the image") {
   start.tree.file("env.sh", "").file("steps/b.sh", "").file(".dockerignore", "env.sh\n");
   CHECK(holds(start.advice(), "`env.sh` is run here, which the rule `env.sh` leaves out"));
   CHECK_FALSE(holds(start.advice(), "b.sh"));
+}
+
+TEST_CASE("start: what is beside a shell script, and not where it starts") {
+  Start start{.request = {.script = "runs/a.sh"}};
+  start.tree.file("runs/a.sh", "python3 b.py\n").file("runs/b.py", "");
+  CHECK(start.advice() ==
+        "warning: `b.py` is run here, which does not exist "
+        "[`--command=env,-C,runs,bash,a.sh` starts the script in its own directory]\n");
+  start.tree.file("runs/a.sh", "cd \"$(dirname \"$0\")\"\npython3 b.py\n");
+  CHECK(start.advice().empty());
 }
 
 TEST_CASE("start: the system's part of an installation") {

@@ -140,4 +140,63 @@ TEST_CASE("the words of a script, the last without a line end too") {
   CHECK(project::words_of_text("").empty());
 }
 
+TEST_CASE("a file that the program reads and a rule hides is a warning, with both places") {
+  const auto warnings = [](const source::MemoryTree& tree, project::Request request) {
+    std::string text;
+    for (const auto& problem : project::scan(tree, request).warnings) {
+      text += problem.message + " (" + problem.origin.value_or("") + ") [" + problem.hints.at(0) +
+              "]\n";
+    }
+    return text;
+  };
+  source::MemoryTree tree{{".dockerignore", "conf\n*.json\nout\n"},
+                          {"train.py",
+                           "from pkg import words\n"
+                           "open('conf/a.yaml')\n"
+                           "open('out/log.txt', 'w')\n"
+                           "print('notes.json')\n"},
+                          {"pkg/__init__.py", ""},
+                          {"pkg/words.py",
+                           "(Path(__file__).parent / 'vocab.txt').read_text()\n"
+                           "(Path(__file__).parent / 'vocab.txt').read_text()\n"},
+                          {"pkg/vocab.txt", ""},
+                          {"conf/a.yaml", ""},
+                          {"out/log.txt", ""},
+                          {"notes.json", ""}};
+  const std::string of_conf =
+      "`train.py` line 2 reads `conf/a.yaml`, which the rule `conf` leaves out (.dockerignore:1) "
+      "[echo '!conf/a.yaml' >> .dockerignore]\n";
+  CHECK(warnings(tree, {.script = "train.py"}) == of_conf);
+  CHECK(warnings(tree, {.script = "train.py", .exclude = {"*.txt"}}) ==
+        of_conf +
+            "`pkg/words.py` line 1 reads `pkg/vocab.txt`, which the rule `--exclude=*.txt` leaves "
+            "out (--exclude) [drop `--exclude=*.txt`]\n");
+  CHECK(warnings(tree, {.script = "train.py", .include = {"conf/a.yaml"}}).empty());
+}
+
+TEST_CASE("a `.env` that the program loads stays out with a word, unless its variables are given") {
+  source::MemoryTree tree{
+      {"train.py", "import os\nfrom dotenv import load_dotenv\nload_dotenv()\n"},
+      {".env", "A=1\n"}};
+  const auto found = project::scan(tree, {.script = "train.py"}).warnings;
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].message == "`.env` stays out of the image, and `train.py` line 2 loads it");
+  CHECK(project::scan(tree, {.script = "train.py", .given_at = {{"env-file", "`--env-file`"}}})
+            .warnings.empty());
+  tree.file("train.py", "print(1)\n");
+  CHECK(project::scan(tree, {.script = "train.py"}).warnings.empty());
+}
+
+TEST_CASE("a directory that git ignores and tracks files in is not said to stay out") {
+  source::MemoryTree tree{
+      {".gitignore", "data\n"}, {"train.py", "open_all('data')\n"}, {"data/a.csv", "a"}};
+  const auto directories = [&](std::vector<std::string> tracked) {
+    auto git = std::make_shared<source::GitWorkTree>();
+    git->tracked = [tracked](std::string_view) { return tracked; };
+    return project::scan(tree, {.script = "train.py", .git = git}).ignored_directories.size();
+  };
+  CHECK(directories({}) == 1);
+  CHECK(directories({"data/a.csv"}) == 0);
+}
+
 }  // namespace autopack::project_needed_test

@@ -1,3 +1,4 @@
+#include "project/certain.hpp"
 #include "project/project.hpp"
 #include "project/script_language.hpp"
 #include "project/shell_commands.hpp"
@@ -33,7 +34,7 @@ std::string used(const std::string& script, std::map<std::string, std::string> f
   files["train.sh"] = script;
   std::string names;
   const MemoryTree tree{files};
-  for (const auto& one : find_used_programs(tree, scan(tree, {.script = "train.sh"}))) {
+  for (const auto& one : find_start_needs(tree, scan(tree, {.script = "train.sh"})).programs) {
     names += fmt::format("{}{} {}", names.empty() ? "" : ", ", one.name, one.origin);
   }
   return names;
@@ -42,7 +43,8 @@ std::string used(const std::string& script, std::map<std::string, std::string> f
 std::string text_of(const Problems& problems) {
   std::string text;
   for (const auto& problem : problems) {
-    text += (text.empty() ? "" : "\n") + problem.message;
+    text += (text.empty() ? "" : "\n") + std::string{is_certain(problem) ? "certain: " : ""};
+    text += problem.message;
     text += problem.origin ? " (" + *problem.origin + ")" : "";
     for (const auto& hint : problem.hints) {
       text += " [" + hint + "]";
@@ -52,7 +54,7 @@ std::string text_of(const Problems& problems) {
 }
 
 std::string warnings(const MemoryTree& tree, const std::string& script = "train.sh") {
-  return text_of(scan(tree, {.script = script}).warnings);
+  return text_of(find_start_needs(tree, scan(tree, {.script = script})).problems);
 }
 
 /// Files that `train.sh` runs and that do not exist.
@@ -157,17 +159,19 @@ TEST_CASE("programs: a Python program without a suffix is run by Python") {
 
 TEST_CASE("programs: a file that bash cannot run") {
   CHECK(warnings({{"a.pl", "#!/usr/bin/perl\n"}}, "a.pl") ==
-        "`a.pl` is a program for `perl`, and bash runs it (script) [--command=perl,a.pl]");
+        "certain: `a.pl` is a program for `perl`, and bash runs it (script) [--command=perl,a.pl]");
   CHECK(warnings({{"a",
                    "\x7f"
                    "ELF"}},
-                 "a") == "`a` is a compiled program, and bash runs it (script) [--command=./a]");
+                 "a") ==
+        "certain: `a` is a compiled program, and bash runs it (script) [--command=./a]");
   CHECK(warnings({{"a", "import sys\n"}}, "a") ==
-        "`a` is a program for `python3`, and bash runs it (script) [--command=python3,a]");
+        "certain: `a` is a program for `python3`, and bash runs it (script) [--command=python3,a]");
   CHECK(warnings({{"train.sh", "bash a.py"}, {"a.py", ""}}) ==
         "`a.py` is a program for `python3`, and bash runs it (train.sh:1) [`python3 a.py`]");
   CHECK(warnings({{"train.sh", "# a\r\npython3 train.py\r\n"}}) ==
-        "`train.sh` has Windows line ends, which bash takes as part of the commands (train.sh:2) "
+        "certain: `train.sh` has Windows line ends, which bash takes as part of the commands "
+        "(train.sh:2) "
         "[sed -i 's/\\r$//' train.sh]");
   CHECK(warnings({{"train.sh", "bash b.sh"}, {"b.sh", "python3 \\\r\n  train.py\r\n"}})
             .starts_with("`b.sh` has Windows line ends"));
@@ -185,7 +189,7 @@ TEST_CASE("programs: a file that the system cannot start") {
         "`a.py` has no `#!` line, so that the shell and not Python runs it "
         "(train.sh:1) [`python3 a.py`]");
   const auto project = scan(tree, {.script = "train.sh"});
-  const auto programs = find_used_programs(tree, project);
+  const auto programs = find_start_needs(tree, project).programs;
   REQUIRE(programs.size() == 1);
   CHECK(programs.front().name == "python");
   CHECK(project.started.size() == 2);

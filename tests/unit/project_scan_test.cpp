@@ -649,4 +649,20 @@ TEST_CASE("extras outside the tree keep their names, which must differ") {
         std::string::npos);
 }
 
+TEST_CASE("a requirement that is the project's own directory is the project") {
+  const TemporaryDirectory directory;
+  const auto write = [&](const char* name, const std::string& text) {
+    std::ofstream{directory.path() / name} << text;
+  };
+  write("train.py", "");
+  write("pyproject.toml", "[project]\nname = 'mine'\nversion = '1'\n");
+  write("requirements.txt", "-e " + directory.path().string() + "\n");
+  const auto tree = source::make_disk_tree(directory.path());
+  const Request request{.directory = directory.path(), .script = "train.py"};
+  CHECK(findings(*tree, request).empty());
+  const auto project = scan(*tree, request);
+  REQUIRE(project.requirement_edits.size() == 1);
+  CHECK(project.requirement_edits[0].text.empty());
+}
+
 }  // namespace autopack::project_scan_test

@@ -1,9 +1,12 @@
 #include "base/file.hpp"
+#include "source/git_work_tree.hpp"
 #include "source/plain_repository.hpp"
+#include "source/unread_git_settings.hpp"
 #include "support/scratch_repository.hpp"
 #include "support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <functional>
@@ -121,6 +124,34 @@ TEST_CASE("libgit2 is asked where variables tell git of another repository") {
   CHECK(fixture.find());
   CHECK_FALSE(
       fixture.find("", {{"XDG_CONFIG_HOME", (fixture.directory.path() / "other").string()}}));
+}
+
+TEST_CASE("of another user's repository the ignore files and the index are read, with a warning") {
+  if (::geteuid() != 0) {
+    return;  // only root gives files away
+  }
+  const Fixture fixture;
+  const auto& root = fixture.repository.path;
+  fixture.repository.write(".gitignore", "*.bin\n");
+  fixture.repository.write("sub/tracked.bin", "");
+  fixture.repository.git({"add", "-f", "sub/tracked.bin"});
+  constexpr uid_t other{4711};
+  REQUIRE(::chown(root.c_str(), other, other) == 0);
+  for (const auto& entry : fs::recursive_directory_iterator{root}) {
+    REQUIRE(::lchown(entry.path().c_str(), other, other) == 0);
+  }
+  const Environment environment{{{"HOME", fixture.home.string()}}};
+  const auto git = source::find_git_work_tree(root / "sub", environment);
+  REQUIRE(git);
+  REQUIRE_FALSE(git->outside.empty());
+  CHECK(git->outside[0].text == "*.bin\n");
+  CHECK(git->tracked("") == std::vector<std::string>{"tracked.bin"});
+  const auto warning = source::unread_git_settings(root / "sub", environment);
+  REQUIRE(warning);
+  CHECK(warning->message.find("belongs to somebody else") != std::string::npos);
+  REQUIRE(warning->hints.size() == 1);
+  CHECK(warning->hints[0] == "if you trust its owner: git config --global --add safe.directory " +
+                                 fs::canonical(root).string());
 }
 
 }  // namespace autopack::source_plain_repository_test

@@ -169,8 +169,58 @@ TEST_CASE("files known by their names are looked at as a whole") {
   CHECK(found("x/.docker/config.json", "{\n\"auths\": {\"h\": {\n\"auth\": \"\"}}}") == "");
   CHECK(found(".dockercfg", "{\"h\": {\n\"auth\": \"" + base64_encode("me:geheim") + "\"}}") ==
         "docker-login:2");
+  CHECK(found("kaggle.json", R"({"username":"me","key":"0123456789abcdef"})") == "kaggle-key:1");
+  CHECK(found("kaggle.json", R"({"title":"data","key":""})") == "");
   CHECK(found("a.p12", std::string{"\x30\x82\x01\x00\x00", 5}) == "key-store:0");
   CHECK(found("a.p12", "text") == "");
+}
+
+TEST_CASE("a login in the URL of an index or of a repository is a secret by its place") {
+  const auto url = [](const std::string& login, const std::string& rest) {
+    return "https:" + ("//" + login + "@" + rest);
+  };
+  const std::string index = url("bob:s3cr%3Aet", "127.0.0.1:8080/simple");
+  const std::string token = url("build:AKCp8" + noise(68), "acme.jfrog.io/api/pypi/simple");
+  CHECK(found("requirements.txt", "einops\n--index-url " + index + "\n") == "index-login:2");
+  CHECK(found("reqs/base.txt", "--extra-index-url=" + token + "\n") == "index-login:1");
+  CHECK(found("other.txt", "-i " + index + "\n") == "index-login:1");
+  CHECK(found("other.txt", "-f " + url("bob:hunter2", "h/links")) == "index-login:1");
+  CHECK(found("constraints.txt", "a @ " + url("bob:hunter2", "h/a.whl")) == "index-login:1");
+  CHECK(found("pyproject.toml", "[[tool.uv.index]]\nurl = \"" +
+                                    url("bob:hunter2hunter2", "pypi.example.com/simple") +
+                                    "\"\n") == "index-login:2");
+  CHECK(found("pyproject.toml", "[[tool.poetry.source]]\nurl='" + url("bob:hunter2", "h/x") +
+                                    "'\n") == "index-login:2");
+  CHECK(found("Pipfile", "url = \"" + url("bob:hunter2", "h/x") + "\"") == "index-login:1");
+  CHECK(found("environment.yml", "channels:\n- " + url("bob:hunter2", "h/x")) == "index-login:2");
+  CHECK(found("setup.cfg", "a @ git+" + url("bob:hunter2", "h/x")) == "git-login:1");
+  CHECK(found("train.sh", "pip install git+" + url("bob:hunter2", "h/x")) == "git-login:1");
+  CHECK(found("train.sh", "git clone " + url("bob:hunter2", "h/x.git")) == "git-login:1");
+  CHECK(found("train.sh", "pip install -i " + index + " x") == "index-login:1");
+  CHECK(found("requirements.txt", "-i " + url(noise(40), "h/simple")) == "index-login:1");
+  CHECK(found("requirements.txt", "-i " + url(noise(40) + ":", "h/simple")) == "index-login:1");
+  // One login is one finding, however often a lock repeats it, and a token has its own name.
+  const std::string lines = "url = \"" + index + "/a.whl\"\nurl = \"" + index + "/b.whl\"\n";
+  CHECK(found("uv.lock", lines) == "index-login:1");
+  CHECK(found("requirements.txt", "a @ git+" + url("x:ghp" + ("_" + noise(36)), "h/a")) ==
+        "github-token:1");
+  // Only where packages come from: a service's login is its program's affair.
+  CHECK(found("a.py", "proxy = \"" + url("bob:hunter2", "proxy:3128") + "\"") == "");
+}
+
+TEST_CASE("what only looks like a login in a URL is none") {
+  for (const std::string login :
+       {"git", "bob", "oauth2accesstoken", "user:pass", "user:password", "user:$TOKEN",
+        "user:${TOKEN}", "${TOKEN}", "{user}:{token}", "%s:%s", "<user>:<token>", "__token__:xxx",
+        "user:MY_TOKEN", "TOKEN", "user:{{ token }}", "me:me", "_json_key_base64:your-key"}) {
+    CAPTURE(login);
+    CHECK(found("requirements.txt", "-i https://" + login + "@h/simple\n") == "");
+    CHECK(found("requirements.txt", "a @ git+https://" + login + "@github.com/a/b.git\n") == "");
+  }
+  CHECK(found("requirements.txt", "-i https://bob:hunter2@example.com/simple\n") == "");
+  CHECK(found("requirements.txt", "a @ git+https://h/a@" + noise(40) + "\n") == "");
+  CHECK(found("requirements.txt", "a @ git+ssh://git@h:22/a.git\n") == "");
+  CHECK(found("requirements.txt", "a @ https://h/a.whl # mail bob:x@h\n") == "");
 }
 
 TEST_CASE("a secret is found wherever the pieces end, and in a file of any size") {

@@ -61,6 +61,26 @@ TEST_CASE("without any file of rules autopack's own leave out what no program ne
   }
 }
 
+TEST_CASE(
+    "files of credentials, histories, browsers and autopack's own cache stay out by themselves") {
+  const MemoryTree tree{{"a.py", ""}};
+  const Selection selection{tree, {}, nullptr};
+  for (const auto* out :
+       {"kaggle.json", ".kaggle/kaggle.json", ".netrc", "_netrc", ".config/gcloud/credentials.db",
+        ".aws/credentials", ".azure/accessTokens.json", ".cache/huggingface/token", ".pypirc",
+        ".huggingface/token", "sub/.ssh/id_rsa", "id_ed25519_sk", ".bash_history", ".zsh_history",
+        ".python_history", ".mozilla/firefox/x/logins.json",
+        ".config/google-chrome/Default/Cookies", ".cache/autopack/layers/x"}) {
+    CAPTURE(out);
+    CHECK(rule(selection, out).starts_with("autopack's defaults:0 "));
+  }
+  for (const auto* in : {"kaggle.py", ".cache/huggingface/hub/model.bin", "token", "history.txt",
+                         ".config/settings.yaml", ".npmrc"}) {
+    CAPTURE(in);
+    CHECK(rule(selection, in).empty());
+  }
+}
+
 TEST_CASE("in a work tree what git ignores stays out, with the line that says so") {
   const MemoryTree tree{{".gitignore", "out/\n*.ckpt\n"},
                         {"out/a", ""},

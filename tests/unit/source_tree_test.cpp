@@ -1,3 +1,4 @@
+#include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "source/remembering_tree.hpp"
@@ -6,6 +7,7 @@
 #include "support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -269,6 +271,22 @@ TEST_CASE("a directory that goes away while the tree is walked is told") {
                              }
                            }),
                        "the directory `b` went away while it was read", Error);
+}
+
+TEST_CASE("the file that this process writes to is not part of the tree") {
+  const TemporaryDirectory directory;
+  write_file(directory.path() / "log.txt", "a line\n");
+  write_file(directory.path() / "train.py", "");
+  const FileDescriptor before{::dup(STDERR_FILENO)};
+  const FileDescriptor log{::open((directory.path() / "log.txt").c_str(), O_WRONLY | O_APPEND)};
+  REQUIRE(::dup2(log.get(), STDERR_FILENO) == STDERR_FILENO);
+  const auto tree = make_disk_tree(directory.path());
+  const std::string found = walked(*tree, "");
+  const bool is_found = tree->find("log.txt").has_value();
+  REQUIRE(::dup2(before.get(), STDERR_FILENO) == STDERR_FILENO);
+  CHECK(found.find("train.py") != std::string::npos);
+  CHECK(found.find("log.txt") == std::string::npos);
+  CHECK_FALSE(is_found);
 }
 
 TEST_CASE("a tree is walked however deep it is") {

@@ -1,0 +1,397 @@
+#include "cli/trust.hpp"
+
+#include "base/digest.hpp"
+#include "base/error.hpp"
+#include "base/json.hpp"
+#include "base/text.hpp"
+#include "cli/packaging_options.hpp"
+#include "cli/settings.hpp"
+#include "cli/trust_records.hpp"
+#include "job/settings_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+namespace autopack::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+using project::ToolSetting;
+
+constexpr std::array reaches{
+    FlagReach{"--accelerator-count", Reach::nothing},
+    FlagReach{"--accelerator-type", Reach::nothing},
+    FlagReach{"--access-token-file", Reach::path},
+    FlagReach{"--account", Reach::nothing},
+    FlagReach{"--algorithm", Reach::nothing},
+    FlagReach{"--all", Reach::nothing},
+    FlagReach{"--allow-multiline-logs", Reach::nothing},
+    FlagReach{"--args", Reach::nothing},
+    FlagReach{"--as", Reach::nothing},
+    FlagReach{"--async", Reach::nothing},
+    FlagReach{"--base-output-dir", Reach::nothing},
+    FlagReach{"--billing-project", Reach::nothing},
+    FlagReach{"--boot-disk-size", Reach::nothing},
+    FlagReach{"--boot-disk-type", Reach::nothing},
+    FlagReach{"--build-env", Reach::nothing},
+    FlagReach{"--build-network", Reach::nothing},
+    FlagReach{"--check", Reach::nothing},
+    FlagReach{"--color", Reach::nothing},
+    FlagReach{"--command", Reach::nothing},
+    FlagReach{"--compile-bytecode", Reach::nothing},
+    FlagReach{"--config", Reach::path},
+    FlagReach{"--configuration", Reach::nothing},
+    FlagReach{"--container-image-uri", Reach::nothing},
+    FlagReach{"--dataset-id", Reach::nothing},
+    FlagReach{"--detach", Reach::nothing},
+    FlagReach{"--directory", Reach::nothing},
+    FlagReach{"--disable-retries", Reach::nothing},
+    FlagReach{"--display-name", Reach::nothing},
+    FlagReach{"--dns-peering", Reach::nothing},
+    FlagReach{"--docker-run-options", Reach::nothing},
+    FlagReach{"--dockerfile", Reach::path},
+    FlagReach{"--dry-run", Reach::nothing},
+    FlagReach{"--early-stopping", Reach::nothing},
+    FlagReach{"--enable-dashboard-access", Reach::nothing},
+    FlagReach{"--enable-web-access", Reach::nothing},
+    FlagReach{"--engine", Reach::nothing},
+    FlagReach{"--env", Reach::nothing},
+    FlagReach{"--env-file", Reach::path},
+    FlagReach{"--evaluator-accelerator", Reach::nothing},
+    FlagReach{"--evaluator-count", Reach::nothing},
+    FlagReach{"--evaluator-image-uri", Reach::nothing},
+    FlagReach{"--evaluator-machine-type", Reach::nothing},
+    FlagReach{"--exclude", Reach::nothing},
+    FlagReach{"--executor-image-uri", Reach::nothing},
+    FlagReach{"--experiment", Reach::nothing},
+    FlagReach{"--experiment-run", Reach::nothing},
+    FlagReach{"--extra", Reach::nothing},
+    FlagReach{"--extra-dirs", Reach::paths},
+    FlagReach{"--extra-packages", Reach::paths},
+    FlagReach{"--fail", Reach::nothing},
+    FlagReach{"--filter", Reach::nothing},
+    FlagReach{"--flags-file", Reach::nothing},
+    FlagReach{"--follow", Reach::nothing},
+    FlagReach{"--force", Reach::nothing},
+    FlagReach{"--format", Reach::nothing},
+    FlagReach{"--gcs", Reach::bucket},
+    FlagReach{"--gpu", Reach::nothing},
+    FlagReach{"--gpu-partition-size", Reach::nothing},
+    FlagReach{"--gpus", Reach::nothing},
+    FlagReach{"--group", Reach::nothing},
+    FlagReach{"--help", Reach::nothing},
+    FlagReach{"--help-all", Reach::nothing},
+    FlagReach{"--html", Reach::nothing},
+    FlagReach{"--impersonate-service-account", Reach::nothing},
+    FlagReach{"--include", Reach::nothing},
+    FlagReach{"--job-dir", Reach::nothing},
+    FlagReach{"--kind", Reach::nothing},
+    FlagReach{"--kms-key", Reach::nothing},
+    FlagReach{"--kms-keyring", Reach::nothing},
+    FlagReach{"--kms-location", Reach::nothing},
+    FlagReach{"--kms-project", Reach::nothing},
+    FlagReach{"--label-git", Reach::nothing},
+    FlagReach{"--labels", Reach::nothing},
+    FlagReach{"--latest", Reach::nothing},
+    FlagReach{"--launcher", Reach::nothing},
+    FlagReach{"--limit", Reach::nothing},
+    FlagReach{"--list", Reach::nothing},
+    FlagReach{"--local-package-path", Reach::path},
+    FlagReach{"--lock", Reach::path},
+    FlagReach{"--lustre-mount", Reach::nothing},
+    FlagReach{"--machine-type", Reach::nothing},
+    FlagReach{"--man", Reach::nothing},
+    FlagReach{"--master-accelerator", Reach::nothing},
+    FlagReach{"--master-image-uri", Reach::nothing},
+    FlagReach{"--master-machine-type", Reach::nothing},
+    FlagReach{"--max-dependency-age", Reach::nothing},
+    FlagReach{"--max-failed-trial-count", Reach::nothing},
+    FlagReach{"--max-replicas", Reach::nothing},
+    FlagReach{"--max-trial-count", Reach::nothing},
+    FlagReach{"--max-wait-duration", Reach::nothing},
+    FlagReach{"--measurement-selection", Reach::nothing},
+    FlagReach{"--metric", Reach::nothing},
+    FlagReach{"--model-artifact-uri", Reach::nothing},
+    FlagReach{"--model-description", Reach::nothing},
+    FlagReach{"--model-display-name", Reach::nothing},
+    FlagReach{"--model-env", Reach::nothing},
+    FlagReach{"--model-health-route", Reach::nothing},
+    FlagReach{"--model-id", Reach::nothing},
+    FlagReach{"--model-image-uri", Reach::nothing},
+    FlagReach{"--model-labels", Reach::nothing},
+    FlagReach{"--model-ports", Reach::nothing},
+    FlagReach{"--model-predict-route", Reach::nothing},
+    FlagReach{"--model-version-aliases", Reach::nothing},
+    FlagReach{"--model-version-description", Reach::nothing},
+    FlagReach{"--models", Reach::nothing},
+    FlagReach{"--module-name", Reach::nothing},
+    FlagReach{"--network", Reach::nothing},
+    FlagReach{"--network-attachment", Reach::nothing},
+    FlagReach{"--nfs-mount", Reach::nothing},
+    FlagReach{"--no-cache", Reach::nothing},
+    FlagReach{"--no-infer", Reach::nothing},
+    FlagReach{"--no-push", Reach::nothing},
+    FlagReach{"--old", Reach::nothing},
+    FlagReach{"--output", Reach::output},
+    FlagReach{"--output-image-uri", Reach::nothing},
+    FlagReach{"--package-path", Reach::path},
+    FlagReach{"--packages", Reach::paths},
+    FlagReach{"--page-size", Reach::nothing},
+    FlagReach{"--parallel-trial-count", Reach::nothing},
+    FlagReach{"--parameter", Reach::nothing},
+    FlagReach{"--parameter-server-accelerator", Reach::nothing},
+    FlagReach{"--parameter-server-count", Reach::nothing},
+    FlagReach{"--parameter-server-image-uri", Reach::nothing},
+    FlagReach{"--parameter-server-machine-type", Reach::nothing},
+    FlagReach{"--parent-model", Reach::nothing},
+    FlagReach{"--persistent-resource-id", Reach::nothing},
+    FlagReach{"--pin", Reach::nothing},
+    FlagReach{"--platform", Reach::nothing},
+    FlagReach{"--polling-interval", Reach::nothing},
+    FlagReach{"--progress", Reach::nothing},
+    FlagReach{"--project", Reach::nothing},
+    FlagReach{"--protected-artifact-location", Reach::nothing},
+    FlagReach{"--publish", Reach::nothing},
+    FlagReach{"--python-module", Reach::nothing},
+    FlagReach{"--python-package-uris", Reach::nothing},
+    FlagReach{"--python-version", Reach::nothing},
+    FlagReach{"--quiet", Reach::nothing},
+    FlagReach{"--region", Reach::nothing},
+    FlagReach{"--remove", Reach::nothing},
+    FlagReach{"--replica-count", Reach::nothing},
+    FlagReach{"--replica-cpus", Reach::nothing},
+    FlagReach{"--replica-memory", Reach::nothing},
+    FlagReach{"--requirements", Reach::nothing},
+    FlagReach{"--requirements-file", Reach::paths},
+    FlagReach{"--reservation-affinity", Reach::nothing},
+    FlagReach{"--reserved-ip-ranges", Reach::nothing},
+    FlagReach{"--restart-on-worker-restart", Reach::nothing},
+    FlagReach{"--resume", Reach::nothing},
+    FlagReach{"--runtime-version", Reach::nothing},
+    FlagReach{"--save", Reach::nothing},
+    FlagReach{"--scale-tier", Reach::nothing},
+    FlagReach{"--schema", Reach::nothing},
+    FlagReach{"--script", Reach::nothing},
+    FlagReach{"--service-account", Reach::nothing},
+    FlagReach{"--service-account-key-file", Reach::path},
+    FlagReach{"--shell", Reach::nothing},
+    FlagReach{"--skip-checks", Reach::nothing},
+    FlagReach{"--source", Reach::nothing},
+    FlagReach{"--staging-bucket", Reach::nothing},
+    FlagReach{"--state", Reach::nothing},
+    FlagReach{"--strategy", Reach::nothing},
+    FlagReach{"--stream-logs", Reach::nothing},
+    FlagReach{"--strict", Reach::nothing},
+    FlagReach{"--submitter", Reach::submitter},
+    FlagReach{"--system-packages", Reach::nothing},
+    FlagReach{"--task-name", Reach::nothing},
+    FlagReach{"--templates", Reach::path},
+    FlagReach{"--tensorboard", Reach::nothing},
+    FlagReach{"--timeout", Reach::nothing},
+    FlagReach{"--tpu-topology", Reach::nothing},
+    FlagReach{"--use-chief-in-tf-config", Reach::nothing},
+    FlagReach{"--verbose", Reach::nothing},
+    FlagReach{"--verbosity", Reach::nothing},
+    FlagReach{"--version", Reach::nothing},
+    FlagReach{"--volume", Reach::volume},
+    FlagReach{"--wait", Reach::nothing},
+    FlagReach{"--watch", Reach::nothing},
+    FlagReach{"--whole", Reach::nothing},
+    FlagReach{"--with-hypertune", Reach::nothing},
+    FlagReach{"--worker-accelerator", Reach::nothing},
+    FlagReach{"--worker-count", Reach::nothing},
+    FlagReach{"--worker-image-uri", Reach::nothing},
+    FlagReach{"--worker-machine-type", Reach::nothing},
+    FlagReach{"--worker-pool-spec", Reach::pool},
+};
+
+std::optional<Reach> reach_of(std::string_view flag) {
+  const auto* const found =
+      std::lower_bound(reaches.begin(), reaches.end(), flag,
+                       [](const FlagReach& row, std::string_view name) { return row.flag < name; });
+  return found == reaches.end() || found->flag != flag ? std::nullopt : std::optional{found->reach};
+}
+
+/// Where `text` leads; a link that leads nowhere yet could lead anywhere.
+struct Destination {
+  fs::path path{};
+  bool is_outside{false};
+};
+
+Destination destination_of(const std::string& text, const Environment& environment) {
+  std::error_code failure;
+  const auto written = fs::absolute(expand_home(text, environment), failure);
+  auto whole = fs::weakly_canonical(written, failure);
+  if (failure) {
+    whole = written.lexically_normal();
+  }
+  const bool is_open = fs::is_symlink(fs::symlink_status(whole, failure));
+  const auto below = whole.lexically_relative(trusted_directory());
+  return {.path = whole, .is_outside = is_open || below.empty() || *below.begin() == ".."};
+}
+
+/// Looks at the settings of one project.
+class Search {
+public:
+  explicit Search(const Environment& environment) : environment_{environment} {}
+
+  void look(const ToolSetting& setting) {
+    origin_ = job::Origin::file(printable(setting.file), setting.line);
+    const auto flag = "--" + setting.key;
+    const auto reach = reach_of(flag).value_or(Reach::nothing);
+    if (reach == Reach::nothing || setting.value->is_null() || setting.is_document) {
+      return;
+    }
+    for (const auto& value : job::flag_values(setting)) {
+      look(flag, reach, value);
+    }
+  }
+
+  std::vector<ReachingSetting> take() { return std::move(found_); }
+
+private:
+  void look(const std::string& flag, Reach reach, const job::FlagValue& value) {
+    // What cannot be taken apart is refused where the flag is read.
+    Problems ignored;
+    switch (reach) {
+      case Reach::nothing: break;
+      case Reach::path: look_at_path(flag, value.text(), value.text()); break;
+      case Reach::paths:
+        for (const auto& path : value.elements(flag, ignored)) {
+          look_at_path(flag, path, path);
+        }
+        break;
+      case Reach::volume:
+        look_at_path(flag, value.text(), value.text().substr(0, value.text().find(':')));
+        break;
+      case Reach::bucket:
+        look_at_path(flag, value.text(), value.text().substr(value.text().find('=') + 1));
+        break;
+      case Reach::output:
+        look_at_path(flag, value.text(), value.text().substr(value.text().find(':') + 1));
+        break;
+      case Reach::submitter:
+        if (value.text() != "vertex" && value.text() != "none") {
+          add(flag, value.text(), "it chooses where the program runs", value.text());
+        }
+        break;
+      case Reach::pool:
+        for (const auto& [key, inner] : value.keys(flag, ignored)) {
+          look_at_key("--" + key, inner);
+        }
+        break;
+    }
+  }
+
+  void look_at_key(const std::string& flag, const job::KeyValue& value) {
+    const auto reach = reach_of(flag).value_or(Reach::nothing);
+    if (reach == Reach::path || reach == Reach::paths) {
+      for (const auto& path : job::to_list(value)) {
+        look_at_path(flag, path, path);
+      }
+    }
+  }
+
+  void look_at_path(const std::string& flag, const std::string& value, const std::string& path) {
+    const bool is_text = path.find('\n') != std::string::npos || trim(path).starts_with('{');
+    const bool is_file_url = to_lower(path).starts_with("file:");
+    const bool is_url = path.find("://") != std::string::npos && !is_file_url;
+    if (path.empty() || path == "-" || is_text || is_url) {
+      return;
+    }
+    const auto there = is_file_url ? Destination{.path = path, .is_outside = true}
+                                   : destination_of(path, environment_);
+    if (there.is_outside) {
+      add(flag, value, fmt::format("`{}` is outside the project", printable(path)),
+          there.path.string());
+    }
+  }
+
+  void add(const std::string& flag,
+           const std::string& value,
+           std::string reason,
+           const std::string& destination) {
+    const std::string zero(1, '\0');
+    found_.push_back({.flag = flag,
+                      .value = value,
+                      .reason = std::move(reason),
+                      .fingerprint = sha256(flag + zero + value + zero + destination).hex(),
+                      .origin = origin_});
+  }
+
+  const Environment& environment_;
+  job::Origin origin_{};
+  std::vector<ReachingSetting> found_{};
+};
+
+std::vector<ReachingSetting> found_in(const std::vector<ToolSetting>& settings,
+                                      const Environment& environment) {
+  Search search{environment};
+  for (const auto& setting : settings) {
+    search.look(setting);
+  }
+  return search.take();
+}
+
+}  // namespace
+
+std::span<const FlagReach> flag_reaches() {
+  return reaches;
+}
+
+std::vector<ReachingSetting> reaching_settings(const std::vector<ToolSetting>& of_project,
+                                               const std::vector<ToolSetting>& of_user,
+                                               const Environment& environment) {
+  auto found = found_in(of_project, environment);
+  if (!found.empty()) {
+    const auto allowed = found_in(of_user, environment);
+    std::erase_if(found, [&](const auto& one) {
+      return std::any_of(allowed.begin(), allowed.end(),
+                         [&](const auto& other) { return one.fingerprint == other.fingerprint; });
+    });
+  }
+  return found;
+}
+
+void refuse_untrusted(std::vector<ReachingSetting> settings,
+                      const FlagSet& flags,
+                      const Environment& environment) {
+  const auto counts = [&](const ReachingSetting& setting) {
+    const auto& help = flags.help();
+    return flags.given(setting.flag).empty() &&
+           std::any_of(help.begin(), help.end(),
+                       [&](const FlagHelp& flag) { return flag.long_name == setting.flag; });
+  };
+  std::erase_if(settings, [&](const auto& setting) { return !counts(setting); });
+  if (settings.empty()) {
+    return;
+  }
+  const auto records = read_trust(environment);
+  const auto here = records.find(trusted_directory());
+  Problems problems;
+  for (const auto& setting : settings) {
+    if (here != records.end() && here->second.contains(setting.fingerprint)) {
+      continue;
+    }
+    const auto flag = fmt::format("{}={}", setting.flag, shell_quote(setting.value));
+    problems.push_back(
+        {.message = fmt::format("`{}` is `{}`, which a project's settings may not say by "
+                                "themselves: {}",
+                                setting.flag.substr(2), printable(setting.value), setting.reason),
+         .origin = to_string(setting.origin),
+         .hints = {fmt::format("`{}` allows it for one command", printable(flag))}});
+  }
+  if (!problems.empty()) {
+    problems.back().hints.push_back(
+        fmt::format("the same line in `{}` allows it everywhere",
+                    printable(user_settings_file(environment).string())));
+    problems.back().hints.emplace_back("`autopack trust` allows all of it in this directory");
+  }
+  throw_if_errors(problems, ErrorKind::usage);
+}
+
+}  // namespace autopack::cli

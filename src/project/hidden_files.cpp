@@ -1,0 +1,76 @@
+#include "base/text.hpp"
+#include "project/needed_files.hpp"
+#include "project/opened_paths.hpp"
+
+#include <fmt/format.h>
+
+/// What of NeededFiles is about files that a rule hides from the program.
+namespace autopack::project {
+
+namespace {
+
+constexpr auto* environment_file = ".env";
+
+bool is_environment_name(std::string_view path) {
+  const auto name = base_name(path);
+  return name == environment_file || name.starts_with(".env.");
+}
+
+}  // namespace
+
+/// Looks at what the code around `text` does with the file that it names.
+void NeededFiles::check_hidden(std::string_view text, const Mention& mention) {
+  const auto known = hidden_.find(text);
+  if (known == hidden_.end() || !mention.from.ends_with(".py")) {
+    return;
+  }
+  const auto [code, is_new] = texts_.try_emplace(mention.from);
+  if (is_new) {
+    const auto place = findings_->follow(mention.from);
+    code->second = place.is_file() ? findings_->tree().read(place.entry.path) : std::string{};
+  }
+  const auto from = opened_from(code->second, mention.line, text);
+  if (from == OpenedFrom::nowhere) {
+    return;
+  }
+  const auto directory = from == OpenedFrom::file ? parent_path(mention.from) : std::string{};
+  const auto wanted = source::normalise(join_path(directory, text));
+  if (wanted && known->second.contains(*wanted)) {
+    tell_hidden(*wanted, mention);
+  }
+}
+
+void NeededFiles::tell_hidden(const std::string& path, const Mention& mention) {
+  if (is_environment_name(path)) {
+    loads_environment_ = loads_environment_ ? loads_environment_ : std::optional{mention};
+    return;
+  }
+  const auto rule = ignore_.excludes(path);
+  if (!rule || !told_hidden_.insert(path).second) {
+    return;
+  }
+  findings_->warn(
+      fmt::format("`{}` line {} reads `{}`, which the rule `{}` leaves out",
+                  printable(mention.from), mention.line, printable(path), printable(rule->pattern)),
+      rule->line > 0 ? fmt::format("{}:{}", printable(rule->file), rule->line)
+                     : printable(rule->file),
+      {source::bring_back_command(path, false, *rule)});
+}
+
+/// Variables of a file that stays out are given in another way.
+void NeededFiles::tell_environment_file(const Project& project) {
+  const bool is_given = project.given_at.contains("env") || project.given_at.contains("env-file");
+  const auto entry = findings_->tree().find(environment_file);
+  if (!loads_environment_ || is_given || !entry || entry->type != source::EntryType::file ||
+      !ignore_.excludes(environment_file)) {
+    return;
+  }
+  findings_->warn(
+      fmt::format("`{}` stays out of the image, and `{}` line {} loads it", environment_file,
+                  printable(loads_environment_->from), loads_environment_->line),
+      {},
+      {"`--env=NAME=VALUE,...`, or `--env-file=.env` of `autopack run`, gives the "
+       "program its variables"});
+}
+
+}  // namespace autopack::project

@@ -1,0 +1,132 @@
+#include "project/opened_paths.hpp"
+
+#include "base/text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+namespace autopack::project {
+
+namespace {
+
+constexpr std::array<std::string_view, 27> readers{
+    "open(",        "read_text(",  "read_bytes(",  "read_csv(",      "read_table(",
+    "read_json(",   "read_excel(", "read_pickle(", "read_parquet(",  "read_feather(",
+    "read_yaml(",   "read_file(",  "loadtxt(",     "genfromtxt(",    "imread(",
+    "load(",        "load_json(",  "load_yaml(",   "load_config(",   "load_file(",
+    "from_file(",   "fromfile(",   "safe_load(",   "load_workbook(", "load_model(",
+    "from_pickle(", "read_config("};
+constexpr std::array<std::string_view, 12> writers{"write",   "save",        "dump(",   "to_csv",
+                                                   "to_json", "to_parquet",  "mkdir",   "makedirs",
+                                                   "touch",   "FileHandler", "savefig", "remove"};
+constexpr std::array<std::string_view, 5> settings{".yaml", ".yml", ".toml", ".ini", ".cfg"};
+
+bool holds_one_of(std::string_view text, const auto& words) {
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
+    return text.find(word) != std::string_view::npos;
+  });
+}
+
+/// `"w"`, `'ab'`: a mode of `open` that changes the file.
+bool has_writing_mode(std::string_view line) {
+  for (const char quote : {'"', '\''}) {
+    for (auto at = line.find(quote); at != std::string_view::npos; at = line.find(quote, at + 1)) {
+      const auto end = line.find(quote, at + 1);
+      if (end == std::string_view::npos) {
+        break;
+      }
+      const auto mode = line.substr(at + 1, end - at - 1);
+      if (!mode.empty() && mode.size() <= 3 &&
+          mode.find_first_not_of("rwaxbt+") == std::string_view::npos &&
+          mode.find_first_of("wax+") != std::string_view::npos) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+bool writes(std::string_view line) {
+  return holds_one_of(line, writers) || has_writing_mode(line);
+}
+
+bool reads(std::string_view line) {
+  return holds_one_of(line, readers) && !writes(line);
+}
+
+bool is_of_name(char c) {
+  return is_alphanumeric(std::string_view{&c, 1}, "_");
+}
+
+/// The name that a line `NAME = ...` gives its value to; empty if it is no such line.
+std::string_view assigned_name(std::string_view line) {
+  line = trim(line);
+  const auto* const end = std::find_if_not(line.begin(), line.end(), is_of_name);
+  const auto name = line.substr(0, static_cast<std::size_t>(end - line.begin()));
+  const auto rest = trim(line.substr(name.size()));
+  return rest.starts_with('=') && !rest.starts_with("==") ? name : std::string_view{};
+}
+
+bool holds_name(std::string_view line, std::string_view name) {
+  for (auto at = line.find(name); at != std::string_view::npos; at = line.find(name, at + 1)) {
+    const auto end = at + name.size();
+    if ((at == 0 || !is_of_name(line[at - 1])) && (end == line.size() || !is_of_name(line[end]))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// What stands before the string in its line, without the letters of `r"..."`.
+std::string_view before_string(std::string_view line, std::size_t string) {
+  while (string > 0 && (line[string - 1] == '"' || line[string - 1] == '\'')) {
+    --string;
+  }
+  while (string > 0 &&
+         std::string_view{"rRbBuU"}.find(line[string - 1]) != std::string_view::npos) {
+    --string;
+  }
+  return trim(line.substr(0, string));
+}
+
+/// True when the string is the end of a path that something else begins.
+bool is_joined(std::string_view before) {
+  return before.ends_with('/') || before.ends_with('+') ||
+         (before.ends_with(',') && before.find("join") != std::string_view::npos);
+}
+
+}  // namespace
+
+OpenedFrom opened_from(std::string_view text, int line, std::string_view path) {
+  const auto lines = split(text, '\n');
+  if (line < 1 || static_cast<std::size_t>(line) > lines.size()) {
+    return OpenedFrom::nowhere;
+  }
+  const std::string& own = lines[static_cast<std::size_t>(line) - 1];
+  const auto at = own.find(path);
+  if (at == std::string::npos || writes(own)) {
+    return OpenedFrom::nowhere;
+  }
+  const auto before = before_string(own, at);
+  const bool goes_on = before.empty() && line > 1;
+  const std::string_view above = goes_on ? trim(lines[static_cast<std::size_t>(line) - 2]) : "";
+  const auto name = assigned_name(own);
+  const bool is_constant =
+      !name.empty() && std::any_of(lines.begin(), lines.end(), [&](const auto& other) {
+        return &other != &own && holds_name(other, name) && reads(other);
+      });
+  const bool is_read = reads(own) || (above.ends_with('(') && reads(above)) || is_constant ||
+                       std::any_of(settings.begin(), settings.end(),
+                                   [&](auto suffix) { return path.ends_with(suffix); });
+  if (!is_read) {
+    return OpenedFrom::nowhere;
+  }
+  if (is_joined(before)) {
+    return text.find("__file__") == std::string_view::npos ? OpenedFrom::nowhere : OpenedFrom::file;
+  }
+  return OpenedFrom::directory;
+}
+
+}  // namespace autopack::project

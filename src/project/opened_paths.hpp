@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string_view>
+
+namespace autopack::project {
+
+/// Where Python code looks for a file that it opens.
+enum class OpenedFrom {
+  nowhere,    ///< it is not known to read the file
+  directory,  ///< from the working directory: `open("conf/a.yaml")`
+  file,       ///< from its own directory: `Path(__file__).parent / "vocab.json"`
+};
+
+/// How the Python code `text` reads the file that the string `path` in `line` names. Only what the
+/// code itself says counts: an argument of a function that reads, a constant that such a function
+/// is given, and settings (`default="conf/a.yaml"`). What is written is not read.
+OpenedFrom opened_from(std::string_view text, int line, std::string_view path);
+
+}  // namespace autopack::project
