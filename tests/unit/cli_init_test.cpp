@@ -41,6 +41,20 @@ TEST_CASE("init writes what was inferred, and explain has nothing to warn of") {
   CHECK_FALSE(holds(cli.errors, "Inferred"));
 }
 
+TEST_CASE("init writes no rule for large data, which goes in once the program names it") {
+  CliRun cli;
+  cli.write("train.py", program);
+  cli.write("data/vocab.txt", "a");
+  cli.write("data/big.bin", "");
+  std::filesystem::resize_file(cli.directory() / "data/big.bin", 60'000'000);
+  CHECK(cli.run({"init"}) == 0);
+  CHECK(holds(cli.errors, "data/ without a rule: 60.0 MB, no code, named nowhere"));
+  CHECK_FALSE(holds(cli.read(".dockerignore"), "\ndata\n"));
+  cli.write("train.py", "open('data/vocab.txt')\n" + std::string{program});
+  CHECK(cli.run({"explain", "--format=json"}) == 0);
+  CHECK(holds(cli.out, "data/vocab.txt"));
+}
+
 TEST_CASE("init leaves alone what says the same already") {
   for (const auto* file : {"autopack.yaml", "pyproject.toml"}) {
     CliRun cli;
