@@ -46,7 +46,11 @@ std::vector<std::string> FlagValue::elements(const std::string& flag, Problems& 
     return as_pairs(*keys);
   }
   const auto* const typed = std::get_if<std::string>(&value_);
-  return typed == nullptr ? std::vector<std::string>{text()} : split_list(*typed, flag, problems);
+  if (typed == nullptr) {
+    return {text()};
+  }
+  auto parts = split_list(*typed, flag, problems);
+  return flag == "--requirements" ? join_requirements(std::move(parts)) : parts;
 }
 
 KeyValues FlagValue::keys(const std::string& flag, Problems& problems) const {
