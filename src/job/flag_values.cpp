@@ -37,15 +37,6 @@ bool is_variable_name(std::string_view text) {
   return !text.empty() && is_alphanumeric(text, "_") && (text.front() < '0' || text.front() > '9');
 }
 
-/// True when a requirement cannot begin with `part`, which `,` cut off: `<2`, `aws]`.
-bool continues_requirement(std::string_view before, std::string_view part) {
-  const auto opened = std::count(before.begin(), before.end(), '[');
-  const auto closed = std::count(before.begin(), before.end(), ']');
-  const auto begin = part.find_first_not_of(' ');
-  return opened > closed || (begin != std::string_view::npos &&
-                             std::string_view{"<>=!~"}.find(part[begin]) != std::string_view::npos);
-}
-
 bool is_fraction(std::string_view text) {
   return text.size() >= 3 && text.size() <= 11 && text.front() == '.' && text.back() == 's' &&
          text.substr(1, text.size() - 2).find_first_not_of("0123456789") == std::string_view::npos;
@@ -90,18 +81,6 @@ std::vector<std::string> split_list(std::string_view value,
     }
   }
   return parts;
-}
-
-std::vector<std::string> join_requirements(std::vector<std::string> parts) {
-  std::vector<std::string> requirements;
-  for (auto& part : parts) {
-    if (!requirements.empty() && continues_requirement(requirements.back(), part)) {
-      requirements.back() += "," + part;
-    } else {
-      requirements.push_back(std::move(part));
-    }
-  }
-  return requirements;
 }
 
 std::string join_list(const std::vector<std::string>& elements) {

@@ -18,10 +18,6 @@ std::vector<std::string> split_list(std::string_view value,
                                     const std::string& flag,
                                     Problems& problems);
 
-/// `parts` of a list of requirements, with those joined again that `,` split within one:
-/// `pandas[performance,aws]`, `numpy>=1.20,<2`.
-std::vector<std::string> join_requirements(std::vector<std::string> parts);
-
 /// The value of a list flag that split_list takes apart into `elements` again: joined by `,`, or by
 /// a delimiter that none of them holds, announced as `^D^`.
 std::string join_list(const std::vector<std::string>& elements);

@@ -1,6 +1,7 @@
 #include "plan/python_version.hpp"
 
 #include "base/text.hpp"
+#include "project/named_pythons.hpp"
 
 #include <fmt/format.h>
 
@@ -35,12 +36,33 @@ bool may_allow(const project::RequiresPython& required, const Version& version) 
   });
 }
 
+/// What other files than the package's metadata say is a wish of whoever works on the project.
+void warn_of_named_version(Plan& plan, const source::Tree& tree, const Version& version) {
+  for (const auto& named : project::read_named_pythons({tree, source::Selection{}})) {
+    if (!may_allow(named, version)) {
+      plan.warnings.push_back(
+          {.severity = Problem::Severity::warning,
+           .message = fmt::format("`{}` names Python `{}`, but the executor image `{}` has {}",
+                                  printable(named.origin), printable(named.text),
+                                  printable(plan.base.reference), *plan.base.python_version),
+           .hints = {"take an executor image with that Python"}});
+    }
+  }
+}
+
 }  // namespace
 
-void check_python_version(Plan& plan, const project::Project& project, Problems& problems) {
+void check_python_version(Plan& plan,
+                          const source::Tree& tree,
+                          const project::Project& project,
+                          Problems& problems) {
   const auto& required = project.requires_python;
   const auto version = Version::parse(plan.base.python_version.value_or(""));
-  if (!required || !version || may_allow(*required, *version)) {
+  if (!version) {
+    return;
+  }
+  if (!required || may_allow(*required, *version)) {
+    warn_of_named_version(plan, tree, *version);
     return;
   }
   Problem problem{

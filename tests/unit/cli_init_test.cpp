@@ -31,8 +31,7 @@ TEST_CASE("init writes what was inferred, and explain has nothing to warn of") {
                                                               .pip = true});
   CHECK(cli.run({"init"}) == 0);
   CHECK(cli.out.empty());
-  CHECK(holds(cli.read("autopack.yaml"),
-              "\n# The program: the only file here with a `__main__` guard.\nscript: train.py\n"));
+  CHECK(holds(cli.read("autopack.yaml"), "\n# The program: by its name.\nscript: train.py\n"));
   CHECK(holds(cli.read("autopack.yaml"), "\nexecutor-image-uri: \"python:3.11\"\n"));
   CHECK(holds(cli.read("autopack.yaml"), "\n# region: us-central1\n"));
   CHECK(holds(cli.read(".dockerignore"), "\n# data/\n"));
