@@ -66,9 +66,11 @@ const auto table = std::to_array<CommandEntry>({
      .make = make_dockerfile_command},
     {.name = "explain",
      .summary = "tell what goes into the image, what is left out, and why",
-     .usage = "[--executor-image-uri=IMAGE] [--script=FILE | --python-module=MODULE] [FLAGS]",
+     .usage =
+         "[--executor-image-uri=IMAGE] [--script=FILE | --python-module=MODULE] [FLAGS] [-- ARGS]",
      .example = "  autopack explain --executor-image-uri=python:3.11 --script=train.py\n",
-     .make = make_explain_command},
+     .make = make_explain_command,
+     .takes_program_arguments = true},
     {.name = "images",
      .summary = "list what engine, registry and cache hold of this project",
      .usage = "[FLAGS OF build]",

@@ -14,7 +14,6 @@
 #include "project/inference.hpp"
 #include "project/tool_settings.hpp"
 #include "source/ignore.hpp"
-#include "source/tree.hpp"
 
 #include <fmt/format.h>
 
@@ -135,12 +134,7 @@ private:
 
   /// The program that a person picks, where several could be meant and somebody is there.
   static std::optional<project::Inferred> choose(Session& session, packaging::Request& request) {
-    const auto tree = source::make_disk_tree(".");
-    auto probed = request.project;
-    if (project::find_entry(*tree, probed)) {
-      return std::nullopt;
-    }
-    auto choices = project::entry_choices(*tree);
+    auto choices = pipeline::program_choices(request);
     if (choices.size() < 2 || choices.size() > most_choices) {
       return std::nullopt;
     }

@@ -93,7 +93,7 @@ void check_positional(const Reading& reading,
   if (arguments.has_separator && !reading.entry->takes_program_arguments) {
     throw Error(ErrorKind::usage,
                 fmt::format("`autopack {}` takes no arguments after `--`", reading.entry->name))
-        .hint("`--args=ARG,...` gives a job's program its arguments");
+        .hint("`autopack run` and `autopack submit` start the program with arguments");
   }
 }
 

@@ -36,6 +36,7 @@ public:
     check_build_options(build_, session.flags);
     image_is_typed_ = session.flags.is_typed("--executor-image-uri");
     check_own_flags();
+    is_packaged_ = is_packaged(session);
     require_executor(packaging_, build_);
     engine::ContainerSpec container;
     apply(container_, session.program_arguments, session.services.environment, container);
@@ -58,7 +59,7 @@ public:
   }
 
 private:
-  void check_own_flags() const {
+  void check_own_flags() {
     if (!gpus_.empty() && gpus_ != "all") {
       throw Error(ErrorKind::usage, fmt::format("`{}` is no value of `--gpus`", printable(gpus_)))
           .hint("`--gpus all` gives the program every GPU");
@@ -75,7 +76,8 @@ private:
         !packaging_.groups.empty() || !packaging_.build_environment.empty() ||
         packaging_.launcher || !packaging_.include.empty() || !packaging_.exclude.empty() ||
         packaging_.output_image;
-    if (!packaged() && asks_for_image) {
+    asks_for_image_ = asks_for_image;
+    if (asks_for_image && names_image_alone() && build_.no_infer) {
       throw Error(ErrorKind::usage,
                   "nothing to package: neither `--script`, `--python-module` nor `--command`")
           .hint("name the entry point, `--script train.py` or `--python-module trainer.task`")
@@ -83,56 +85,63 @@ private:
     }
   }
 
-  /// False for an executor image alone on the command line, which gcloud runs as it is.
-  bool packaged() const { return packaging_.has_entry() || build_.dockerfile || !image_is_typed_; }
+  /// True for an executor image on the command line, and nothing that says what runs in it.
+  bool names_image_alone() const {
+    return image_is_typed_ && !packaging_.has_entry() && !build_.dockerfile;
+  }
+
+  /// False for an image that runs as it is: with `--no-infer`, or where the directory has no
+  /// program.
+  bool is_packaged(Session& session) const {
+    return !names_image_alone() || asks_for_image_ ||
+           (!build_.no_infer &&
+            pipeline::has_program(
+                package_request(packaging_, build_, session.flags, session.services.environment)));
+  }
 
   /// What is run: the packaged image, or the executor image as it is.
   std::string image(Session& session) const {
     auto& services = session.services;
-    if (!packaged()) {
+    if (!is_packaged_) {
       const auto name = packaging_.executor_image.value_or("");  // no name, which is told
       session.console.done("Runs",
-                           fmt::format("{} as it is: no entry point was named", printable(name)));
+                           fmt::format("{} as it is: {}", printable(name),
+                                       build_.no_infer ? "no entry point was named"
+                                                       : "there is no program here to package"));
       const auto reference = image::Reference::parse(name);
       if (!services.docker().inspect(reference.text)) {
         services.docker().pull(reference, build_.platform);
       }
-      tell_program_that_does_not_run(session, reference.text);
       return reference.text;
     }
     return pipeline::package_for_running(services, wanted(session)).image_id.value();
   }
 
-  /// Told when `image` has no program of its own and gets none to run.
-  void tell_program_that_does_not_run(Session& session, const std::string& image) const {
-    const auto held = session.services.docker().inspect(image);
-    if (!session.program_arguments.empty() || (held && !held->entrypoint.empty())) {
-      return;
-    }
-    const auto program = pipeline::find_program(
-        package_request(packaging_, build_, session.flags, session.services.environment));
-    if (program) {
-      session.console.warn(
-          {.severity = Problem::Severity::warning,
-           .message = fmt::format("`{}` does not run: it is not in the executor image",
-                                  printable(program->value)),
-           .hints = {fmt::format("`{}={}` packages it and runs it", program->flag,
-                                 printable(program->value))}});
-    }
-  }
-
   /// The image that is packaged, by the files as they are now.
   std::shared_ptr<packaging::Wanted> wanted(Session& session) const {
-    auto wanted = pipeline::scan_wanted(
-        package_request(packaging_, build_, session.flags, session.services.environment));
+    auto wanted = scan_program(session);
     pipeline::tell_inferred(session.console, wanted->inferred);
     wanted->name = image_name(packaging_, wanted->request, {});
     wanted->may_push = false;
     return wanted;
   }
 
+  /// Where several programs could be meant, the image as it is could be, too.
+  std::shared_ptr<packaging::Wanted> scan_program(Session& session) const {
+    const auto request =
+        package_request(packaging_, build_, session.flags, session.services.environment);
+    try {
+      return pipeline::scan_wanted(request);
+    } catch (Error& error) {
+      if (names_image_alone() && !asks_for_image_ && !pipeline::program_choices(request).empty()) {
+        error.hint("`--no-infer` runs the executor image as it is");
+      }
+      throw;
+    }
+  }
+
   void check_watched() const {
-    if (!packaged()) {
+    if (!is_packaged_) {
       throw Error(ErrorKind::usage, "`--watch` has no files to watch: no entry point was named")
           .hint("`--script FILE` or `--python-module MODULE` names it");
     }
@@ -169,6 +178,8 @@ private:
   BuildOptions build_;
   ContainerOptions container_;
   bool image_is_typed_{false};
+  bool asks_for_image_{false};
+  bool is_packaged_{true};
   bool gpu_{false};
   std::string gpus_;
   std::string key_file_;

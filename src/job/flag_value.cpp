@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "job/flag_values.hpp"
 
+#include <algorithm>
 #include <iterator>
 
 namespace autopack::job {
@@ -16,6 +17,29 @@ std::vector<std::string> as_pairs(const KeyValues& keys) {
     pairs.push_back(key + "=" + to_text(value));
   }
   return pairs;
+}
+
+/// True when a requirement cannot begin with `part`, which `,` cut off: `<2`, `aws]`.
+bool continues_requirement(std::string_view before, std::string_view part) {
+  const auto opened = std::count(before.begin(), before.end(), '[');
+  const auto closed = std::count(before.begin(), before.end(), ']');
+  const auto begin = part.find_first_not_of(' ');
+  return opened > closed || (begin != std::string_view::npos &&
+                             std::string_view{"<>=!~"}.find(part[begin]) != std::string_view::npos);
+}
+
+/// `parts` of a list of requirements, with those joined again that `,` split within one:
+/// `pandas[performance,aws]`, `numpy>=1.20,<2`.
+std::vector<std::string> join_requirements(std::vector<std::string> parts) {
+  std::vector<std::string> requirements;
+  for (auto& part : parts) {
+    if (!requirements.empty() && continues_requirement(requirements.back(), part)) {
+      requirements.back() += "," + part;
+    } else {
+      requirements.push_back(std::move(part));
+    }
+  }
+  return requirements;
 }
 
 }  // namespace
@@ -46,7 +70,11 @@ std::vector<std::string> FlagValue::elements(const std::string& flag, Problems& 
     return as_pairs(*keys);
   }
   const auto* const typed = std::get_if<std::string>(&value_);
-  return typed == nullptr ? std::vector<std::string>{text()} : split_list(*typed, flag, problems);
+  if (typed == nullptr) {
+    return {text()};
+  }
+  auto parts = split_list(*typed, flag, problems);
+  return flag == "--requirements" ? join_requirements(std::move(parts)) : parts;
 }
 
 KeyValues FlagValue::keys(const std::string& flag, Problems& problems) const {

@@ -33,6 +33,10 @@ std::optional<std::int64_t> take_number(std::string_view& text) {
   return number;
 }
 
+bool is_variable_name(std::string_view text) {
+  return !text.empty() && is_alphanumeric(text, "_") && (text.front() < '0' || text.front() > '9');
+}
+
 bool is_fraction(std::string_view text) {
   return text.size() >= 3 && text.size() <= 11 && text.front() == '.' && text.back() == 's' &&
          text.substr(1, text.size() - 2).find_first_not_of("0123456789") == std::string_view::npos;
@@ -109,11 +113,15 @@ std::vector<std::pair<std::string, std::string>> pairs_of(const std::vector<std:
   for (const auto& part : parts) {
     const auto equals = part.find('=');
     if (equals == std::string::npos || equals == 0) {
+      const auto hint =
+          flag == "--env" && parts.size() == 1 && is_variable_name(part)
+              ? fmt::format("`{0}={1}=\"${1}\"` takes its value from here", flag, part)
+              : fmt::format("a value with `,` needs another delimiter: {}='^:^KEY=VALUE:...'",
+                            flag);
       problems.push_back(
           {.message = fmt::format("`{}` in `{}` is not KEY=VALUE", printable(part), flag),
            .origin = fmt::format("`{}`", flag),
-           .hints = {fmt::format("a value with `,` needs another delimiter: {}='^:^KEY=VALUE:...'",
-                                 flag)}});
+           .hints = {hint}});
       continue;
     }
     const auto key = part.substr(0, equals);

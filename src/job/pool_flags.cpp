@@ -111,6 +111,28 @@ std::string did_you_mean_key(std::string_view name) {
   return tables::did_you_mean(name, names);
 }
 
+/// The flag that says what a pool of Google's API calls by this name; none when there is none.
+std::optional<std::string> flag_for_key(std::string_view name) {
+  if (name == "args" || name == "arg") {
+    return "`--args=ARG,...`, or `-- ARGS` at the end, gives the program its arguments";
+  }
+  if (name == "env") {
+    return "`--env=NAME=VALUE,...` sets variables of the program";
+  }
+  if (name == "command") {
+    return "`--command=WORD,...` replaces the program and its arguments";
+  }
+  return std::nullopt;
+}
+
+std::string names_of_keys() {
+  std::string names;
+  for (const auto& key : keys) {
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", key.name);
+  }
+  return names;
+}
+
 /// Sets one key of the pool; returns what is wrong with the value.
 std::optional<std::string> assign(PoolFlags& pool, const Key& key, const KeyValue& value) {
   if (const auto* list = std::get_if<ListKey>(&key.member)) {
@@ -165,7 +187,16 @@ private:
 void PoolReader::key(const std::string& name, const KeyValue& value) {
   const auto* const known = find_key(name);
   if (known == nullptr) {
-    fault(fmt::format("unknown key `{}`{}", printable(name), did_you_mean_key(name)), hints_);
+    const auto meant = did_you_mean_key(name);
+    if (const auto flag = flag_for_key(name)) {
+      fault(fmt::format("unknown key `{}`", printable(name)), {*flag});
+    } else if (meant.empty()) {
+      auto hints = hints_;
+      hints.push_back(fmt::format("the keys are {}", names_of_keys()));
+      fault(fmt::format("unknown key `{}`", printable(name)), std::move(hints));
+    } else {
+      fault(fmt::format("unknown key `{}`{}", printable(name), meant), hints_);
+    }
     return;
   }
   if (!seen_.insert(name).second) {

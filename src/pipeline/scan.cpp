@@ -3,6 +3,7 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "project/entry.hpp"
+#include "project/entry_inference.hpp"
 #include "project/inference.hpp"
 #include "project/pip_options.hpp"
 #include "project/remembered_python.hpp"
@@ -118,6 +119,67 @@ std::shared_ptr<const source::Tree> open_tree(const packaging::Request& request,
   return walks == Walks::several ? source::remembering(std::move(tree)) : std::move(tree);
 }
 
+/// A project that is about to be read.
+struct OpenedProject {
+  std::shared_ptr<const source::Tree> tree{};
+  project::Request project{};
+};
+
+/// `~/taxi`, or the whole path of a directory elsewhere.
+std::string name_of_directory(const packaging::Request& request) {
+  std::error_code code;
+  const auto path = std::filesystem::weakly_canonical(
+      std::filesystem::absolute(request.project.directory, code), code);
+  const auto name = code ? request.project.directory.string() : path.string();
+  const auto home = request.environment.home().string() + "/";
+  return home.size() > 1 && name.starts_with(home) ? "~/" + name.substr(home.size()) : name;
+}
+
+std::filesystem::path memory_of(const packaging::Request& request) {
+  return state::python_file(request.environment.cache_directory(), request.project.directory,
+                            request.is_from_git());
+}
+
+/// `request` must outlive the result.
+OpenedProject open_project(const packaging::Request& request, Walks walks) {
+  OpenedProject opened{.tree = open_tree(request, walks), .project = request.project};
+  auto& project = opened.project;
+  if (!request.is_from_git() && !project.dockerfile) {
+    project.git = source::find_git_work_tree(project.directory, request.environment);
+  }
+  project.versions = version_sources(request);
+  project.pip = project::find_user_pip(request.environment);
+  project.python = std::make_shared<project::RememberedPython>(
+      state::read_quietly(memory_of(request)).value_or(""));
+  return opened;
+}
+
+packaging::ScannedProject scan_opened(const packaging::Request& request, OpenedProject opened) {
+  packaging::ScannedProject scanned{.tree = std::move(opened.tree)};
+  scanned.project = project::scan(*scanned.tree, opened.project);
+  if (const auto text = opened.project.python->text_to_save()) {
+    state::write_quietly(memory_of(request), *text, most_python_kept);
+  }
+  if (opened.project.git && scanned.project.ignore.asks_git()) {
+    if (auto warning =
+            source::unread_git_settings(request.project.directory, request.environment)) {
+      scanned.project.warnings.push_back(std::move(*warning));
+    }
+  }
+  if (request.is_from_git()) {
+    refuse_files_of_disk(request, scanned);
+  }
+  warn_of_home(request, scanned);
+  if (request.label_git || request.tells_git) {
+    find_facts(request, scanned);
+  }
+  if (request.label_git && !scanned.git) {
+    throw Error(ErrorKind::usage, fmt::format("`--label-git` finds no git repository at `{}`",
+                                              printable(request.project.directory.string())));
+  }
+  return scanned;
+}
+
 }  // namespace
 
 std::map<std::string, std::string> git_labels(const source::GitFacts& facts) {
@@ -138,48 +200,23 @@ std::optional<std::string> read_from_source(const packaging::Request& request,
 }
 
 packaging::ScannedProject scan(const packaging::Request& request, Walks walks) {
-  const auto& directory = request.project.directory;
-  packaging::ScannedProject scanned{.tree = open_tree(request, walks)};
-  auto project = request.project;
-  if (!request.is_from_git() && !project.dockerfile) {
-    project.git = source::find_git_work_tree(directory, request.environment);
-  }
-  project.versions = version_sources(request);
-  project.pip = project::find_user_pip(request.environment);
-  const auto kept =
-      state::python_file(request.environment.cache_directory(), directory, request.is_from_git());
-  project.python =
-      std::make_shared<project::RememberedPython>(state::read_quietly(kept).value_or(""));
-  scanned.project = project::scan(*scanned.tree, project);
-  if (const auto text = project.python->text_to_save()) {
-    state::write_quietly(kept, *text, most_python_kept);
-  }
-  if (project.git && scanned.project.ignore.asks_git()) {
-    if (auto warning = source::unread_git_settings(directory, request.environment)) {
-      scanned.project.warnings.push_back(std::move(*warning));
-    }
-  }
-  if (request.is_from_git()) {
-    refuse_files_of_disk(request, scanned);
-  }
-  warn_of_home(request, scanned);
-  if (request.label_git || request.tells_git) {
-    find_facts(request, scanned);
-  }
-  if (request.label_git && !scanned.git) {
-    throw Error(ErrorKind::usage, fmt::format("`--label-git` finds no git repository at `{}`",
-                                              printable(directory.string())));
-  }
-  return scanned;
+  return scan_opened(request, open_project(request, walks));
 }
 
-std::optional<project::Inferred> find_program(const packaging::Request& request) {
-  try {
-    auto project = request.project;
-    return project::infer_entry(*open_tree(request, Walks::one), project);
-  } catch (const Error&) {
-    return std::nullopt;
+bool has_program(const packaging::Request& request) {
+  if (is_same_directory(request.project.directory, "/")) {
+    return false;
   }
+  auto opened = open_project(request, Walks::several);
+  return project::find_entry(*opened.tree, opened.project) ||
+         !project::entry_choices(*opened.tree, opened.project).empty();
+}
+
+std::vector<project::Inferred> program_choices(const packaging::Request& request) {
+  auto opened = open_project(request, Walks::several);
+  return project::find_entry(*opened.tree, opened.project)
+             ? std::vector<project::Inferred>{}
+             : project::entry_choices(*opened.tree, opened.project);
 }
 
 std::shared_ptr<packaging::Wanted> scan_wanted(packaging::Request request, Walks walks) {
@@ -187,10 +224,13 @@ std::shared_ptr<packaging::Wanted> scan_wanted(packaging::Request request, Walks
       std::make_shared<packaging::Wanted>(packaging::Wanted{.request = std::move(request)});
   auto& asked = wanted->request;
   const bool infers = asked.infers && !asked.project.dockerfile;
+  auto opened = open_project(asked, walks);
   if (infers && !asked.project.has_entry()) {
-    wanted->inferred.push_back(project::infer_entry(*open_tree(asked, walks), asked.project));
+    wanted->inferred.push_back(
+        project::infer_entry(*opened.tree, opened.project, name_of_directory(asked)));
+    project::choose_entry(wanted->inferred.back(), asked.project);
   }
-  wanted->scanned = scan(asked, walks);
+  wanted->scanned = scan_opened(asked, std::move(opened));
   if (infers && asked.executor_image.empty()) {
     const auto& [tree, project, git] = wanted->scanned;
     wanted->inferred.push_back(project::infer_executor_image(*tree, project));

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace autopack::pipeline {
 
@@ -21,8 +22,11 @@ packaging::ScannedProject scan(const packaging::Request& request, Walks walks = 
 std::shared_ptr<packaging::Wanted> scan_wanted(packaging::Request request,
                                                Walks walks = Walks::one);
 
-/// The program that `request`, which names none, would run; none when none stands out.
-std::optional<project::Inferred> find_program(const packaging::Request& request);
+/// Whether the project of `request`, which names no program, has one that could be meant.
+bool has_program(const packaging::Request& request);
+
+/// The programs that `request`, which names none, could mean; empty when one of them stands out.
+std::vector<project::Inferred> program_choices(const packaging::Request& request);
 
 /// The file `path` as the request's source has it; none when it is not there.
 std::optional<std::string> read_from_source(const packaging::Request& request,

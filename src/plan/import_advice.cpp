@@ -4,6 +4,7 @@
 #include "project/known_distributions.hpp"
 #include "project/named_distributions.hpp"
 #include "project/requirement.hpp"
+#include "project/requirement_files.hpp"
 
 #include <fmt/format.h>
 
@@ -150,6 +151,32 @@ std::vector<std::string> hints_of_extras(const project::Project& project,
   return hints;
 }
 
+/// Takes out what requirement files bring that are not installed: a hint for each of these.
+std::vector<std::string> hints_of_files(const source::Tree& tree,
+                                        const project::Project& project,
+                                        std::vector<OpenImport>& imports) {
+  std::vector<std::string> hints;
+  const project::Findings findings{tree, project.ignore};
+  for (const auto& file : project::unused_requirement_files(findings, project)) {
+    const auto names = project::names_in_requirements(tree, file);
+    std::vector<std::string> modules;
+    std::erase_if(imports, [&](const auto& import) {
+      const bool is_brought = project::is_brought_by(import.module, names);
+      if (is_brought) {
+        modules.push_back("`" + printable(import.module) + "`");
+      }
+      return is_brought;
+    });
+    if (!modules.empty()) {
+      auto files = project.requirement_files;
+      files.push_back(file);
+      hints.push_back(fmt::format("`--requirements-file={}` brings {}",
+                                  shell_quote(join(files, ",")), join(modules, ", ")));
+    }
+  }
+  return hints;
+}
+
 /// What may provide an import that none of the requirements is known to provide.
 struct Unseen {
   bool base{false};         ///< the executor image
@@ -184,7 +211,8 @@ std::optional<std::string> hint_for(const std::vector<OpenImport>& imports, cons
                      others.empty() ? "" : fmt::format(", unless {} brings {}", others, what));
 }
 
-Problem missing_imports(const project::Project& project,
+Problem missing_imports(const source::Tree& tree,
+                        const project::Project& project,
                         std::vector<OpenImport> imports,
                         const Unseen& unseen) {
   Problem problem{.severity = Problem::Severity::warning};
@@ -208,6 +236,9 @@ Problem missing_imports(const project::Project& project,
     problem.message = fmt::format("{} these imports: {}", nobody, join(parts, ", "));
   }
   problem.hints = hints_of_extras(project, imports);
+  for (auto& hint : hints_of_files(tree, project, imports)) {
+    problem.hints.push_back(std::move(hint));
+  }
   if (auto hint = hint_for(imports, unseen); hint && !imports.empty()) {
     problem.hints.push_back(std::move(*hint));
   }
@@ -294,8 +325,9 @@ Advice import_advice(const ReadablePlan& plan,
     });
   }
   if (!missing.empty()) {
-    auto problem = missing_imports(
-        project, missing, {.base = !base_is_known, .requirement = !providers.is_complete()});
+    auto problem =
+        missing_imports(plan.working_directory(), project, missing,
+                        {.base = !base_is_known, .requirement = !providers.is_complete()});
     std::vector<std::string> modules;
     std::transform(missing.begin(), missing.end(), std::back_inserter(modules),
                    [](const auto& one) { return one.module; });

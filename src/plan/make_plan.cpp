@@ -174,7 +174,7 @@ void plan_generated(ReadablePlan& plan,
     plan.dependencies.install_environment = options.build_environment;
   }
   add_system_packages(plan, options, problems);
-  check_python_version(plan, project, problems);
+  check_python_version(plan, tree, project, problems);
   plan.entrypoint = entrypoint_of(plan.entry, plan.python);
   plan.copies = code_copies(project);
   plan.remove_sitecustomize = plan.base.vertex_prebuilt;

@@ -1,6 +1,7 @@
 #include "plan/python_version.hpp"
 
 #include "base/text.hpp"
+#include "project/named_pythons.hpp"
 
 #include <fmt/format.h>
 
@@ -35,18 +36,40 @@ bool may_allow(const project::RequiresPython& required, const Version& version) 
   });
 }
 
+/// What other files than the package's metadata say is a wish of whoever works on the project.
+void warn_of_named_version(Plan& plan, const source::Tree& tree, const Version& version) {
+  for (const auto& named : project::read_named_pythons({tree, source::Selection{}})) {
+    if (!may_allow(named, version)) {
+      plan.warnings.push_back(
+          {.severity = Problem::Severity::warning,
+           .message = fmt::format("`{}` names Python `{}`, but the executor image `{}` has {}",
+                                  printable(named.origin), printable(named.text),
+                                  printable(plan.base.reference), *plan.base.python_version),
+           .hints = {"take an executor image with that Python"}});
+    }
+  }
+}
+
 }  // namespace
 
-void check_python_version(Plan& plan, const project::Project& project, Problems& problems) {
+void check_python_version(Plan& plan,
+                          const source::Tree& tree,
+                          const project::Project& project,
+                          Problems& problems) {
   const auto version = Version::parse(plan.base.python_version.value_or(""));
+  if (!version) {
+    return;
+  }
+  if (!project.requires_python || may_allow(*project.requires_python, *version)) {
+    warn_of_named_version(plan, tree, *version);
+  }
   for (const auto* const required : {&project.requires_python, &project.script_python}) {
-    if (!*required || !version || may_allow(**required, *version)) {
+    if (!*required || may_allow(**required, *version)) {
       continue;
     }
     const bool is_script = required == &project.script_python;
     Problem problem{.message = fmt::format(
-                        "{} requires Python `{}`, but the executor image `{}` "
-                        "has {}",
+                        "{} requires Python `{}`, but the executor image `{}` has {}",
                         is_script ? "the program" : "the project", printable((*required)->text),
                         printable(plan.base.reference), *plan.base.python_version),
                     .origin = (*required)->origin,

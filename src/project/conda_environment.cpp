@@ -72,6 +72,9 @@ CondaEnvironment read_conda_environment(std::string_view text) {
       continue;
     }
     const std::string name = conda_name(item);
+    if (name == "python") {
+      environment.python = trim(std::string_view{item}.substr(item.rfind("python") + 6));
+    }
     if (!name.empty() && name != "python" && name != "pip") {
       environment.packages.push_back(name);
     }

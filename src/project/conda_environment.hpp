@@ -13,6 +13,7 @@ namespace autopack::project {
 /// What an environment file of conda asks for.
 struct CondaEnvironment {
   std::vector<std::string> packages{};  ///< of conda, by name; `python` and `pip` are left out
+  std::string python{};                 ///< `=3.12`, `>=3.8` of `python`; empty: any version
   std::vector<std::pair<std::string, int>> pip{};  ///< lines for pip, with the line they stand on
 };
 

@@ -122,6 +122,24 @@ void report_directory(Findings& findings, const std::string& script) {
                  std::move(hints));
 }
 
+/// The console script `name` that installing the project makes; none when there is none.
+std::optional<Entry> find_console_script(const Findings& findings,
+                                         const std::string& name,
+                                         const Project& project) {
+  const auto scripts = console_scripts(findings);
+  const auto script = scripts.find(name);
+  if (script == scripts.end() || !project.package || !project.package->installs) {
+    return std::nullopt;
+  }
+  Entry entry{EntryKind::program, name, {}, {name}, {}};
+  for (const auto& root : {project.package->import_root, std::string{}}) {
+    if (!entry.file) {
+      entry.file = function_file(findings, root, script->second);
+    }
+  }
+  return entry;
+}
+
 /// A program of PATH: one that installing the project makes, or a distribution of that name.
 std::optional<Entry> find_program(const Findings& findings,
                                   const std::string& name,
@@ -129,20 +147,12 @@ std::optional<Entry> find_program(const Findings& findings,
   if (!is_alphanumeric(name, "-_.") || name.ends_with(".py") || name.ends_with(".sh")) {
     return std::nullopt;
   }
-  Entry entry{EntryKind::program, name, {}, {name}, {}};
-  const auto scripts = console_scripts(findings);
-  if (const auto script = scripts.find(name);
-      script != scripts.end() && project.package && project.package->installs) {
-    for (const auto& root : {project.package->import_root, std::string{}}) {
-      if (!entry.file) {
-        entry.file = function_file(findings, root, script->second);
-      }
-    }
-    return entry;
+  if (auto script = find_console_script(findings, name, project)) {
+    return script;
   }
   const auto named = named_distributions(findings.tree(), project).names;
   const bool is_named = std::find(named.begin(), named.end(), normalise_name(name)) != named.end();
-  return is_named ? std::optional{entry} : std::nullopt;
+  return is_named ? std::optional{Entry{EntryKind::program, name, {}, {name}, {}}} : std::nullopt;
 }
 
 /// True for a file whose `#!` line names Python.
@@ -174,6 +184,10 @@ Entry find_script(Findings& findings, const Request& request, const Project& pro
                                printable(*path)),
                    "script");
   } else if (place.is_directory()) {
+    // A package is often called as the program that it brings.
+    if (auto program = find_console_script(findings, *path, project)) {
+      return *program;
+    }
     report_directory(findings, *path);
   } else if (!place.is_file()) {
     if (auto program = find_program(findings, *path, project)) {

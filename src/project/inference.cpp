@@ -1,10 +1,8 @@
 #include "project/inference.hpp"
 
 #include "base/text.hpp"
-#include "project/console_scripts.hpp"
 #include "project/findings.hpp"
-#include "project/modules.hpp"
-#include "source/selection.hpp"
+#include "project/named_pythons.hpp"
 
 #include <fmt/format.h>
 
@@ -18,156 +16,57 @@ namespace autopack::project {
 
 namespace {
 
-constexpr std::size_t most_programs{200};
-constexpr std::size_t most_hints{5};
-
-constexpr std::array usual_names{"train.py", "main.py", "trainer/task.py"};
-
 /// Those with wheels for most packages come first.
 constexpr std::array versions_of_choice{"3.11", "3.12", "3.13", "3.10", "3.14", "3.9", "3.8"};
 
-bool is_helper(std::string_view name) {
-  return name == "setup.py" || name == "conftest.py" || name == "noxfile.py" ||
-         name.starts_with("test_") || name.ends_with("_test.py") || name.starts_with("_");
-}
-
-std::vector<std::string> programs_of_root(const source::Tree& tree) {
-  std::vector<std::string> programs;
-  for (const auto& entry : tree.list("")) {
-    if (entry.type == source::EntryType::file && entry.path.ends_with(".py") &&
-        !is_helper(entry.path) && entry.size <= largest_program &&
-        programs.size() < most_programs) {
-      programs.push_back(entry.path);
-    }
-  }
-  return programs;
-}
-
-/// The programs of `[project.scripts]`.
-std::vector<std::string> scripts_of_package(const source::Tree& tree) {
-  const source::Selection everything{};
-  std::vector<std::string> names;
-  for (const auto& [name, module] : console_scripts(Findings{tree, everything})) {
-    names.push_back(name);
-  }
-  return names;
-}
-
-bool is_file(const source::Tree& tree, std::string_view path) {
-  const auto entry = tree.find(path);
-  return entry && entry->type == source::EntryType::file;
-}
-
-Error no_entry(const std::vector<Inferred>& choices) {
-  Error error(ErrorKind::usage,
-              choices.empty() ? "nothing to run: the project has no Python program at its root"
-                              : "several programs could be meant to run");
-  for (std::size_t i = 0; i < std::min(choices.size(), most_hints); ++i) {
-    error.hint(fmt::format("{} {}", choices[i].flag, shell_quote(choices[i].value)));
-  }
-  if (choices.empty()) {
-    error.hint(
-        "`--script FILE`, `--python-module MODULE` or `--command WORD,...` names the program");
-  }
-  return error;
-}
-
-std::optional<Inferred> infer_script(const source::Tree& tree,
-                                     const std::vector<std::string>& programs) {
-  std::vector<std::string> guarded;
-  std::copy_if(programs.begin(), programs.end(), std::back_inserter(guarded),
-               [&](const std::string& path) { return has_main_guard(tree.read(path)); });
-  if (guarded.size() == 1) {
-    return Inferred{"script", guarded[0], "the only file here with a `__main__` guard", "--script"};
-  }
-  for (const auto* name : usual_names) {
-    if (is_file(tree, name)) {
-      return Inferred{"script", name, "by its name", "--script"};
-    }
-  }
-  return std::nullopt;
-}
-
-/// `3.11` of `3.11.4` or of pyenv's `3.11-dev`; none for another text.
-std::optional<std::string> minor_version(std::string_view text) {
-  const auto parts = split(trim(text.substr(0, std::min(text.find('\n'), text.size()))), '.');
-  const auto number = [](std::string_view part) {
-    const auto end = part.find_first_not_of("0123456789");
-    return std::string{part.substr(0, end)};
-  };
-  if (parts.size() < 2 || parts[0] != "3" || number(parts[1]).empty()) {
-    return std::nullopt;
-  }
-  return "3." + number(parts[1]);
+/// The first version of choice that all of `conditions` allow; none when there is none.
+std::optional<std::string> version_for(const std::vector<RequiresPython>& conditions) {
+  const auto* const found =
+      std::find_if(versions_of_choice.begin(), versions_of_choice.end(), [&](const char* version) {
+        const auto parsed = python::Version::parse(version);
+        return std::all_of(conditions.begin(), conditions.end(), [&](const RequiresPython& one) {
+          return parsed && one.allows(*parsed);
+        });
+      });
+  return found == versions_of_choice.end() ? std::nullopt : std::optional<std::string>{*found};
 }
 
 }  // namespace
 
-std::vector<Inferred> entry_choices(const source::Tree& tree) {
-  std::vector<Inferred> choices;
-  for (const auto& program : programs_of_root(tree)) {
-    choices.push_back({"script", program, "", "--script"});
-  }
-  for (const auto& name : scripts_of_package(tree)) {
-    choices.push_back({"command", name, "", "--command"});
-  }
-  return choices;
-}
-
-void choose_entry(const Inferred& entry, Request& request) {
-  if (entry.what == "command") {
-    request.command = {entry.value};
-  } else {
-    request.script = entry.value;
-  }
-}
-
-std::optional<Inferred> find_entry(const source::Tree& tree, Request& request) {
-  const auto programs = programs_of_root(tree);
-  auto entry = infer_script(tree, programs);
-  if (!entry) {
-    const auto installed = scripts_of_package(tree);
-    if (installed.size() == 1) {
-      entry = Inferred{"command", installed[0],
-                       "the only program that installing the project makes", "--command"};
-    } else if (programs.size() == 1) {
-      entry = Inferred{"script", programs[0], "the only Python file here", "--script"};
-    }
-  }
-  if (entry) {
-    choose_entry(*entry, request);
-  }
-  return entry;
-}
-
-Inferred infer_entry(const source::Tree& tree, Request& request) {
-  if (auto entry = find_entry(tree, request)) {
-    return *std::move(entry);
-  }
-  throw no_entry(entry_choices(tree));
-}
-
 Inferred infer_executor_image(const source::Tree& tree, const Project& project) {
   Inferred image{.what = "executor image", .flag = "--executor-image-uri"};
-  if (is_file(tree, ".python-version")) {
-    if (const auto version = minor_version(tree.read(".python-version"))) {
-      image.value = "python:" + *version;
-      image.reason = "by .python-version";
-      return image;
-    }
-  }
-  const auto& required = project.requires_python ? project.requires_python : project.script_python;
-  const auto allows = [](const auto& one, const auto& wanted) {
-    return !one || (wanted && one->allows(*wanted));
+  const auto take = [&](const std::string& version, std::string reason) {
+    image.value = "python:" + version;
+    image.reason = std::move(reason);
+    return image;
   };
-  for (const auto* version : versions_of_choice) {
-    const auto parsed = python::Version::parse(version);
-    if (allows(required, parsed) && allows(project.script_python, parsed)) {
-      image.value = fmt::format("python:{}", version);
-      image.reason = required ? fmt::format("{} `{}`", required->origin, printable(required->text))
-                              : "the project names no version of Python";
-      return image;
-    }
+  const auto named = read_named_pythons({tree, source::Selection{}});
+  if (!named.empty() && named.front().origin == ".python-version") {
+    const auto& text = named.front().text;
+    return take(text.substr(0, text.find(' ')), "by .python-version");
+  }
+  const auto reason_of = [](const RequiresPython& one) {
+    return fmt::format("{} `{}`", one.origin, printable(one.text));
+  };
+  const auto& required = project.requires_python ? project.requires_python : project.script_python;
+  auto conditions = named;
+  if (project.requires_python && project.script_python) {
+    conditions.insert(conditions.begin(), *project.script_python);
+  }
+  if (required) {
+    conditions.insert(conditions.begin(), *required);
+  }
+  if (conditions.empty()) {
+    return take(versions_of_choice.front(), "the project names no version of Python");
+  }
+  if (const auto version = version_for(conditions)) {
+    return take(*version, reason_of(conditions.front()));
+  }
+  if (!required) {
+    return take(versions_of_choice.front(), "no image is known for what the project names");
+  }
+  if (const auto version = version_for({*required})) {
+    return take(*version, reason_of(*required));
   }
   throw Error(ErrorKind::usage,
               fmt::format("no executor image is known for Python `{}`", printable(required->text)))

@@ -97,6 +97,17 @@ bool is_joined(std::string_view before) {
          (before.ends_with(',') && before.find("join") != std::string_view::npos);
 }
 
+/// True for a file of settings that a variable, an option or a function that reads settings gets.
+bool are_settings(std::string_view path, std::string_view before) {
+  static constexpr std::array<std::string_view, 7> words{"load", "read",  "open", "conf",
+                                                         "cfg",  "parse", "yaml"};
+  const bool is_settings = std::any_of(settings.begin(), settings.end(),
+                                       [&](auto suffix) { return path.ends_with(suffix); });
+  const auto callee = before.substr(std::min(before.find_last_of(" \t=,[") + 1, before.size()));
+  return is_settings && (before.ends_with('=') ||
+                         (callee.ends_with('(') && holds_one_of(to_lower(callee), words)));
+}
+
 }  // namespace
 
 OpenedFrom opened_from(std::string_view text, int line, std::string_view path) {
@@ -112,14 +123,14 @@ OpenedFrom opened_from(std::string_view text, int line, std::string_view path) {
   const auto before = before_string(own, at);
   const bool goes_on = before.empty() && line > 1;
   const std::string_view above = goes_on ? trim(lines[static_cast<std::size_t>(line) - 2]) : "";
-  const auto name = assigned_name(own);
+  const auto name =
+      before.ends_with('=') || before.ends_with("Path(") ? assigned_name(own) : std::string_view{};
   const bool is_constant =
       !name.empty() && std::any_of(lines.begin(), lines.end(), [&](const auto& other) {
         return &other != &own && holds_name(other, name) && reads(other);
       });
   const bool is_read = reads(own) || (above.ends_with('(') && reads(above)) || is_constant ||
-                       std::any_of(settings.begin(), settings.end(),
-                                   [&](auto suffix) { return path.ends_with(suffix); });
+                       are_settings(path, before);
   if (!is_read) {
     return OpenedFrom::nowhere;
   }

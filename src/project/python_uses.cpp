@@ -198,6 +198,8 @@ private:
       uses_.changes_directory = true;
     } else if (starts) {
       add(uses_.programs, program_at(at + 2), tokens_[at].line);
+    } else if (name == "Path" && reads_path(at + 2)) {
+      add(uses_.files, file_at(at + 2), tokens_[at].line);
     } else if (is_among(name, openers) && (name != "open" || module.empty() || module == "io")) {
       add(uses_.files, file_at(at + 2), tokens_[at].line);
     }
@@ -253,6 +255,16 @@ private:
     const bool is_path = text.text.find_first_of("{%*") == std::string::npos &&
                          text.text.find("://") == std::string::npos && !text.text.starts_with('/');
     return is_plain && is_path && !writes ? std::optional{text.text} : std::nullopt;
+  }
+
+  /// `"a").read_text(` of `Path("a").read_text()`
+  bool reads_path(std::size_t at) const {
+    static constexpr std::array<std::string_view, 3> path_readers{"read_text", "read_bytes",
+                                                                  "open"};
+    const bool is_call = token(at + 1).is(")") && token(at + 2).is(".") && token(at + 4).is("(");
+    const Token& mode = token(at + 5);
+    return is_call && is_among(token(at + 3).text, path_readers) &&
+           (mode.kind != Token::Kind::string || mode.text.starts_with("r"));
   }
 
   /// What comes behind `sys.path`: `.append("..")`, `.insert(0, "..")`.

@@ -12,7 +12,9 @@ namespace autopack::project {
 namespace {
 
 /// The last characters are the version of the format, and of what read_python_file finds.
-constexpr std::string_view magic{"autopack-python-02"};
+constexpr std::string_view magic{"autopack-python-03"};
+/// Behind the state of a file: what running it does.
+constexpr std::string_view mark_of_signs{"\0signs", 6};
 constexpr std::int64_t race_ns = 2'000'000'000;
 
 /// Of all records, to notice damage.
@@ -55,25 +57,46 @@ bool RememberedPython::may_be_kept(const source::Entry& entry) const {
   return entry.identity || std::max(entry.mtime_ns, entry.ctime_ns) + race_ns < now_ns_;
 }
 
+/// What is known of a file in a state; none when nothing is.
+std::optional<std::string_view> RememberedPython::facts_of(const std::string& state) {
+  if (const auto known = known_.find(state); known != known_.end()) {
+    asked_.insert(known->first);
+    return known->second;
+  }
+  const auto known = fresh_.find(state);
+  return known == fresh_.end() ? std::nullopt : std::optional<std::string_view>{known->second};
+}
+
 PythonFile RememberedPython::of(const source::Tree& tree, const source::Entry& entry) {
   if (entry.inode == 0 && !entry.identity) {
     return read_python_file(tree.read(entry.path));
   }
   std::string state = state_of(entry);
-  if (const auto known = known_.find(state); known != known_.end()) {
-    if (auto file = python_file_of(known->second)) {
-      asked_.insert(known->first);
+  if (const auto known = facts_of(state)) {
+    if (auto file = python_file_of(*known)) {
       return std::move(*file);
     }
   }
   PythonFile file = read_python_file(tree.read(entry.path));
   if (may_be_kept(entry)) {
-    std::string record;
-    append_counted(record, state);
-    append_counted(record, to_bytes(file));
-    fresh_.push_back(std::move(record));
+    fresh_.insert_or_assign(std::move(state), to_bytes(file));
   }
   return file;
+}
+
+ProgramSigns RememberedPython::signs_of(const source::Tree& tree, const source::Entry& entry) {
+  if (entry.inode == 0 && !entry.identity) {
+    return read_program_signs(tree.read(entry.path));
+  }
+  std::string state = state_of(entry) + std::string{mark_of_signs};
+  if (const auto known = facts_of(state); known && known->size() == 1) {
+    return signs_of_byte(static_cast<std::uint8_t>(known->front()));
+  }
+  const auto signs = read_program_signs(tree.read(entry.path));
+  if (may_be_kept(entry)) {
+    fresh_.insert_or_assign(std::move(state), std::string(1, static_cast<char>(to_byte(signs))));
+  }
+  return signs;
 }
 
 std::optional<std::string> RememberedPython::text_to_save() const {
@@ -81,19 +104,19 @@ std::optional<std::string> RememberedPython::text_to_save() const {
     return std::nullopt;
   }
   std::string records;
-  const auto has_room = [&](std::size_t more) {
-    return magic.size() + sizeof(std::size_t) + records.size() + more <= most_bytes;
-  };
-  for (const std::string& record : fresh_) {
-    if (has_room(record.size())) {
-      records += record;
-    }
-  }
-  for (const std::string_view state : asked_) {
-    const std::string_view facts = known_.at(state);
-    if (has_room(state.size() + facts.size() + 2 * sizeof(std::uint32_t))) {
+  const auto add = [&](std::string_view state, std::string_view facts) {
+    const auto more = state.size() + facts.size() + 2 * sizeof(std::uint32_t);
+    if (magic.size() + sizeof(std::size_t) + records.size() + more <= most_bytes) {
       append_counted(records, state);
       append_counted(records, facts);
+    }
+  };
+  for (const auto& [state, facts] : fresh_) {
+    add(state, facts);
+  }
+  for (const std::string_view state : asked_) {
+    if (!fresh_.contains(std::string{state})) {
+      add(state, known_.at(state));
     }
   }
   return std::string{magic} + checksum(records) + records;

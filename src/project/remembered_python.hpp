@@ -1,15 +1,16 @@
 #pragma once
 
+#include "project/program_signs.hpp"
 #include "project/python_file.hpp"
 #include "source/tree.hpp"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
-#include <vector>
 
 namespace autopack::project {
 
@@ -31,6 +32,9 @@ public:
   /// What the file `entry` of `tree` says, remembered or read. Throws as Tree::read does.
   PythonFile of(const source::Tree& tree, const source::Entry& entry);
 
+  /// What running that file does, remembered or read. Throws as Tree::read does.
+  ProgramSigns signs_of(const source::Tree& tree, const source::Entry& entry);
+
   /// What the files that were asked for say, at most `most_bytes`; none when `saved` says the
   /// same, or nothing was asked for.
   std::optional<std::string> text_to_save() const;
@@ -40,11 +44,12 @@ public:
 private:
   void read_records();
   bool may_be_kept(const source::Entry& entry) const;
+  std::optional<std::string_view> facts_of(const std::string& state);
 
   std::string saved_;
   std::unordered_map<std::string_view, std::string_view> known_{};  ///< facts of saved_, by state
   std::unordered_set<std::string_view> asked_{};                    ///< states of known_
-  std::vector<std::string> fresh_{};                                ///< records
+  std::map<std::string, std::string> fresh_{};                      ///< facts read now, by state
   std::int64_t now_ns_;
 };
 

@@ -20,6 +20,8 @@ namespace autopack::project {
 
 namespace {
 
+using Strings = std::vector<std::string>;
+
 const std::string usual_name = "requirements.txt";
 
 /// The files of the request, each once; what leads out of the tree is an error.
@@ -37,16 +39,19 @@ std::vector<std::string> named_files(Findings& findings, const Request& request)
   return files;
 }
 
-/// The directories from the entry's up to the root, which is not among them.
-std::vector<std::string> entry_directories(const Request& request) {
-  const std::string file = request.module   ? replace_all(*request.module, ".", "/")
-                           : request.script ? path_in_tree(request, *request.script).value_or("")
-                                            : std::string{};
+/// The directories from that of `file` up to the root, which is not among them.
+std::vector<std::string> directories_above(const std::string& file) {
   std::vector<std::string> directories;
   for (auto path = parent_path(file); !path.empty(); path = parent_path(path)) {
     directories.push_back(path);
   }
   return directories;
+}
+
+std::vector<std::string> entry_directories(const Request& request) {
+  return directories_above(request.module   ? replace_all(*request.module, ".", "/")
+                           : request.script ? path_in_tree(request, *request.script).value_or("")
+                                            : std::string{});
 }
 
 /// `gpu` of `requirements-gpu.txt` and of `requirements/gpu.txt`; none for another file.
@@ -135,37 +140,97 @@ std::vector<std::string> choose(Findings& findings, const std::vector<std::strin
   return bases;
 }
 
-std::vector<std::string> names_in(const Findings& findings, const std::string& file) {
-  const Place place = findings.follow(file);
+std::string read_at_root(const Findings& findings, const char* name) {
+  const Place place = findings.follow(name);
+  return place.is_file() ? findings.tree().read(place.entry.path) : std::string{};
+}
+
+/// The distributions that installing the project's own package installs, as far as its files list
+/// them.
+std::vector<std::string> names_of_package(const Findings& findings, const Project& project) {
+  std::vector<std::string> texts = project.package->requirements.value_or(Strings{});
+  const auto literals = read_setup_py(read_at_root(findings, "setup.py")).literals;
+  texts.insert(texts.end(), literals.begin(), literals.end());
+  const auto ini = parse_ini(read_at_root(findings, "setup.cfg"));
+  if (const auto lines = find_option(ini, "options", "install_requires")) {
+    const auto more = split(*lines, '\n');
+    texts.insert(texts.end(), more.begin(), more.end());
+  }
   std::vector<std::string> names;
-  if (place.is_file()) {
-    const auto text = decode_requirements(findings.tree().read(place.entry.path)).text;
-    for (const auto& line : split_requirements(text)) {
-      if (auto name = line.requirement ? parse_requirement(*line.requirement).name : std::nullopt) {
-        names.push_back(std::move(*name));
-      }
+  for (const auto& text : texts) {
+    if (auto name = parse_requirement(text).name) {
+      names.push_back(std::move(*name));
     }
   }
   return names;
 }
 
-/// The root's file is what is installed; one beside the entry may name more.
-void tell_file_beside(Findings& findings, const std::vector<std::string>& directories) {
-  for (const auto& directory : directories) {
-    const std::string file = join_path(directory, usual_name);
-    if (!findings.is_file(file) || findings.is_ignored(file)) {
-      continue;
-    }
-    const auto there = names_in(findings, usual_name);
-    for (const auto& name : names_in(findings, file)) {
-      if (std::find(there.begin(), there.end(), name) == there.end()) {
-        findings.warn(fmt::format("`{}` is installed, `{}`, which names `{}` too, is not",
-                                  usual_name, printable(file), name),
-                      "", {flag_for({usual_name, file})});
-        return;
+/// `tune`, `big` of `tune_big.py`, and the words of the directories above it.
+std::vector<std::string> words_of_entry(const Request& request) {
+  std::string path = request.module   ? replace_all(*request.module, ".", "/")
+                     : request.script ? path_in_tree(request, *request.script).value_or("")
+                                      : std::string{};
+  if (path.ends_with(".py") || path.ends_with(".sh")) {
+    path.resize(path.size() - 3);
+  }
+  for (char& letter : path) {
+    letter = letter == '/' || letter == '-' || letter == '.' ? '_' : letter;
+  }
+  auto words = split(to_lower(path), '_');
+  std::erase_if(words, [](const std::string& word) { return word.size() < 3; });
+  return words;
+}
+
+/// True when `file` is for the entry by its name: `requirements_big.txt` for `tune_big.py`.
+bool is_named_for(const std::string& file, const std::vector<std::string>& entry_words) {
+  const auto purpose = replace_all(replace_all(purpose_of(file).value_or(""), "-", "_"), ".", "_");
+  const auto words = split(purpose, '_');
+  return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+    return std::find(entry_words.begin(), entry_words.end(), word) != entry_words.end();
+  });
+}
+
+/// Requirement files at the root and near the entry, without those of `used`.
+std::vector<std::string> other_files(const Findings& findings,
+                                     const std::vector<std::string>& directories,
+                                     const std::vector<std::string>& used) {
+  std::vector<std::string> files;
+  auto places = directories;
+  places.emplace_back();
+  for (const auto& directory : places) {
+    for (auto& file : fitting_files(findings, directory)) {
+      if (std::find(used.begin(), used.end(), file) == used.end()) {
+        files.push_back(std::move(file));
       }
     }
-    return;
+  }
+  return files;
+}
+
+/// Reports the files near the entry, or of its name, that name more than what is installed.
+void tell_files_of_entry(Findings& findings,
+                         const Request& request,
+                         const std::vector<std::string>& others,
+                         const std::vector<std::string>& installed,
+                         bool by_package) {
+  const auto words = words_of_entry(request);
+  for (const auto& file : others) {
+    const bool is_beside = !parent_path(file).empty() && base_name(file) == usual_name;
+    if (!is_beside && !is_named_for(file, words)) {
+      continue;
+    }
+    const auto names = names_in_requirements(findings.tree(), file);
+    const auto more = std::find_if(names.begin(), names.end(), [&](const std::string& name) {
+      return std::find(installed.begin(), installed.end(), name) == installed.end();
+    });
+    if (more == names.end()) {
+      continue;
+    }
+    findings.warn(
+        fmt::format("{} is installed, `{}`, which names `{}` too, is not",
+                    by_package ? "what the project's package requires" : "`" + usual_name + "`",
+                    printable(file), *more),
+        "", {by_package ? flag_for({file}) : flag_for({usual_name, file})});
   }
 }
 
@@ -174,13 +239,10 @@ bool package_says(const Findings& findings, const Project& project) {
   if (!project.package) {
     return false;
   }
-  const auto read = [&](const char* name) {
-    const Place place = findings.follow(name);
-    return place.is_file() ? findings.tree().read(place.entry.path) : std::string{};
-  };
-  return declares_dependencies(read("pyproject.toml")) ||
-         find_option(parse_ini(read("setup.cfg")), "options", "install_requires") ||
-         read_setup_py(read("setup.py")).words.contains("install_requires");
+  return declares_dependencies(read_at_root(findings, "pyproject.toml")) ||
+         find_option(parse_ini(read_at_root(findings, "setup.cfg")), "options",
+                     "install_requires") ||
+         read_setup_py(read_at_root(findings, "setup.py")).words.contains("install_requires");
 }
 
 /// Names in `files` that they leave open; none when every line of theirs is a pin.
@@ -217,6 +279,27 @@ RequirementSources found_files(Findings& findings,
 
 }  // namespace
 
+std::vector<std::string> unused_requirement_files(const Findings& findings,
+                                                  const Project& project) {
+  auto used = project.requirement_files;
+  used.insert(used.end(), project.requirement_inputs.begin(), project.requirement_inputs.end());
+  return other_files(findings, directories_above(project.entry.file.value_or("")), used);
+}
+
+std::vector<std::string> names_in_requirements(const source::Tree& tree, const std::string& file) {
+  const Place place = Findings{tree, source::Selection{}}.follow(file);
+  std::vector<std::string> names;
+  if (place.is_file()) {
+    const auto text = decode_requirements(tree.read(place.entry.path)).text;
+    for (const auto& line : split_requirements(text)) {
+      if (auto name = line.requirement ? parse_requirement(*line.requirement).name : std::nullopt) {
+        names.push_back(std::move(*name));
+      }
+    }
+  }
+  return names;
+}
+
 RequirementSources find_requirements(Findings& findings,
                                      const Request& request,
                                      const Project& project) {
@@ -229,10 +312,14 @@ RequirementSources find_requirements(Findings& findings,
   auto directories = entry_directories(request);
   const Place usual = findings.follow(usual_name);
   if (usual.is_file() || usual.kind == Place::Kind::leaves) {
-    tell_file_beside(findings, directories);
+    const auto others = other_files(findings, directories, {usual_name});
+    tell_files_of_entry(findings, request, others,
+                        names_in_requirements(findings.tree(), usual_name), false);
     return found_files(findings, request, {usual_name});
   }
   if (package_says(findings, project)) {
+    const auto others = other_files(findings, directories, {});
+    tell_files_of_entry(findings, request, others, names_of_package(findings, project), true);
     RequirementSources sources{.lock = found_lock(findings, request, project)};
     if (!sources.lock) {
       report_unread_files(findings, request, UnreadBeside::package);

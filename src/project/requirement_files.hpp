@@ -38,10 +38,16 @@ struct RequirementSources {
 /// The lock or the files of the request; else `requirements.txt` at the root; else the nearest to
 /// the entry, or the one that fits by its name (`requirements-gpu.txt`, `requirements/base.txt`),
 /// unless the project's own package says what it needs; else a lock, which stands in for what the
-/// package says; else the pip part of conda's environment file. Warns of what is there and not
-/// installed: several files that fit, lock files.
+/// package says; else the pip part of conda's environment file. Reports what is there and not
+/// installed: several files that fit, files that are the entry's by their names, lock files.
 RequirementSources find_requirements(Findings& findings,
                                      const Request& request,
                                      const Project& project);
+
+/// The requirement files at the root and near the entry of `project` that are not installed.
+std::vector<std::string> unused_requirement_files(const Findings& findings, const Project& project);
+
+/// The distributions that the requirement file `file` names; empty when it cannot be read.
+std::vector<std::string> names_in_requirements(const source::Tree& tree, const std::string& file);
 
 }  // namespace autopack::project

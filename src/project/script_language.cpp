@@ -17,7 +17,7 @@ constexpr std::size_t most_sniffed{512};
 
 using Kind = ScriptLanguage::Kind;
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 14> suffixes{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 14> language_suffixes{
     {{".pl", "perl"},
      {".rb", "ruby"},
      {".js", "node"},
@@ -96,7 +96,7 @@ ScriptLanguage language_of(std::string_view path, std::string_view text) {
       text.substr(0, most_sniffed).find('\0') != std::string_view::npos) {
     return {.kind = Kind::binary};
   }
-  for (const auto& [suffix, program] : suffixes) {
+  for (const auto& [suffix, program] : language_suffixes) {
     if (path.ends_with(suffix)) {
       return {.kind = Kind::other, .program = std::string{program}};
     }

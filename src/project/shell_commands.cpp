@@ -149,7 +149,8 @@ private:
     if (c == '&' && is_double) {
       list_optional_ = list_optional_ || commands_.empty() || !surely_succeeds(commands_.back());
     } else if (c == '|' && is_double) {
-      for (auto at = list_start_; at < commands_.size() && !gives_up(); ++at) {
+      const bool is_meant = !gives_up();
+      for (auto at = list_start_; at < commands_.size() && is_meant; ++at) {
         commands_[at].optional = true;
       }
       list_optional_ = true;

@@ -311,6 +311,10 @@ private:
 
   void read_shell_words(const Words& words, std::size_t at) {
     for (; at < words.size() && words[at] && words[at]->starts_with('-'); ++at) {
+      const bool reads_profile = words[at]->find_first_of("il") != std::string::npos;
+      if (reads_profile) {
+        programs_.lose_path();
+      }
       if (words[at]->ends_with('c') && at + 1 < words.size() && words[at + 1]) {
         read_text(*words[at + 1], directory_.value_or(""));
         return;

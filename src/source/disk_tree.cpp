@@ -31,8 +31,12 @@ std::string reason(int code) {
 }
 
 Error unreadable(std::string_view path, int code) {
-  return Error(ErrorKind::project, fmt::format("could not read `{}`", printable(path)))
-      .cause(reason(code));
+  Error error(ErrorKind::project, fmt::format("could not read `{}`", printable(path)));
+  error.cause(reason(code));
+  if (code == EACCES && !path.empty() && !path.starts_with('/') && path != ".") {
+    error.hint(fmt::format("`--exclude={}` leaves it out", shell_quote(std::string{path})));
+  }
+  return error;
 }
 
 Error too_large(std::string_view path) {

@@ -18,6 +18,7 @@ struct SecretMatch {
   /// what stands around it, because a password alone could be guessed from its hash.
   std::string_view login{};
   bool is_anywhere{true};  ///< false: a secret only in a file of dependencies
+  bool is_random{true};    ///< false: a password as documentation makes one up
 };
 
 using CharacterClass = bool (*)(char);

@@ -22,7 +22,19 @@ constexpr bool is_of_scheme(char c) {
   return is_alphanumeric(c) || c == '+' || c == '-' || c == '.';
 }
 
-/// The URL whose `://` ends at `end`; nothing if it has no login.
+/// `/t/TOKEN/channel`, as Anaconda's servers take a token.
+bool is_channel_with_token(std::string_view path) {
+  constexpr std::string_view mark{"/t/"};
+  constexpr std::size_t least{16};
+  if (!path.starts_with(mark)) {
+    return false;
+  }
+  const auto token = run_of(path, mark.size(), is_word);
+  return token.size() >= least && std::count_if(token.begin(), token.end(), is_digit) >= 4 &&
+         !is_placeholder(token) && path.substr(mark.size() + token.size()).starts_with('/');
+}
+
+/// The URL whose `://` ends at `end`; nothing if it has no login and no token.
 std::optional<UrlParts> url_with_login(std::string_view text, std::size_t end) {
   constexpr std::string_view colon_slashes{"://"};
   UrlParts url{.begin = end - colon_slashes.size()};
@@ -33,15 +45,13 @@ std::optional<UrlParts> url_with_login(std::string_view text, std::size_t end) {
   const auto rest = text.substr(end, secret_window);
   const auto authority = rest.substr(0, rest.find_first_of("/?#\\\"'`<>,; \t\r\n"));
   const std::size_t sign = authority.rfind('@');
-  if (sign == std::string_view::npos || sign + 1 == authority.size()) {
-    return std::nullopt;
-  }
-  url.login = authority.substr(0, sign);
-  url.host = authority.substr(sign + 1);
+  url.login = sign == std::string_view::npos ? std::string_view{} : authority.substr(0, sign);
+  url.host = authority.substr(sign == std::string_view::npos ? 0 : sign + 1);
   url.host = url.host.substr(0, url.host.find(':'));
   const auto behind = rest.substr(authority.size());
   url.path = behind.substr(0, behind.find_first_of("\"'`<> \t\r\n"));
-  return url;
+  const bool is_open = url.login.empty() || url.host.empty();
+  return is_open && !is_channel_with_token(url.path) ? std::nullopt : std::optional{url};
 }
 
 /// True for what documentation and tests write as a password.
@@ -103,7 +113,7 @@ bool is_token(std::string_view user) {
     const auto run = run_of(user, 0, is_alphanumeric);
     const auto digits = std::count_if(run.begin(), run.end(), is_digit);
     if (run.size() >= least && digits >= 2 && static_cast<std::size_t>(digits) < run.size()) {
-      return !is_placeholder(run);
+      return !is_placeholder(run) && run.find("123456789") == std::string_view::npos;
     }
     user.remove_prefix(std::min(run.size() + 1, user.size()));
   }
@@ -111,6 +121,9 @@ bool is_token(std::string_view user) {
 }
 
 bool holds_login(const UrlParts& url) {
+  if (is_channel_with_token(url.path)) {
+    return true;
+  }
   static constexpr std::array samples{"example.com", "example.org", "example.net", "host",
                                       "hostname",    "server",      "domain"};
   if (std::find(samples.begin(), samples.end(), to_lower(url.host)) != samples.end() ||
@@ -172,12 +185,14 @@ std::optional<SecretMatch> login_in_url(const SecretRule& rule,
     return std::nullopt;
   }
   const bool is_git = url->scheme.starts_with("git+") || url->path.ends_with(".git");
+  const auto password = url->login.substr(std::min(url->login.find(':') + 1, url->login.size()));
   return SecretMatch{
       .kind = is_git ? "git-login" : rule.kind,
       .value = around(text, at),
       .login = text.substr(url->begin,
                            url->login.size() + url->scheme.size() + 3 + 1 + url->host.size()),
-      .is_anywhere = url->scheme.find('+') != std::string_view::npos || names_packages(text, *url)};
+      .is_anywhere = url->scheme.find('+') != std::string_view::npos || names_packages(text, *url),
+      .is_random = is_channel_with_token(url->path) || is_token(password) || is_token(url->login)};
 }
 
 }  // namespace autopack::source

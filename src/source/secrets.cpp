@@ -22,6 +22,12 @@ int lines_in(std::string_view text) {
   return static_cast<int>(std::count(text.begin(), text.end(), '\n'));
 }
 
+/// True for documentation, whose examples look like logins.
+bool is_prose(std::string_view path) {
+  return path.ends_with(".md") || path.ends_with(".rst") || path.ends_with(".html") ||
+         path.ends_with(".adoc");
+}
+
 std::string fingerprint(std::string_view kind, std::string_view value) {
   Sha256 hash;
   hash.update(kind);
@@ -136,7 +142,8 @@ void SecretScan::look(std::string_view text, std::size_t end) {
        at = anchors.find(text, at + 1, end, rule)) {
     const auto match = rule->look(*rule, text, at);
     if (match && !match->login.empty()) {
-      const bool counts = match->is_anywhere || is_file_of_dependencies(path_);
+      const bool counts = (match->is_anywhere && (match->is_random || !is_prose(path_))) ||
+                          is_file_of_dependencies(path_);
       if (counts && known_logins_.size() < most_logins &&
           known_logins_.emplace(match->login).second) {
         logins_.push_back(made(text, at, match->kind, match->value));

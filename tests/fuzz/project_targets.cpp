@@ -8,6 +8,7 @@
 #include "project/python_file.hpp"
 #include "project/python_records.hpp"
 #include "project/python_tokens.hpp"
+#include "project/python_uses.hpp"
 #include "project/remembered_python.hpp"
 #include "project/requirement.hpp"
 #include "project/requirement_lines.hpp"
@@ -100,6 +101,8 @@ void python(std::string_view bytes) {
   project::tokenize_python(bytes);
   project::read_setup_py(bytes);
   project::read_python_file(bytes);
+  project::read_python_uses(bytes);
+  project::surely_mentions(bytes, "f");
 }
 
 void remembered_python(std::string_view bytes) {

@@ -11,6 +11,7 @@
 #include "project/package_names.hpp"
 #include "project/project.hpp"
 #include "project/requirement_lines.hpp"
+#include "project/script_language.hpp"
 #include "project/shell_commands.hpp"
 #include "python/marker.hpp"
 #include "python/specifier.hpp"
@@ -36,6 +37,7 @@ namespace fs = std::filesystem;
 
 void shell(std::string_view bytes) {
   project::read_shell(bytes, "scripts");
+  project::language_of("train", bytes);
   project::split_words(bytes);
 }
 

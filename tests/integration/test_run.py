@@ -36,17 +36,17 @@ class Run(unittest.TestCase):
         self.assertEqual(answer.out, "['--epochs=3', 'a b', '', '--epochs=3']\n")
 
     def test_runs_an_image_without_packaging(self):
-        answer = autopack('run', '--executor-image-uri', testbed.executor(), '--', 'echo', 'as it is')
+        folder = testbed.new_folder('no-program')
+        answer = autopack('run', '--executor-image-uri', testbed.executor(), '--', 'echo', 'as it is', cwd=folder)
         self.assertEqual(answer.out, 'as it is\n')
 
-    def test_an_image_alone_is_told_to_run_as_it_is(self):
-        folder = testbed.write_tree({'train.py': 'print("trained")\n'})
-        answer = autopack('run', '--executor-image-uri', testbed.executor(), cwd=folder)
+    def test_an_image_alone_gets_the_program_of_the_directory(self):
+        folder = testbed.write_tree({'train.py': 'import sys\nprint("trained", *sys.argv[1:])\n'})
+        answer = autopack('run', '--executor-image-uri', testbed.executor(), '--', '--epochs=2', cwd=folder)
+        self.assertEqual(answer.out, 'trained --epochs=2\n')
+        answer = autopack('run', '--no-infer', '--executor-image-uri', testbed.executor(), '--', 'echo', 'x', cwd=folder)
+        self.assertEqual(answer.out, 'x\n')
         self.assertIn('as it is: no entry point was named', answer.err)
-        self.assertIn('`train.py` does not run: it is not in the executor image', answer.err)
-        self.assertIn('`--script=train.py` packages it', answer.err)
-        answer = autopack('run', '--executor-image-uri', testbed.executor(), '--', 'true', cwd=folder)
-        self.assertNotIn('does not run', answer.err)
 
     def test_an_image_of_the_settings_gets_the_program(self):
         folder = testbed.write_tree({'train.py': 'print("trained")\n',

@@ -39,11 +39,15 @@ class Start(unittest.TestCase):
         self.assertIn('module `surely_not_there` is neither in the project nor in the executor image', answer.err)
 
     def test_what_a_shell_script_starts_must_be_there(self):
-        write_tree({'runs/train.sh': 'cd "$(dirname "$0")/.."\npython3 train.py && python3 gone.py || true\n'}, self.folder)
+        write_tree({'runs/train.sh': 'make things\nif false; then jq .; fi\n'
+                    'cd "$(dirname "$0")/.."\npython3 train.py && python3 gone.py || true\n'}, self.folder)
         answer = self.go('--script=runs/train.sh')
         self.assertIn('__main__ [] None', answer.out)
         self.assertIn('`gone.py` is run here, which does not exist', answer.err)
-        self.assertIn('runs/train.sh:2', answer.err)
+        self.assertIn('runs/train.sh:4', answer.err)
+        self.assertIn('`make` is run here, and the executor image does not have it', answer.err)
+        self.assertIn('--system-packages=make', answer.err)
+        self.assertNotIn('`jq`', answer.err)
         self.assertNotIn('`train.py` is run', answer.err)
 
     def test_requirements_by_name_and_by_flag(self):

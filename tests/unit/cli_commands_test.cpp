@@ -178,12 +178,37 @@ TEST_CASE("run leaves one image behind, not one each time") {
   CHECK(tags == 2);  // the key's and `run`
 }
 
-TEST_CASE("run without an entry point runs the executor image as it is") {
+TEST_CASE("run with an executor image finds the program as other commands do") {
   Project cli;
-  REQUIRE(cli.run({"run", "--base-image=busybox", "--", "echo"}) == 0);
+  REQUIRE(cli.run({"run", "--executor-image-uri=python:3", "--", "--epochs=1"}) == 0);
+  CHECK(cli.errors.find("Inferred  script `train.py`: by its name") != std::string::npos);
+  CHECK(cli.docker.ran.image == "sha256:built");
+  CHECK(cli.docker.ran.arguments == Strings{"--epochs=1"});
+
+  std::filesystem::remove(cli.directory() / "train.py");
+  cli.write("a.py", "if __name__ == '__main__':\n    print(1)\n");
+  cli.write("b.py", "if __name__ == '__main__':\n    print(1)\n");
+  CHECK(cli.run({"run", "--executor-image-uri=python:3"}) == 125);
+  CHECK(cli.errors.find("several programs could be meant") != std::string::npos);
+  CHECK(cli.errors.find("`--no-infer` runs the executor image as it is") != std::string::npos);
+}
+
+TEST_CASE("run without a program runs the executor image as it is") {
+  Project cli;
+  REQUIRE(cli.run({"run", "--base-image=busybox", "--no-infer", "--", "echo"}) == 0);
   CHECK(cli.docker.ran.image == "busybox");
   CHECK(cli.called("pull"));
   CHECK_FALSE(cli.called("build"));
+  std::filesystem::remove(cli.directory() / "train.py");
+  cli.docker.ran = {};
+  REQUIRE(cli.run({"run", "--base-image=busybox", "--", "echo"}) == 0);
+  CHECK(cli.docker.ran.image == "busybox");
+  CHECK_FALSE(cli.called("build"));
+}
+
+TEST_CASE("explain takes the command line of run") {
+  Project cli;
+  CHECK(cli.run(with("explain", {"--check", "--", "--epochs=1"})) == 0);
 }
 
 TEST_CASE("a written Dockerfile agrees, an edited one is kept, a drifted one is shown") {

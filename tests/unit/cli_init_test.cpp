@@ -31,14 +31,27 @@ TEST_CASE("init writes what was inferred, and explain has nothing to warn of") {
                                                               .pip = true});
   CHECK(cli.run({"init"}) == 0);
   CHECK(cli.out.empty());
-  CHECK(holds(cli.read("autopack.yaml"),
-              "\n# The program: the only file here with a `__main__` guard.\nscript: train.py\n"));
+  CHECK(holds(cli.read("autopack.yaml"), "\n# The program: by its name.\nscript: train.py\n"));
   CHECK(holds(cli.read("autopack.yaml"), "\nexecutor-image-uri: \"python:3.11\"\n"));
   CHECK(holds(cli.read("autopack.yaml"), "\n# region: us-central1\n"));
   CHECK(holds(cli.read(".dockerignore"), "\n# data/\n"));
   CHECK(cli.run({"explain"}) == 0);
   CHECK_FALSE(holds(cli.errors, "arning"));
   CHECK_FALSE(holds(cli.errors, "Inferred"));
+}
+
+TEST_CASE("init writes no rule for large data, which goes in once the program names it") {
+  CliRun cli;
+  cli.write("train.py", program);
+  cli.write("data/vocab.txt", "a");
+  cli.write("data/big.bin", "");
+  std::filesystem::resize_file(cli.directory() / "data/big.bin", 60'000'000);
+  CHECK(cli.run({"init"}) == 0);
+  CHECK(holds(cli.errors, "data/ without a rule: 60.0 MB, no code, named nowhere"));
+  CHECK_FALSE(holds(cli.read(".dockerignore"), "\ndata\n"));
+  cli.write("train.py", "open('data/vocab.txt')\n" + std::string{program});
+  CHECK(cli.run({"explain", "--format=json"}) == 0);
+  CHECK(holds(cli.out, "data/vocab.txt"));
 }
 
 TEST_CASE("init leaves alone what says the same already") {

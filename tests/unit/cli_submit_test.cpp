@@ -53,7 +53,7 @@ TEST_CASE("what nobody says is inferred, and each choice is told with its flag")
   const std::string image = pool["containerSpec"]["imageUri"];
   CHECK(image.starts_with("us-central1-docker.pkg.dev/p/autopack/taxi:ap-"));
   for (const std::string part :
-       {"script `train.py`: the only file here with a `__main__` guard (`--script`",
+       {"script `train.py`: by its name (`--script`",
         "executor image `python:3.11`: the project names no version of Python "
         "(`--executor-image-uri`",
         "image name `us-central1-docker.pkg.dev/p/autopack/taxi`: region, project and display name "

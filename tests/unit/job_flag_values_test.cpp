@@ -1,3 +1,4 @@
+#include "job/flag_value.hpp"
 #include "job/flag_values.hpp"
 #include "job/pool_flags.hpp"
 #include "job/settings_file.hpp"
@@ -27,6 +28,17 @@ TEST_CASE("lists split as gcloud splits them") {
   CHECK(problems.empty());
 }
 
+TEST_CASE("a comma inside a requirement does not split it") {
+  Problems problems;
+  const auto requirements = [&](const char* typed, const char* flag) {
+    return job::FlagValue{typed}.elements(flag, problems);
+  };
+  CHECK(requirements("pandas[performance,aws],numpy>=1.20,<2,six", "--requirements") ==
+        Words{"pandas[performance,aws]", "numpy>=1.20,<2", "six"});
+  CHECK(requirements("^:^a[b,c]:d", "--requirements") == Words{"a[b,c]", "d"});
+  CHECK(requirements("a[b,c]", "--args") == Words{"a[b", "c]"});
+}
+
 TEST_CASE("pairs keep their order and everything after the first equals sign") {
   Problems problems;
   const auto pairs = job::split_pairs("b=1,a==2=,c=", "--labels", problems);
@@ -35,6 +47,28 @@ TEST_CASE("pairs keep their order and everything after the first equals sign") {
   CHECK(pairs[0] == std::pair<std::string, std::string>{"b", "1"});
   CHECK(pairs[1] == std::pair<std::string, std::string>{"a", "=2="});
   CHECK(pairs[2] == std::pair<std::string, std::string>{"c", ""});
+}
+
+TEST_CASE("a pair or a key that is not one is answered with what was meant") {
+  const auto hint = [](const Problems& problems) { return problems.at(0).hints.at(0); };
+  const auto of_pairs = [&](std::string_view typed, const char* flag) {
+    Problems problems;
+    job::split_pairs(typed, flag, problems);
+    return hint(problems);
+  };
+  CHECK(of_pairs("WANDB_KEY", "--env") ==
+        "`--env=WANDB_KEY=\"$WANDB_KEY\"` takes its value from here");
+  CHECK(of_pairs("A=1,B", "--env").starts_with("a value with `,` needs another delimiter"));
+  CHECK(of_pairs("team", "--labels").starts_with("a value with `,` needs another delimiter"));
+  const auto of_pool = [&](const char* typed) {
+    Problems problems;
+    job::parse_pool(typed, {}, problems);
+    return problems.at(0).hints.empty() ? std::string{} : problems.at(0).hints.back();
+  };
+  CHECK(of_pool("script=a.py,args=--lr=1") ==
+        "`--args=ARG,...`, or `-- ARGS` at the end, gives the program its arguments");
+  CHECK(of_pool("foo=1").starts_with("the keys are machine-type, "));
+  CHECK(of_pool("machine-typ=x").empty());
 }
 
 TEST_CASE("durations") {

@@ -138,6 +138,32 @@ TEST_CASE("advice: a plain text on sys.path is relative to the project's directo
   }
 }
 
+TEST_CASE("advice: a file that is not installed and brings a missing import is named") {
+  Imports project;
+  project.tree.file("requirements.txt", "numpy\n")
+      .file("requirements-gpu.txt", "-r requirements.txt\nPyYAML\n");
+  CHECK(project.first_of("import yaml\n", "yaml")
+            .ends_with("/ `--requirements-file=requirements.txt,requirements-gpu.txt` brings "
+                       "`yaml`"));
+}
+
+TEST_CASE("advice: versions of Python that other files name are held against the image") {
+  Imports project;
+  project.base.python_version = "3.11.2";
+  const auto warning = [&](const char* version) {
+    project.tree.file("trainer/task.py", "").file(".python-version", version);
+    const auto tree = std::make_shared<source::MemoryTree>(project.tree);
+    return told(plan::make_plan(tree, project::scan(*tree, project.request), project.request,
+                                project.base, {})
+                    .warnings,
+                "names Python");
+  };
+  CHECK(warning("3.12\n") ==
+        "`.python-version` names Python `3.12`, but the executor image `python:3` has 3.11.2 [] / "
+        "take an executor image with that Python");
+  CHECK(warning("3.11.9\n").empty());
+}
+
 TEST_CASE("advice: packages that no requirement provides are one line, guarded imports none") {
   Imports project;
   project.tree.file("trainer/task.py",

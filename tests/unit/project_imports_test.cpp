@@ -1,4 +1,5 @@
 #include "project/known_distributions.hpp"
+#include "project/program_signs.hpp"
 #include "project/python_file.hpp"
 #include "project/python_names.hpp"
 
@@ -36,6 +37,34 @@ TEST_CASE("imports are read with line, level and whether their failure may be me
   CHECK_FALSE(file.changes_path);
   CHECK(read_python_file("import sys\nsys.path.append('..')\n").changes_path);
   CHECK(read_python_file("import\nfrom x\nfrom . x\nimport a.\n").imports.size() == 1);
+}
+
+TEST_CASE("what running a file does is told by its top level") {
+  const auto signs = [](const char* text) { return read_program_signs(text); };
+  CHECK(signs("if __name__ == '__main__':\n    f()\n").guarded);
+  CHECK_FALSE(signs("def f():\n    pass\n").does_something());
+  CHECK_FALSE(signs("X = f()\n@app.command()\ndef f():\n    print(1)\n").does_something());
+  CHECK(signs("x = 1\n").does_something());
+  CHECK(signs("def f():\n    pass\n\nlog.setup()\n").calls);
+  CHECK_FALSE(signs("def f():\n    pass\n\nlog.setup()\n").is_program());
+  CHECK(signs("def f():\n    pass\n\nf()\n").is_program());
+  CHECK(signs("import app\n\napp.run(f)\n").is_program());
+  CHECK(signs("for x in y:\n    pass\n").is_program());
+}
+
+TEST_CASE("what trains is told by what it calls") {
+  const auto trains = [](const char* text) { return read_program_signs(text).trains; };
+  for (const auto* text : {"model.fit(x, y)\n", "loss.backward()\n", "import torch.optim as o\n",
+                           "from transformers import Trainer\n", "run_lib.train(config)\n",
+                           "def f():\n    train_one_epoch(model)\n", "optimizer = Adam()\n"}) {
+    CAPTURE(text);
+    CHECK(trains(text));
+  }
+  for (const auto* text : {"def train(x):\n    pass\n", "class Trainer:\n    pass\n", "x.fit\n",
+                           "print('optimizer')\n", "x.transform(y)\n", "train = 1\n"}) {
+    CAPTURE(text);
+    CHECK_FALSE(trains(text));
+  }
 }
 
 TEST_CASE("import names lead to distributions") {

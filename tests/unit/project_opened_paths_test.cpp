@@ -30,6 +30,9 @@ TEST_CASE("a file is read where the code says so") {
   CHECK(opened("yaml.dump(x, open('conf/a.yaml'))") == From::nowhere);
   CHECK(opened("Path('conf/a.yaml').write_text('')") == From::nowhere);
   CHECK(opened("open(BASE / 'conf/a.yaml')") == From::nowhere);
+  CHECK(opened("print('conf/a.yaml')") == From::nowhere);
+  CHECK(opened("names = ['b', 'conf/a.yaml']") == From::nowhere);
+  CHECK(opened("x = my_config('conf/a.yaml')") == From::directory);
 }
 
 TEST_CASE("a constant is read where it is given to what reads") {
@@ -41,6 +44,7 @@ TEST_CASE("a constant is read where it is given to what reads") {
   CHECK(opened("with open(VOCAB, 'w') as f: pass\n") == OpenedFrom::nowhere);
   CHECK(opened("with open(VOCAB_2) as f: pass\n") == OpenedFrom::nowhere);
   CHECK(opened("print(VOCAB)\n") == OpenedFrom::nowhere);
+  CHECK(opened_from("X = made('a.txt')\nload(X)\n", 1, "a.txt") == OpenedFrom::nowhere);
 }
 
 }  // namespace autopack::project::project_opened_paths_test

@@ -107,6 +107,8 @@ TEST_CASE("programs: what a shell script looks for on PATH") {
   CHECK(used("if x; then sudo apt install jq; fi\njq .") == "");
   CHECK(used("export PATH=$HOME/bin:$PATH\njq .") == "");
   CHECK(used("PATH+=:/opt/bin\njq .") == "");
+  CHECK(used("bash -lc 'jq .'") == "");
+  CHECK(used("bash -c 'jq .'") == "jq train.sh:1");
   CHECK(used("source venv/bin/activate\npython a.py") == "");
   CHECK(used("eval \"$(conda shell.bash hook)\"\njq .") == "");
   CHECK(used("$PYTHON a.py; ${CMD[@]} b; /usr/bin/jq; ./jq; ~/x") == "");

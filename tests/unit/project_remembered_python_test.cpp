@@ -1,3 +1,5 @@
+#include "project/entry_inference.hpp"
+#include "project/inference.hpp"
 #include "project/project.hpp"
 #include "project/python_records.hpp"
 #include "project/remembered_python.hpp"
@@ -102,6 +104,20 @@ TEST_CASE("remembered Python: a project is the same with it and without, and rea
   CHECK(again.ignore.kept() == plain.ignore.kept());
   CHECK(again.warnings.size() == plain.warnings.size());
   CHECK(!remembered->text_to_save());
+}
+
+TEST_CASE("remembered Python: candidates for the program are read once") {
+  const CountingTree tree{source::MemoryTree{
+      {"lib/train.py", "import lib.net\nif __name__ == '__main__':\n  print(1)\n"},
+      {"lib/net.py", "class Net:\n  pass\n"},
+      {"tools/tune.py", "model.fit(x)\n"}}};
+  project::Request request{.python = std::make_shared<RememberedPython>()};
+  const auto first = project::infer_entry(tree, request, "~/x");
+  CHECK(first.value == "lib.train");
+  CHECK(tree.reads() > 0);
+  request = {.python = std::make_shared<RememberedPython>(request.python->text_to_save().value())};
+  CHECK(project::infer_entry(tree, request, "~/x").value == first.value);
+  CHECK(tree.reads() == 0);
 }
 
 TEST_CASE("remembered Python: a file in another state is read") {

@@ -162,6 +162,22 @@ TEST_CASE("start: console scripts, of the project and of a requirement") {
         "requirement or the executor image brings]");
 }
 
+TEST_CASE("start: a console script with the name of its package is meant") {
+  const std::string text =
+      "[project]\nname = 'fit'\nversion = '1'\n[project.scripts]\nfit = 'fit.cli:run'\n";
+  const std::string library = "def run():\n    pass\n";
+  const MemoryTree tree{{"pyproject.toml", text}, {"fit/__init__.py", ""}, {"fit/cli.py", library}};
+  const auto entry = scan(tree, {.script = "fit"}).entry;
+  CHECK(entry.kind == EntryKind::program);
+  CHECK(entry.words == Strings{"fit"});
+  CHECK(entry.file == "fit/cli.py");
+  // Nothing installs it.
+  const MemoryTree flat{{"pyproject.toml", text + "[tool.uv]\npackage = false\n"},
+                        {"fit/__init__.py", ""},
+                        {"fit/cli.py", library}};
+  CHECK(refusal(flat, {.script = "fit"}).find("is a directory") != std::string::npos);
+}
+
 TEST_CASE("start: a module that is not in the tree") {
   const auto kind = [](const Request& request) { return scan(package, request).entry.kind; };
   CHECK(kind({.module = "http.server"}) == EntryKind::installed_module);
@@ -222,6 +238,24 @@ TEST_CASE("start: requirement files are found where projects keep them") {
                             "[--requirements-file=requirements.txt,a/b/requirements.txt]"}});
   CHECK(found({{"requirements.txt", "six"}, {"a/b/requirements.txt", "six"}}) ==
         only("requirements.txt"));
+  CHECK(found({{"requirements.txt", "six"}, {"requirements_big.txt", "six\neinops"}},
+              "tune_big.py") ==
+        std::pair{Strings{"requirements.txt"},
+                  std::string{"`requirements.txt` is installed, `requirements_big.txt`, which "
+                              "names `einops` too, is not "
+                              "[--requirements-file=requirements.txt,requirements_big.txt]"}});
+  CHECK(found({{"requirements.txt", "six"}, {"requirements_big.txt", "six\neinops"}}, "tune.py") ==
+        only("requirements.txt"));
+  CHECK(found({{"setup.py", "setup(name='x', install_requires=['six>=1'])"},
+               {"recipes/a/requirements.txt", "six\neinops"}},
+              "recipes/a/train.py")
+            .second ==
+        "what the project's package requires is installed, `recipes/a/requirements.txt`, which "
+        "names `einops` too, is not [--requirements-file=recipes/a/requirements.txt]");
+  CHECK(found({{"setup.py", "setup(name='x', install_requires=['six>=1'])"},
+               {"recipes/a/requirements.txt", "six"}},
+              "recipes/a/train.py")
+            .second.empty());
   CHECK(found({{"pyproject.toml", pyproject},
                {"my_pkg/__init__.py", ""},
                {"requirements/base.txt", "six"},

@@ -66,6 +66,8 @@ TEST_CASE("uses: files that are opened to be read") {
         "../a.yaml:1 b.txt:2");
   CHECK(files("import pandas as pd\npd.read_csv('x.csv')\nyaml.safe_load(open('a.yaml'))\n") ==
         "x.csv:2 a.yaml:3");
+  CHECK(files("Path('a').read_text()\nPath('b').open('w')\nPath('c') / 'd'\n(x / Path('e'))\n") ==
+        "a:1");
   CHECK(files("open('a', 'w')\nopen(x)\nopen(f'{a}')\nopen('/etc/x')\nopen(b + 'x')\n"
               "open(os.path.join(d, 'x'))\nimage.open('x')\n") == "");
 }

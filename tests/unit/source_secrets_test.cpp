@@ -199,6 +199,12 @@ TEST_CASE("a login in the URL of an index or of a repository is a secret by its 
   CHECK(found("train.sh", "pip install -i " + index + " x") == "index-login:1");
   CHECK(found("requirements.txt", "-i " + url(noise(40), "h/simple")) == "index-login:1");
   CHECK(found("requirements.txt", "-i " + url(noise(40) + ":", "h/simple")) == "index-login:1");
+  CHECK(found("environment.yml", "channels:\n- https://h/t/ab-" + noise(32) + "/me\n") ==
+        "index-login:2");
+  CHECK(found("environment.yml", "channels:\n- https://h/t/<TOKEN>/me\n- https://h/t/x/y") == "");
+  // Documentation makes logins up, but no long tokens.
+  CHECK(found("docs/a.md", "pip install -i " + index) == "");
+  CHECK(found("docs/a.md", "pip install -i " + token) == "index-login:1");
   // One login is one finding, however often a lock repeats it, and a token has its own name.
   const std::string lines = "url = \"" + index + "/a.whl\"\nurl = \"" + index + "/b.whl\"\n";
   CHECK(found("uv.lock", lines) == "index-login:1");

@@ -177,6 +177,25 @@ TEST_CASE("a disk tree reads files and nothing else") {
   CHECK(message_of([&] { tree->read(""); }, kind) == "`` is a directory, not a file");
 }
 
+TEST_CASE("what may not be read is named with the flag that leaves it out") {
+  const TemporaryDirectory root{};
+  fs::permissions(root.path(), fs::perms{0755});
+  fs::create_directories(root.path() / "ml runs/0");
+  fs::permissions(root.path() / "ml runs/0", fs::perms{0});
+  const auto tree = make_disk_tree(root.path());
+  const auto user = ::geteuid();
+  const bool is_another = user == 0 && ::seteuid(65534) == 0;  // root may read everything
+  try {
+    tree->list("ml runs/0");
+    FAIL("it was read");
+  } catch (const Error& error) {
+    CHECK(error.message() == "could not read `ml runs/0`");
+    CHECK(error.hints() == std::vector<std::string>{"`--exclude='ml runs/0'` leaves it out"});
+  }
+  CHECK((!is_another || ::seteuid(user) == 0));
+  fs::permissions(root.path() / "ml runs/0", fs::perms{0755});
+}
+
 TEST_CASE("a remembering tree finds what it has listed, and what it has not") {
   auto memory = std::make_shared<MemoryTree>();
   memory->file("b", "1").file("a/x", "22").file("a/xy", "333", true).symlink("a/z", "x");

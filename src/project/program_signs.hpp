@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace autopack::project {
+
+/// What running a Python file does, as far as its text tells.
+struct ProgramSigns {
+  bool guarded{false};  ///< asks `if __name__ == "__main__":`
+  bool acts{false};   ///< its top level loops, or calls a function of its own, `run()` or the like
+  bool calls{false};  ///< its top level calls something
+  bool defines{false};  ///< defines a function or a class
+  bool trains{false};   ///< uses an optimiser, fits a model, computes gradients
+  bool tests{false};    ///< surely imports a tool that tests, installs or runs tasks
+  bool serves{false};   ///< surely imports a library of servers or pages
+
+  bool operator==(const ProgramSigns&) const = default;
+
+  /// True when the file is meant to be run: it does more than define things and set them up.
+  bool is_program() const { return guarded || acts; }
+
+  /// False when running the file only defines functions and classes.
+  bool does_something() const { return is_program() || calls || !defines; }
+};
+
+/// What `text`, a Python file, does when it is run.
+ProgramSigns read_program_signs(std::string_view text);
+
+/// One byte for each set of signs, and back.
+std::uint8_t to_byte(const ProgramSigns& signs);
+ProgramSigns signs_of_byte(std::uint8_t byte);
+
+}  // namespace autopack::project
