@@ -12,6 +12,7 @@
 #include "plan/pointers.hpp"
 #include "plan/python_version.hpp"
 #include "plan/templates.hpp"
+#include "plan/wheel_files.hpp"
 #include "plan/words.hpp"
 #include "project/entry.hpp"
 
@@ -174,6 +175,7 @@ void plan_generated(ReadablePlan& plan,
   }
   add_system_packages(plan, options, problems);
   check_python_version(plan, tree, project, problems);
+  check_wheel_files(plan, project, problems);
   plan.entrypoint = entrypoint_of(plan.entry, plan.python);
   plan.copies = code_copies(project);
   plan.remove_sitecustomize = plan.base.vertex_prebuilt;
