@@ -48,7 +48,7 @@ public:
   }
 
   std::optional<bool> has(const Digest& digest) {
-    return ask([&] { return repository_->has_blob(digest); });
+    return ask([&] { return repository_->has_blob(digest, std::nullopt); });
   }
 
 private:

@@ -105,7 +105,9 @@ public:
   /// Stores `manifest` under its digest and, when there is a `tag`, under that.
   virtual void put_manifest(const StoredManifest& manifest,
                             const std::optional<std::string>& tag) = 0;
-  virtual bool has_blob(const Digest& digest) = 0;
+  /// Returns whether the repository has the blob; false, too, if the registry says that it is not
+  /// of `size`, where one is given.
+  virtual bool has_blob(const Digest& digest, std::optional<std::uint64_t> size) = 0;
   /// Streams a blob; throws after the last byte when size or digest are not those of `blob`.
   virtual void fetch_blob(const image::Descriptor& blob,
                           const std::function<void(std::string_view)>& sink) = 0;
