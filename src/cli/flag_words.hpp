@@ -30,4 +30,8 @@ Problem value_problem(const char* flag,
 /// The flag of autopack for a spelling of another tool; none when it is no such spelling.
 std::optional<std::string> known_elsewhere(const std::string& name);
 
+/// What `autopack run` does instead of the flag `name` of `docker run`. Returns nothing if `run`
+/// has the flag, or docker has none of that name.
+std::optional<std::string> instead_of_dockers(const std::string& name);
+
 }  // namespace autopack::cli

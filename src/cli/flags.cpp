@@ -297,12 +297,15 @@ void FlagSet::refuse_unknown(const std::string& token) const {
   const auto has = [&](std::string_view flag) {
     return std::find(names.begin(), names.end(), flag) != names.end();
   };
+  const auto instead = command_ == "run" ? instead_of_dockers(name) : std::nullopt;
   auto near = known_elsewhere(name);
   if (!near || !has(*near)) {
     near = name.starts_with("--") ? nearest(name, names) : std::nullopt;
   }
   const auto owner = near ? std::nullopt : command_with(name);
-  if (near) {
+  if (instead) {
+    error.hint(*instead);
+  } else if (near) {
     error.hint(fmt::format("did you mean `{}`?", *near));
   } else if (owner) {
     error.hint(fmt::format("`autopack {}` has it", *owner));

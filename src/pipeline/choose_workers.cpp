@@ -148,10 +148,12 @@ engine::MakeDependencies make_dependencies_by(Services& services,
     }
     services.reporter->detail("the docker engine installs the dependencies: " +
                               join(obstacles, "; "));
-    engine::build_dependencies(services, work, freshness);
-    return {
-        .digest =
-            publish::push_with_engine(services, work.name(), image::Reference::parse(name)).digest};
+    if (freshness == packaging::Freshness::anew || !engine::has_dependencies(services, work)) {
+      engine::build_dependencies(services, work, freshness);
+    }
+    const auto pushed =
+        publish::push_with_engine(services, work.name(), image::Reference::parse(name));
+    return {.digest = pushed.digest, .bytes_uploaded = pushed.bytes_uploaded};
   };
 }
 

@@ -3,6 +3,7 @@
 #include "pipeline/advice.hpp"
 #include "pipeline/choose_workers.hpp"
 #include "pipeline/secrets.hpp"
+#include "plan/gpu_use.hpp"
 #include "services/repositories.hpp"
 
 namespace autopack::pipeline {
@@ -40,6 +41,12 @@ packaging::Image package(Services& services, const WantedPtr& wanted, LookAhead:
   }
   made.image.git = wanted->scanned.git;
   return made.image;
+}
+
+std::optional<std::string> find_gpu_use(Services& services, const WantedPtr& wanted) {
+  const auto work =
+      plan_packaging(services, wanted, executor::facts_offline(services, wanted->request));
+  return plan::find_gpu_use(work.plan(), wanted->scanned.project);
 }
 
 void check_offline(Services& services, const WantedPtr& wanted) {

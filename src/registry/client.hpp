@@ -142,12 +142,14 @@ std::unique_ptr<Repository> make_repository(const std::string& host,
                                             RepositoryOptions options);
 
 /// Pushes `blobs` over several connections; the results in the order of `blobs`. The first failure
-/// stops the others. `progress` (index, bytes) is called from one thread at a time.
+/// stops the others. `progress` (index, bytes) and `ended`, for each blob that is there, are called
+/// from one thread at a time; both may be empty.
 std::vector<PushedBlob> push_blobs(
     Repository& repository,
     std::span<const Blob> blobs,
     const std::function<void(std::size_t index, std::uint64_t bytes)>& progress,
-    std::size_t connections = 4);
+    std::size_t connections = 4,
+    const std::function<void(std::size_t index, const PushedBlob& blob)>& ended = {});
 
 /// A source that streams `blob` out of `from`, for a copy to another registry in flat memory.
 BlobSource blob_source(Repository& from, const image::Descriptor& blob);

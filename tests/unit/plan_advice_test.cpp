@@ -1,4 +1,5 @@
 #include "plan/advice.hpp"
+#include "plan/gpu_use.hpp"
 #include "support/memory_tree.hpp"
 
 #include <doctest/doctest.h>
@@ -36,6 +37,12 @@ struct Imports {
     return plan::advice(plan, project, plan::walk_imports(plan, project), in_base);
   }
 
+  std::optional<std::string> gpu_use() {
+    const auto shared = std::make_shared<source::MemoryTree>(tree);
+    const auto project = project::scan(*shared, request);
+    return plan::find_gpu_use(plan::make_plan(shared, project, request, base, {}), project);
+  }
+
   Problems advice(const plan::BaseModules& in_base = {}) { return whole_advice(in_base).warnings; }
 
   /// What is told when `trainer/task.py` is `text`.
@@ -46,6 +53,16 @@ struct Imports {
 };
 
 }  // namespace
+
+TEST_CASE("the first line of code that uses CUDA is found in what the program imports") {
+  Imports project;
+  project.tree.file("trainer/task.py", "import trainer.model  # \"cuda\"\n")
+      .file("trainer/model.py", "import torch\n# torch.cuda\nNAME = 'cuda:0'\n")
+      .file("trainer/other.py", "import torch\ntorch.cuda.init()\n");
+  CHECK(project.gpu_use() == "trainer/model.py:3");
+  project.tree.file("trainer/task.py", "print(1)\n");
+  CHECK_FALSE(project.gpu_use());
+}
 
 TEST_CASE("advice: a local module that is not where Python looks") {
   Imports project;
