@@ -11,7 +11,7 @@
 
 namespace autopack::cli {
 
-bool to_bool(const std::string& value, const std::string& origin) {
+std::optional<bool> truth_of(const std::string& value) {
   const std::string lower = to_lower(value);
   for (const auto* word : {"true", "1", "yes", "on"}) {
     if (lower == word) {
@@ -22,6 +22,13 @@ bool to_bool(const std::string& value, const std::string& origin) {
     if (lower == word) {
       return false;
     }
+  }
+  return std::nullopt;
+}
+
+bool to_bool(const std::string& value, const std::string& origin) {
+  if (const auto truth = truth_of(value)) {
+    return *truth;
   }
   throw Error(ErrorKind::usage,
               fmt::format("`{}` of {} is neither true nor false", printable(value), origin));

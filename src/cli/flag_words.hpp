@@ -10,7 +10,9 @@
 /// What the text of a flag means. Each throws Error(usage) that tells where the text came from.
 namespace autopack::cli {
 
-/// `true`, `yes`, `on`, `1`, or their opposites.
+/// True for `true`, `yes`, `on`, `1`; false for their opposites; nothing for another text.
+std::optional<bool> truth_of(const std::string& value);
+/// The same; throws for another text.
 bool to_bool(const std::string& value, const std::string& origin);
 std::int64_t to_number(const std::string& value, const std::string& origin);
 

@@ -141,6 +141,26 @@ void FlagSet::toggle(const std::string& names, bool& into, std::string help) {
        .kind = FlagKind::toggle});
 }
 
+void FlagSet::toggle(const std::string& names,
+                     const std::string& words,
+                     std::string& into,
+                     std::string help) {
+  const auto all = words_of(words);
+  add(names, std::nullopt, std::move(help),
+      {.option = app_->add_flag(names),
+       .assign =
+           [&into, all](const auto& values, const auto& origin) {
+             const auto value = values.back().text();
+             const auto truth = truth_of(value);
+             if (!truth) {
+               check_word(value, all, origin);
+             }
+             into = truth ? (*truth ? "true" : "") : value;
+           },
+       .kind = FlagKind::toggle});
+  help_.back().values = all;
+}
+
 void FlagSet::choice(const std::string& names, std::optional<bool>& into, std::string help) {
   const std::string name = first_long_name(names);
   add(names, std::nullopt, std::move(help),

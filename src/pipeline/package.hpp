@@ -19,8 +19,10 @@ packaging::Image package_for_running(Services& services, const WantedPtr& wanted
 /// nobody.
 std::optional<std::string> find_gpu_use(Services& services, const WantedPtr& wanted);
 
-/// Plans without engine and network, looks for secrets and tells advice: throws what a build would
-/// refuse.
+/// Plans without engine and network, and reports all findings: throws what a build would refuse.
 void check_offline(Services& services, const WantedPtr& wanted);
+
+/// The same findings; reports nothing. What prevents a plan is among them.
+Problems find_offline(Services& services, const WantedPtr& wanted);
 
 }  // namespace autopack::pipeline

@@ -261,7 +261,10 @@ ReadablePlan make_plan(std::shared_ptr<const source::Tree> tree,
       once.push_back(std::move(problem));
     }
   }
-  throw_if_errors(once, ErrorKind::project);
+  if (has_errors(once)) {
+    once.insert(once.begin(), plan.warnings.begin(), plan.warnings.end());
+    throw Error(ErrorKind::project, std::move(once));
+  }
   if (!plan.user_dockerfile) {
     plan.dockerfile = render_dockerfile(plan, {}, options);
   }

@@ -285,6 +285,49 @@ TEST_CASE("a secret is refused before any server is asked") {
   CHECK(machine.docker.calls.size() == calls);
 }
 
+TEST_CASE("a program that certainly ends at its start is refused where the request asks for it") {
+  const auto refuses = [](packaging::Wanted& wanted) { wanted.request.refuses_certain = true; };
+  const auto is_strict = [](packaging::Wanted& wanted) { wanted.request.strict = true; };
+  Machine machine;
+  machine.write("train.py", "from .x import y\n");
+  const auto refusal = [&](const std::function<void(packaging::Wanted&)>& change) {
+    machine.reporter.warnings.clear();
+    try {
+      machine.package(change);
+    } catch (const Error& error) {
+      CHECK(error.kind() == ErrorKind::project);
+      return error.problems();
+    }
+    return Problems{};
+  };
+  for (const auto& change : {std::function<void(packaging::Wanted&)>{refuses},
+                             std::function<void(packaging::Wanted&)>{is_strict}}) {
+    const auto problems = refusal(change);
+    REQUIRE(problems.size() == 1);
+    CHECK(problems[0].message.find("which fails in a script") != std::string::npos);
+    CHECK(machine.reporter.warnings.empty());
+  }
+  CHECK_FALSE(machine.was_asked("build"));
+  CHECK(refusal({}).empty());
+  CHECK(machine.reporter.warnings.size() == 1);
+
+  // One error hides no other.
+  machine.write("key.pem", "-----BEGIN RSA PRIVATE " + std::string{"KEY-----\n"} +
+                               std::string(400, 'M') + "\n");
+  const auto both = refusal(refuses);
+  REQUIRE(both.size() == 2);
+  CHECK(both[0].message.find("`key.pem` line 1 holds") != std::string::npos);
+  CHECK(both[1].hints.back() == "`--skip-checks=program` sends it anyway");
+  CHECK(refusal({}).size() == 1);
+  CHECK(machine.reporter.warnings.size() == 1);
+  const auto no_file = [](packaging::Wanted& wanted) {
+    wanted.request.project.requirement_files = {"gone.txt"};
+  };
+  const auto of_scan = refusal(no_file);
+  REQUIRE(of_scan.size() == 2);
+  CHECK(of_scan[1].message == both[0].message);
+}
+
 TEST_CASE("the builder is the quickest that can make the image") {
   struct Row {
     const char* what;
