@@ -1,6 +1,7 @@
 #include "base/new_file.hpp"
 
 #include "base/error.hpp"
+#include "base/own_file.hpp"
 #include "base/text.hpp"
 
 #include <fcntl.h>
@@ -73,7 +74,9 @@ void sweep_leftovers(const fs::path& path) {
 }
 
 NewFile::NewFile(fs::path path, FileMode mode) : path_{std::move(path)} {
-  if (path_.has_parent_path()) {
+  if (path_.has_parent_path() && mode == FileMode::secret) {
+    create_own_directories(path_.parent_path());
+  } else if (path_.has_parent_path()) {
     std::error_code ignored;
     fs::create_directories(path_.parent_path(), ignored);
   }
@@ -111,8 +114,7 @@ void NewFile::write(std::string_view bytes) {
 
 void NewFile::commit_as(const fs::path& path) {
   path_ = path;
-  std::error_code ignored;
-  fs::create_directories(path_.parent_path(), ignored);
+  create_own_directories(path_.parent_path());
   commit();
 }
 

@@ -21,7 +21,8 @@ std::filesystem::path name_underway(const std::filesystem::path& path);
 bool hold(int file);
 
 /// A file that comes into being as a whole: written beside its place, moved there by commit(), and
-/// gone when it was not committed. Missing parent directories are made. Throws Error(environment).
+/// gone when it was not committed. Missing parent directories are created, those of a secret file
+/// for this user alone. Throws Error(environment).
 class NewFile {
 public:
   explicit NewFile(std::filesystem::path path, FileMode mode = FileMode::normal);
@@ -36,7 +37,8 @@ public:
   void commit();
   /// The same where nothing has the name yet; false, and nothing is changed, when something has.
   bool commit_if_absent();
-  /// The same at another place of the same disk, whose name is known only now.
+  /// The same at another place of the same disk, whose name is known only now. Missing parent
+  /// directories are created for this user alone.
   void commit_as(const std::filesystem::path& path);
 
 private:

@@ -54,31 +54,30 @@ void read_env_file(const std::string& path,
 }
 
 /// `HOST:CONTAINER[:ro|rw]`.
-void read_volume(const std::string& text,
-                 const Environment& environment,
-                 ContainerSpec& container,
-                 Problems& problems) {
+std::optional<ContainerSpec::Mount> read_volume(const std::string& text,
+                                                const Environment& environment,
+                                                Problems& problems) {
   constexpr auto* hint = "`--volume ./data:/data:ro` shows the program a directory of this machine";
   const auto parts = split(text, ':');
   const bool has_mode = parts.size() == 3;
   if (parts.size() < 2 || parts.size() > 3 || (has_mode && parts[2] != "ro" && parts[2] != "rw")) {
     problems.push_back(value_problem("--volume", text, "is no `HOST:CONTAINER[:ro]`", hint));
-    return;
+    return std::nullopt;
   }
   if (!parts[1].starts_with('/')) {
     problems.push_back(
         value_problem("--volume", text, "names no absolute path in the container", hint));
-    return;
+    return std::nullopt;
   }
   std::error_code failure;
   const auto host = fs::canonical(expand_home(parts[0], environment), failure);
   if (failure) {
     problems.push_back(value_problem("--volume", text, "names nothing on this machine", hint));
-    return;
+    return std::nullopt;
   }
-  container.mounts.push_back({.host_path = host.string(),
+  return ContainerSpec::Mount{.host_path = host.string(),
                               .container_path = parts[1],
-                              .read_only = has_mode && parts[2] == "ro"});
+                              .read_only = has_mode && parts[2] == "ro"};
 }
 
 bool is_port(const std::string& text) {
@@ -114,6 +113,52 @@ void read_port(const std::string& text, ContainerSpec& container, Problems& prob
   }
 }
 
+bool is_number_of_gpus(const std::string& text) {
+  return !text.empty() && text.size() <= 3 && text.front() != '0' &&
+         text.find_first_not_of("0123456789") == std::string::npos;
+}
+
+bool is_gpu_name(const std::string& text) {
+  return !text.empty() && is_alphanumeric(text, "-_.:");
+}
+
+/// `nvidia.com/gpu=0`.
+bool is_cdi_name(const std::string& text) {
+  const auto slash = text.find('/');
+  const auto mark = text.find('=');
+  return slash != std::string::npos && mark != std::string::npos && slash < mark &&
+         is_gpu_name(text.substr(0, slash)) &&
+         is_gpu_name(text.substr(slash + 1, mark - slash - 1)) &&
+         is_gpu_name(text.substr(mark + 1));
+}
+
+/// `all`, a number, `device=0,GPU-8f...`, in quotes as docker wants them as well, or CDI's names.
+void read_gpus(std::string text, ContainerSpec& container, Problems& problems) {
+  constexpr std::string_view by_device{"device="};
+  const std::string typed = text;
+  if (text.size() > 2 && text.front() == '"' && text.back() == '"') {
+    text = text.substr(1, text.size() - 2);
+  }
+  container.gpus = text != "none";
+  if (text == "all" || text == "none") {
+    return;
+  }
+  if (is_number_of_gpus(text)) {
+    container.gpu_count = std::stoi(text);
+    return;
+  }
+  const bool devices = text.starts_with(by_device);
+  container.gpu_ids = split(devices ? text.substr(by_device.size()) : text, ',');
+  const auto all_are = [&](bool (*fits)(const std::string&)) {
+    return std::all_of(container.gpu_ids.begin(), container.gpu_ids.end(), fits);
+  };
+  if (!(devices && all_are(is_gpu_name)) && !all_are(is_cdi_name)) {
+    problems.push_back(value_problem("--gpus", typed, "names no GPUs",
+                                     "`--gpus=all`, `--gpus=2`, `--gpus=device=0,2` or "
+                                     "`--gpus=nvidia.com/gpu=0` gives the program GPUs"));
+  }
+}
+
 }  // namespace
 
 void add_container_flags(FlagSet& flags, ContainerOptions& options) {
@@ -142,11 +187,12 @@ void apply(const ContainerOptions& options,
   for (const auto& [name, value] : job::all_pairs(options.env, "--env", problems)) {
     container.environment[name] = value;
   }
-  for (const auto& volume : options.volumes) {
-    read_volume(volume, environment, container, problems);
-  }
+  container.mounts = read_volumes(options.volumes, environment, problems);
   for (const auto& port : options.ports) {
     read_port(port, container, problems);
+  }
+  if (!options.gpus.empty()) {
+    read_gpus(options.gpus, container, problems);
   }
   if (options.shell) {
     // Images without bash are few, those without sh are none.
@@ -154,6 +200,29 @@ void apply(const ContainerOptions& options,
                          R"(command -v bash >/dev/null && exec bash "$@"; exec sh "$@")", "shell"};
   }
   throw_if_errors(problems, ErrorKind::usage);
+}
+
+std::vector<std::string> find_gpus(const fs::path& directory) {
+  constexpr std::size_t most{64};
+  std::vector<std::string> ids;
+  std::error_code ignored;
+  while (ids.size() < most &&
+         fs::exists(directory / fmt::format("nvidia{}", ids.size()), ignored)) {
+    ids.push_back(std::to_string(ids.size()));
+  }
+  return ids;
+}
+
+std::vector<ContainerSpec::Mount> read_volumes(const std::vector<std::string>& volumes,
+                                               const Environment& environment,
+                                               Problems& problems) {
+  std::vector<ContainerSpec::Mount> mounts;
+  for (const auto& volume : volumes) {
+    if (auto mount = read_volume(volume, environment, problems)) {
+      mounts.push_back(std::move(*mount));
+    }
+  }
+  return mounts;
 }
 
 std::optional<std::string> own_credentials(const Environment& environment) {

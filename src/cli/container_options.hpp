@@ -3,6 +3,7 @@
 #include "cli/flags.hpp"
 #include "engine/docker.hpp"
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@ struct ContainerOptions {
   std::vector<std::string> env_files{};
   std::vector<std::string> volumes{};
   std::vector<std::string> ports{};
+  std::string gpus{};  ///< as docker spells them; empty: none
   bool shell{false};
   bool watch{false};
 };
@@ -28,6 +30,15 @@ void apply(const ContainerOptions& options,
            const std::vector<std::string>& typed_arguments,
            const Environment& environment,
            engine::ContainerSpec& container);
+
+/// The ids of this machine's NVIDIA GPUs, as many as there are devices in `directory`.
+std::vector<std::string> find_gpus(const std::filesystem::path& directory = "/dev");
+
+/// The mounts that the values of `--volume`, `HOST:CONTAINER[:ro]`, ask for. Adds an error to
+/// `problems` for each that cannot be had.
+std::vector<engine::ContainerSpec::Mount> read_volumes(const std::vector<std::string>& volumes,
+                                                       const Environment& environment,
+                                                       Problems& problems);
 
 /// The file with the user's own Application Default Credentials; none when there is no such file.
 std::optional<std::string> own_credentials(const Environment& environment);

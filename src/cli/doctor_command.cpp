@@ -35,7 +35,7 @@ public:
   void add_flags(FlagSet& flags) override {
     add_job_flags(flags, job_);
     flags.section("Checking");
-    flags.toggle("--skip-checks", skip_checks_, "ask no service and no table of what it offers");
+    add_skip_checks_flag(flags, skip_checks_);
     add_build_flags(flags, build_);
   }
 
@@ -47,7 +47,7 @@ public:
     PreflightSources sources{session, location};
     std::vector<Check> checks;
     add_machine_checks(session, sources, planned, checks);
-    if (location.is_complete() && !skip_checks_) {
+    if (location.is_complete() && !skipped_checks(skip_checks_).service) {
       for (auto& check : preflight::online_checks(planned, sources.sources())) {
         checks.push_back(std::move(check));
       }
@@ -94,15 +94,16 @@ private:
       return planned;
     }
     try {
-      const auto request = read_submission_request(session, job_, build_, skip_checks_);
-      const auto checked = pipeline::check(request, nullptr);
+      const auto request =
+          read_submission_request(session, job_, build_, skipped_checks(skip_checks_));
+      const auto checked = pipeline::check(session.services, request, nullptr);
       pipeline::tell_inferred(session.console, checked.inferred);
       for (const auto& problem : checked.warnings) {
         findings.push_back(
             preflight::warning("job", problem.message, problem.origin.value_or(""), problem.hints));
       }
       planned = planned_job(request, checked);
-      append(findings, offline_findings(planned, checked, !skip_checks_));
+      append(findings, preflight::check_offline(planned, !skipped_checks(skip_checks_).service));
     } catch (const Error& error) {
       append(findings, findings_of(error));
     }
@@ -157,7 +158,7 @@ private:
 
   JobOptions job_;
   BuildOptions build_;
-  bool skip_checks_{false};
+  std::string skip_checks_{};
 };
 
 }  // namespace

@@ -39,7 +39,7 @@ std::string problem_text(const Problem& problem,
                          const std::string& label,
                          const Paint& paint,
                          Charset charset) {
-  std::string text = label + " " + lines(problem.text(), "  ") + "\n";
+  std::string text = label + " " + lines(with_short_names(problem.text()), "  ") + "\n";
   if (problem.origin) {
     text += "  from: " + lines(*problem.origin, "    ") + "\n";
   }
@@ -73,6 +73,38 @@ std::string shortened(std::string_view text) {
                            text.size() - longest_text);
 }
 
+std::string with_short_names(std::string_view text) {
+  constexpr std::size_t longest_name{240};
+  constexpr std::size_t shown_begin{150};
+  constexpr std::size_t shown_end{50};
+  const auto is_inside = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; };
+  std::string result;
+  for (;;) {
+    const auto begin = text.find('`');
+    const auto end = begin == std::string_view::npos ? begin : text.find('`', begin + 1);
+    if (end == std::string_view::npos) {
+      return result.append(text);
+    }
+    const auto name = text.substr(begin + 1, end - begin - 1);
+    result += text.substr(0, begin + 1);
+    if (name.size() <= longest_name) {
+      result += name;
+    } else {
+      auto first = shown_begin;
+      auto last = name.size() - shown_end;
+      while (first > 0 && is_inside(name[first])) {
+        --first;
+      }
+      while (last < name.size() && is_inside(name[last])) {
+        ++last;
+      }
+      result.append(name.substr(0, first)).append("...").append(name.substr(last));
+    }
+    result += '`';
+    text.remove_prefix(end + 1);
+  }
+}
+
 std::string Paint::wrap(std::string_view code, std::string_view text) const {
   return color_ ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : std::string{text};
 }
@@ -91,12 +123,12 @@ std::string error_text(const Error& error,
   }
   const bool internal = error.kind() == ErrorKind::internal;
   std::string text = fmt::format("{} {}{}\n", paint.red("error:"), internal ? "internal: " : "",
-                                 lines(error.message(), "  "));
+                                 lines(with_short_names(error.message()), "  "));
   for (const auto& cause : error.causes()) {
     if (told && cause.starts_with(*told)) {
       continue;
     }
-    text += "  caused by: " + lines(cause, "    ") + "\n";
+    text += "  caused by: " + lines(with_short_names(cause), "    ") + "\n";
   }
   if (internal) {
     text += fmt::format("  this is a bug in autopack {}\n", AUTOPACK_VERSION);

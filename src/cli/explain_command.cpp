@@ -68,18 +68,14 @@ private:
     wanted->name = image_name(packaging_, wanted->request, find_location(session));
     const auto work = pipeline::plan_packaging(
         services, wanted, executor::facts_or_assumed(services, wanted->request));
-    pipeline::tell_plan(services, work);
-    auto explanation = pipeline::explain(services, work);
-    for (auto& problem : pipeline::find_secrets(work.plan())) {
-      problem.severity = Problem::Severity::warning;
-      explanation.advice.push_back(std::move(problem));
+    auto secrets = pipeline::find_secrets(work.plan());
+    for (auto& secret : secrets) {
+      secret.severity = Problem::Severity::warning;
     }
-    for (const auto& warning : explanation.advice) {
-      session.console.warn(warning);
-    }
-    if (wanted->request.strict) {
-      pipeline::refuse_warnings(work, {.warnings = explanation.advice});
-    }
+    pipeline::Adviser adviser{services, work, std::move(secrets)};
+    const auto explanation = pipeline::explain(services, work, adviser);
+    adviser.tell_all(executor::LookInto::engine);
+    pipeline::tell_scanned(session.console, work);
     const bool is_for_people = session.format.kind == OutputFormat::Kind::text;
     auto object = is_for_people && page_.empty() ? nlohmann::json{}
                                                  : explanation_object(explanation, work.plan());

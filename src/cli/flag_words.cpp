@@ -11,7 +11,7 @@
 
 namespace autopack::cli {
 
-bool to_bool(const std::string& value, const std::string& origin) {
+std::optional<bool> truth_of(const std::string& value) {
   const std::string lower = to_lower(value);
   for (const auto* word : {"true", "1", "yes", "on"}) {
     if (lower == word) {
@@ -22,6 +22,13 @@ bool to_bool(const std::string& value, const std::string& origin) {
     if (lower == word) {
       return false;
     }
+  }
+  return std::nullopt;
+}
+
+bool to_bool(const std::string& value, const std::string& origin) {
+  if (const auto truth = truth_of(value)) {
+    return *truth;
   }
   throw Error(ErrorKind::usage,
               fmt::format("`{}` of {} is neither true nor false", printable(value), origin));
@@ -85,6 +92,39 @@ std::optional<std::string> known_elsewhere(const std::string& name) {
   };
   const auto found = names.find(name);
   return found == names.end() ? std::nullopt : std::optional{found->second};
+}
+
+std::optional<std::string> instead_of_dockers(const std::string& name) {
+  constexpr auto* network =
+      "`run` has no flag for the network: the container is on the engine's default network, and "
+      "`--publish=PORT:PORT` opens a port of it on this machine";
+  constexpr auto* memory = "the container shares this machine's shared memory already";
+  constexpr auto* image =
+      "`autopack build --no-push` makes the image for `docker run OPTIONS IMAGE`";
+  static const std::map<std::string, std::string> others{
+      {"--network", network},
+      {"--net", network},
+      {"--shm-size", memory},
+      {"--ipc", memory},
+      {"--rm", "the container is removed when the program ends"},
+      {"--mount", "`--volume=HOST:DIR[:ro]` shows the program a directory or a file"},
+      {"--device", "`--gpus=nvidia.com/gpu=0` gives the program a GPU"},
+      {"--entrypoint", "`--shell` starts a shell instead of the program"},
+      {"--detach", "`autopack submit --submitter=local --detach` leaves a job running"},
+      {"--memory", image},
+      {"--cpus", image},
+      {"--user", image},
+      {"--workdir", image},
+      {"--privileged", image},
+      {"--ulimit", image},
+      {"--cap-add", image},
+      {"--add-host", image},
+      {"--label", image},
+      {"--restart", image},
+      {"--hostname", image},
+      {"--tmpfs", image}};
+  const auto found = others.find(name);
+  return found == others.end() ? std::nullopt : std::optional{found->second};
 }
 
 }  // namespace autopack::cli

@@ -10,7 +10,9 @@
 /// What the text of a flag means. Each throws Error(usage) that tells where the text came from.
 namespace autopack::cli {
 
-/// `true`, `yes`, `on`, `1`, or their opposites.
+/// True for `true`, `yes`, `on`, `1`; false for their opposites; nothing for another text.
+std::optional<bool> truth_of(const std::string& value);
+/// The same; throws for another text.
 bool to_bool(const std::string& value, const std::string& origin);
 std::int64_t to_number(const std::string& value, const std::string& origin);
 
@@ -29,5 +31,9 @@ Problem value_problem(const char* flag,
 
 /// The flag of autopack for a spelling of another tool; none when it is no such spelling.
 std::optional<std::string> known_elsewhere(const std::string& name);
+
+/// What `autopack run` does instead of the flag `name` of `docker run`. Returns nothing if `run`
+/// has the flag, or docker has none of that name.
+std::optional<std::string> instead_of_dockers(const std::string& name);
 
 }  // namespace autopack::cli

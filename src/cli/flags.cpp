@@ -141,6 +141,26 @@ void FlagSet::toggle(const std::string& names, bool& into, std::string help) {
        .kind = FlagKind::toggle});
 }
 
+void FlagSet::toggle(const std::string& names,
+                     const std::string& words,
+                     std::string& into,
+                     std::string help) {
+  const auto all = words_of(words);
+  add(names, std::nullopt, std::move(help),
+      {.option = app_->add_flag(names),
+       .assign =
+           [&into, all](const auto& values, const auto& origin) {
+             const auto value = values.back().text();
+             const auto truth = truth_of(value);
+             if (!truth) {
+               check_word(value, all, origin);
+             }
+             into = truth ? (*truth ? "true" : "") : value;
+           },
+       .kind = FlagKind::toggle});
+  help_.back().values = all;
+}
+
 void FlagSet::choice(const std::string& names, std::optional<bool>& into, std::string help) {
   const std::string name = first_long_name(names);
   add(names, std::nullopt, std::move(help),
@@ -297,12 +317,15 @@ void FlagSet::refuse_unknown(const std::string& token) const {
   const auto has = [&](std::string_view flag) {
     return std::find(names.begin(), names.end(), flag) != names.end();
   };
+  const auto instead = command_ == "run" ? instead_of_dockers(name) : std::nullopt;
   auto near = known_elsewhere(name);
   if (!near || !has(*near)) {
     near = name.starts_with("--") ? nearest(name, names) : std::nullopt;
   }
   const auto owner = near ? std::nullopt : command_with(name);
-  if (near) {
+  if (instead) {
+    error.hint(*instead);
+  } else if (near) {
     error.hint(fmt::format("did you mean `{}`?", *near));
   } else if (owner) {
     error.hint(fmt::format("`autopack {}` has it", *owner));

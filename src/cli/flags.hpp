@@ -82,6 +82,12 @@ public:
             std::vector<std::string>& into,
             std::string help);
   void toggle(const std::string& names, bool& into, std::string help);
+  /// The same; `--flag=WORD` takes a word of `words` (`a|b`) instead. `into` is then that word,
+  /// else `true`, or empty when the flag is off.
+  void toggle(const std::string& names,
+              const std::string& words,
+              std::string& into,
+              std::string help);
   /// Also `--no-NAME`.
   void choice(const std::string& names, std::optional<bool>& into, std::string help);
   /// Counts how often it is typed.

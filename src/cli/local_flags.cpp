@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::array names{"--max-replicas", "--replica-memory", "--replica-cpus", "--gcs",
-                           "--fail",         "--detach",         "--resume"};
+                           "--volume",       "--fail",           "--detach",       "--resume"};
 
 /// `BUCKET=DIRECTORY`.
 void read_bucket(const std::string& text,
@@ -72,16 +72,6 @@ void read_limits(const LocalFlags& flags, local::LocalOptions& options, Problems
   }
 }
 
-/// As many as there are devices.
-std::vector<std::string> find_gpus() {
-  std::vector<std::string> ids;
-  std::error_code ignored;
-  while (ids.size() < 64 && fs::exists(fmt::format("/dev/nvidia{}", ids.size()), ignored)) {
-    ids.push_back(std::to_string(ids.size()));
-  }
-  return ids;
-}
-
 /// Half of what there is, as a machine of the service has it.
 std::uint64_t shared_memory(const local::Desk& desk) {
   const auto pages = ::sysconf(_SC_PHYS_PAGES);
@@ -102,6 +92,8 @@ void add_local_flags(FlagSet& flags, LocalFlags& into, bool tunes) {
   flags.text("--replica-cpus", "NUMBER", into.processors, "processors of each replica: 0.5");
   flags.list("--gcs", "BUCKET=DIRECTORY", into.buckets,
              "a directory that stands for a bucket, at /gcs/BUCKET");
+  flags.list("--volume", "HOST:DIR[:ro]", into.volumes,
+             "a directory or file that every replica sees");
   flags.list("--fail", "REPLICA@TIME", into.faults,
              "kill a replica: workerpool1-0@5s; network:workerpool1-0@5s cuts it off");
   flags.toggle("--detach", into.detach, "leave the job running; `autopack jobs` finds it");
@@ -126,6 +118,7 @@ local::LocalOptions local_options(const LocalFlags& flags, const Environment& en
   for (const auto& bucket : flags.buckets) {
     read_bucket(bucket, environment, options.desk, problems);
   }
+  options.desk.mounts = read_volumes(flags.volumes, environment, problems);
   for (const auto& text : flags.faults) {
     const auto one = local::read_fault(text);
     if (one) {

@@ -16,6 +16,7 @@ struct LocalFlags {
   std::optional<std::string> memory{};
   std::optional<std::string> processors{};
   std::vector<std::string> buckets{};
+  std::vector<std::string> volumes{};
   std::vector<std::string> faults{};
   bool detach{false};
   std::optional<std::string> resumed{};  ///< the study that goes on

@@ -1,6 +1,7 @@
 #include "cli/local_screen.hpp"
 
 #include "cli/steps.hpp"
+#include "cli/terminal_text.hpp"
 
 #include <fmt/format.h>
 
@@ -31,14 +32,35 @@ private:
   std::map<std::string, std::size_t> numbers_{};
 };
 
+/// The output of a job's only replica, whose streams are read by several threads.
+class OwnLines {
+public:
+  std::string render(std::string_view text) {
+    const std::lock_guard lock{mutex_};
+    return text_.take(text);
+  }
+
+private:
+  std::mutex mutex_;
+  TerminalText text_{};
+};
+
 }  // namespace
 
 local::Screen local_screen(Session& session) {
   auto& console = session.console;
   const auto lines = std::make_shared<ReplicaLines>(console.error_paint());
   local::Screen screen;
-  screen.log = [&console, lines](std::optional<std::string_view> replica, std::string_view text) {
-    console.program_errors(replica ? lines->render(*replica, text) : std::string{text});
+  const auto own = std::make_shared<OwnLines>();
+  screen.log = [&console, lines, own](std::optional<std::string_view> replica,
+                                      std::string_view text) {
+    if (replica) {
+      console.program_errors(lines->render(*replica, text));
+    } else {
+      // A file gets the program's bytes as they are.
+      const bool is_terminal = console.streams().errors_are_terminal;
+      console.program_errors(is_terminal ? own->render(text) : std::string{text});
+    }
   };
   if (console.is_live()) {
     screen.live = [&console](const std::string& replica, const std::optional<std::string>& line) {

@@ -142,7 +142,8 @@ void add_build_flags(FlagSet& flags, BuildOptions& options) {
   flags.text("--build-network", "MODE", options.build_network,
              "network of build steps: host, none");
   flags.toggle("--no-infer", options.no_infer, "take nothing that the flags leave open by itself");
-  flags.toggle("--strict", options.strict, "refuse what is only warned of");
+  flags.toggle("--strict", options.strict,
+               "refuse what is only warned of, and trust no notes on layers");
   flags.toggle("--no-cache", options.no_cache, "build every step anew");
   flags.toggle("--compile-bytecode", options.compile_bytecode,
                "packages bring their byte code: slower to make, quicker to start");

@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "cli/services.hpp"
 #include "google/project.hpp"
+#include "pipeline/package.hpp"
 #include "services/repositories.hpp"
 
 #include <fmt/format.h>
@@ -11,8 +12,6 @@
 namespace autopack::cli {
 
 namespace {
-
-constexpr std::uint64_t largest_source = 1'000'000;  // bytes
 
 preflight::GoogleApisOptions api_options(const Session& session,
                                          const job::Location& location,
@@ -26,22 +25,32 @@ preflight::GoogleApisOptions api_options(const Session& session,
           }};
 }
 
-/// See preflight::uses_data_workers.
-Problems worker_findings(const packaging::ScannedProject& scanned) {
+/// An error for each ready image of `job` that only the engine of this machine is known to have:
+/// its name says no registry, and it was never pulled or pushed under it.
+Problems local_images(Services& services, const preflight::PlannedJob& job) {
   Problems findings;
-  source::SelectionWalk selected{scanned.project.ignore};
-  const auto is_kept = [&](const source::Entry& entry) { return !selected.excludes(entry); };
-  source::walk(*scanned.tree, "", is_kept, [&](const source::Entry& entry) {
-    if (!findings.empty() || entry.type != source::EntryType::file ||
-        !entry.path.ends_with(".py") || entry.size > largest_source || !is_kept(entry) ||
-        !preflight::uses_data_workers(scanned.tree->read(entry.path))) {
-      return;
+  for (const auto& name : job.ready_images()) {
+    if (image::Reference::fault(name) || image::Reference::parse(name).names_registry()) {
+      continue;
     }
-    findings.push_back(preflight::warning(
-        "data-workers", fmt::format("`{}` loads data in worker processes", entry.path),
-        "they share memory, of which a replica has little: `Bus error` tells that it ran out",
-        {"torch.multiprocessing.set_sharing_strategy('file_system'), or num_workers=0"}));
-  });
+    bool is_local = name.starts_with("sha256:");
+    try {
+      const auto found = is_local ? std::nullopt : services.docker().inspect(name);
+      is_local = is_local || (found && found->repository_digests.empty());
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::interrupted) {
+        throw;
+      }
+      services.reporter->detail(error.what());  // without an engine nothing is local
+    }
+    if (is_local) {
+      findings.push_back(preflight::failing(
+          "image", fmt::format("only this machine has the image `{}`", printable(name)),
+          "the job runs elsewhere and pulls its image from a registry",
+          {fmt::format("docker tag {0} REGISTRY/NAME && docker push REGISTRY/NAME",
+                       shell_quote(name))}));
+    }
+  }
   return findings;
 }
 
@@ -85,28 +94,24 @@ preflight::PlannedJob planned_job(const pipeline::SubmissionRequest& request,
   return job;
 }
 
-Problems offline_findings(const preflight::PlannedJob& job,
-                          const pipeline::Checked& checked,
-                          bool tables) {
-  auto findings = preflight::check_offline(job, tables);
-  if (checked.wanted) {
-    append(findings, worker_findings(checked.wanted->scanned));
-  }
-  return findings;
-}
-
 void preflight_or_throw(Session& session,
                         const pipeline::SubmissionRequest& request,
                         const pipeline::Checked& checked,
                         bool ask) {
   const bool tables = !request.checks.skip_tables;
   const auto job = planned_job(request, checked);
-  auto findings = offline_findings(job, checked, tables);
+  auto findings = preflight::check_offline(job, tables);
+  if (tables) {
+    append(findings, local_images(session.services, job));
+  }
   const auto kind = has_errors(findings) ? ErrorKind::usage : ErrorKind::remote;
   if (ask && tables) {
     PreflightSources asked{session, request.location};
     append(findings, preflight::run_checks(preflight::online_checks(job, asked.sources()),
                                            asked.stop(), *session.services.cancellation));
+  }
+  if (has_errors(findings) && checked.wanted) {
+    append(findings, pipeline::find_offline(session.services, checked.wanted));
   }
   findings = preflight::in_order(findings);
   for (const auto& finding : findings) {

@@ -48,11 +48,6 @@ private:
 preflight::PlannedJob planned_job(const pipeline::SubmissionRequest& request,
                                   const pipeline::Checked& checked);
 
-/// The checks of a job that ask nobody. With `tables` off only what no service fact is in.
-Problems offline_findings(const preflight::PlannedJob& job,
-                          const pipeline::Checked& checked,
-                          bool tables);
-
 /// Before anything is built: tells warnings, and throws all errors at once. Asks services unless
 /// `ask` is false or checks are skipped; what cannot be known is told with `-v` only.
 void preflight_or_throw(Session& session,

@@ -25,7 +25,8 @@ public:
     flags.section("Running");
     flags.toggle("--gpu", gpu_, "give the program all GPUs");
     add_container_flags(flags, container_);
-    flags.text("--gpus", "all", gpus_, "the same, as docker spells it");
+    flags.text("--gpus", "GPUS", container_.gpus,
+               "these, as docker spells them: all, 2, device=0,2, nvidia.com/gpu=0; or none");
     flags.text("--service-account-key-file", "FILE", key_file_,
                "credentials for the program; default: yours, when there are any");
     flags.list("--docker-run-options", "OPTIONS", docker_options_, "refused: see the message");
@@ -41,7 +42,7 @@ public:
     engine::ContainerSpec container;
     apply(container_, session.program_arguments, session.services.environment, container);
     mount_credentials(session.services.environment, container);
-    container.gpus = gpu_ || gpus_ == "all";
+    container.gpus = container.gpus || gpu_;
     if (container_.watch) {
       check_watched();
       return run_watched(
@@ -60,10 +61,6 @@ public:
 
 private:
   void check_own_flags() {
-    if (!gpus_.empty() && gpus_ != "all") {
-      throw Error(ErrorKind::usage, fmt::format("`{}` is no value of `--gpus`", printable(gpus_)))
-          .hint("`--gpus all` gives the program every GPU");
-    }
     if (!docker_options_.empty()) {
       throw Error(ErrorKind::usage,
                   "`--docker-run-options` has no effect, in gcloud neither, so it is refused")
@@ -114,7 +111,22 @@ private:
       }
       return reference.text;
     }
-    return pipeline::package_for_running(services, wanted(session)).image_id.value();
+    const auto packaged_now = wanted(session);
+    tell_idle_gpus(session, packaged_now);
+    return pipeline::package_for_running(services, packaged_now).image_id.value();
+  }
+
+  /// Told when the program uses CUDA and gets none of this machine's GPUs; `--gpus=none` means it.
+  void tell_idle_gpus(Session& session, const pipeline::WantedPtr& packaged_now) const {
+    if (gpu_ || !container_.gpus.empty() || find_gpus().empty()) {
+      return;
+    }
+    if (const auto place = pipeline::find_gpu_use(session.services, packaged_now)) {
+      session.console.warn({.severity = Problem::Severity::warning,
+                            .message = "this machine has GPUs, and the program gets none of them",
+                            .hints = {"--gpus=all"},
+                            .reason = fmt::format("`{}` uses CUDA", printable(*place))});
+    }
   }
 
   /// The image that is packaged, by the files as they are now.
@@ -181,7 +193,6 @@ private:
   bool asks_for_image_{false};
   bool is_packaged_{true};
   bool gpu_{false};
-  std::string gpus_;
   std::string key_file_;
   std::vector<std::string> docker_options_;
 };

@@ -113,6 +113,8 @@ json schema_of(const FlagHelp& flag) {
   }
   switch (flag.kind) {
     case FlagKind::toggle:
+      return flag.values.empty() ? truth_schema()
+                                 : any_of({truth_schema(), {{"enum", flag.values}}});
     case FlagKind::choice: return truth_schema();
     case FlagKind::number: return number_schema();
     case FlagKind::count:

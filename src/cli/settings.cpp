@@ -186,7 +186,12 @@ nlohmann::json to_json(const FlagHelp& flag, const job::FlagValues& values) {
   Problems problems;
   switch (flag.kind) {
     case FlagKind::toggle:
-    case FlagKind::choice: return to_lower(values.back().text()) != "false";
+    case FlagKind::choice: {
+      const auto value = values.back().text();
+      const bool is_word =
+          std::find(flag.values.begin(), flag.values.end(), value) != flag.values.end();
+      return is_word ? nlohmann::json(value) : nlohmann::json(to_lower(value) != "false");
+    }
     case FlagKind::list: break;
     default: return values.back().text();
   }

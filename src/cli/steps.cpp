@@ -52,8 +52,8 @@ struct Finished {
 std::optional<Finished> finished(const std::string& name) {
   using Form = std::pair<std::string_view, std::string_view>;
   static constexpr std::array forms{Form{"install ", "Installed"}, Form{"copy ", "Copied"},
-                                    Form{"make ", "Made"}, Form{"look into ", "Read"},
-                                    Form{"save ", "Saved"}};
+                                    Form{"make ", "Made"},         Form{"look into ", "Read"},
+                                    Form{"save ", "Saved"},        Form{"send ", "Sent"}};
   for (const auto& [verb, past] : forms) {
     if (name.starts_with(verb)) {
       return Finished{std::string{past}, name.substr(verb.size())};

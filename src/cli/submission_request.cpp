@@ -128,11 +128,21 @@ void infer(pipeline::SubmissionRequest& request) {
 
 }  // namespace
 
+void add_skip_checks_flag(FlagSet& flags, std::string& into) {
+  flags.toggle("--skip-checks", "program|service", into,
+               "skip all checks; =program: send a program that fails; =service: ask no service");
+}
+
+SkippedChecks skipped_checks(const std::string& value) {
+  return {.program = !value.empty() && value != "service",
+          .service = !value.empty() && value != "program"};
+}
+
 pipeline::SubmissionRequest read_submission_request(const Session& session,
                                                     const JobOptions& job,
                                                     const BuildOptions& build,
-                                                    bool skip_checks) {
-  pipeline::SubmissionRequest request{.checks = {.skip_tables = skip_checks, .today = today()}};
+                                                    const SkippedChecks& skipped) {
+  pipeline::SubmissionRequest request{.checks = {.skip_tables = skipped.service, .today = today()}};
   request.flags = job_flags(job, session.flags, request.earlier);
   request.flags.tune = job.tunes;
   request.flags.own_dockerfile = build.dockerfile.has_value();
@@ -170,6 +180,7 @@ pipeline::SubmissionRequest read_submission_request(const Session& session,
     if (const auto origin = to_string(session.flags.origin("--env"))) {
       request.package->project.given_at["env"] = *origin;
     }
+    request.package->refuses_certain = !skipped.program;
     request.output_image = non_empty(packaged->output_image_uri.value_or(""));
     directory = request.package->project.directory;
   }

@@ -49,7 +49,7 @@ public:
     flags.toggle("--dry-run", dry_run_, "print the request; nothing is built or sent");
     add_follow_flags(flags, follow_);
     flags.section("More of submitting", false);
-    flags.toggle("--skip-checks", skip_checks_, "ask no service and no table of what it offers");
+    add_skip_checks_flag(flags, skip_checks_);
     flags.toggle("--save", save_, "write these flags into `autopack.yaml`");
     flags.text("--html", "FILE", page_,
                "with --dry-run: also write a page that shows job and image as a picture to FILE");
@@ -79,12 +79,14 @@ public:
       const auto record = find_local_job(session, *local_.resumed);
       job_.resumed = {print_json(study_of(record)), record.name()};
     }
-    auto request = read_submission_request(session, job_, build_, skip_checks_);
+    auto request = read_submission_request(session, job_, build_, skipped_checks(skip_checks_));
     if (submitter_ == "vertex") {
+      request.needs_registry = true;
       const auto missing = job::missing_parts(request.location);
       request.earlier.insert(request.earlier.end(), missing.begin(), missing.end());
     }
     if (request.package) {
+      request.package->refuses_certain &= submitter_ == "vertex";
       settle_outputs(request);
     }
     if (follow_.any() && submitter_ == "none") {
@@ -94,7 +96,7 @@ public:
     GoogleServices google{session};
     SubmissionResult result{session, follow_.any()};
     const auto submitter = make_submitter(session, request.location, google, result);
-    const auto checked = pipeline::check(request, submitter.get());
+    const auto checked = pipeline::check(session.services, request, submitter.get());
     pipeline::tell_inferred(session.console, checked.inferred);
     for (const auto& warning : checked.warnings) {
       session.console.warn(warning);
@@ -204,7 +206,9 @@ private:
                   const pipeline::DryRun& dry) const {
     auto shown = nlohmann::json::object();
     if (dry.work) {
-      shown = explanation_object(pipeline::explain(session.services, *dry.work), dry.work->plan());
+      pipeline::Adviser adviser{session.services, *dry.work};
+      shown = explanation_object(pipeline::explain(session.services, *dry.work, adviser),
+                                 dry.work->plan());
     }
     shown["job"] = job_object(checked.job, dry.image, location);
     write_file(page_, explanation_page(shown));
@@ -267,7 +271,7 @@ private:
   std::string page_{};
   bool dry_run_{false};
   bool save_{false};
-  bool skip_checks_{false};
+  std::string skip_checks_{};
 };
 
 }  // namespace

@@ -37,7 +37,7 @@ image::Source from_engine(Services& services,
                           const std::string& platform) {
   const auto place = services.environment.cache_directory() / "saved.tar";
   sweep_leftovers(place);
-  NewFile file{place};
+  NewFile file{place, FileMode::secret};
   const std::string step = "save " + reference.text;
   std::uint64_t count = 0;
   services.docker().save(reference.text, [&](std::string_view bytes) {

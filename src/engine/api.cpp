@@ -22,6 +22,8 @@ namespace {
 
 /// The newest version of the API this code was written for.
 constexpr int newest_minor = 47;
+/// The first that tells where an image came from.
+constexpr int origin_minor = 53;
 /// The first with BuildKit in `POST /build`.
 constexpr int buildkit_minor = 39;
 constexpr int http_conflict = 409;
@@ -94,6 +96,13 @@ http::Request Api::short_request(std::string what, std::string method, const std
   auto short_one = request(std::move(what), std::move(method), path);
   short_one.timeout = std::chrono::minutes{2};
   return short_one;
+}
+
+http::Request Api::origin_request(const std::string& reference) const {
+  auto request = base_request("ask where an image came from", "GET",
+                              fmt::format("/v1.{}/images/{}/json", origin_minor, reference));
+  request.timeout = std::chrono::minutes{2};
+  return request;
 }
 
 http::Request Api::podman_request(std::string what,
@@ -211,6 +220,7 @@ EngineInfo Api::negotiate() {
   // `1` is an administrator's wish; engines before 23 say nothing unless told to.
   const std::string builder = pong.header("Builder-Version").value_or("");
   const std::string system = pong.header("Ostype").value_or("linux");
+  info.tells_origin = !info.podman && *minor >= origin_minor;
   info.buildkit = !info.podman && builder != "1" && system == "linux" && *minor >= buildkit_minor;
 
   auto ask =

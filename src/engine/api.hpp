@@ -20,6 +20,8 @@ public:
   http::Request request(std::string what, std::string method, const std::string& path);
   /// The same for what the engine answers at once: it fails when there is no answer in two minutes.
   http::Request short_request(std::string what, std::string method, const std::string& path);
+  /// A request for what the engine knows of the image `reference`, with where it came from.
+  http::Request origin_request(const std::string& reference) const;
   /// A request below Podman's own API.
   http::Request podman_request(std::string what, std::string method, const std::string& path) const;
 

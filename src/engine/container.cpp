@@ -307,10 +307,13 @@ std::string container_body(const ContainerSpec& spec, bool has_input) {
   if (spec.network_mode) {
     host["NetworkMode"] = *spec.network_mode;
   }
-  if (!spec.gpu_ids.empty()) {
+  if (!spec.gpu_ids.empty() && spec.gpu_ids.front().find('=') != std::string::npos) {
+    host["DeviceRequests"] = {{{"Driver", "cdi"}, {"DeviceIDs", spec.gpu_ids}}};
+  } else if (!spec.gpu_ids.empty()) {
     host["DeviceRequests"] = {{{"DeviceIDs", spec.gpu_ids}, {"Capabilities", {{"gpu"}}}}};
   } else if (spec.gpus) {
-    host["DeviceRequests"] = {{{"Count", -1}, {"Capabilities", {{"gpu"}}}}};
+    const auto count = spec.gpu_count > 0 ? spec.gpu_count : -1;
+    host["DeviceRequests"] = {{{"Count", count}, {"Capabilities", {{"gpu"}}}}};
   }
   add_limits(spec, host);
   if (spec.host_name) {

@@ -24,6 +24,10 @@ public:
     return inspect_image(api_, reference);
   }
 
+  std::optional<std::vector<std::string>> repositories_with(const std::string& reference) override {
+    return image_repositories(api_, reference);
+  }
+
   Digest resolve(const image::Reference& reference) override {
     return resolve_digest(api_, reference);
   }

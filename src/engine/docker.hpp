@@ -40,12 +40,16 @@ struct EngineInfo {
   std::string platform{};     ///< of the daemon: `linux/amd64`
   bool buildkit{false};
   bool podman{false};
+  bool tells_origin{false};  ///< Docker::repositories_with has an answer
 };
 
 /// What the daemon holds of an image.
 struct LocalImage {
-  std::string id{};  ///< `sha256:...` of the configuration
+  std::string id{};  ///< `sha256:...` of the configuration; with `id_is_manifest`, of the manifest
   std::vector<std::string> repository_digests{};
+  /// The engine keeps its images in containerd's store. `repository_digests` then has every name
+  /// of the image, whether a registry knows it or not.
+  bool id_is_manifest{false};
   std::string platform{};
   std::string user{};
   std::vector<std::string> entrypoint{};
@@ -139,8 +143,11 @@ struct ContainerSpec {
   };
 
   std::vector<Port> ports{};
-  bool gpus{false};                    ///< all, by device request
-  std::vector<std::string> gpu_ids{};  ///< these only, instead of all
+  bool gpus{false};           ///< all, or `gpu_count` of them, by device request
+  std::int64_t gpu_count{0};  ///< so many; 0 = all
+  /// These only, instead of all: numbers and ids of the driver (`0`, `GPU-8f...`), or CDI's names
+  /// (`nvidia.com/gpu=0`), never both.
+  std::vector<std::string> gpu_ids{};
   bool host_ipc{true};
   std::optional<std::string> network_mode{};  ///< none: the engine's default
   std::optional<std::string> host_name{};     ///< its name on a network of its own, too
@@ -188,6 +195,10 @@ public:
   virtual const EngineInfo& info() = 0;
   /// None when the daemon does not have it.
   virtual std::optional<LocalImage> inspect(const std::string& reference) = 0;
+  /// The repositories (`docker.io/library/python`) that the image `reference` was pulled from or
+  /// pushed to. Returns nothing if the engine does not tell: one without EngineInfo::tells_origin.
+  virtual std::optional<std::vector<std::string>> repositories_with(
+      const std::string& reference) = 0;
   /// The digest the registry has for `reference` now, through the daemon. Error(remote) when the
   /// registry does not answer, refuses, or has no such image or platform.
   virtual Digest resolve(const image::Reference& reference) = 0;

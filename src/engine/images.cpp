@@ -25,6 +25,17 @@ json parse_answer(const http::Response& response) {
   return document;
 }
 
+/// The member `key`; null when `object` is no object or has none.
+json member_at(const json& object, const char* key) {
+  return object.is_object() && object.contains(key) ? object.at(key) : json{};
+}
+
+/// The items of the list `key`; none when there is no such list.
+json items_at(const json& object, const char* key) {
+  auto items = member_at(object, key);
+  return items.is_array() ? items : json::array();
+}
+
 std::vector<std::string> texts_at(const json& object, const char* key) {
   std::vector<std::string> all;
   const auto found = object.is_object() ? object.find(key) : object.end();
@@ -44,6 +55,10 @@ LocalImage image_of(const json& document) {
   LocalImage image;
   image.id = text_at(document, "Id");
   image.repository_digests = texts_at(document, "RepoDigests");
+  // Of a graph driver's image the one is the configuration's digest, the other a manifest's.
+  image.id_is_manifest = std::any_of(
+      image.repository_digests.begin(), image.repository_digests.end(),
+      [&](const std::string& name) { return name.substr(name.find('@') + 1) == image.id; });
   image.platform = text_at(document, "Os") + "/" + text_at(document, "Architecture");
   if (const std::string variant = text_at(document, "Variant"); !variant.empty()) {
     image.platform += "/" + variant;
@@ -140,6 +155,22 @@ std::optional<LocalImage> inspect_image(Api& api, const std::string& reference) 
         .cause(refusal_of(response));
   }
   return image_of(parse_answer(response));
+}
+
+std::optional<std::vector<std::string>> image_repositories(Api& api, const std::string& reference) {
+  if (!api.info().tells_origin) {
+    return std::nullopt;
+  }
+  const auto response = api.send(api.origin_request(reference));
+  if (!response.ok()) {
+    return std::nullopt;
+  }
+  const json document = parse_answer(response);
+  std::vector<std::string> repositories;
+  for (const auto& one : items_at(member_at(document, "Identity"), "Pull")) {
+    repositories.push_back(text_at(one, "Repository"));
+  }
+  return repositories;
 }
 
 std::vector<std::int64_t> image_run_times(Api& api, const std::string& image) {
@@ -247,6 +278,11 @@ void load_images(Api& api, const std::function<std::size_t(char*, std::size_t)>&
   JsonLines lines{[&](const json& message) {
     if (!complaint) {
       complaint = complaint_of(message);
+    }
+    // Containerd's store keeps an image that it cannot unpack, and says so in passing.
+    if (const auto said = text_at(message, "stream");
+        !complaint && said.starts_with("Error unpacking image")) {
+      complaint = trim(said);
     }
   }};
   auto request = api.request("load an image into the engine", "POST", "/images/load?quiet=1");

@@ -7,6 +7,7 @@ namespace autopack::engine {
 // What Docker's methods of these names do, each on `api`.
 
 std::optional<LocalImage> inspect_image(Api& api, const std::string& reference);
+std::optional<std::vector<std::string>> image_repositories(Api& api, const std::string& reference);
 Digest resolve_digest(Api& api, const image::Reference& reference);
 void pull_image(Api& api, const image::Reference& reference, const std::string& platform);
 void tag_image(Api& api, const std::string& image, const image::Reference& name);

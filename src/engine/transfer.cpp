@@ -113,6 +113,24 @@ void Transfer::tell(const StepEvent& event) {
   }
 }
 
+bool is_denied(std::string_view complaint) {
+  constexpr std::array<std::string_view, 7> signs{
+      "denied",          "unauthorized",     "no basic auth", "authentication required",
+      "Unauthenticated", "401 Unauthorized", "403 Forbidden"};
+  return std::any_of(signs.begin(), signs.end(), [&](std::string_view sign) {
+    return complaint.find(sign) != std::string_view::npos;
+  });
+}
+
+bool is_unreachable(std::string_view complaint) {
+  constexpr std::array<std::string_view, 8> signs{
+      "no such host",       "connection refused",     "i/o timeout",           "no route to host",
+      "server misbehaving", "network is unreachable", "TLS handshake timeout", "deadline exceeded"};
+  return std::any_of(signs.begin(), signs.end(), [&](std::string_view sign) {
+    return complaint.find(sign) != std::string_view::npos;
+  });
+}
+
 Error transfer_error(const std::string& verb,
                      const image::Reference& reference,
                      const std::string& complaint,
@@ -122,9 +140,7 @@ Error transfer_error(const std::string& verb,
   const std::string name = reference.text.empty() ? reference.tagged() : reference.text;
   Error error{ErrorKind::remote, fmt::format("could not {} `{}`", verb, name)};
   error.cause(printable(redact_credentials(complaint)));
-  const bool denied = has("denied") || has("unauthorized") || has("no basic auth") ||
-                      has("authentication required") || has("Unauthenticated") ||
-                      has("401 Unauthorized") || has("403 Forbidden");
+  const bool denied = is_denied(complaint);
   if (has("server gave HTTP response to HTTPS client")) {
     error.hint(
         fmt::format("add `{}` to `insecure-registries` of the engine's daemon.json, or "
@@ -142,8 +158,7 @@ Error transfer_error(const std::string& verb,
                             : fmt::format("no login is known: docker login {}", reference.host));
   } else if (has("manifest unknown") || has("not found")) {
     error.hint("check the name and the tag");
-  } else if (has("no such host") || has("connection refused") || has("i/o timeout") ||
-             has("no route to host") || has("network is unreachable")) {
+  } else if (is_unreachable(complaint)) {
     error.hint(
         fmt::format("the engine cannot reach `{}`: check its network and proxy", reference.host));
   } else if (has("platform")) {

@@ -53,6 +53,12 @@ private:
   std::optional<std::string> complaint_;
 };
 
+/// True if `complaint`, an engine's words, says that the registry wants another login, or any.
+bool is_denied(std::string_view complaint);
+
+/// True if `complaint`, an engine's words, says that the engine did not reach the registry.
+bool is_unreachable(std::string_view complaint);
+
 /// What a registry's refusal, told by an engine, means for a person: the kind and the remedy are
 /// added to `message`. `verb` is `push` or `pull`.
 Error transfer_error(const std::string& verb,

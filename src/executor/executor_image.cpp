@@ -1,6 +1,7 @@
 #include "executor/executor_image.hpp"
 
 #include "base/text.hpp"
+#include "engine/transfer.hpp"
 #include "executor/layers.hpp"
 #include "executor/probe.hpp"
 #include "executor/python_facts.hpp"
@@ -23,14 +24,6 @@ namespace {
 image::BaseFacts under_name(image::BaseFacts facts, const std::string& reference) {
   facts.reference = reference;
   facts.vertex_prebuilt = image::is_vertex_prebuilt(reference);
-  return facts;
-}
-
-image::BaseFacts probe(Services& services,
-                       const image::Reference& reference,
-                       const std::string& platform) {
-  auto facts = probe_base(services.docker(), reference, platform);
-  services.base_cache.store(facts);
   return facts;
 }
 
@@ -79,24 +72,43 @@ std::optional<image::BaseFacts> known_as(Services& services,
   return told ? std::optional{under_name(std::move(*told), reference.text)} : std::nullopt;
 }
 
-/// The digest the registry has now; none when no registry answers for the name, so that an image of
-/// the daemon alone still works.
-std::optional<Digest> digest_now(engine::Docker& docker, const image::Reference& reference) {
-  if (reference.digest) {
-    return reference.digest;
+/// Tells why the engine's own image is taken, where that is not certain to be right.
+void tell_doubt(Services& services, const image::Reference& reference, const Error& doubt) {
+  const auto message = fmt::format(
+      "`{}` is the image that the engine has: no registry could say whether there is a "
+      "newer one",
+      printable(reference.text));
+  const auto reason = join(doubt.causes(), ": ");
+  // A short name may never have been in a registry, which some engines do not know.
+  const bool was_there = reference.names_registry() || services.docker().info().tells_origin;
+  if (was_there && engine::is_unreachable(reason)) {
+    services.reporter->warn(
+        {.severity = Problem::Severity::warning, .message = message, .reason = non_empty(reason)});
+  } else {
+    services.reporter->detail(fmt::format("{}: {}", message, reason));
   }
-  const auto local = docker.inspect(reference.text);
-  if (local && local->repository_digests.empty()) {
-    return std::nullopt;
+}
+
+/// The facts of what `reference` stands for now. A registry that said that it has no such image is
+/// not asked again.
+image::BaseFacts probe_now(Services& services,
+                           const image::Reference& reference,
+                           const DigestNow& now,
+                           const std::string& platform) {
+  auto facts = probe_image(services.docker(), reference, now.digest, platform);
+  if (now.doubt) {
+    tell_doubt(services, reference, *now.doubt);
   }
-  try {
-    return docker.resolve(reference);
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::remote) {
-      throw;
-    }
-    return std::nullopt;
+  if (!now.doubt || !engine::is_unreachable(join(now.doubt->causes(), ": "))) {
+    services.base_cache.store(facts);
   }
+  return facts;
+}
+
+image::BaseFacts probe(Services& services,
+                       const image::Reference& reference,
+                       const std::string& platform) {
+  return probe_now(services, reference, digest_now(services.docker(), reference), platform);
 }
 
 /// The digest that the registry has for a tag, without a daemon; none when it does not answer.
@@ -235,14 +247,16 @@ image::BaseFacts ExecutorImage::confirmed() {
     return facts_in_registry(services_, reference, platform_);
   }
   const auto with_daemon = [&] {
-    const auto digest = known ? known : digest_now(services_.docker(), reference);
-    if (digest) {
-      if (auto facts = known_as(services_, *digest, reference, platform_)) {
-        services_.reporter->detail(fmt::format("`{}` is {}, known", text_, digest->str()));
+    const auto engines_own = seen_ && !seen_->digest ? seen_->image_id : std::nullopt;
+    const auto now =
+        known ? DigestNow{.digest = known} : digest_now(services_.docker(), reference, engines_own);
+    if (now.digest) {
+      if (auto facts = known_as(services_, *now.digest, reference, platform_)) {
+        services_.reporter->detail(fmt::format("`{}` is {}, known", text_, now.digest->str()));
         return *facts;
       }
     }
-    return probe(services_, reference, platform_);
+    return probe_now(services_, reference, now, platform_);
   };
   return engine_ == packaging::Engine::docker
              ? with_daemon()

@@ -1,12 +1,14 @@
 #include "executor/probe.hpp"
 
 #include "base/text.hpp"
+#include "engine/transfer.hpp"
 #include "image/file_reference.hpp"
 #include "image/programs.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <random>
 
 namespace autopack::executor {
 
@@ -29,37 +31,31 @@ std::vector<std::string> digests_under(const LocalImage& image, const image::Ref
   return digests;
 }
 
-/// None when the daemon's own image is the one to take: it came from no registry.
-std::optional<Digest> find_digest(Docker& docker,
-                                  const image::Reference& reference,
-                                  const std::optional<LocalImage>& local) {
-  if (reference.digest) {
-    return reference.digest;
+/// What an engine knows of where an image of it came from: nowhere else, from its registry, or
+/// perhaps from there.
+enum class Origin { engine, registry, perhaps_registry };
+
+Origin origin_of(Docker& docker, const image::Reference& reference, const LocalImage& local) {
+  if (docker.info().podman) {
+    // Podman's name for what it has without any registry. Others get a digest in any case.
+    return reference.host == "localhost" ? Origin::engine : Origin::perhaps_registry;
   }
-  // Podman gives a digest to what it made itself, too.
-  const bool tells_origin = !docker.info().podman;
-  const auto known = local ? digests_under(*local, reference) : std::vector<std::string>{};
-  if (local && tells_origin && known.empty()) {
-    return std::nullopt;
+  if (!local.id_is_manifest) {
+    return digests_under(local, reference).empty() ? Origin::engine : Origin::registry;
   }
-  // Podman's name for what it has without any registry.
-  if (local && !tells_origin && reference.host == "localhost") {
-    return std::nullopt;
-  }
-  try {
-    return docker.resolve(reference);
-  } catch (Error& error) {
-    if (local && !tells_origin && !reference.names_registry() &&
-        error.kind() == ErrorKind::remote) {
-      return std::nullopt;
-    }
-    error.wrap(fmt::format("could not find out which image `{}` is now", reference.text));
-    if (!known.empty()) {
-      error.hint(fmt::format("`{}@{}`, which the engine has, needs no registry",
-                             reference.repository(), known.front()));
-    }
-    throw;
-  }
+  // BuildKit adds the repository of a name that it only built from, too, and hosts lose their port.
+  const auto repositories = docker.repositories_with(reference.tagged());
+  const bool is_elsewhere =
+      repositories &&
+      std::none_of(repositories->begin(), repositories->end(), [&](const std::string& repository) {
+        return repository.ends_with("/" + reference.path);
+      });
+  return is_elsewhere ? Origin::engine : Origin::perhaps_registry;
+}
+
+/// The part of an image's id that a tag takes.
+std::string short_id(const std::string& id) {
+  return id.substr(id.find(':') + 1).substr(0, 16);
 }
 
 LocalImage have_image(Docker& docker, const image::Reference& pinned, const std::string& platform) {
@@ -99,12 +95,53 @@ image::BaseFacts probe_image_facts(Docker& docker,
   return facts;
 }
 
+DigestNow digest_now(Docker& docker,
+                     const image::Reference& reference,
+                     const std::optional<std::string>& engines_own) {
+  if (reference.digest) {
+    return {.digest = reference.digest};
+  }
+  const auto local = docker.inspect(reference.tagged());
+  const auto origin = local ? origin_of(docker, reference, *local) : Origin::registry;
+  const bool is_in_doubt = origin == Origin::perhaps_registry;
+  if (origin == Origin::engine || (is_in_doubt && local->id == engines_own)) {
+    return {};
+  }
+  try {
+    return {.digest = docker.resolve(reference)};
+  } catch (Error& error) {
+    // Docker Hub denies what it does not have; another registry may have it.
+    const bool needs_login =
+        reference.names_registry() && engine::is_denied(join(error.causes(), ": "));
+    if (is_in_doubt && error.kind() == ErrorKind::remote &&
+        (local->id_is_manifest ? !needs_login : !reference.names_registry())) {
+      return {.doubt = std::move(error)};
+    }
+    error.wrap(fmt::format("could not find out which image `{}` is now", reference.text));
+    const auto known = local ? digests_under(*local, reference) : std::vector<std::string>{};
+    if (!known.empty() && origin == Origin::registry) {
+      error.hint(fmt::format("`{}@{}`, which the engine has, needs no registry",
+                             reference.repository(), known.front()));
+    }
+    throw;
+  }
+}
+
 image::BaseFacts probe_base(Docker& docker,
                             const image::Reference& reference,
                             const std::string& platform) {
+  return probe_image(docker, reference, digest_now(docker, reference).digest, platform);
+}
+
+image::BaseFacts probe_image(Docker& docker,
+                             const image::Reference& reference,
+                             const std::optional<Digest>& digest,
+                             const std::string& platform) {
   const std::string tagged = reference.tagged();
-  const auto local = reference.digest ? std::nullopt : docker.inspect(tagged);
-  const auto digest = find_digest(docker, reference, local);
+  const auto local = digest ? std::nullopt : docker.inspect(tagged);
+  if (!digest && !local) {
+    throw Error(ErrorKind::remote, fmt::format("the engine no longer has `{}`", reference.text));
+  }
   const LocalImage image =
       digest ? have_image(docker, pinned_to(reference, *digest), platform) : *local;
   image::check_platform(image.platform, reference.text, platform);
@@ -120,36 +157,58 @@ std::optional<LocalImage> image_in_engine(Docker& docker, const image::BaseFacts
   const auto reference = image::Reference::parse(base.reference);
   const auto found =
       docker.inspect(base.digest ? reference.with_digest(*base.digest) : reference.tagged());
-  return found && found->id == base.image_id ? found : std::nullopt;
+  // Of containerd's store a digest is the image's id, whatever told the facts.
+  const bool is_pinned = found && found->id_is_manifest && base.digest;
+  return found && (is_pinned || found->id == base.image_id) ? found : std::nullopt;
 }
 
 BuildBase::BuildBase(Docker& docker, const image::BaseFacts& facts) : docker_{docker} {
   if (image::names_files(facts.reference)) {
     from_ = image::build_name(facts);
+    const auto loaded = docker.inspect(from_);
+    if (loaded && loaded->id_is_manifest) {
+      name_for_build(loaded->id);
+    }
     return;
   }
   const auto reference = image::Reference::parse(facts.reference);
   if (facts.digest) {
     from_ = reference.with_digest(*facts.digest);
-    have_image(docker, pinned_to(reference, *facts.digest), facts.platform);
+    const auto image = have_image(docker, pinned_to(reference, *facts.digest), facts.platform);
+    if (image.id_is_manifest) {
+      name_for_build(image.id);
+    }
     return;
   }
   const auto named = docker.inspect(reference.tagged());
-  if (named && named->id == facts.image_id) {
+  if (named && named->id_is_manifest) {
+    // FROM takes the digest as well, which says whether the tag moved on.
+    name_for_build(facts.image_id.value_or(""));
+  } else if (named && named->id == facts.image_id) {
     from_ = reference.tagged();
-    return;
+  } else {
+    // The tag moved on after the facts were found, and FROM takes no image id.
+    const std::string id = facts.image_id.value_or("");
+    temporary_ = "autopack/base:" + short_id(id);
+    docker.tag(id, image::Reference::parse(temporary_));
+    from_ = temporary_;
   }
-  // The tag moved on after the facts were found, and FROM takes no image id.
-  const std::string id = facts.image_id.value_or("");
-  from_ = "autopack/base:" + id.substr(id.find(':') + 1).substr(0, 16);
-  docker.tag(id, image::Reference::parse(from_));
-  temporary_ = true;
+}
+
+/// In containerd's store BuildKit asks the registry of a name first, with its digest or without,
+/// and takes the engine's image only when there is no answer. So it gets a name whose registry
+/// refuses at once: nobody is asked about a private name, and no other image can come instead.
+void BuildBase::name_for_build(const std::string& id) {
+  std::random_device random;
+  temporary_ = fmt::format("localhost:1/autopack/base:{}-{:08x}", short_id(id), random());
+  docker_.tag(id, image::Reference::parse(temporary_));
+  from_ = temporary_ + "@" + id;
 }
 
 BuildBase::~BuildBase() {
-  if (temporary_) {
+  if (!temporary_.empty()) {
     try {
-      docker_.remove_image(from_);
+      docker_.remove_image(temporary_);
     } catch (const Error&) {
       // A name that stays behind harms nobody; the build's own outcome is what counts.
     }

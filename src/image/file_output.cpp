@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "image/layout_sweep.hpp"
 #include "image/new_directory.hpp"
+#include "image/reference.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -294,6 +295,16 @@ void discard_parts(const fs::path& directory, const std::vector<std::string>& pa
   }
 }
 
+namespace {
+
+/// `docker.io/library/model:1` of `model:1`: containerd's store takes a name as it is.
+std::string whole_name(const std::string& name) {
+  const auto reference = Reference::parse(name);
+  return fmt::format("{}/{}:{}", reference.host, reference.path, reference.tag.value_or("latest"));
+}
+
+}  // namespace
+
 void write_archive(const Source& image,
                    const std::vector<std::string>& names,
                    std::size_t left_out,
@@ -320,7 +331,8 @@ void write_archive(const Source& image,
   Json entries = Json::array();
   for (const auto& name : names) {
     entries.push_back(result.entry);
-    entries.back()["annotations"] = {{name_annotation, name}, {tag_annotation, tag_of(name)}};
+    entries.back()["annotations"] = {{name_annotation, whole_name(name)},
+                                     {tag_annotation, tag_of(name)}};
   }
   tar.add_file("index.json", file_mode(false),
                write_json(index_of(names.empty() ? Json::array({result.entry}) : entries)));

@@ -25,10 +25,13 @@ std::vector<std::string> remedies(const Url& url, int status) {
   if (status == 403) {
     return {fmt::format("ask for leave to read packages on `{}`", url.host)};
   }
-  return {
-      fmt::format("name a login in pip's index-url (`{}://USER:PASSWORD@{}`), or as `machine "
-                  "{}` in ~/.netrc",
-                  url.scheme, url.origin().substr(url.scheme.size() + 3), url.host)};
+  const bool is_plain = url.scheme == "http" && !url.is_loopback();
+  return {fmt::format(
+      "name a login in pip's index-url (`{}://USER:PASSWORD@{}`), or as `machine "
+      "{}` in ~/.netrc{}",
+      url.scheme, url.origin().substr(url.scheme.size() + 3), url.host,
+      is_plain ? fmt::format("; over plain HTTP `--trusted-host={}` lets it go there", url.host)
+               : "")};
 }
 
 }  // namespace
@@ -113,6 +116,12 @@ http::Tls Access::tls_for(const Url& url) const {
     tls.certificate_file = settings.client_certificate.value_or("");
   }
   return tls;
+}
+
+void Access::detail(const std::string& text) const {
+  if (options_.reporter != nullptr) {
+    options_.reporter->detail(text);
+  }
 }
 
 void Access::warn(const Problem& problem) const {

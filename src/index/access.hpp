@@ -55,6 +55,9 @@ public:
 
   const Cancellation* cancellation() const { return options_.cancellation; }
 
+  /// Reports what `-v` shows.
+  void detail(const std::string& text) const;
+
   /// Tells a warning once, however often it is given.
   void warn(const Problem& problem) const;
 

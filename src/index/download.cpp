@@ -1,14 +1,15 @@
 #include "index/download.hpp"
 
+#include "base/file.hpp"
 #include "base/text.hpp"
 #include "index/file_names.hpp"
+#include "index/pace.hpp"
 #include "index/verifier.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
 #include <utility>
 
 namespace autopack::index {
@@ -106,7 +107,10 @@ private:
   /// Hashes what is there.
   void start() {
     verifier_ = Verifier{what_.hashes};
-    file_.read([this](std::string_view bytes) { verifier_.update(bytes); });
+    file_.read([this](std::string_view bytes) {
+      stop_if_requested();
+      verifier_.update(bytes);
+    });
     tell();
   }
 
@@ -163,7 +167,10 @@ private:
       }
       has_head_ = false;
       request.on_head = [this](const http::Response& head) { on_head(head); };
-      request.on_data = [this](std::string_view bytes) { take(bytes); };
+      request.on_data = [this, pace = Pace{request.what}](std::string_view bytes) mutable {
+        pace.add(bytes.size());
+        take(bytes);
+      };
       last_ = request;
       return request;
     });
@@ -207,18 +214,15 @@ private:
 
   void copy(const std::filesystem::path& path) {
     restart();
-    std::ifstream source{path, std::ios::binary};
-    std::string buffer(std::size_t{1} << 20U, '\0');
-    if (!std::filesystem::is_regular_file(path) || !source) {
-      throw Error(ErrorKind::environment,
-                  fmt::format("cannot read `{}`", printable(path.string())));
-    }
-    while (source.read(buffer.data(), static_cast<std::streamsize>(buffer.size())) ||
-           source.gcount() > 0) {
-      if (access_.cancellation() != nullptr) {
-        access_.cancellation()->throw_if_requested();
-      }
-      take(std::string_view{buffer}.substr(0, static_cast<std::size_t>(source.gcount())));
+    read_in_pieces(path, [this](std::string_view bytes) {
+      stop_if_requested();
+      take(bytes);
+    });
+  }
+
+  void stop_if_requested() const {
+    if (access_.cancellation() != nullptr) {
+      access_.cancellation()->throw_if_requested();
     }
   }
 

@@ -14,6 +14,8 @@ namespace autopack::index {
 namespace {
 
 constexpr std::string_view white_space = " \t\r\n\f";
+/// Of one tag; more are left out.
+constexpr std::size_t most_attributes{64};
 
 std::string utf8(std::uint32_t point) {
   // What no text can hold, a browser and Python show so.
@@ -129,7 +131,9 @@ public:
       if (!value) {
         return std::nullopt;
       }
-      found[std::move(name)] = std::move(*value);
+      if (found.size() < most_attributes || found.contains(name)) {
+        found[std::move(name)] = std::move(*value);
+      }
     }
   }
 

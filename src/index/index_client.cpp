@@ -5,6 +5,7 @@
 #include "index/file_names.hpp"
 #include "index/find_links.hpp"
 #include "index/link.hpp"
+#include "index/pace.hpp"
 #include "index/verifier.hpp"
 #include "project/package_names.hpp"
 
@@ -36,7 +37,9 @@ std::string shown(const Location& place) {
 void gather(http::Request& request, std::string& body, std::size_t limit) {
   body.clear();
   request.compressed = true;
-  request.on_data = [&body, limit, what = request.what](std::string_view bytes) {
+  request.on_data = [&body, limit, what = request.what,
+                     pace = Pace{request.what}](std::string_view bytes) mutable {
+    pace.add(bytes.size());
     if (body.size() + bytes.size() > limit) {
       throw Error(ErrorKind::remote, fmt::format("could not {}", what))
           .cause(fmt::format("the answer is larger than {}", human_size(limit)));
@@ -197,7 +200,7 @@ std::optional<PageText> IndexClient::page(const std::string& what, const Locatio
 }
 
 std::vector<Candidate> IndexClient::read(const PageText& page) const {
-  auto result = read_simple_page(page);
+  auto result = read_simple_page(page, access_.cancellation());
   if (result.warning) {
     access_.warn({.severity = Problem::Severity::warning, .message = *result.warning});
   }

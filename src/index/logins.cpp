@@ -38,8 +38,9 @@ std::optional<Secret> Logins::find(const Url& url) const {
   if (location != nullptr && location->user && location->password) {
     return basic(*location->user, location->password->reveal());
   }
-  const auto login =
-      settings_.netrc ? project::netrc_login(settings_.netrc->reveal(), url.host) : std::nullopt;
+  const auto login = settings_.netrc && may_have_netrc(url)
+                         ? project::netrc_login(settings_.netrc->reveal(), url.host)
+                         : std::nullopt;
   if (login) {
     return basic(login->user, login->password.reveal());
   }
@@ -77,6 +78,24 @@ const Location* Logins::location_of(const Url& url) const {
     }
   }
   return found;
+}
+
+/// A page or a lock may name any URL of a host that netrc knows: over plain HTTP the login would be
+/// readable on the way, unless the user reaches that host so anyway.
+bool Logins::may_have_netrc(const Url& url) const {
+  if (url.scheme != "http" || url.is_loopback()) {
+    return true;
+  }
+  const auto is_plain_on_host = [&](const Location& location) {
+    const auto known = Url::parse(location.url);
+    return known && known->scheme == "http" && known->host == url.host;
+  };
+  const auto& hosts = settings_.trusted_hosts;
+  return std::any_of(settings_.indexes.begin(), settings_.indexes.end(), is_plain_on_host) ||
+         std::any_of(settings_.find_links.begin(), settings_.find_links.end(), is_plain_on_host) ||
+         std::any_of(hosts.begin(), hosts.end(), [&](const std::string& host) {
+           return host.substr(0, host.rfind(':')) == url.host || host == url.host;
+         });
 }
 
 std::optional<Secret> Logins::google_token() const {

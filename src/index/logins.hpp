@@ -18,7 +18,8 @@ bool is_google_python_host(const std::string& host);
 std::string place_of(const Url& url);
 
 /// The logins for indexes and the servers of their files, as pip finds them: of the URL itself, of
-/// the index on the same host, of netrc; then Google's token for an index of Artifact Registry.
+/// the index on the same host, of netrc; then Google's token for an index of Artifact Registry. A
+/// login of netrc goes over plain HTTP only to hosts that the settings reach so, or trust.
 class Logins {
 public:
   /// An access token of the person's Google credentials; none when there are no credentials.
@@ -33,6 +34,7 @@ public:
 
 private:
   const Location* location_of(const Url& url) const;
+  bool may_have_netrc(const Url& url) const;
   std::optional<Secret> google_token() const;
 
   const IndexSettings& settings_;

@@ -16,7 +16,11 @@ using nlohmann::json;
 namespace {
 
 std::string file_name(const std::string& url, const std::string& user) {
-  return sha256(fmt::format("page 1\n{}\n{}", user, url)).hex();
+  return sha256(fmt::format("page 2\n{}\n{}", user, url)).hex();
+}
+
+std::string seal(const PageText& page) {
+  return sha256(fmt::format("{}\n{}\n{}", page.url, page.content_type, page.body)).hex();
 }
 
 }  // namespace
@@ -35,14 +39,12 @@ std::optional<KeptPage> PageCache::get(const std::string& url, const std::string
     kept.etag = non_empty(head.at("etag").get<std::string>());
     kept.last_modified = non_empty(head.at("modified").get<std::string>());
     text->erase(0, end + 1);
-    if (head.at("sha256").get<std::string>() != sha256(*text).hex()) {
-      return std::nullopt;
-    }
+    kept.page.body = std::move(*text);
+    return head.at("seal").get<std::string>() == seal(kept.page) ? std::optional{std::move(kept)}
+                                                                 : std::nullopt;
   } catch (const json::exception&) {
     return std::nullopt;
   }
-  kept.page.body = std::move(*text);
-  return kept;
 }
 
 void PageCache::put(const std::string& url, const std::string& user, const KeptPage& kept) const {
@@ -53,7 +55,7 @@ void PageCache::put(const std::string& url, const std::string& user, const KeptP
                   {"type", kept.page.content_type},
                   {"etag", kept.etag.value_or("")},
                   {"modified", kept.last_modified.value_or("")},
-                  {"sha256", sha256(kept.page.body).hex()}};
+                  {"seal", seal(kept.page)}};
   state::write_quietly(directory_ / file_name(url, user), print_json(head) + "\n" + kept.page.body,
                        limit_);
 }

@@ -1,6 +1,7 @@
 #include "index/partial_file.hpp"
 
 #include "base/new_file.hpp"
+#include "base/own_file.hpp"
 #include "base/text.hpp"
 #include "base/thread.hpp"
 
@@ -33,8 +34,7 @@ FileDescriptor open_file(const fs::path& path) {
   constexpr int flags = O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW;
   FileDescriptor file{::open(path.c_str(), flags, 0600)};
   if (!file && errno == ENOENT) {
-    std::error_code ignored;
-    fs::create_directories(path.parent_path(), ignored);
+    create_own_directories(path.parent_path());
     file = FileDescriptor{::open(path.c_str(), flags, 0600)};
   }
   if (!file) {
@@ -151,8 +151,7 @@ void PartialFile::clear() {
 }
 
 void PartialFile::commit(const fs::path& path) {
-  std::error_code ignored;
-  fs::create_directories(path.parent_path(), ignored);
+  create_own_directories(path.parent_path());
   if (::rename(path_.c_str(), path.c_str()) != 0) {
     throw_unusable(path, errno);
   }

@@ -9,8 +9,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <optional>
+#include <string_view>
 
 namespace autopack::index {
 
@@ -124,33 +127,103 @@ bool names_file_of_machine(const Candidate& candidate, const std::string& page_u
   return candidate.url.starts_with(local) && !page_url.starts_with(local);
 }
 
-void add(SimplePage& page, std::optional<Candidate> candidate, const std::string& url) {
-  if (!candidate || names_file_of_machine(*candidate, url)) {
-    return;
-  }
-  if (page.files.size() == most_files) {
+void check_count(std::size_t files, const std::string& url) {
+  if (files > most_files) {
     throw Error(ErrorKind::remote,
                 fmt::format("a page of the package index lists more than {} files", most_files))
         .cause(redact_url(url));
   }
-  page.files.push_back(std::move(*candidate));
 }
 
-SimplePage read_json(const PageText& page) {
-  SimplePage result;
-  std::string key;
-  const JsonFilter filter = [&](int depth, json::parse_event_t event, json& value) {
-    if (depth == 1 && event == json::parse_event_t::key) {
-      key = value.get<std::string>();
-      return key == "meta" || key == "files";
+void add(SimplePage& page, std::optional<Candidate> candidate, const std::string& url) {
+  if (candidate && !names_file_of_machine(*candidate, url)) {
+    check_count(page.files.size() + 1, url);
+    page.files.push_back(std::move(*candidate));
+  }
+}
+
+/// Leaves of a page what candidate_of() and check_version() read, and of the files one at a time:
+/// the page may hold anything else in any number.
+class PageFilter {
+public:
+  using Event = json::parse_event_t;
+
+  /// All must outlive it; `cancellation` may be null.
+  PageFilter(const PageText& page, SimplePage& result, const Cancellation* cancellation)
+      : page_{page}, result_{result}, cancellation_{cancellation} {}
+
+  /// False for what is left out. `depth` of the document is 0, of a file 2.
+  bool keeps(int depth, Event event, json& value) {
+    if (cancellation_ != nullptr && ++events_ % events_to_a_look == 0) {
+      cancellation_->throw_if_requested();
     }
-    if (depth != 2 || key != "files" || event != json::parse_event_t::object_end) {
-      return true;
+    switch (event) {
+      case Event::key: return keeps_key(depth, value.get_ref<const std::string&>());
+      case Event::object_start: return keeps_object(depth);
+      case Event::array_start: return depth == 1 && key_ == files_key;
+      case Event::object_end: return depth != 2 || !take(value);
+      case Event::array_end: return true;
+      case Event::value: return depth == 0 || depth > 2 || (depth == 2 && key_ == meta_key);
     }
-    add(result, candidate_of(value, page.url), page.url);
     return false;
-  };
-  const json document = parse_json(page.body, filter);
+  }
+
+private:
+  static constexpr std::string_view files_key{"files"};
+  static constexpr std::string_view meta_key{"meta"};
+  static constexpr std::size_t events_to_a_look{4096};
+  /// Of the hashes of a file.
+  static constexpr std::size_t most_keys{64};
+
+  static bool is_field(const std::string& key) {
+    static constexpr std::array<std::string_view, 9> fields{
+        "url",    "filename",        "hashes",     "size", "core-metadata", "dist-info-metadata",
+        "yanked", "requires-python", "upload-time"};
+    return std::find(fields.begin(), fields.end(), key) != fields.end();
+  }
+
+  bool keeps_key(int depth, const std::string& key) {
+    switch (depth) {
+      case 1: key_ = key; return key == files_key || key == meta_key;
+      case 2: return key_ == meta_key && key == "api-version";
+      case 3: return is_field(key);
+      case 4: return ++keys_ <= most_keys;
+      default: return false;
+    }
+  }
+
+  bool keeps_object(int depth) {
+    keys_ = 0;
+    return depth == 0 || (depth == 1 && key_ == meta_key) ||
+           ((depth == 2 || depth == 3) && key_ == files_key);
+  }
+
+  /// True for a file.
+  bool take(const json& value) {
+    if (key_ != files_key) {
+      return false;
+    }
+    check_count(++files_, page_.url);
+    add(result_, candidate_of(value, page_.url), page_.url);
+    return true;
+  }
+
+  const PageText& page_;
+  SimplePage& result_;
+  const Cancellation* cancellation_;
+  std::string key_{};     ///< of the document
+  std::size_t keys_{0};   ///< of the object in a file
+  std::size_t files_{0};  ///< those that are left out, too
+  std::size_t events_{0};
+};
+
+SimplePage read_json(const PageText& page, const Cancellation* cancellation) {
+  SimplePage result;
+  PageFilter filter{page, result, cancellation};
+  const json document =
+      parse_json(page.body, [&](int depth, json::parse_event_t event, json& value) {
+        return filter.keeps(depth, event, value);
+      });
   const auto meta = document.is_object() ? document.find("meta") : document.end();
   if (!document.is_object()) {
     throw Error(ErrorKind::remote, "the package index answered what is no JSON object")
@@ -197,10 +270,16 @@ std::optional<Candidate> candidate_of(const Attributes& anchor, const std::strin
   return candidate;
 }
 
-SimplePage read_html(const PageText& page) {
+SimplePage read_html(const PageText& page, const Cancellation* cancellation) {
+  const auto stop_if_requested = [&] {
+    if (cancellation != nullptr) {
+      cancellation->throw_if_requested();
+    }
+  };
   SimplePage result;
   std::optional<std::string> base;  // it holds for the links before it, too
   read_tags(page.body, [&](const std::string& name, const Attributes& attributes) {
+    stop_if_requested();
     if (name == "base" && !base && attributes.contains("href")) {
       base = attributes.at("href");
     } else if (name == "meta" && value_of(attributes, "name") == "pypi:repository-version") {
@@ -209,6 +288,7 @@ SimplePage read_html(const PageText& page) {
   });
   const std::string from = base ? resolve_url(page.url, *base).value_or(page.url) : page.url;
   read_tags(page.body, [&](const std::string& name, const Attributes& attributes) {
+    stop_if_requested();
     if (name == "a") {
       add(result, candidate_of(attributes, from), page.url);
     }
@@ -218,13 +298,13 @@ SimplePage read_html(const PageText& page) {
 
 }  // namespace
 
-SimplePage read_simple_page(const PageText& page) {
+SimplePage read_simple_page(const PageText& page, const Cancellation* cancellation) {
   const std::string type{trim(to_lower(page.content_type.substr(0, page.content_type.find(';'))))};
   if (type == "application/vnd.pypi.simple.v1+json") {
-    return read_json(page);
+    return read_json(page, cancellation);
   }
   if (type == "application/vnd.pypi.simple.v1+html" || type == "text/html") {
-    return read_html(page);
+    return read_html(page, cancellation);
   }
   throw Error(ErrorKind::remote,
               fmt::format("the package index answered with the type `{}`, which is no page of the "

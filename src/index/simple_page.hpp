@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/report.hpp"
 #include "index/candidate.hpp"
 
 #include <optional>
@@ -25,9 +26,10 @@ struct SimplePage {
 constexpr std::size_t largest_page{std::size_t{64} << 20U};
 
 /// Reads a page of the simple repository API, as JSON or HTML by its type, or a page of links.
-/// Entries without a usable URL are left out. Throws Error(remote) for another type, for what is no
-/// JSON, and for a major version of the API above 1.
-SimplePage read_simple_page(const PageText& page);
+/// Entries without a usable URL are left out, and files of this machine that a server names. Throws
+/// Error(remote) for another type, for what is no JSON, for more than 100,000 files, and for a
+/// major version of the API above 1. Throws Error(interrupted) if `cancellation` asks for it.
+SimplePage read_simple_page(const PageText& page, const Cancellation* cancellation = nullptr);
 
 /// The value of `Accept` that asks for it.
 constexpr auto simple_page_types =

@@ -13,6 +13,7 @@
 #include <exception>
 #include <mutex>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 namespace autopack::index {
@@ -41,7 +42,8 @@ std::optional<std::uint64_t> size_in(std::string_view name) {
   return code == std::errc{} && stop == end ? std::optional{size} : std::nullopt;
 }
 
-std::optional<CachedFile> whole_file(const fs::path& path) {
+/// The file as its name describes it; nothing if its size is another. Marks it as used.
+std::optional<CachedFile> named_file(const fs::path& path) {
   const std::string name = path.filename().string();
   std::error_code code;
   const auto size = fs::file_size(path, code);
@@ -151,13 +153,15 @@ std::vector<OldFile> files_below(const fs::path& directory) {
 }  // namespace
 
 WheelCache::WheelCache(const Access& access, WheelCacheOptions options)
-    : access_{access}, options_{std::move(options)} {}
+    : access_{access},
+      options_{std::move(options)},
+      checked_{std::make_unique<CheckedFiles>(access.cancellation())} {}
 
 fs::path WheelCache::path_of(const std::string& sha256, std::uint64_t size) const {
   return options_.directory / sha256.substr(0, 2) / fmt::format("{}-{}", sha256, size);
 }
 
-std::optional<CachedFile> WheelCache::find(const std::string& sha256) const {
+std::optional<CachedFile> WheelCache::named(const std::string& sha256) const {
   if (!is_sha256(sha256)) {
     return std::nullopt;
   }
@@ -165,7 +169,7 @@ std::optional<CachedFile> WheelCache::find(const std::string& sha256) const {
   for (fs::directory_iterator entry{options_.directory / sha256.substr(0, 2), code};
        !code && entry != fs::directory_iterator{}; entry.increment(code)) {
     if (entry->path().filename().string().starts_with(sha256 + "-")) {
-      if (auto file = whole_file(entry->path())) {
+      if (auto file = named_file(entry->path())) {
         return file;
       }
     }
@@ -173,17 +177,40 @@ std::optional<CachedFile> WheelCache::find(const std::string& sha256) const {
   return std::nullopt;
 }
 
-std::optional<CachedFile> WheelCache::find(const Download& what) const {
+std::optional<CachedFile> WheelCache::named(const Download& what) const {
   for (const auto& hash : what.hashes) {
     if (hash.algorithm != "sha256" || !is_sha256(hash.hex)) {
       continue;
     }
-    auto file = what.size ? whole_file(path_of(hash.hex, *what.size)) : find(hash.hex);
+    auto file = what.size ? named_file(path_of(hash.hex, *what.size)) : named(hash.hex);
     if (file) {
       return file;
     }
   }
   return std::nullopt;
+}
+
+std::optional<CachedFile> WheelCache::checked(std::optional<CachedFile> file) const {
+  if (!file || checked_->holds(file->path, file->sha256, file->size)) {
+    return file;
+  }
+  access_.detail(fmt::format("`{}` in the cache is damaged, or not yours alone: it is not used",
+                             file->path.string()));
+  std::error_code ignored;
+  fs::remove(file->path, ignored);
+  return std::nullopt;
+}
+
+bool WheelCache::has(const std::string& sha256) const {
+  return named(sha256).has_value();
+}
+
+std::optional<CachedFile> WheelCache::find(const std::string& sha256) const {
+  return checked(named(sha256));
+}
+
+std::optional<CachedFile> WheelCache::find(const Download& what) const {
+  return checked(named(what));
 }
 
 CachedFile WheelCache::get(const Download& what, const Progress& progress) {
@@ -205,10 +232,13 @@ std::vector<CachedFile> WheelCache::get_all(
     }
   };
   Totals totals{progress, downloads};
+  std::vector<std::optional<CachedFile>> known(downloads.size());
+  in_parallel(known.size(), std::max(1U, std::thread::hardware_concurrency()),
+              [&](std::size_t i) { known[i] = find(downloads[i]); });
   for (std::size_t i = 0; i < downloads.size(); ++i) {
-    if (auto known = find(downloads[i])) {
+    if (known[i]) {
       totals.leave_out(i);
-      arrive(i, std::move(*known));
+      arrive(i, std::move(*known[i]));
     } else {
       missing.push_back(i);
     }
@@ -252,16 +282,20 @@ CachedFile WheelCache::bring(const Download& what, const DownloadProgress& progr
   const std::string digits = fetch(access_, what, options_.largest, *file, progress);
   const fs::path path = path_of(digits, file->size());
   file->commit(path);
+  checked_->add(path);
   return {.path = path, .sha256 = digits, .size = file->size()};
 }
 
 CachedFile WheelCache::add(const std::function<void(const Take& out)>& write) const {
   const fs::path underway = options_.directory / partial_directory / "added";
   sweep_leftovers(underway);
-  NewFile file{underway};
+  NewFile file{underway, FileMode::secret};
   Sha256 hash;
   std::uint64_t size = 0;
   write([&](std::string_view bytes) {
+    if (access_.cancellation() != nullptr) {
+      access_.cancellation()->throw_if_requested();
+    }
     file.write(bytes);
     hash.update(bytes);
     size += bytes.size();
@@ -269,11 +303,12 @@ CachedFile WheelCache::add(const std::function<void(const Take& out)>& write) co
   const std::string digits = hash.finish().hex();
   const fs::path path = path_of(digits, size);
   file.commit_as(path);
+  checked_->add(path);
   return {.path = path, .sha256 = digits, .size = size};
 }
 
 void WheelCache::forget(const std::string& sha256) const {
-  if (const auto file = find(sha256)) {
+  if (const auto file = named(sha256)) {
     std::error_code ignored;
     fs::remove(file->path, ignored);
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "index/access.hpp"
+#include "index/checked_files.hpp"
 #include "index/download.hpp"
 
 #include <chrono>
@@ -8,6 +9,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,14 +36,20 @@ struct CachedFile {
   std::uint64_t size{0};
 };
 
-/// Wheels and source archives by their SHA-256, shared by all processes of the person. A file has
-/// its name only when it was verified; one whose size is another than its name says is absent.
+/// Wheels and source archives by their SHA-256, shared by all processes of the person. A file whose
+/// bytes are not those of its name, or that another user could have written, counts as absent: it
+/// is read when it is first asked for.
 class WheelCache {
 public:
   /// `access` must outlive it.
   WheelCache(const Access& access, WheelCacheOptions options);
 
-  /// None when it is not there. `sha256` in hexadecimal digits.
+  /// Returns whether there is a file of that name, `sha256` in hexadecimal digits. Its bytes are
+  /// not read.
+  bool has(const std::string& sha256) const;
+
+  /// Returns the file, whose bytes were compared with the hash in this process; nothing if there is
+  /// none.
   std::optional<CachedFile> find(const std::string& sha256) const;
   /// The same by any SHA-256 of `what`, of its size where that is known.
   std::optional<CachedFile> find(const Download& what) const;
@@ -71,10 +79,15 @@ public:
 
 private:
   CachedFile bring(const Download& what, const DownloadProgress& progress);
+  std::optional<CachedFile> named(const std::string& sha256) const;
+  std::optional<CachedFile> named(const Download& what) const;
+  /// `file` if it is sound; removes one that is not.
+  std::optional<CachedFile> checked(std::optional<CachedFile> file) const;
   std::filesystem::path path_of(const std::string& sha256, std::uint64_t size) const;
 
   const Access& access_;
   WheelCacheOptions options_;
+  std::unique_ptr<CheckedFiles> checked_;
 };
 
 }  // namespace autopack::index

@@ -83,6 +83,7 @@ void start_package(const job::PythonPackage& package, engine::ContainerSpec& con
 }
 
 void mount(const job::Spec& spec, const Desk& desk, engine::ContainerSpec& container) {
+  container.mounts = desk.mounts;
   for (const auto& [bucket, directory] : desk.buckets) {
     container.mounts.push_back(
         {.host_path = directory, .container_path = "/gcs/" + bucket, .read_only = false});

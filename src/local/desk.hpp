@@ -19,12 +19,13 @@ inline constexpr auto job_label = "autopack.job";
 struct Desk {
   std::optional<std::string> project{};          ///< number or id
   std::map<std::string, std::string> buckets{};  ///< directories by the buckets they stand for
-  std::optional<std::string> output{};           ///< directory that stands for baseOutputDirectory
-  std::optional<std::string> credentials{};      ///< file with the program's credentials
-  std::vector<std::string> gpus{};               ///< ids for the engine
-  std::uint64_t memory{0};                       ///< bytes of each replica at most; 0 = no limit
-  double processors{0};                          ///< of each replica at most; 0 = no limit
-  std::uint64_t shared_memory{0};                ///< bytes of /dev/shm of each replica
+  std::vector<engine::ContainerSpec::Mount> mounts{};  ///< further ones of each replica
+  std::optional<std::string> output{};       ///< directory that stands for baseOutputDirectory
+  std::optional<std::string> credentials{};  ///< file with the program's credentials
+  std::vector<std::string> gpus{};           ///< ids for the engine
+  std::uint64_t memory{0};                   ///< bytes of each replica at most; 0 = no limit
+  double processors{0};                      ///< of each replica at most; 0 = no limit
+  std::uint64_t shared_memory{0};            ///< bytes of /dev/shm of each replica
 };
 
 /// What cannot run here (errors), and what has no meaning here (warnings).

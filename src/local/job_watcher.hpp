@@ -30,7 +30,7 @@ public:
     LogWriter* log{nullptr};
     std::mutex* writing{nullptr};  ///< of the log
     std::string prefix{};          ///< before the names of replicas
-    bool is_raw{false};            ///< the bytes of the one replica go to the screen as they are
+    bool is_raw{false};  ///< the bytes of the one replica go to the screen without its name
     std::function<void()> running{};
     std::function<void()> ending{};
   };

@@ -41,6 +41,12 @@ google::LogEntry entry_of(const json& line) {
           .message = text_at(line, "message")};
 }
 
+std::uint64_t size_of_log(const JobRecord& record) {
+  std::error_code failure;
+  const auto size = fs::file_size(record.directory() / "log", failure);
+  return failure ? 0 : size;
+}
+
 }  // namespace
 
 google::Timestamp now() {
@@ -183,12 +189,27 @@ std::vector<JobRecord> JobRecords::all() const {
 
 void JobRecords::remove_old() const {
   const auto records = all();
-  for (std::size_t i = most_records; i < records.size(); ++i) {
+  std::uint64_t logs = 0;
+  for (const auto& record : records) {
+    logs += size_of_log(record);
+  }
+  for (std::size_t i = records.size(); i-- > 0;) {
+    const bool frees_logs = logs > largest_logs_ && size_of_log(records[i]) > 0;
+    if (i < most_records && !frees_logs) {
+      continue;
+    }
     const auto job = records[i].job();
+    if (job.is_object() && !submit::state_of(job).ended) {
+      continue;
+    }
+    logs -= size_of_log(records[i]);
     std::error_code ignored;
     // What a job left in its output directory is the user's.
-    const bool has_output = !fs::is_empty(records[i].directory() / "output", ignored) && !ignored;
-    if (!job.is_object() || (submit::state_of(job).ended && !has_output)) {
+    if (!fs::is_empty(records[i].directory() / "output", ignored) && !ignored) {
+      if (frees_logs) {
+        fs::remove(records[i].directory() / "log", ignored);
+      }
+    } else {
       fs::remove_all(records[i].directory(), ignored);
     }
   }

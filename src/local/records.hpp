@@ -63,10 +63,13 @@ private:
 /// The jobs that ran on this machine, in a directory of their own.
 class JobRecords {
 public:
-  explicit JobRecords(std::filesystem::path directory) : directory_{std::move(directory)} {}
+  /// `largest_logs` bounds the logs of all jobs together, in bytes.
+  explicit JobRecords(std::filesystem::path directory,
+                      std::uint64_t largest_logs = std::uint64_t{1} << 30U)
+      : directory_{std::move(directory)}, largest_logs_{largest_logs} {}
 
-  /// A new one, named by the time in milliseconds; the oldest of many that have ended go. Throws
-  /// Error(environment).
+  /// A new one, named by the time in milliseconds. Removes the oldest that have ended if there are
+  /// more than 50, or if all logs together are too large. Throws Error(environment).
   JobRecord make() const;
   /// None when `name` is not `local/ID` of one that is kept.
   std::optional<JobRecord> find(std::string_view name) const;
@@ -77,6 +80,7 @@ private:
   void remove_old() const;
 
   std::filesystem::path directory_;
+  std::uint64_t largest_logs_;
 };
 
 /// The time now, as the API writes it.

@@ -24,8 +24,9 @@ struct Request {
   plan::Options options{};
   std::optional<std::string> build_network{};
   bool no_cache{false};
-  bool infers{false};  ///< what is not said is inferred from the project
-  bool strict{false};  ///< what is only warned of is refused
+  bool infers{false};           ///< what is not said is inferred from the project
+  bool strict{false};           ///< what is only warned of is refused
+  bool refuses_certain{false};  ///< so is a program that certainly ends at its start
   /// What is not pinned is installed anew when it is older; none: never.
   std::optional<std::chrono::seconds> max_dependency_age{};
   Engine engine{Engine::automatic};

@@ -1,103 +1,151 @@
 #include "pipeline/advice.hpp"
 
+#include "pipeline/python_syntax.hpp"
+#include "plan/data_workers.hpp"
+#include "plan/start_advice.hpp"
+#include "project/certain.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace autopack::pipeline {
 
 namespace {
 
-constexpr std::size_t most_told{3};
+using Severity = Problem::Severity;
 
-/// Tells the warnings in one line each, the first of them only; one that is alone with what to do.
-void tell_briefly(const Services& services, const plan::Advice& advice) {
-  const auto& all = advice.warnings;
-  if (all.size() == 1) {
-    services.reporter->warn(all.front());
-    return;
-  }
-  for (std::size_t i = 0; i < std::min(all.size(), most_told); ++i) {
-    Problem brief = all[i];
-    brief.hints.clear();
-    if (i + 1 == std::min(all.size(), most_told)) {
-      brief.hints = {all.size() > most_told
-                         ? fmt::format("`autopack explain` tells {} more, and what to do",
-                                       all.size() - most_told)
-                         : "`autopack explain` tells what to do"};
+constexpr auto* sends_anyway = "`--skip-checks=program` sends it anyway";
+
+/// `all` with the severity that `request` gives them, each message once.
+Problems settle(const packaging::Request& request, const Problems& all) {
+  Problems settled;
+  Problem* last_certain = nullptr;
+  settled.reserve(all.size());
+  for (const Problem& problem : all) {
+    const auto is_same = [&](const Problem& other) { return other.message == problem.message; };
+    if (std::any_of(settled.begin(), settled.end(), is_same)) {
+      continue;
     }
-    services.reporter->warn(brief);
+    auto& added = settled.emplace_back(problem);
+    if (added.severity == Severity::warning) {
+      const bool is_refused = request.refuses_certain && project::is_certain(added);
+      added.severity = is_refused || request.strict ? Severity::error : Severity::warning;
+      last_certain = is_refused ? &added : last_certain;
+    }
   }
+  if (last_certain != nullptr) {
+    last_certain->hints.emplace_back(sends_anyway);
+  }
+  return settled;
 }
 
 }  // namespace
 
-Adviser::Adviser(Services& services, const packaging::Packaging& work)
-    : services_{services}, work_{work} {
-  if (!work.request().is_from_git()) {
-    imports_ = in_background([&plan = work.plan(), &project = work.scanned().project] {
-      return plan::walk_imports(plan, project);
-    });
+Adviser::Adviser(Services& services, const packaging::Packaging& work, Problems secrets)
+    : services_{services}, work_{work}, secrets_{std::move(secrets)} {
+  if (!work_.request().is_from_git()) {
+    followed_ = in_background([&work] { return follow(work); });
   }
 }
 
-plan::Advice Adviser::advice(executor::LookInto look) {
-  const auto& plan = work_.plan();
-  const auto& project = work_.scanned().project;
-  auto imports = imports_.valid() ? imports_.get() : plan::walk_imports(plan, project);
-  auto advice = plan::advice(plan, project, std::move(imports), [&](const auto& names) {
-    return executor::known_contents(services_, plan.base, names, look);
-  });
-  for (const auto& detail : advice.details) {
-    services_.reporter->detail(detail);
+Adviser::Followed Adviser::follow(const packaging::Packaging& work) {
+  Followed followed{.imports = plan::walk_imports(work.plan(), work.scanned().project)};
+  followed.faults = judge_syntax(work, followed.imports.reached);
+  if (auto workers = plan::data_worker_advice(work.plan(), followed.imports.reached)) {
+    followed.imports.problems.push_back(*std::move(workers));
   }
-  return advice;
+  return followed;
+}
+
+const Problems& Adviser::early() {
+  if (!early_) {
+    early_ = plan::start_advice(work_.plan(), work_.scanned().project, [&](const auto& names) {
+      return executor::known_contents(services_, work_.plan().base, names,
+                                      executor::LookInto::engine);
+    });
+    early_->insert(early_->begin(), secrets_.begin(), secrets_.end());
+  }
+  return *early_;
+}
+
+const Problems& Adviser::late(executor::LookInto look) {
+  if (!late_) {
+    const auto& plan = work_.plan();
+    const auto& project = work_.scanned().project;
+    auto followed = followed_.valid() ? followed_.get() : follow(work_);
+    auto advice = plan::advice(
+        plan, project, std::move(followed.imports),
+        [&](const auto& names) {
+          return executor::known_contents(services_, plan.base, names, look);
+        },
+        followed.faults);
+    for (const auto& detail : advice.details) {
+      services_.reporter->detail(detail);
+    }
+    late_ = std::move(advice.warnings);
+  }
+  return *late_;
+}
+
+Problems Adviser::findings(executor::LookInto look) {
+  Problems all = work_.plan().warnings;  // the project's are among them
+  append(all, early());
+  append(all, late(look));
+  return settle(work_.request(), all);
+}
+
+Problems Adviser::advice(executor::LookInto look) {
+  Problems all = early();
+  append(all, late(look));
+  return settle(work_.request(), all);
+}
+
+void Adviser::tell(const Problems& found) {
+  for (const auto& problem : found) {
+    if (problem.severity == Severity::warning) {
+      services_.reporter->warn(problem);
+    }
+  }
+  throw_if_errors(found, ErrorKind::project);
+}
+
+void Adviser::tell_plan() {
+  Problems known = work_.plan().warnings;
+  append(known, early());
+  known = settle(work_.request(), known);
+  tell(has_errors(known) ? findings(executor::LookInto::engine) : known);
 }
 
 void Adviser::tell_before_making() {
+  const auto& request = work_.request();
   const bool takes_minutes =
       work_.comparison().is_first || !work_.comparison().changes.dependencies.empty();
-  if (work_.request().strict) {
-    refuse_warnings(work_, advice(executor::LookInto::engine));
-    told_ = true;
-  } else if (takes_minutes) {
-    tell_briefly(services_, advice(executor::LookInto::engine));
-    told_ = true;
+  if (request.strict || request.refuses_certain || takes_minutes) {
+    tell_all(executor::LookInto::engine);
+  } else {
+    tell_plan();
   }
 }
 
 void Adviser::tell_after_making() {
   if (!told_) {
-    tell_briefly(services_, advice(executor::LookInto::engine));
     told_ = true;
+    Problems rest = settle(work_.request(), late(executor::LookInto::engine));
+    const auto& before = work_.plan().warnings;
+    std::erase_if(rest, [&](const Problem& one) {
+      const auto is_same = [&](const Problem& other) { return other.message == one.message; };
+      return std::any_of(before.begin(), before.end(), is_same) ||
+             std::any_of(early().begin(), early().end(), is_same);
+    });
+    tell(rest);
   }
 }
 
 void Adviser::tell_all(executor::LookInto look) {
-  const auto all = advice(look);
-  for (const auto& warning : all.warnings) {
-    services_.reporter->warn(warning);
-  }
-  if (work_.request().strict) {
-    refuse_warnings(work_, all);
-  }
-}
-
-void refuse_warnings(const packaging::Packaging& work, const plan::Advice& advice) {
-  Problems problems;
-  for (const auto* warnings :
-       {&work.scanned().project.warnings, &work.plan().warnings, &advice.warnings}) {
-    for (Problem problem : *warnings) {
-      const bool is_told = std::any_of(problems.begin(), problems.end(), [&](const auto& other) {
-        return other.message == problem.message;
-      });
-      problem.severity = Problem::Severity::error;
-      if (!is_told) {
-        problems.push_back(std::move(problem));
-      }
-    }
-  }
-  throw_if_errors(problems, ErrorKind::project);
+  told_ = true;
+  tell(findings(look));
 }
 
 }  // namespace autopack::pipeline

@@ -10,6 +10,7 @@
 #include "pipeline/look_ahead.hpp"
 #include "publish/engine.hpp"
 #include "publish/publishers.hpp"
+#include "services/written_notes.hpp"
 
 #include <fmt/format.h>
 
@@ -80,9 +81,40 @@ void keep_notes(Services& services,
                 const Packaging& work,
                 const engine::WheelSet& wheels) {
   const auto& base = work.plan().base;
-  if (services.notes && base.digest) {
-    services.notes->keep(target.shared_repository(), *base.digest, work.plan().platform,
+  if (!base.digest) {
+    return;
+  }
+  const auto& platform = work.plan().platform;
+  if (services.notes) {
+    services.notes->keep(target.shared_repository(), *base.digest, platform,
                          wheels.news(services, base));
+    return;
+  }
+  const auto wrong =
+      write_notes(*services.reporter,
+                  {*target.shared_repository(), services.blob_cache, *base.digest, platform},
+                  wheels.news(services, base),
+                  work.request().no_cache ? OldNotes::replaced : OldNotes::corrected);
+  if (wrong > 0) {
+    services.reporter->warn(
+        {.severity = Problem::Severity::warning,
+         .message = fmt::format("the notes in `{}` named other contents for {} {} of this image; "
+                                "they are corrected, and the image was made without them",
+                                work.name().reference.repository(), wrong,
+                                wrong == 1 ? "layer" : "layers"),
+         .hints = {"images that were built from them before may hold what nobody checked: see who "
+                   "can push there"}});
+  }
+}
+
+/// Says which layers nobody compared with their wheels.
+void tell_noted(Services& services, const Packaging& work, const engine::WheelSet& wheels) {
+  if (const auto noted = wheels.noted(); noted > 0) {
+    services.reporter->done(
+        "Trusted",
+        fmt::format("the notes in `{}` for the layers of {} {}; `--strict` makes the "
+                    "layers from the wheels",
+                    work.name().reference.repository(), noted, noted == 1 ? "wheel" : "wheels"));
   }
 }
 
@@ -104,6 +136,7 @@ engine::MakeDependencies make_dependencies_by(Services& services,
       services.reporter->done("Installed", moved.wheels == 0 && work.plan().dependencies.install
                                                ? "the project's own package from its files"
                                                : packaging::to_text(moved));
+      tell_noted(services, work, wheels.made.wheels);
       return {digest, made.image.bytes_uploaded, moved};
     }
     if (work.request().engine == Engine::direct) {
@@ -115,10 +148,12 @@ engine::MakeDependencies make_dependencies_by(Services& services,
     }
     services.reporter->detail("the docker engine installs the dependencies: " +
                               join(obstacles, "; "));
-    engine::build_dependencies(services, work, freshness);
-    return {
-        .digest =
-            publish::push_with_engine(services, work.name(), image::Reference::parse(name)).digest};
+    if (freshness == packaging::Freshness::anew || !engine::has_dependencies(services, work)) {
+      engine::build_dependencies(services, work, freshness);
+    }
+    const auto pushed =
+        publish::push_with_engine(services, work.name(), image::Reference::parse(name));
+    return {.digest = pushed.digest, .bytes_uploaded = pushed.bytes_uploaded};
   };
 }
 
@@ -129,26 +164,32 @@ std::unique_ptr<packaging::Builder> builder_in_engine(Services& services, const 
   return engine::make_loading_builder(services);
 }
 
+struct FoundParent {
+  packaging::ParentImage image;
+  engine::ParentOrigin origin{engine::ParentOrigin::found};
+};
+
 /// What is below the code, where it can be had without the docker engine; else `obstacle` says why
 /// not.
-std::optional<packaging::ParentImage> find_parent(Services& services,
-                                                  const Packaging& work,
-                                                  std::string& obstacle) {
+std::optional<FoundParent> find_parent(Services& services,
+                                       const Packaging& work,
+                                       std::string& obstacle) {
   if (auto found = obstacle_to_assembly(work, false)) {
     obstacle = std::move(*found);
     return std::nullopt;
   }
   if (!work.needs_dependencies()) {
-    return executor::open_image(services, work.plan().base, work.plan().platform);
+    return FoundParent{executor::open_image(services, work.plan().base, work.plan().platform)};
   }
   if (auto parent = engine::find_dependencies(services, work)) {
-    return parent;
+    return FoundParent{std::move(*parent)};
   }
   const auto wheels = make_of_wheels(
       services, work,
       work.request().no_cache ? packaging::Freshness::anew : packaging::Freshness::cached);
   if (wheels.made.image) {
-    return packaging::ParentImage{.image = packaging::source_of(*wheels.made.image)};
+    return FoundParent{{.image = packaging::source_of(*wheels.made.image)},
+                       engine::ParentOrigin::made_now};
   }
   obstacle =
       "its dependencies have to be installed by an engine, and no registry was named that has "
@@ -188,7 +229,7 @@ std::unique_ptr<packaging::Builder> builder_for_outputs(Services& services, cons
   }
   std::string obstacle;
   if (auto parent = find_parent(services, work, obstacle)) {
-    return engine::make_builder_on(services, std::move(*parent));
+    return engine::make_builder_on(services, std::move(parent->image), parent->origin);
   }
   if (request.engine == Engine::direct) {
     throw Error(ErrorKind::usage, direct_cannot)

@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "executor/executor_image.hpp"
+#include "pipeline/advice.hpp"
 #include "pipeline/dockerignore.hpp"
 #include "pipeline/planning.hpp"
 #include "pipeline/scan.hpp"
@@ -31,7 +32,8 @@ DockerfileText write_dockerfile(Services& services,
       services, wanted->request.executor_image, request.options.platform,
       committed.dockerfile ? plan::recorded_facts(*committed.dockerfile) : std::nullopt);
   const auto work = plan_packaging(services, wanted, base);
-  tell_plan(services, work);
+  Adviser{services, work}.tell_plan();
+  tell_scanned(*services.reporter, work);
   const auto& plan = work.plan();
   std::string text = plan.dockerfile;
   if (pin) {

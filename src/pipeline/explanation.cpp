@@ -6,7 +6,6 @@
 #include "engine/direct/installation.hpp"
 #include "engine/wheels/wheel_image.hpp"
 #include "image/manifest.hpp"
-#include "pipeline/advice.hpp"
 #include "pipeline/choose_workers.hpp"
 
 #include <fmt/format.h>
@@ -48,7 +47,7 @@ public:
   }
 
   std::optional<bool> has(const Digest& digest) {
-    return ask([&] { return repository_->has_blob(digest); });
+    return ask([&] { return repository_->has_blob(digest, std::nullopt); });
   }
 
 private:
@@ -278,8 +277,7 @@ void add_installer(Services& services, const Packaging& work, Explanation& expla
 
 }  // namespace
 
-Explanation explain(Services& services, const Packaging& work) {
-  Adviser adviser{services, work};
+Explanation explain(Services& services, const Packaging& work, Adviser& adviser) {
   const auto look = [&work] { return find_left_out(work); };
   auto left_out = work.scanned().tree->lists_in_threads() ? in_background(look)
                                                           : Background<std::vector<LeftOut>>{};
@@ -305,7 +303,7 @@ Explanation explain(Services& services, const Packaging& work) {
     add_copies(work, explanation);
   }
   add_outcomes(services, work, explanation);
-  explanation.advice = adviser.advice(executor::LookInto::engine).warnings;
+  explanation.advice = adviser.advice(executor::LookInto::engine);
   explanation.left_out = left_out.valid() ? left_out.get() : look();
   return explanation;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "packaging/packaging.hpp"
+#include "pipeline/advice.hpp"
 #include "services/services.hpp"
 
 #include <nlohmann/json_fwd.hpp>
@@ -75,8 +76,8 @@ struct Explanation {
 };
 
 /// What packaging would do, without doing it. The registry is asked when its name has one; when it
-/// does not answer, that is said instead.
-Explanation explain(Services& services, const packaging::Packaging& work);
+/// does not answer, that is said instead. The findings are those of `adviser`.
+Explanation explain(Services& services, const packaging::Packaging& work, Adviser& adviser);
 
 /// For a person, at most 80 columns where names allow it. In brief long lists are summed up.
 enum class Detail { brief, whole };

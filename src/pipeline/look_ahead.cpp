@@ -1,6 +1,7 @@
 #include "pipeline/look_ahead.hpp"
 
 #include "engine/direct/direct_builder.hpp"
+#include "pipeline/advice.hpp"
 #include "pipeline/choose_workers.hpp"
 #include "pipeline/secrets.hpp"
 
@@ -28,7 +29,7 @@ void LookAhead::begin() {
     // What is wrong is told of the executor image as it is now.
   }
   if (planned_) {
-    refuse_secrets(services_, planned_->plan());
+    refuse_secrets();
   }
   executor_.ask();
   if (planned_ && wanted_->is_pushed() && !obstacle_to_direct(*planned_)) {
@@ -48,8 +49,16 @@ Packaging LookAhead::confirmed() {
   layers_.reset();
   target_.reset();
   planned_ = plan_packaging(services_, wanted_, executor);
-  refuse_secrets(services_, planned_->plan());
+  refuse_secrets();
   return *planned_;
+}
+
+/// Before a byte leaves.
+void LookAhead::refuse_secrets() {
+  secrets_ = find_secrets(planned_->plan());
+  if (has_errors(secrets_)) {
+    Adviser{services_, *planned_, secrets_}.tell_all(executor::LookInto::engine);
+  }
 }
 
 std::shared_ptr<publish::Target> LookAhead::target(const Packaging& work) {

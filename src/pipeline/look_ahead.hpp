@@ -19,7 +19,7 @@ public:
   enum class Mode { on, off };
 
   /// Plans, which checks what needs no network, and only then asks `executor` and the target.
-  /// Throws the secrets that are found.
+  /// Throws the secrets that are found, with everything else that is.
   LookAhead(Services& services,
             WantedPtr wanted,
             executor::ExecutorImage& executor,
@@ -27,6 +27,9 @@ public:
 
   /// The plan on the executor image as it is now.
   packaging::Packaging confirmed();
+
+  /// What find_secrets says of that plan: warnings.
+  const Problems& secrets() const { return secrets_; }
 
   /// Where `work`, which was confirmed, goes.
   std::shared_ptr<publish::Target> target(const packaging::Packaging& work);
@@ -36,11 +39,13 @@ public:
 
 private:
   void begin();
+  void refuse_secrets();
 
   Services& services_;
   WantedPtr wanted_;
   executor::ExecutorImage& executor_;
   std::optional<packaging::Packaging> planned_{};
+  Problems secrets_{};
   std::shared_ptr<publish::Target> target_{};
   std::optional<std::vector<engine::RecipeLayer>> layers_{};
 };

@@ -3,6 +3,7 @@
 #include "pipeline/advice.hpp"
 #include "pipeline/choose_workers.hpp"
 #include "pipeline/secrets.hpp"
+#include "plan/gpu_use.hpp"
 #include "services/repositories.hpp"
 
 namespace autopack::pipeline {
@@ -25,9 +26,9 @@ packaging::Image package(Services& services, const WantedPtr& wanted, LookAhead:
   executor::ExecutorImage executor{services, wanted->request};
   LookAhead ahead{services, wanted, executor, mode};
   const packaging::Packaging work = ahead.confirmed();
-  tell_plan(services, work);
-  Adviser adviser{services, work};
+  Adviser adviser{services, work, ahead.secrets()};
   adviser.tell_before_making();
+  tell_scanned(*services.reporter, work);
   Workers workers = choose_workers(services, work, ahead);
   packaging::MadeImage made = workers.builder->make(work);
   for (const auto& publisher : workers.publishers) {
@@ -42,12 +43,30 @@ packaging::Image package(Services& services, const WantedPtr& wanted, LookAhead:
   return made.image;
 }
 
+std::optional<std::string> find_gpu_use(Services& services, const WantedPtr& wanted) {
+  const auto work =
+      plan_packaging(services, wanted, executor::facts_offline(services, wanted->request));
+  return plan::find_gpu_use(work.plan(), wanted->scanned.project);
+}
+
 void check_offline(Services& services, const WantedPtr& wanted) {
   const auto work =
       plan_packaging(services, wanted, executor::facts_offline(services, wanted->request));
-  tell_plan(services, work);
-  refuse_secrets(services, work.plan());
-  Adviser{services, work}.tell_all(executor::LookInto::memory);
+  Adviser{services, work, find_secrets(work.plan())}.tell_all(executor::LookInto::memory);
+  tell_scanned(*services.reporter, work);
+}
+
+Problems find_offline(Services& services, const WantedPtr& wanted) {
+  try {
+    const auto work =
+        plan_packaging(services, wanted, executor::facts_offline(services, wanted->request));
+    return Adviser{services, work, find_secrets(work.plan())}.findings(executor::LookInto::memory);
+  } catch (const Error& error) {
+    if (exit_status(error.kind()) != exit_status(ErrorKind::project)) {
+      throw;
+    }
+    return error.as_problems();
+  }
 }
 
 }  // namespace autopack::pipeline

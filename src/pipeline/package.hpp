@@ -15,8 +15,14 @@ packaging::Image package(Services& services,
 /// last run under this name left is removed when it is another.
 packaging::Image package_for_running(Services& services, const WantedPtr& wanted);
 
-/// Plans without engine and network, looks for secrets and tells advice: throws what a build would
-/// refuse.
+/// Where the program that is wanted uses CUDA: `train.py:12`. Returns nothing if it does not. Asks
+/// nobody.
+std::optional<std::string> find_gpu_use(Services& services, const WantedPtr& wanted);
+
+/// Plans without engine and network, and reports all findings: throws what a build would refuse.
 void check_offline(Services& services, const WantedPtr& wanted);
+
+/// The same findings; reports nothing. What prevents a plan is among them.
+Problems find_offline(Services& services, const WantedPtr& wanted);
 
 }  // namespace autopack::pipeline

@@ -1,10 +1,9 @@
 #include "pipeline/planning.hpp"
 
 #include "base/text.hpp"
-#include "executor/contents.hpp"
 #include "pipeline/scan.hpp"
 #include "pipeline/scanned_text.hpp"
-#include "plan/start_advice.hpp"
+#include "pipeline/secrets.hpp"
 #include "state/project_files.hpp"
 
 #include <fmt/format.h>
@@ -33,29 +32,15 @@ plan::ReadablePlan make_plan(const Services& services,
   return plan;
 }
 
-/// Tells what may stop the program or the installation, and throws what will.
-void tell_start(Services& services, const Packaging& work) {
-  const auto& plan = work.plan();
-  const auto problems = plan::start_advice(plan, work.scanned().project, [&](const auto& names) {
-    return executor::known_contents(services, plan.base, names, executor::LookInto::engine);
-  });
-  Problems errors;
-  for (const auto& problem : problems) {
-    if (problem.severity == Problem::Severity::warning) {
-      services.reporter->warn(problem);
-    } else {
-      errors.push_back(problem);
-    }
-  }
-  throw_if_errors(errors, ErrorKind::project);
-}
-
 }  // namespace
 
 Packaging plan_packaging(Services& services,
                          const WantedPtr& wanted,
                          const image::BaseFacts& executor) {
-  return {wanted, make_plan(services, *wanted, executor),
+  return {wanted,
+          with_secrets(
+              *wanted->scanned.tree, [&] { return wanted->scanned.project.ignore; },
+              [&] { return make_plan(services, *wanted, executor); }),
           services.build_records.get(wanted->request.project.directory,
                                      wanted->request.options.platform)};
 }
@@ -67,17 +52,13 @@ void tell_inferred(Reporter& reporter, const std::vector<project::Inferred>& inf
   }
 }
 
-void tell_plan(Services& services, const Packaging& work) {
-  for (const auto& warning : work.plan().warnings) {  // the project's are among them
-    services.reporter->warn(warning);
-  }
-  tell_start(services, work);
-  services.reporter->done("Scanned", scanned_text(work.plan()));
+void tell_scanned(Reporter& reporter, const Packaging& work) {
+  reporter.done("Scanned", scanned_text(work.plan()));
   if (const auto kept = kept_text(work.scanned())) {
-    services.reporter->done("Took", *kept);
+    reporter.done("Took", *kept);
   }
   if (const auto ignored = ignored_text(work.scanned())) {
-    services.reporter->done("Left out", *ignored);
+    reporter.done("Left out", *ignored);
   }
 }
 

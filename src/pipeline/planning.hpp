@@ -11,7 +11,7 @@ namespace autopack::pipeline {
 using WantedPtr = std::shared_ptr<const packaging::Wanted>;
 
 /// Decides everything about the image that is wanted, on an executor image. Asks no server and
-/// tells nothing.
+/// reports nothing. An error of the project that it throws comes with the secrets of the files.
 packaging::Packaging plan_packaging(Services& services,
                                     const WantedPtr& wanted,
                                     const image::BaseFacts& executor);
@@ -19,8 +19,7 @@ packaging::Packaging plan_packaging(Services& services,
 /// Tells each choice that nobody made, with the flag that makes it.
 void tell_inferred(Reporter& reporter, const std::vector<project::Inferred>& inferred);
 
-/// Tells what was found: warnings, what may stop the program, what goes in. Throws Error(project)
-/// for what will stop it.
-void tell_plan(Services& services, const packaging::Packaging& work);
+/// Reports what goes into the image.
+void tell_scanned(Reporter& reporter, const packaging::Packaging& work);
 
 }  // namespace autopack::pipeline

@@ -2,6 +2,7 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "pipeline/secrets.hpp"
 #include "project/entry.hpp"
 #include "project/entry_inference.hpp"
 #include "project/inference.hpp"
@@ -119,6 +120,11 @@ std::shared_ptr<const source::Tree> open_tree(const packaging::Request& request,
   return walks == Walks::several ? source::remembering(std::move(tree)) : std::move(tree);
 }
 
+/// What the rules take in, for a project that cannot be scanned.
+source::Selection selection_of(const source::Tree& tree, const project::Request& request) {
+  return {tree, {.include = request.include, .exclude = request.exclude}, request.git};
+}
+
 /// A project that is about to be read.
 struct OpenedProject {
   std::shared_ptr<const source::Tree> tree{};
@@ -156,7 +162,9 @@ OpenedProject open_project(const packaging::Request& request, Walks walks) {
 
 packaging::ScannedProject scan_opened(const packaging::Request& request, OpenedProject opened) {
   packaging::ScannedProject scanned{.tree = std::move(opened.tree)};
-  scanned.project = project::scan(*scanned.tree, opened.project);
+  scanned.project = with_secrets(
+      *scanned.tree, [&] { return selection_of(*scanned.tree, opened.project); },
+      [&] { return project::scan(*scanned.tree, opened.project); });
   if (const auto text = opened.project.python->text_to_save()) {
     state::write_quietly(memory_of(request), *text, most_python_kept);
   }

@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "source/allowed_secrets.hpp"
 #include "source/docker_rules.hpp"
+#include "source/walk.hpp"
 
 #include <fmt/format.h>
 
@@ -16,6 +17,10 @@ namespace {
 
 using source::AllowedSecret;
 using source::FoundSecret;
+
+// Of a project that cannot be planned.
+constexpr std::size_t most_unplanned{5'000};
+constexpr std::uint64_t largest_unplanned{1'000'000};
 
 std::vector<FoundSecret> secrets_of(const plan::ReadablePlan& plan) {
   std::vector<FoundSecret> all;
@@ -81,12 +86,8 @@ Problem stale(const AllowedSecret& allowed) {
           .hints = {"remove the line"}};
 }
 
-}  // namespace
-
-Problems find_secrets(const plan::ReadablePlan& plan) {
+Problems problems_of(const std::vector<FoundSecret>& found, const source::Tree& tree) {
   Problems problems;
-  const auto found = secrets_of(plan);
-  const auto& tree = plan.working_directory();
   const auto allowed = allowed_by(tree);
   for (const FoundSecret& secret : found) {
     if (std::none_of(allowed.begin(), allowed.end(),
@@ -103,14 +104,35 @@ Problems find_secrets(const plan::ReadablePlan& plan) {
   return problems;
 }
 
-void refuse_secrets(Services& services, const plan::ReadablePlan& plan) {
-  const Problems problems = find_secrets(plan);
-  for (const Problem& problem : problems) {
-    if (problem.severity == Problem::Severity::warning) {
-      services.reporter->warn(problem);
+}  // namespace
+
+Problems find_secrets(const plan::ReadablePlan& plan) {
+  return problems_of(secrets_of(plan), plan.working_directory());
+}
+
+Problems find_secrets(const source::Tree& tree, const source::Selection& selection) {
+  std::vector<FoundSecret> found;
+  std::size_t looked_at = 0;
+  source::SelectionWalk selected{selection};
+  const auto is_kept = [&](const source::Entry& entry) {
+    return looked_at < most_unplanned && !selected.excludes(entry);
+  };
+  source::walk(tree, "", is_kept, [&](const source::Entry& entry) {
+    if (entry.type != source::EntryType::file || entry.size > largest_unplanned ||
+        !is_kept(entry)) {
+      return;
     }
-  }
-  throw_if_errors(problems, ErrorKind::project);
+    ++looked_at;
+    for (FoundSecret& secret : source::find_secrets(tree, entry.path)) {
+      secret.path = entry.path;
+      found.push_back(std::move(secret));
+    }
+  });
+  auto problems = problems_of(found, tree);
+  std::erase_if(problems, [](const Problem& one) {
+    return one.severity == Problem::Severity::warning;  // not every file was looked at
+  });
+  return problems;
 }
 
 }  // namespace autopack::pipeline

@@ -1,8 +1,10 @@
 #include "pipeline/submission.hpp"
 
 #include "base/json.hpp"
+#include "base/text.hpp"
 #include "executor/executor_image.hpp"
 #include "image/file_reference.hpp"
+#include "pipeline/advice.hpp"
 #include "pipeline/image_name.hpp"
 #include "pipeline/scan.hpp"
 #include "pipeline/secrets.hpp"
@@ -65,6 +67,32 @@ private:
   ErrorKind kind_{ErrorKind::usage};
 };
 
+/// Takes `NAMESPACE/NAME` for one of Docker Hub, as `docker push` does. Throws Error(usage) for a
+/// name that no registry would take: the job would find no image.
+void settle_registry(const SubmissionRequest& request,
+                     const std::string& job_name,
+                     packaging::ImageName& name) {
+  if (name.has_registry || !request.output_image) {
+    return;  // without project and region there is no default name, which is an error of its own
+  }
+  if (name.reference.path.find('/') != std::string::npos &&
+      !name.reference.path.starts_with("library/")) {
+    name.reference = image::Reference::parse("docker.io/" + *request.output_image);
+    name.has_registry = true;
+    return;
+  }
+  Error error{ErrorKind::usage,
+              fmt::format("`{}` names no registry, so only this machine would have the image, and "
+                          "the job runs elsewhere",
+                          printable(*request.output_image))};
+  if (request.location.is_complete()) {
+    error.hint(
+        fmt::format("`--output-image-uri={}`",
+                    name_image(std::nullopt, job_name, request.location).reference.repository()));
+  }
+  throw std::move(error).hint("`docker.io/USER/NAME` is an image of Docker Hub");
+}
+
 /// Reads the project and names its image; what a name or the scan finds is added to `problems`.
 std::shared_ptr<packaging::Wanted> check_image(const SubmissionRequest& request,
                                                ProblemCollector& problems) {
@@ -77,8 +105,11 @@ std::shared_ptr<packaging::Wanted> check_image(const SubmissionRequest& request,
   });
   problems.run([&] {
     const auto* const config = request.config ? &*request.config : nullptr;
-    wanted->name = name_image(request.output_image, job::display_name(request.flags, config),
-                              request.location);
+    const auto job_name = job::display_name(request.flags, config);
+    wanted->name = name_image(request.output_image, job_name, request.location);
+    if (request.needs_registry) {
+      settle_registry(request, job_name, wanted->name);
+    }
   });
   const auto& base = wanted->request.executor_image;
   if (!base.empty() && !image::FileReference::parse(base)) {
@@ -124,7 +155,9 @@ std::vector<project::Inferred> take_inferred(const SubmissionRequest& request,
 
 }  // namespace
 
-Checked check(const SubmissionRequest& request, const submit::Submitter* submitter) {
+Checked check(Services& services,
+              const SubmissionRequest& request,
+              const submit::Submitter* submitter) {
   Checked checked;
   ProblemCollector problems;
   const auto* const config = request.config ? &*request.config : nullptr;
@@ -141,6 +174,11 @@ Checked check(const SubmissionRequest& request, const submit::Submitter* submitt
   });
   const auto wanted = request.package ? check_image(request, problems) : nullptr;
   checked.wanted = wanted;
+  if (has_errors(problems.all()) && wanted && wanted->scanned.tree) {
+    for (const auto& problem : find_offline(services, wanted)) {
+      problems.add(problem);
+    }
+  }
   problems.throw_if_any(checked.warnings);
   checked.inferred = take_inferred(request, wanted.get());
   if (checked.wanted && job::is_tuning(checked.job.kind) && !request.flags.own_dockerfile &&
@@ -160,8 +198,8 @@ DryRun dry_run(Services& services, const Checked& checked, const submit::Submitt
   if (checked.wanted) {
     const auto& work = result.work.emplace(plan_packaging(
         services, checked.wanted, executor::facts_or_assumed(services, checked.wanted->request)));
-    tell_plan(services, work);
-    refuse_secrets(services, work.plan());
+    Adviser{services, work, find_secrets(work.plan())}.tell_all(executor::LookInto::engine);
+    tell_scanned(*services.reporter, work);
     const auto& own = work.name().reference;
     result.image = own.tag ? own.tagged() : work.keyed_name().tagged();
   }

@@ -22,7 +22,8 @@ struct SubmissionRequest {
   std::optional<std::string> output_image{};
   /// The packaging, when a pool asks for one.
   std::optional<packaging::Request> package{};
-  bool may_push{true};  ///< of the packaged image
+  bool may_push{true};         ///< of the packaged image
+  bool needs_registry{false};  ///< the job runs elsewhere: what only this machine has is refused
   /// What was chosen because nobody did, before the project was read.
   std::vector<project::Inferred> inferred{};
 };
@@ -41,8 +42,10 @@ struct Submitted {
 };
 
 /// The rules of job, project, image name and submitter (may be null), all findings as one error,
-/// before any engine or service is touched.
-Checked check(const SubmissionRequest& request, const submit::Submitter* submitter);
+/// those of the program among them, before any engine or service is touched.
+Checked check(Services& services,
+              const SubmissionRequest& request,
+              const submit::Submitter* submitter);
 
 /// What would be sent; nothing is built. The packaged image by the tag it would get.
 struct DryRun {

@@ -240,9 +240,13 @@ std::optional<std::string> framework_in(const image::BaseFacts& base) {
 Advice advice(const ReadablePlan& plan,
               const project::Project& project,
               ImportFindings imports,
-              const BaseModules& in_base) {
+              const BaseModules& in_base,
+              const SyntaxFaults& faults) {
+  Problems of_syntax = syntax_advice(plan, imports.reached, faults);
   auto programs = program_advice(plan, imports, in_base);
   Advice advice = import_advice(plan, project, std::move(imports), in_base);
+  advice.warnings.insert(advice.warnings.begin(), std::make_move_iterator(of_syntax.begin()),
+                         std::make_move_iterator(of_syntax.end()));
   std::move(programs.begin(), programs.end(), std::back_inserter(advice.warnings));
   if (auto problem = conda_advice(plan, project, in_base)) {
     advice.warnings.push_back(std::move(*problem));

@@ -2,6 +2,7 @@
 
 #include "plan/import_walk.hpp"
 #include "plan/plan.hpp"
+#include "plan/syntax_advice.hpp"
 
 #include <functional>
 #include <map>
@@ -23,13 +24,15 @@ struct Advice {
 };
 
 /// A local module that is imported and not in the image of `plan`, an imported package that nothing
-/// provides, a requirement that replaces the framework of the base. `imports` are those of the plan
-/// (see walk_imports). The executor image is looked into
+/// provides, a file that is not Python of the executor image (`faults`), a requirement that
+/// replaces the framework of the base. `imports` are those of the plan (see walk_imports). The
+/// executor image is looked into
 /// (`in_base`, which may be empty) only when a package is imported that no requirement names.
 Advice advice(const ReadablePlan& plan,
               const project::Project& project,
               ImportFindings imports,
-              const BaseModules& in_base = {});
+              const BaseModules& in_base = {},
+              const SyntaxFaults& faults = {});
 
 /// The part about imports.
 Advice import_advice(const ReadablePlan& plan,

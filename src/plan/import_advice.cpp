@@ -1,6 +1,7 @@
 #include "base/text.hpp"
 #include "plan/advice.hpp"
 #include "plan/conda_advice.hpp"
+#include "project/certain.hpp"
 #include "project/known_distributions.hpp"
 #include "project/named_distributions.hpp"
 #include "project/requirement.hpp"
@@ -34,7 +35,8 @@ public:
       : named_{project::named_distributions(
             plan.working_directory(), project, environment_of(plan))},
         base_{framework_in(plan.base)},
-        is_unread_{plan.dependencies.install && plan.dependencies.resolves} {
+        is_unread_{plan.dependencies.install && plan.dependencies.resolves},
+        has_extras_{has_extras(project)} {
     if (base_ == "torch") {
       framework_ = {"torch", "torchvision", "torchaudio"};
     } else if (base_) {
@@ -57,6 +59,13 @@ public:
   /// False when nobody knows what something that is asked for requires in turn.
   bool is_complete() const { return is_complete_; }
 
+  /// True when all is known that the requirements bring; what extras ask for is not.
+  bool are_known() const { return is_complete_ && !has_extras_; }
+
+  /// True when what may_bring(`module`) is doubtful enough to be reported: a few requirements are
+  /// unknown, and no directory of the project, whose modules may be anywhere in it, is among them.
+  bool is_doubtful() const { return named_.certain && !is_unread_ && named_.local.empty(); }
+
   /// True when it may come from what nobody knows the modules of: a version control URL, the build
   /// of the project itself, a distribution of which only the name is known.
   bool may_bring(const std::string& module) const {
@@ -70,7 +79,16 @@ private:
   project::NamedDistributions named_;
   std::optional<std::string> base_;
   std::vector<std::string> framework_{};
+
+  static bool has_extras(const project::Project& project) {
+    const auto asks = [](const std::string& text) { return text.find('[') != std::string::npos; };
+    return std::any_of(project.normalised_requirements.begin(),
+                       project.normalised_requirements.end(), asks) ||
+           std::any_of(project.requirements.begin(), project.requirements.end(), asks);
+  }
+
   bool is_unread_;  ///< only the build of the project tells what it needs
+  bool has_extras_;
   bool has_unknown_{false};
   bool is_complete_{false};
 };
@@ -190,13 +208,52 @@ std::string words_of(const Unseen& unseen) {
   return fmt::format("{}{}{}", base, unseen.base && unseen.requirement ? " or " : "", other);
 }
 
-std::optional<std::string> hint_for(const std::vector<OpenImport>& imports, const Unseen& unseen) {
+/// The command that adds distributions to what is installed: to the requirements file that is
+/// there, else with the flag. Where a lock or hashes say what is installed, it is no command.
+std::string adding(const ReadablePlan& plan,
+                   const project::Project& project,
+                   const std::vector<std::string>& names) {
+  if (project.lock || project.hashed) {
+    std::vector<std::string> quoted;
+    std::transform(names.begin(), names.end(), std::back_inserter(quoted),
+                   [](const auto& name) { return "`" + name + "`"; });
+    return fmt::format("add {} to the requirements", join(quoted, ", "));
+  }
+  if (project.requirement_files.empty()) {
+    return fmt::format("`--requirements={}`", shell_quote(join(names, ",")));
+  }
+  const auto& file = project.requirement_files.front();
+  const auto entry = plan.working_directory().find(file);
+  const auto text = entry && entry->type == source::EntryType::file
+                        ? plan.working_directory().read(file)
+                        : std::string{};
+  if (names.size() == 1 && (text.empty() || text.ends_with('\n'))) {
+    return fmt::format("`{}`", source::append_command(names.front(), file));
+  }
+  return fmt::format("`printf '{}{}\\n' >> {}`", text.empty() || text.ends_with('\n') ? "" : "\\n",
+                     join(names, "\\n"), shell_quote(file));
+}
+
+/// What may be meant by a name that nobody knows.
+std::vector<std::string> hints_of_spelling(const std::vector<OpenImport>& imports) {
+  std::vector<std::string> hints;
+  for (const auto& import : imports) {
+    if (const auto near = project::nearest_module(import.module)) {
+      hints.push_back(fmt::format("did you mean `{}` by `{}`?", *near, printable(import.module)));
+    }
+  }
+  return hints;
+}
+
+std::optional<std::string> hint_for(const ReadablePlan& plan,
+                                    const project::Project& project,
+                                    const std::vector<OpenImport>& imports,
+                                    const Unseen& unseen) {
   std::vector<std::string> names;
   for (const auto& import : imports) {
     const auto name = project::usual_distribution(import.module);
-    const auto quoted = name ? "`" + *name + "`" : std::string{};
-    if (name && std::find(names.begin(), names.end(), quoted) == names.end()) {
-      names.push_back(quoted);
+    if (name && std::find(names.begin(), names.end(), *name) == names.end()) {
+      names.push_back(*name);
     }
   }
   const auto others = words_of(unseen);
@@ -207,11 +264,11 @@ std::optional<std::string> hint_for(const std::vector<OpenImport>& imports, cons
     return fmt::format("unless {} brings it, the program ends there", others);
   }
   const auto* const what = names.size() == 1 ? "it" : "them";
-  return fmt::format("add {} to the requirements{}", join(names, ", "),
-                     others.empty() ? "" : fmt::format(", unless {} brings {}", others, what));
+  return adding(plan, project, names) +
+         (others.empty() ? "" : fmt::format(", unless {} brings {}", others, what));
 }
 
-Problem missing_imports(const source::Tree& tree,
+Problem missing_imports(const ReadablePlan& plan,
                         const project::Project& project,
                         std::vector<OpenImport> imports,
                         const Unseen& unseen) {
@@ -236,10 +293,12 @@ Problem missing_imports(const source::Tree& tree,
     problem.message = fmt::format("{} these imports: {}", nobody, join(parts, ", "));
   }
   problem.hints = hints_of_extras(project, imports);
-  for (auto& hint : hints_of_files(tree, project, imports)) {
+  for (auto& hint : hints_of_files(plan.working_directory(), project, imports)) {
     problem.hints.push_back(std::move(hint));
   }
-  if (auto hint = hint_for(imports, unseen); hint && !imports.empty()) {
+  auto spelled = hints_of_spelling(imports);
+  std::move(spelled.begin(), spelled.end(), std::back_inserter(problem.hints));
+  if (auto hint = hint_for(plan, project, imports, unseen); hint && !imports.empty()) {
     problem.hints.push_back(std::move(*hint));
   }
   return problem;
@@ -253,7 +312,8 @@ std::string module_to_look_for(const std::string& module) {
 
 Problem told_removed(const OpenImport& import,
                      const project::RemovedName& removed,
-                     const Plan& plan) {
+                     const ReadablePlan& plan,
+                     const project::Project& project) {
   const auto provider = project::usual_distribution(import.module);
   Problem problem{
       .severity = Problem::Severity::warning,
@@ -261,8 +321,7 @@ Problem told_removed(const OpenImport& import,
                              "image has {}",
                              place_of(import), printable(import.module), removed.minor,
                              plan.base.python_version.value_or(""))};
-  problem.hints = {provider ? fmt::format("add `{}` to the requirements", *provider)
-                            : remedy_for(removed)};
+  problem.hints = {provider ? adding(plan, project, {*provider}) : remedy_for(removed)};
   return problem;
 }
 
@@ -301,7 +360,8 @@ Advice import_advice(const ReadablePlan& plan,
   std::vector<OpenImport> missing;
   for (const auto& import : open) {
     const bool is_own = import.elsewhere.has_value();
-    if (import.certain && (is_own || (!is_full && !providers.may_bring(import.module)))) {
+    const bool is_told = !providers.may_bring(import.module) || providers.is_doubtful();
+    if (import.certain && (is_own || (!is_full && is_told))) {
       missing.push_back(import);
     } else {
       advice.details.push_back(fmt::format(
@@ -309,32 +369,44 @@ Advice import_advice(const ReadablePlan& plan,
           printable(import.module), import.certain ? "" : "; it may do without"));
     }
   }
+  // Where all is known that may provide it, the program surely ends there.
+  const bool all_known = base_is_known && providers.are_known();
+  const auto ends = [&](const OpenImport& import) {
+    return all_known && import.sure && !providers.may_bring(import.module);
+  };
+  const auto judged = [&](const OpenImport& import, Problem problem) {
+    return ends(import) ? project::certain(std::move(problem)) : problem;
+  };
   // Modules of the project itself are told one by one.
   const auto foreign = std::stable_partition(
       missing.begin(), missing.end(), [](const auto& one) { return one.elsewhere.has_value(); });
   std::transform(missing.begin(), foreign, std::back_inserter(advice.warnings),
-                 [](const auto& one) { return *one.elsewhere; });
+                 [&](const auto& one) { return judged(one, *one.elsewhere); });
   missing.erase(missing.begin(), foreign);
   if (const auto python = python::Version::parse(plan.base.python_version.value_or(""))) {
     std::erase_if(missing, [&](const auto& import) {
       const auto* const removed = project::find_removed_module(import.module, *python);
       if (removed != nullptr) {
-        advice.warnings.push_back(told_removed(import, *removed, plan));
+        advice.warnings.push_back(judged(import, told_removed(import, *removed, plan, project)));
       }
       return removed != nullptr;
     });
   }
-  if (!missing.empty()) {
-    auto problem =
-        missing_imports(plan.working_directory(), project, missing,
-                        {.base = !base_is_known, .requirement = !providers.is_complete()});
+  const auto others = std::stable_partition(missing.begin(), missing.end(), ends);
+  const Unseen unseen{.base = !base_is_known, .requirement = !providers.is_complete()};
+  for (auto& group : {std::vector<OpenImport>(missing.begin(), others),
+                      std::vector<OpenImport>(others, missing.end())}) {
+    if (group.empty()) {
+      continue;
+    }
+    auto problem = missing_imports(plan, project, group, unseen);
     std::vector<std::string> modules;
-    std::transform(missing.begin(), missing.end(), std::back_inserter(modules),
+    std::transform(group.begin(), group.end(), std::back_inserter(modules),
                    [](const auto& one) { return one.module; });
     if (auto hint = unread_conda_hint(plan, project, modules)) {
       problem.hints.push_back(std::move(*hint));
     }
-    advice.warnings.push_back(std::move(problem));
+    advice.warnings.push_back(judged(group.front(), std::move(problem)));
   }
   return advice;
 }

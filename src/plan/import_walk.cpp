@@ -2,7 +2,9 @@
 
 #include "base/text.hpp"
 #include "plan/advice.hpp"
+#include "project/certain.hpp"
 #include "project/findings.hpp"
+#include "project/known_distributions.hpp"
 #include "project/python_names.hpp"
 
 #include <fmt/format.h>
@@ -24,6 +26,12 @@ constexpr std::array<std::string_view, 4> root_finders{"autoroot", "autorootcwd"
 bool finds_root(const project::PythonFile& file) {
   return std::any_of(file.imports.begin(), file.imports.end(), [](const auto& import) {
     return std::find(root_finders.begin(), root_finders.end(), import.module) != root_finders.end();
+  });
+}
+
+bool imports_torch(const project::PythonFile& file) {
+  return std::any_of(file.imports.begin(), file.imports.end(), [](const auto& import) {
+    return import.module == "torch" || import.module.starts_with("torch.");
   });
 }
 
@@ -73,6 +81,17 @@ ImportWalk::ImportWalk(const ReadablePlan& plan, const project::Project& project
   }
 }
 
+/// True for an import that runs whenever the program does.
+bool ImportWalk::is_sure(const project::Import& import) const {
+  return is_certain(import) && !import.when_main && start_.is_sure;
+}
+
+/// Finds `problem`, for which `import` fails.
+void ImportWalk::tell(const project::Import& import, Problem problem) {
+  const bool ends = is_sure(import) && !plan_.dependencies.install;  // which may make modules
+  findings_.problems.push_back(ends ? project::certain(std::move(problem)) : std::move(problem));
+}
+
 ImportFindings ImportWalk::run() {
   if (const auto* entry = modules_.in_image(start_.file)) {
     visit(entry, start_.file, true);
@@ -85,10 +104,11 @@ ImportFindings ImportWalk::run() {
   }
   for (const bool certain : {true, false}) {
     for (auto& [module, open] : open_) {
-      if (open.certain == certain) {
+      if (open.certain == certain && !answered_.contains(module)) {
         if (open.elsewhere) {
           mend_hints(*open.elsewhere);
         }
+        open.sure = open.sure && !path_changes_ && !modules_change_;
         findings_.open.push_back(std::move(open));
       }
     }
@@ -131,10 +151,19 @@ void ImportWalk::read(const ContextEntry* entry, const std::string& path, bool c
   std::string text = is_known ? std::string{} : plan_.read(*entry);
   const project::PythonFile& file =
       is_known ? known->second : read_now.emplace(project::read_python_file(text));
-  const bool has_literal_path = certain && note_uses(*entry, path, file, std::move(text));
-  if (certain && file.python2_line) {
-    tell_python2(path, *file.python2_line);
+  if (certain) {
+    findings_.reached.push_back({.path = path,
+                                 .entry = entry,
+                                 .sure = start_.is_sure,
+                                 .python2_line = file.python2_line,
+                                 .notebook_line = file.notebook_line,
+                                 .imports_torch = imports_torch(file)});
+    if (file.ipython_line) {
+      tell_ipython(path, *file.ipython_line);
+    }
   }
+  modules_change_ = modules_change_ || file.changes_modules || file.changes_path;
+  const bool has_literal_path = certain && note_uses(*entry, path, file, std::move(text));
   if ((file.changes_path && !has_literal_path) || finds_root(file)) {
     path_changes_ = true;
     add_root("");
@@ -203,17 +232,49 @@ void ImportWalk::follow_relative(const project::Import& import, const std::strin
   }
   const auto there = modules_.on_disk(directory, first);
   if (there && !module && certain && told_.insert(there->path).second) {
-    findings_.problems.push_back(missing(import, path, first, *there));
+    tell(import, missing(import, path, first, *there));
   } else if (certain && !there && !may_be_generated(import.module)) {
     tell_nothing_there(import, path,
                        std::string(static_cast<std::size_t>(import.level), '.') + import.module);
   }
 }
 
+/// False for a directory without `__init__.py` that has the name of a known package and not what
+/// `import` takes from it: files that a run of `wandb` left in `wandb/` are not the package.
+bool ImportWalk::stands_in(const Module& module,
+                           const project::Import& import,
+                           std::string_view rest) {
+  const auto first = split_module(import.module).first;
+  if (module.is_compiled || project::distributions_of(first).empty()) {
+    return true;
+  }
+  Module at = module;
+  while (!rest.empty()) {
+    const auto [name, left] = split_module(rest);
+    const auto& next = modules_.find(at.path, name);
+    if (!next) {
+      return false;
+    }
+    at = *next;
+    rest = left;
+  }
+  const bool has_names =
+      std::any_of(import.names.begin(), import.names.end(),
+                  [&](const auto& name) { return modules_.find(at.path, name).has_value(); });
+  const bool is_answered = at.path != module.path || has_names;
+  if (is_answered) {
+    answered_.insert(first);
+  }
+  return is_answered;
+}
+
 void ImportWalk::follow_absolute(const project::Import& import, const std::string& path) {
   const auto [first, rest] = split_module(import.module);
   for (const auto& root : roots_) {
     if (const auto& module = modules_.find(root, first)) {
+      if (module->file == nullptr && !stands_in(*module, import, rest)) {
+        continue;
+      }
       needs_first_root_ = needs_first_root_ || root == roots_.front();
       enter(*module, import, rest);
       return;
@@ -258,11 +319,14 @@ void ImportWalk::note_open(const project::Import& import, const std::string& pat
   const bool certain = is_certain(import);
   const auto note_module = [&](const std::string& module) {
     const auto known = open_.find(module);
-    if (known == open_.end() || (certain && !known->second.certain)) {
+    const bool sure = is_sure(import);
+    if (known == open_.end() || (certain && !known->second.certain) ||
+        (sure && !known->second.sure)) {
       open_[module] = {.module = module,
                        .path = path,
                        .line = import.line,
                        .certain = certain,
+                       .sure = sure,
                        .elsewhere = certain ? elsewhere(import, path, module) : std::nullopt};
     }
   };

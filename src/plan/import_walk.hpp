@@ -24,6 +24,7 @@ struct Start {
   std::string root{};  ///< the directory that comes first in sys.path
   bool is_script{false};
   std::optional<std::string> origin{};  ///< line of a shell script that starts it; none: the entry
+  bool is_sure{false};  ///< it starts whenever the program runs; what a shell script starts may not
 };
 
 /// An import that no file of the project answers.
@@ -33,6 +34,8 @@ struct OpenImport {
   int line{0};
   /// False where the program may do without: below `try`, `if` and the like, or in a function.
   bool certain{true};
+  /// True where it runs whenever the program does, and nothing changes what can be imported.
+  bool sure{false};
   /// What to tell when nobody else provides it: the project has such a module elsewhere.
   std::optional<Problem> elsewhere{};
 };
@@ -47,12 +50,23 @@ struct StartedProgram {
   bool operator==(const StartedProgram&) const = default;
 };
 
+/// A Python file that a program surely reaches.
+struct ReachedFile {
+  std::string path{};  ///< in the image, below the working directory
+  const ContextEntry* entry{nullptr};
+  bool sure{false};  ///< reached whenever the program runs; false: from what a shell script starts
+  std::optional<int> python2_line{};   ///< as of project::PythonFile
+  std::optional<int> notebook_line{};  ///< the same
+  bool imports_torch{false};
+};
+
 /// What following a program's imports through its image finds.
 struct ImportFindings {
   Problems problems{};  ///< what Python will not find: modules, files beside the program
   std::vector<StartedProgram> programs{};    ///< by files that the program surely imports
   std::vector<const ContextEntry*> files{};  ///< that the program surely imports, itself included
   std::vector<OpenImport> open{};            ///< each module once, the certain ones first
+  std::vector<ReachedFile> reached{};        ///< in the order in which they are
 };
 
 /// Follows the imports of a program through the files of its image.
@@ -76,6 +90,7 @@ private:
   void tell_files();
   bool enter(const Module& module, const project::Import& import, std::string_view rest);
   void follow_relative(const project::Import& import, const std::string& path);
+  bool stands_in(const Module& module, const project::Import& import, std::string_view rest);
   void follow_absolute(const project::Import& import, const std::string& path);
   std::optional<Problem> elsewhere(const project::Import& import,
                                    const std::string& path,
@@ -88,7 +103,9 @@ private:
   void tell_nothing_there(const project::Import& import,
                           const std::string& path,
                           const std::string& wanted);
-  void tell_python2(const std::string& path, int line);
+  bool is_sure(const project::Import& import) const;
+  void tell(const project::Import& import, Problem problem);
+  void tell_ipython(const std::string& path, int line);
   void tell_removed(const project::Import& import, const std::string& path);
   void tell_tensorflow1(const project::Import& import, const std::string& path);
   void note_open(const project::Import& import, const std::string& path);
@@ -100,15 +117,17 @@ private:
   std::optional<python::Version> python_;  ///< of the executor image
   std::vector<std::string> roots_;         ///< sys.path, below the working directory
   bool path_changes_{false};               ///< a file names `sys.path`
+  bool modules_change_{false};             ///< a file changes what can be imported
   bool directory_changes_{false};          ///< a file calls `os.chdir`
   std::vector<StartedProgram>
       beside_{};                  ///< files that are only found from the program's directory
   bool needs_first_root_{false};  ///< a module was found in it
   using Waiting = std::deque<std::pair<const ContextEntry*, std::string>>;
-  Waiting waiting_;             ///< what the program surely imports
-  Waiting perhaps_;             ///< what it may do without
-  std::set<std::string> seen_;  ///< read, or waiting to be surely
-  std::set<std::string> told_;  ///< modules of the project that are told
+  Waiting waiting_;                 ///< what the program surely imports
+  Waiting perhaps_;                 ///< what it may do without
+  std::set<std::string> seen_;      ///< read, or waiting to be surely
+  std::set<std::string> told_;      ///< modules of the project that are told
+  std::set<std::string> answered_;  ///< known packages that directories of the project stand in for
   std::map<std::string, OpenImport> open_;
   ImportFindings findings_;
 };

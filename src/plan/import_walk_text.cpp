@@ -1,6 +1,7 @@
 #include "base/text.hpp"
 #include "plan/advice.hpp"
 #include "plan/import_walk.hpp"
+#include "project/certain.hpp"
 #include "project/findings.hpp"
 
 #include <fmt/format.h>
@@ -113,18 +114,17 @@ void ImportWalk::tell_nothing_there(const project::Import& import,
   } else {
     problem.message = where_imported(import, path, wanted) + ", which does not exist";
   }
-  findings_.problems.push_back(std::move(problem));
+  tell(import, std::move(problem));
 }
 
-/// Told of the first file alone: the others are likely to be as old.
-void ImportWalk::tell_python2(const std::string& path, int line) {
-  if (told_.insert("print").second) {
-    findings_.problems.push_back(
-        {.severity = Problem::Severity::warning,
-         .message = fmt::format("`{}` is written for Python 2: line {} prints without parentheses",
-                                printable(path), line),
-         .hints = {"`2to3 --write FILE...` of Python before 3.13 mends most of it"}});
-  }
+void ImportWalk::tell_ipython(const std::string& path, int line) {
+  Problem problem{
+      .severity = Problem::Severity::warning,
+      .message = fmt::format("`{}` line {} calls `get_ipython()`, which only a notebook has",
+                             printable(path), line),
+      .hints = {"remove the line; packages that it installs belong into the requirements"}};
+  findings_.problems.push_back(start_.is_sure ? project::certain(std::move(problem))
+                                              : std::move(problem));
 }
 
 /// TensorFlow 2.0 came without these, and the versions before it have wheels up to Python 3.7.
@@ -161,13 +161,13 @@ void ImportWalk::tell_removed(const project::Import& import, const std::string& 
   if (row.is_module()) {
     note_open(import, path);
   } else if (told_.insert(fmt::format("{} {}", row.module, row.names)).second) {
-    findings_.problems.push_back(
-        {.severity = Problem::Severity::warning,
-         .message = fmt::format("`{}` line {} imports `{}` from `{}`, which has it only before "
-                                "Python 3.{}; the executor image has {}",
-                                printable(path), import.line, removed->name, row.module, row.minor,
-                                plan_.base.python_version.value_or("")),
-         .hints = {remedy_for(row)}});
+    tell(import,
+         {.severity = Problem::Severity::warning,
+          .message = fmt::format("`{}` line {} imports `{}` from `{}`, which has it only before "
+                                 "Python 3.{}; the executor image has {}",
+                                 printable(path), import.line, removed->name, row.module, row.minor,
+                                 plan_.base.python_version.value_or("")),
+          .hints = {remedy_for(row)}});
   }
 }
 

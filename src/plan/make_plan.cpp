@@ -12,6 +12,7 @@
 #include "plan/pointers.hpp"
 #include "plan/python_version.hpp"
 #include "plan/templates.hpp"
+#include "plan/wheel_files.hpp"
 #include "plan/words.hpp"
 #include "project/entry.hpp"
 
@@ -175,6 +176,7 @@ void plan_generated(ReadablePlan& plan,
   }
   add_system_packages(plan, options, problems);
   check_python_version(plan, tree, project, problems);
+  check_wheel_files(plan, project, problems);
   plan.entrypoint = entrypoint_of(plan.entry, plan.python);
   plan.copies = code_copies(project);
   plan.remove_sitecustomize = plan.base.vertex_prebuilt;
@@ -260,7 +262,10 @@ ReadablePlan make_plan(std::shared_ptr<const source::Tree> tree,
       once.push_back(std::move(problem));
     }
   }
-  throw_if_errors(once, ErrorKind::project);
+  if (has_errors(once)) {
+    once.insert(once.begin(), plan.warnings.begin(), plan.warnings.end());
+    throw Error(ErrorKind::project, std::move(once));
+  }
   if (!plan.user_dockerfile) {
     plan.dockerfile = render_dockerfile(plan, {}, options);
   }

@@ -37,7 +37,7 @@ std::optional<Module> Modules::look_for(const std::string& path) const {
       std::lower_bound(plan_.code.begin(), plan_.code.end(), path + ".", comes_before);
   const bool is_compiled = next != plan_.code.end() && next->path.starts_with(path + ".") &&
                            next->type == source::EntryType::file;
-  return is_compiled ? std::optional{Module{.path = path}} : std::nullopt;
+  return is_compiled ? std::optional{Module{.path = path, .is_compiled = true}} : std::nullopt;
 }
 
 std::optional<Module> Modules::find_anywhere(const std::string& name) {

@@ -15,6 +15,7 @@ namespace autopack::plan {
 struct Module {
   std::string path{};                 ///< below the working directory, without `.py`
   const ContextEntry* file{nullptr};  ///< what is run by importing it; null for a namespace
+  bool is_compiled{false};            ///< or to be: `fast.pyx`
 };
 
 /// Finds the project's modules as Python would, in the image and in the working directory.

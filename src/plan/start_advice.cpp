@@ -63,14 +63,24 @@ public:
   }
 
 private:
-  void tell(Severity severity,
+  Problem& tell(Severity severity,
+                std::string message,
+                const std::string& origin,
+                std::vector<std::string> hints) {
+    return problems_.emplace_back(Problem{.severity = severity,
+                                          .message = std::move(message),
+                                          .origin = non_empty(project_.origin_of(origin)),
+                                          .hints = std::move(hints)});
+  }
+
+  void warn(bool certain,
             std::string message,
             const std::string& origin,
             std::vector<std::string> hints) {
-    problems_.push_back({.severity = severity,
-                         .message = std::move(message),
-                         .origin = non_empty(project_.origin_of(origin)),
-                         .hints = std::move(hints)});
+    auto& problem = tell(Severity::warning, std::move(message), origin, std::move(hints));
+    if (certain) {
+      problem = project::certain(std::move(problem));
+    }
   }
 
   /// Whether the executor image holds one of `names`; none when that is not known.
@@ -143,7 +153,7 @@ private:
     } else if (const auto near = project::nearest_launcher(name); near && near != name) {
       hints.push_back(fmt::format("did you mean `{}`?", *near));
     }
-    tell(surely ? Severity::error : Severity::warning,
+    warn(surely,
          there ? fmt::format("the executor image has no `{}`", printable(name))
                : fmt::format("whether the image will have `{}` cannot be checked", printable(name)),
          origin, std::move(hints));
@@ -168,16 +178,16 @@ private:
     const std::vector<std::string> hints{
         "a requirement that brings it: `--requirements=NAME`, or an executor image that has it"};
     if (there && plan_.dependencies.empty()) {
-      tell(Severity::error,
+      warn(origin == "python-module" || origin == "launcher" || origin == "command",
            fmt::format("{} is neither in the project nor in the executor image", subject), origin,
            hints);
     } else if (there && named().certain) {
-      tell(Severity::warning,
+      warn(false,
            fmt::format("{} is not in the executor image, and no requirement names it", subject),
            origin, hints);
     } else {
-      tell(Severity::warning,
-           fmt::format("whether the image will have {} cannot be checked", subject), origin, hints);
+      warn(false, fmt::format("whether the image will have {} cannot be checked", subject), origin,
+           hints);
     }
   }
 

@@ -16,8 +16,8 @@ using BaseContents =
 
 /// Whether the program of `plan` can start: its launcher, a module or a program that is not in the
 /// tree, and what a shell script starts; and whether the system has what the installation needs. An
-/// error is what cannot succeed, a warning what cannot be checked. The executor image is looked
-/// into only when one of these is in question.
+/// error is what stops the build; what certainly ends the program is a warning that
+/// project::is_certain. The executor image is looked into only when one of these is in question.
 Problems start_advice(const ReadablePlan& plan,
                       const project::Project& project,
                       const BaseContents& in_base);

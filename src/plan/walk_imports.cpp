@@ -20,19 +20,30 @@ std::vector<Start> starts_of(const Plan& plan, const project::Project& project) 
     starts.push_back({.file = started.file.value_or(""),
                       .root = started.root,
                       .is_script = started.kind == project::EntryKind::python_script,
-                      .origin = started.origin});
+                      .origin = started.origin,
+                      .is_sure = started.origin == "command"});
   }
   if (plan.entry.file && plan.entry.kind != project::EntryKind::shell_script) {
     const bool is_script = plan.entry.kind == project::EntryKind::python_script;
     starts.push_back({.file = *plan.entry.file,
                       .root = is_script ? project::parent_path(*plan.entry.file) : std::string{},
-                      .is_script = is_script});
+                      .is_script = is_script,
+                      .is_sure = true});
   }
   return starts;
 }
 
 /// Adds `more` to `all`, what both have once; a module that one of them needs is certain.
 void add_findings(ImportFindings& all, ImportFindings more) {
+  for (auto& file : more.reached) {
+    const auto same = std::find_if(all.reached.begin(), all.reached.end(),
+                                   [&](const auto& other) { return other.path == file.path; });
+    if (same == all.reached.end()) {
+      all.reached.push_back(std::move(file));
+    } else {
+      same->sure = same->sure || file.sure;
+    }
+  }
   for (auto& problem : more.problems) {
     const auto same = [&](const Problem& other) { return other.message == problem.message; };
     if (std::none_of(all.problems.begin(), all.problems.end(), same)) {
@@ -51,7 +62,7 @@ void add_findings(ImportFindings& all, ImportFindings more) {
     });
     if (same == all.open.end()) {
       all.open.push_back(std::move(import));
-    } else if (import.certain && !same->certain) {
+    } else if ((import.certain && !same->certain) || (import.sure && !same->sure)) {
       *same = std::move(import);
     }
   }

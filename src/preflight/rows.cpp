@@ -22,7 +22,7 @@ constexpr std::array table{
     Row{13, "command not found", Finder::table, "command"},
     Row{14, "python not found", Finder::rule, "plan/make_plan.cpp"},
     Row{15, "module not found", Finder::rule, "plan/import_advice.cpp"},
-    Row{16, "shared memory too small", Finder::table, "data-workers"},
+    Row{16, "shared memory too small", Finder::rule, "plan/data_workers.cpp"},
     Row{17, "consumer invalid", Finder::request, "project"},
     Row{18, "token scope insufficient inside the job", Finder::hindsight,
         "what the program asks for is not known; submit/vertex_hints.cpp names the remedy"},

@@ -137,21 +137,6 @@ bool is_dotted_name(std::string_view text) {
          });
 }
 
-/// `num_workers=4`, with or without spaces.
-bool sets_workers(std::string_view line) {
-  static constexpr std::string_view name = "num_workers";
-  const auto at = line.find(name);
-  if (at == std::string_view::npos || line.starts_with('#')) {
-    return false;
-  }
-  auto rest = trim(line.substr(at + name.size()));
-  if (!rest.starts_with('=')) {
-    return false;
-  }
-  rest = trim(rest.substr(1));
-  return !rest.empty() && rest[0] >= '1' && rest[0] <= '9';
-}
-
 constexpr std::uint64_t gigabyte = 1'000'000'000;
 /// Layers on disk against layers on the wire, roughly.
 constexpr std::uint64_t unpacking = 3;
@@ -318,22 +303,6 @@ Problems check_image(const ImageFacts& image, const std::vector<const job::Pool*
     }
   }
   return in_order(findings);
-}
-
-bool uses_data_workers(std::string_view text) {
-  bool workers = false;
-  bool torch = false;
-  for (const auto& raw : split(text, '\n')) {
-    const auto line = trim(raw);
-    const auto imports = [&](std::string_view start) {
-      return line.starts_with(start) &&
-             (line.size() == start.size() ||
-              std::string_view{" .,;"}.find(line[start.size()]) != std::string_view::npos);
-    };
-    torch = torch || imports("import torch") || imports("from torch");
-    workers = workers || sets_workers(line);
-  }
-  return workers && torch;
 }
 
 }  // namespace autopack::preflight

@@ -70,8 +70,4 @@ Grant grant_of(const nlohmann::json& policy,
                const std::string& member,
                std::span<const std::string_view> roles);
 
-/// Python that loads data in worker processes, which need shared memory (row 16): `text` imports
-/// torch and sets `num_workers`.
-bool uses_data_workers(std::string_view text);
-
 }  // namespace autopack::preflight

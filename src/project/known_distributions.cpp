@@ -129,6 +129,25 @@ std::optional<std::string> usual_distribution(std::string_view module) {
              : std::nullopt;
 }
 
+std::optional<std::string> nearest_module(std::string_view module) {
+  constexpr std::size_t shortest{4};
+  const auto name = top_level(module);
+  if (name.size() < shortest || !distributions_of(module).empty()) {
+    return std::nullopt;
+  }
+  auto candidates = split(trim(modules_of_same_names()), ' ');
+  for (const auto& [other, row] : modules_of_other_names()) {
+    if (other.find('.') == std::string_view::npos) {
+      candidates.emplace_back(other);
+    }
+  }
+  // One slip of the finger; what is two away may well be another package.
+  const auto near = std::find_if(candidates.begin(), candidates.end(), [&](const auto& other) {
+    return edit_distance(name, other) == 1;
+  });
+  return near == candidates.end() ? std::nullopt : std::optional{std::string{*near}};
+}
+
 bool is_brought_by(std::string_view module, const std::vector<std::string>& named) {
   const auto all = with_requirements(named);
   const auto known = distributions_of(module);

@@ -18,6 +18,10 @@ std::vector<std::string> distributions_of(std::string_view module);
 /// known to be right: people paste it, and a name that is free may be anybody's.
 std::optional<std::string> usual_distribution(std::string_view module);
 
+/// The known module that `module`, which nobody knows, may be a misspelling of: `numpy` for
+/// `numpyy`. None when none is near.
+std::optional<std::string> nearest_module(std::string_view module);
+
 /// True when one of the `named` distributions provides `module`, depends on one that is known to,
 /// or has a name that fits the module's.
 bool is_brought_by(std::string_view module, const std::vector<std::string>& named);

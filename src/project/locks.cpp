@@ -281,7 +281,10 @@ std::vector<std::string> names_in_lock(std::string_view text) {
     const bool is_json = line.starts_with('"') && line.ends_with("\": {");
     if (line.starts_with(toml) || is_json) {
       const auto rest = line.substr(is_json ? 1 : toml.size());
-      found.push_back(normalise_name(rest.substr(0, rest.find('"'))));
+      const auto name = rest.substr(0, rest.find('"'));
+      if (!is_archive_name(name)) {  // of a file of the package
+        found.push_back(normalise_name(name));
+      }
     }
   }
   sort_unique(found);

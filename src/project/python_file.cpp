@@ -5,6 +5,7 @@
 #include "project/python_tokens.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace autopack::project {
 
@@ -82,6 +83,85 @@ bool may_fail(std::string_view block) {
          block == "if" || block == "elif";
 }
 
+/// Begins a statement that may hold another on its line: `if x: import y; import z`.
+bool begins_block(const Token& first) {
+  static constexpr std::array<std::string_view, 15> words{
+      "if",   "elif", "else",  "try",   "except", "finally", "for",   "while",
+      "with", "def",  "class", "async", "match",  "case",    "lambda"};
+  return first.is("@") || (first.kind == Token::Kind::name &&
+                           std::find(words.begin(), words.end(), first.text) != words.end());
+}
+
+/// Words that make a part of a statement run only perhaps.
+bool is_conditional(const Token& token) {
+  return token.is_name("if") || token.is_name("and") || token.is_name("or") ||
+         token.is_name("lambda") || token.is_name("for");
+}
+
+/// What a program says to a shell, or to pip itself, to install packages.
+bool tells_to_install(const Token& token) {
+  if (token.kind == Token::Kind::name) {
+    return token.text == "addsitedir" || token.text == "ensurepip" || token.text == "pip" ||
+           token.text == "pyximport";
+  }
+  if (token.kind != Token::Kind::string) {
+    return false;
+  }
+  const auto& text = token.text;
+  return text == "pip" || text == "pip3" || text == "ensurepip" ||
+         (text.find("install") != std::string::npos &&
+          (text.find("pip") != std::string::npos || text.find("conda") != std::string::npos ||
+           text.find("uv ") != std::string::npos || text.find("setup.py") != std::string::npos));
+}
+
+/// Finds the first call of get_ipython() that surely runs.
+class IpythonCalls {
+public:
+  void note(const Token& token) {
+    if (waits_) {
+      waits_ = false;
+      if (!token.is("(") || follows_def_) {
+        is_bound_ = true;
+      } else if (!call_) {
+        call_ = token.line;
+      }
+    }
+    if (token.is_name("get_ipython") && !follows_dot_) {
+      waits_ = true;
+      follows_def_ = was_def_;
+    }
+    is_perhaps_ = is_perhaps_ || is_conditional(token);
+    follows_dot_ = token.is(".");
+    was_def_ = token.is_name("def");
+  }
+
+  /// The statement is at its end; `surely`: it runs whenever its file does.
+  void end_statement(bool surely) {
+    if (call_ && surely && !is_perhaps_ && !found_) {
+      found_ = call_;
+    }
+    is_bound_ = is_bound_ || waits_;  // from IPython import get_ipython
+    call_.reset();
+    is_perhaps_ = false;
+    waits_ = false;
+  }
+
+  /// Something may bring any name: `from x import *`.
+  void bind_all() { is_bound_ = true; }
+
+  std::optional<int> line() const { return is_bound_ ? std::nullopt : found_; }
+
+private:
+  std::optional<int> call_{};  ///< in this statement
+  std::optional<int> found_{};
+  bool waits_{false};  ///< for what follows the name
+  bool follows_def_{false};
+  bool follows_dot_{false};
+  bool was_def_{false};
+  bool is_perhaps_{false};
+  bool is_bound_{false};
+};
+
 /// Statements whose tokens say more than the first one.
 bool is_of_interest(const Token& first) {
   return first.is_name("import") || first.is_name("from") || first.is_name("if") ||
@@ -94,6 +174,10 @@ public:
     PythonTokens tokens{text};
     for (Token token; tokens.next(token);) {
       note_path(token);
+      file_.changes_modules = file_.changes_modules || tells_to_install(token);
+      if (token.kind != Token::Kind::line_end) {
+        ipython_.note(token);
+      }
       if (token.kind == Token::Kind::string && may_hold_path(token)) {
         file_.strings.push_back(
             {.text = token.text, .computed = token.computed, .line = token.line});
@@ -108,11 +192,12 @@ public:
         statement_.push_back(token);
       }
     }
+    file_.ipython_line = ipython_.line();
     return std::move(file_);
   }
 
 private:
-  /// `sys.path`
+  /// `sys.path`, and what else of sys says where modules come from.
   void note_path(const Token& token) {
     if (of_sys_path_ == 0 && token.kind != Token::Kind::name) {
       return;
@@ -120,6 +205,10 @@ private:
     const bool is_next = of_sys_path_ == 0   ? token.is_name("sys")
                          : of_sys_path_ == 1 ? token.is(".")
                                              : token.is_name("path");
+    file_.changes_modules =
+        file_.changes_modules ||
+        (of_sys_path_ == 2 &&
+         (token.is_name("modules") || token.is_name("meta_path") || token.is_name("path_hooks")));
     of_sys_path_ = is_next ? of_sys_path_ + 1 : token.is_name("sys") ? 1 : 0;
     if (of_sys_path_ == 3) {
       file_.changes_path = true;
@@ -132,9 +221,17 @@ private:
     if (!first.indented) {
       block_ = first.is_name("if") && asks_for_main(statement_) ? "__name__" : first.text;
     }
+    const bool continues = first.line == line_;
+    in_block_ = continues ? in_block_ : begins_block(first);
+    line_ = first.line;
     const bool when_main = first.indented && block_ == "__name__";
+    const bool nested = (first.indented && !when_main) || (continues && in_block_);
+    ipython_.end_statement(!first.indented && !in_block_);
+    if (!file_.notebook_line && (first.is("!") || first.is("%"))) {
+      file_.notebook_line = first.line;
+    }
     const Import pattern{.line = first.line,
-                         .nested = first.indented && !when_main,
+                         .nested = nested,
                          .optional = first.indented && may_fail(block_),
                          .when_main = when_main};
     if (!file_.python2_line && first.is_name("print") && statement_.size() > 1 &&
@@ -145,6 +242,9 @@ private:
       read_import(statement_, pattern, file_.imports);
     } else if (first.is_name("from")) {
       read_from(statement_, pattern, file_.imports);
+      if (statement_.back().is("*")) {
+        ipython_.bind_all();
+      }
     }
   }
 
@@ -152,6 +252,9 @@ private:
   Statement statement_;  ///< its first token alone where the others do not matter
   bool is_read_{false};  ///< they do
   std::string block_;
+  int line_{0};           ///< on which the last statement began
+  bool in_block_{false};  ///< the first statement on it holds the others
+  IpythonCalls ipython_;
   int of_sys_path_{0};  ///< how much of `sys.path` the last tokens are
 };
 

@@ -34,7 +34,13 @@ struct PythonFile {
   std::vector<Import> imports{};
   std::vector<PythonString> strings{};  ///< those that may be paths
   bool changes_path{false};             ///< names `sys.path`: where it finds modules is not known
-  std::optional<int> python2_line{};    ///< 1-based, of the first `print "..."`
+  /// Installs packages when it runs, or names `sys.modules` or its like: an import that nothing
+  /// provides may succeed.
+  bool changes_modules{false};
+  std::optional<int> python2_line{};   ///< 1-based, of the first `print "..."`
+  std::optional<int> notebook_line{};  ///< of the first `!command` or `%magic` of a notebook
+  /// Of the first call of get_ipython(), which only notebooks have, that nothing guards.
+  std::optional<int> ipython_line{};
   std::string script_block{};           ///< the TOML of its `# /// script` block (PEP 723)
   int script_block_line{0};             ///< 1-based, where that begins; 0: there is none
 

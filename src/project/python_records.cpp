@@ -12,6 +12,10 @@ constexpr unsigned nested_bit{1};
 constexpr unsigned optional_bit{2};
 constexpr unsigned when_main_bit{4};
 
+// Of a file.
+constexpr unsigned path_bit{1};
+constexpr unsigned modules_bit{2};
+
 /// Of a value in bytes, its texts empty.
 constexpr std::size_t least_name{4};
 constexpr std::size_t least_string{12};
@@ -120,8 +124,11 @@ std::optional<std::string_view> take_counted(std::string_view& text) {
 
 std::string to_bytes(const PythonFile& file) {
   std::string text;
-  append_number(text, file.changes_path ? 1 : 0);
-  append(text, file.python2_line.value_or(0));
+  append_number(text,
+                (file.changes_path ? path_bit : 0) | (file.changes_modules ? modules_bit : 0));
+  for (const auto& line : {file.python2_line, file.notebook_line, file.ipython_line}) {
+    append(text, line.value_or(0));
+  }
   append(text, file.script_block_line);
   append_counted(text, file.script_block);
   append_number(text, file.imports.size());
@@ -140,9 +147,13 @@ std::string to_bytes(const PythonFile& file) {
 std::optional<PythonFile> python_file_of(std::string_view text) {
   Bytes bytes{text};
   PythonFile file;
-  file.changes_path = bytes.number<std::uint32_t>() != 0;
-  if (const int line = bytes.number<int>(); line != 0) {
-    file.python2_line = line;
+  const auto bits = bytes.number<std::uint32_t>();
+  file.changes_path = (bits & path_bit) != 0;
+  file.changes_modules = (bits & modules_bit) != 0;
+  for (auto* const place : {&file.python2_line, &file.notebook_line, &file.ipython_line}) {
+    if (const int line = bytes.number<int>(); line != 0) {
+      *place = line;
+    }
   }
   file.script_block_line = bytes.number<int>();
   file.script_block = bytes.text();

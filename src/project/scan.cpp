@@ -183,7 +183,9 @@ Project scan(const source::Tree& tree, const Request& request) {
       problem.origin = project.origin_of(*problem.origin);
     }
   }
-  throw_if_errors(project.warnings, ErrorKind::project);
+  if (has_errors(project.warnings)) {
+    throw Error(ErrorKind::project, std::move(project.warnings));
+  }
   return project;
 }
 

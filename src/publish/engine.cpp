@@ -101,7 +101,9 @@ std::size_t layers_there(engine::Docker& docker,
       image::Configuration::parse(image.configuration, "the configuration of the image").diff_ids();
   std::size_t most = 0;
   for (const auto& candidate : candidates) {
-    if (const auto local = docker.inspect(candidate)) {
+    const auto local = docker.inspect(candidate);
+    // Containerd's store takes no image whose layers are left out, though it has them.
+    if (local && !local->id_is_manifest) {
       const auto& layers = local->layers;
       const auto [mine, theirs] =
           std::mismatch(diff_ids.begin(), diff_ids.end(), layers.begin(), layers.end(),

@@ -74,13 +74,22 @@ public:
       switch (output_.kind) {
         case Output::Kind::layout: image::write_layout(source, output_.path, output_.tag); break;
         case Output::Kind::archive: write_archive_file(source, output_.path, names_of(work)); break;
-        case Output::Kind::docker: load_into_engine(services_.docker(), source, work); break;
+        case Output::Kind::docker: load(source, work, made.image); break;
       }
     });
     services_.reporter->done("Wrote", printable(output_.text));
   }
 
 private:
+  void load(const image::Source& source, const Packaging& work, packaging::Image& image) {
+    auto& docker = services_.docker();
+    load_into_engine(docker, source, work);
+    // In containerd's store its id is another than the configuration's digest.
+    if (const auto loaded = docker.inspect(work.keyed_name().tagged())) {
+      image.image_id = loaded->id;
+    }
+  }
+
   Services& services_;
   Output output_;
 };

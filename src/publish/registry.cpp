@@ -4,6 +4,8 @@
 #include "publish/publishers.hpp"
 #include "publish/pushed.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -23,35 +25,76 @@ constexpr std::uint64_t not_worth_a_question{256'000};
 /// memory: a layer that is made while it is sent holds up to 25 MB.
 constexpr std::size_t connections{4};
 
+/// Reports the layers on their way as one step: how many have arrived, and the bytes of all.
 class PushProgress {
 public:
-  PushProgress(Reporter& reporter, std::vector<StepEvent> steps)
-      : reporter_{reporter}, steps_{std::move(steps)} {}
+  /// A layer's name, and its size as far as it is known.
+  struct Layer {
+    std::string name{};
+    std::uint64_t total{0};  ///< 0: not known
+    std::uint64_t current{0};
+  };
 
-  void operator()(std::size_t index, std::uint64_t bytes) {
-    if (index >= steps_.size()) {
+  PushProgress(Reporter& reporter, std::vector<Layer> layers)
+      : reporter_{reporter}, layers_{std::move(layers)} {}
+
+  void advance(std::size_t index, std::uint64_t bytes) {
+    if (index >= layers_.size()) {
       return;  // the configuration
     }
-    StepEvent& step = steps_[index];
-    step.state =
-        step.current == 0 && bytes == 0 ? StepEvent::State::started : StepEvent::State::progress;
-    step.current = bytes;
-    if (step.total > 0) {
-      step.total = std::max(step.total, bytes);  // it was a guess
+    auto& layer = layers_[index];
+    layer.current = bytes;
+    if (layer.total > 0) {
+      layer.total = std::max(layer.total, bytes);  // it was a guess
     }
-    reporter_.step(step);
+    report(StepEvent::State::progress);
   }
 
-  void end(const std::vector<registry::PushedBlob>& pushed) {
-    for (std::size_t i = 0; i < steps_.size(); ++i) {
-      steps_[i].state = pushed[i].uploaded ? StepEvent::State::completed : StepEvent::State::cached;
-      reporter_.step(steps_[i]);
+  void end(std::size_t index, const registry::PushedBlob& pushed) {
+    if (index >= layers_.size()) {
+      return;
+    }
+    auto& layer = layers_[index];
+    // What the registry had already is nothing to send.
+    layer.current = pushed.uploaded ? pushed.size : 0;
+    layer.total = layer.current;
+    ++ended_;
+    uploaded_ += pushed.uploaded ? 1 : 0;
+    report(StepEvent::State::progress);
+  }
+
+  void finish() {
+    if (!layers_.empty()) {
+      report(uploaded_ > 0 ? StepEvent::State::completed : StepEvent::State::cached);
     }
   }
 
 private:
+  void report(StepEvent::State state) {
+    StepEvent event{.id = "push", .name = name(state), .state = state};
+    bool all_known = true;
+    for (const auto& layer : layers_) {
+      event.current += layer.current;
+      event.total += layer.total;
+      all_known = all_known && (layer.total > 0 || layer.current == 0);
+    }
+    event.total = all_known ? event.total : 0;
+    reporter_.step(event);
+  }
+
+  std::string name(StepEvent::State state) const {
+    if (layers_.size() == 1) {
+      return "send " + layers_.front().name;
+    }
+    return state == StepEvent::State::completed
+               ? fmt::format("send {} layers", uploaded_)
+               : fmt::format("send layers, {} of {} done", ended_, layers_.size());
+  }
+
   Reporter& reporter_;
-  std::vector<StepEvent> steps_;
+  std::vector<Layer> layers_;
+  std::size_t ended_{0};
+  std::size_t uploaded_{0};
 };
 
 /// True for what a registry says of a manifest that names a blob it does not have.
@@ -160,7 +203,7 @@ private:
   void send_blobs() {
     std::vector<std::size_t> places;
     std::vector<registry::Blob> blobs;
-    std::vector<StepEvent> steps;
+    std::vector<PushProgress::Layer> steps;
     bool all_known = true;
     for (std::size_t i = 0; i < sent_.size(); ++i) {
       const packaging::LazyLayer& layer = image_.layers()[i];
@@ -173,17 +216,18 @@ private:
       }
       places.push_back(i);
       blobs.push_back(blob_of(layer));
-      steps.push_back(
-          {.id = layer.name, .name = layer.name, .total = known ? known->size : layer.likely_size});
+      steps.push_back({.name = layer.name, .total = known ? known->size : layer.likely_size});
     }
     if (all_known) {
       blobs.push_back(configuration());
     }
     PushProgress progress{*services_.reporter, std::move(steps)};
     auto pushed = registry::push_blobs(
-        target_, blobs, [&](std::size_t index, std::uint64_t bytes) { progress(index, bytes); },
-        connections);
-    progress.end(pushed);
+        target_, blobs,
+        [&](std::size_t index, std::uint64_t bytes) { progress.advance(index, bytes); },
+        connections,
+        [&](std::size_t index, const registry::PushedBlob& blob) { progress.end(index, blob); });
+    progress.finish();
     for (std::size_t i = 0; i < places.size(); ++i) {
       merge(sent_[places[i]], pushed[i]);
     }

@@ -105,7 +105,9 @@ public:
   /// Stores `manifest` under its digest and, when there is a `tag`, under that.
   virtual void put_manifest(const StoredManifest& manifest,
                             const std::optional<std::string>& tag) = 0;
-  virtual bool has_blob(const Digest& digest) = 0;
+  /// Returns whether the repository has the blob; false, too, if the registry says that it is not
+  /// of `size`, where one is given.
+  virtual bool has_blob(const Digest& digest, std::optional<std::uint64_t> size) = 0;
   /// Streams a blob; throws after the last byte when size or digest are not those of `blob`.
   virtual void fetch_blob(const image::Descriptor& blob,
                           const std::function<void(std::string_view)>& sink) = 0;
@@ -140,12 +142,14 @@ std::unique_ptr<Repository> make_repository(const std::string& host,
                                             RepositoryOptions options);
 
 /// Pushes `blobs` over several connections; the results in the order of `blobs`. The first failure
-/// stops the others. `progress` (index, bytes) is called from one thread at a time.
+/// stops the others. `progress` (index, bytes) and `ended`, for each blob that is there, are called
+/// from one thread at a time; both may be empty.
 std::vector<PushedBlob> push_blobs(
     Repository& repository,
     std::span<const Blob> blobs,
     const std::function<void(std::size_t index, std::uint64_t bytes)>& progress,
-    std::size_t connections = 4);
+    std::size_t connections = 4,
+    const std::function<void(std::size_t index, const PushedBlob& blob)>& ended = {});
 
 /// A source that streams `blob` out of `from`, for a copy to another registry in flat memory.
 BlobSource blob_source(Repository& from, const image::Descriptor& blob);

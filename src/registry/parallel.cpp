@@ -30,7 +30,8 @@ std::vector<PushedBlob> push_blobs(
     Repository& repository,
     std::span<const Blob> blobs,
     const std::function<void(std::size_t index, std::uint64_t bytes)>& progress,
-    std::size_t connections) {
+    std::size_t connections,
+    const std::function<void(std::size_t index, const PushedBlob& blob)>& ended) {
   std::vector<std::optional<PushedBlob>> results(blobs.size());
   Work work;
   const auto run = [&] {
@@ -45,6 +46,10 @@ std::vector<PushedBlob> push_blobs(
             progress(i, bytes);
           }
         });
+        if (ended) {
+          const std::scoped_lock lock{work.mutex};
+          ended(i, *results[i]);
+        }
       } catch (...) {
         work.fail(std::current_exception());
       }

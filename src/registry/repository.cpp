@@ -168,9 +168,12 @@ public:
     }
   }
 
-  bool has_blob(const Digest& digest) override {
+  bool has_blob(const Digest& digest, std::optional<std::uint64_t> size) override {
     const http::Request request = blob_question(caller_, digest);
-    return blob_exists(caller_, request, caller_.send(request));
+    const auto answer = caller_.send(request);
+    const auto length = answer.ok() ? answer.header("content-length") : std::nullopt;
+    return blob_exists(caller_, request, answer) &&
+           (!size || !length || length == "0" || *length == std::to_string(*size));
   }
 
   void fetch_blob(const image::Descriptor& blob,

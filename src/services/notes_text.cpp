@@ -3,6 +3,7 @@
 #include "services/notes_format.hpp"
 #include "services/repository_notes.hpp"
 
+#include <cstdint>
 #include <utility>
 
 namespace autopack {
@@ -12,20 +13,29 @@ namespace {
 using namespace notes_format;
 using nlohmann::json;
 
+constexpr std::uint64_t largest_layer{std::uint64_t{1} << 50U};
+
 bool is_key(const std::string& key) {
   return !key.empty() && key.size() <= longest_key;
 }
 
-/// Throws json::exception for what is no layer; none for digests of another kind.
+/// The number of bytes that `value` is; nothing if it is another thing: a number below zero, too.
+std::optional<std::uint64_t> size_of(const json& value) {
+  const auto size = value.is_number_unsigned() ? value.get<std::uint64_t>() : largest_layer + 1;
+  return size <= largest_layer ? std::optional{size} : std::nullopt;
+}
+
+/// Throws json::exception for what is no layer; none for digests of another kind and for sizes that
+/// no layer has.
 std::optional<image::LayerFacts> layer_of(const json& value) {
   const auto digest = Digest::parse(value.at("digest").get<std::string>());
   const auto diff_id = Digest::parse(value.at("diff_id").get<std::string>());
-  return digest && diff_id ? std::optional{image::LayerFacts{
-                                 .digest = *digest,
-                                 .diff_id = *diff_id,
-                                 .size = value.at("size").get<std::uint64_t>(),
-                                 .tar_size = value.at("tar_size").get<std::uint64_t>()}}
-                           : std::nullopt;
+  const auto size = size_of(value.at("size"));
+  const auto tar_size = size_of(value.at("tar_size"));
+  return digest && diff_id && size && tar_size
+             ? std::optional{image::LayerFacts{
+                   .digest = *digest, .diff_id = *diff_id, .size = *size, .tar_size = *tar_size}}
+             : std::nullopt;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "base/parallel.hpp"
 #include "services/noted_texts.hpp"
 #include "services/notes_format.hpp"
+#include "services/written_notes.hpp"
 
 #include <fmt/format.h>
 
@@ -71,16 +72,13 @@ std::vector<std::pair<std::string, Value>> merged(
   return first;
 }
 
-void keep_in(registry::Repository& target,
-             const state::BlobCache& blobs,
-             const Digest& executor,
-             const std::string& platform,
-             const RepositoryNotes::FindNews& find) {
-  const auto before = read_from(target, blobs, executor, platform).value_or(Notes{});
-  auto news = find(before);
+/// Writes `news` beside what `before` notes under other keys. `seen` is what was known of the notes
+/// when the news were found.
+void write(const NotesTarget& to, News news, const Notes& before, const Notes& seen) {
+  auto& [target, blobs, executor, platform] = to;
   Notes after{.about = news.about ? news.about : before.about,
               .layers = merged(std::move(news.layers), before.layers, most_layers)};
-  auto [sent, texts] = pack_texts(news, before, blobs);
+  auto [sent, texts] = pack_texts(news, seen, blobs);
   after.texts = merged(std::move(texts), before.texts, most_texts);
   if (sent.empty() && after.about == before.about && after.layers == before.layers) {
     return;
@@ -100,6 +98,22 @@ void keep_in(registry::Repository& target,
   target.put_manifest(
       {.media_type = manifest.media_type, .text = std::move(text), .digest = digest},
       tag_of(executor, platform));
+}
+
+void keep_in(const NotesTarget& to, const RepositoryNotes::FindNews& find) {
+  const auto before =
+      read_from(to.repository, to.blobs, to.executor, to.platform).value_or(Notes{});
+  write(to, find(before), before, before);
+}
+
+/// How many of the layers of `news` have other contents by the notes.
+std::size_t count_contradicted(const News& news, const Notes& noted) {
+  return static_cast<std::size_t>(
+      std::count_if(news.layers.begin(), news.layers.end(), [&](const auto& own) {
+        return std::any_of(noted.layers.begin(), noted.layers.end(), [&](const auto& other) {
+          return other.first == own.first && other.second.diff_id != own.second.diff_id;
+        });
+      }));
 }
 
 /// Runs `work`; what a repository refuses is told as a detail.
@@ -172,7 +186,8 @@ void RepositoryNotes::look_for_layers(const std::vector<std::string>& keys) {
   std::mutex mutex;
   or_tell(reporter_, [&] {
     in_parallel(noted.size(), connections, [&](std::size_t i) {
-      if (repository()->has_blob(noted[i]->second.digest)) {
+      const auto& layer = noted[i]->second;
+      if (repository()->has_blob(layer.digest, layer.size)) {
         const std::lock_guard lock{mutex};
         there_.insert(*noted[i]);
       }
@@ -231,8 +246,23 @@ void RepositoryNotes::keep(std::shared_ptr<registry::Repository> target,
                            FindNews find) {
   keeping_ = in_background([&reporter = reporter_, blobs = blobs_, target = std::move(target),
                             executor, platform, find = std::move(find)] {
-    or_tell(reporter, [&] { keep_in(*target, blobs, executor, platform, find); });
+    or_tell(reporter, [&] { keep_in({*target, blobs, executor, platform}, find); });
   });
+}
+
+std::size_t write_notes(Reporter& reporter,
+                        const NotesTarget& target,
+                        const RepositoryNotes::FindNews& find,
+                        OldNotes old) {
+  std::size_t contradicted = 0;
+  or_tell(reporter, [&] {
+    const auto before = read_from(target.repository, target.blobs, target.executor, target.platform)
+                            .value_or(Notes{});
+    auto news = find(Notes{});
+    contradicted = count_contradicted(news, before);
+    write(target, std::move(news), old == OldNotes::replaced ? Notes{} : before, Notes{});
+  });
+  return contradicted;
 }
 
 }  // namespace autopack

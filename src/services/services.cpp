@@ -1,5 +1,7 @@
 #include "services/services.hpp"
 
+#include "base/own_file.hpp"
+
 namespace autopack {
 
 Services::Services(Environment of, Reporter& teller, const Cancellation* stop, ServiceMakers makers)
@@ -12,6 +14,8 @@ Services::Services(Environment of, Reporter& teller, const Cancellation* stop, S
       docker{std::move(makers.docker)},
       google{std::move(makers.google)},
       credentials{std::move(makers.credentials)},
-      artifact_registry{std::move(makers.artifact_registry)} {}
+      artifact_registry{std::move(makers.artifact_registry)} {
+  close_to_others(environment.cache_directory());
+}
 
 }  // namespace autopack

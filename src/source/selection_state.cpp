@@ -1,5 +1,7 @@
 #include "source/selection_state.hpp"
 
+#include "base/error.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,8 +33,12 @@ bool holds(const Tree& tree,
     return !only_a_file || entry.type == EntryType::file;
   };
   if (entries == nullptr) {
-    const auto found = tree.find(path);
-    return found && fits(*found);
+    try {
+      const auto found = tree.find(path);
+      return found && fits(*found);
+    } catch (const Error&) {
+      return false;  // a directory that may not be read: whoever lists it reports that
+    }
   }
   const auto at = std::lower_bound(entries->begin(), entries->end(), path,
                                    [](const Entry& a, const std::string& b) { return a.path < b; });

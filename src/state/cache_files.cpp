@@ -2,9 +2,16 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/own_file.hpp"
+
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <exception>
+#include <map>
+#include <mutex>
 #include <random>
 #include <system_error>
 #include <vector>
@@ -15,10 +22,45 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Looking at all files takes longer than writing one: it is done for one of this many.
+/// Looking at all files takes longer than writing one: before the first look a process looks at one
+/// of this many writes.
 constexpr std::uint64_t writes_to_a_look{16};
 
-/// Removes the oldest files until the others are within `limit` bytes.
+/// Of one directory, whatever its files hold.
+constexpr std::size_t most_files{50'000};
+
+/// When this process looks at a directory next: a look at many files is worth it only after many
+/// writes. The one thing here that is the process's: caches are copied and made anew.
+class Looks {
+public:
+  /// True if a write is to be followed by a look.
+  bool is_due(const std::string& directory) {
+    const std::scoped_lock lock{mutex_};
+    const auto left = left_.find(directory);
+    if (left == left_.end()) {
+      return std::random_device{}() % writes_to_a_look == 0;
+    }
+    left->second -= left->second > 0 ? 1U : 0U;
+    return left->second == 0;
+  }
+
+  void note(const std::string& directory, std::size_t files) {
+    const std::scoped_lock lock{mutex_};
+    left_[directory] = std::max<std::size_t>(writes_to_a_look, files / 4);
+  }
+
+private:
+  std::mutex mutex_{};
+  std::map<std::string, std::size_t> left_{};  ///< writes until the next look
+};
+
+Looks& looks() {
+  static Looks all;
+  return all;
+}
+
+/// Removes the oldest files if there are more than `limit` bytes or too many files, until half of
+/// that is left.
 void prune(const fs::path& directory, std::uint64_t limit) {
   struct File {
     fs::path path;
@@ -38,35 +80,50 @@ void prune(const fs::path& directory, std::uint64_t limit) {
       total += size;
     }
   }
-  if (total <= limit) {
+  looks().note(directory.string(), files.size());
+  if (total <= limit && files.size() <= most_files) {
     return;
   }
   std::sort(files.begin(), files.end(),
             [](const File& a, const File& b) { return a.time < b.time; });
+  std::size_t count = files.size();
+  const std::uint64_t bytes_kept = total > limit ? limit / 2 : limit;
+  const std::size_t files_kept = count > most_files ? most_files / 2 : most_files;
   for (const File& file : files) {
-    if (total <= limit / 2) {
+    if (total <= bytes_kept && count <= files_kept) {
       return;
     }
     fs::remove(file.path, code);
     total -= file.size;
+    --count;
   }
 }
 
 }  // namespace
 
 std::optional<std::string> read_quietly(const fs::path& path) {
-  try {
-    return read_file_if_exists(path);
-  } catch (const Error&) {
-    return std::nullopt;
+  const FileDescriptor file = open_own_file(path);
+  std::string text;
+  std::array<char, 65536> buffer;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+  while (file && text.size() <= largest_text) {
+    const ssize_t count = ::read(file.get(), buffer.data(), buffer.size());
+    if (count == 0) {
+      return text;
+    }
+    if (count < 0 && errno != EINTR) {
+      return std::nullopt;
+    }
+    text.append(buffer.data(), count > 0 ? static_cast<std::size_t>(count) : 0);
   }
+  return std::nullopt;
 }
 
 void write_quietly(const fs::path& path, std::string_view text, std::uint64_t limit) {
   try {
     write_file(path, text, FileMode::secret);
-    if (text.size() > limit / writes_to_a_look || std::random_device{}() % writes_to_a_look == 0) {
-      prune(path.parent_path(), limit);
+    const auto directory = path.parent_path();
+    if (looks().is_due(directory.string()) || text.size() > limit / writes_to_a_look) {
+      prune(directory, limit);
     }
   } catch (const std::exception&) {
     return;  // whatever it is: a build is not worth less for it

@@ -3,10 +3,10 @@
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/new_file.hpp"
+#include "base/own_file.hpp"
 #include "base/report.hpp"
 #include "source/secrets.hpp"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -71,12 +71,12 @@ struct FileHashes::Record {
 class FileHashes::Table {
 public:
   explicit Table(const std::filesystem::path& file) {
-    const FileDescriptor descriptor{::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
+    const FileDescriptor descriptor = open_own_file(file);
 
     struct stat status = {};
 
-    if (!descriptor || ::fstat(descriptor.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
-        status.st_size > largest_table || status.st_size < static_cast<off_t>(magic.size())) {
+    if (!descriptor || ::fstat(descriptor.get(), &status) != 0 || status.st_size > largest_table ||
+        status.st_size < static_cast<off_t>(magic.size())) {
       return;
     }
     size_ = static_cast<std::size_t>(status.st_size);

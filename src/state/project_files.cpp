@@ -25,4 +25,10 @@ std::filesystem::path python_file(const std::filesystem::path& cache,
   return cache / "python" / name_of(directory, is_from_git);
 }
 
+std::filesystem::path syntax_file(const std::filesystem::path& cache,
+                                  const std::filesystem::path& directory,
+                                  bool is_from_git) {
+  return cache / "syntax" / name_of(directory, is_from_git);
+}
+
 }  // namespace autopack::state

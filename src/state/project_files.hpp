@@ -17,4 +17,9 @@ std::filesystem::path python_file(const std::filesystem::path& cache,
                                   const std::filesystem::path& directory,
                                   bool is_from_git);
 
+/// What Pythons said of their syntax.
+std::filesystem::path syntax_file(const std::filesystem::path& cache,
+                                  const std::filesystem::path& directory,
+                                  bool is_from_git);
+
 }  // namespace autopack::state

@@ -15,7 +15,7 @@ public:
   explicit Records(std::filesystem::path directory, std::uint64_t limit = 64'000'000)
       : directory_{std::move(directory)}, limit_{limit} {}
 
-  /// As it was put; none when it is not there.
+  /// Returns the record as it was put; nothing if there is none, or if its file is damaged.
   std::optional<std::string> get(const std::string& name) const;
   void put(const std::string& name, const std::string& record) const;
 

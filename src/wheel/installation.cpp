@@ -2,8 +2,10 @@
 
 #include "base/text.hpp"
 #include "python/name.hpp"
+#include "python/specifier.hpp"
 #include "wheel/launcher.hpp"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -249,11 +251,28 @@ private:
   std::set<std::string> made_{};
 };
 
+/// As pip does it: what cannot be read is no condition, and a prerelease of Python counts as the
+/// release.
+void check_python(const Wheel& wheel, const python::Interpreter& interpreter) {
+  const auto& required = wheel.metadata().requires_python;
+  const auto set = required ? python::SpecifierSet::parse(*required) : std::nullopt;
+  const python::Version version{.release = interpreter.version.release};
+  if (set && !set->contains(version, python::Prereleases::allowed)) {
+    throw wheel.zip()
+        .fault(fmt::format("it requires Python `{}`, and the executor image has {}",
+                           printable(*required), interpreter.version.str()))
+        .hint(fmt::format("take a version of `{}` for that Python, or an executor image with a "
+                          "Python that fits",
+                          wheel.distribution()));
+  }
+}
+
 }  // namespace
 
 std::vector<InstalledFile> install(const Wheel& wheel,
                                    const python::Interpreter& interpreter,
                                    const InstallOptions& options) {
+  check_python(wheel, interpreter);
   return Installer{wheel, interpreter, options}.run();
 }
 

@@ -29,7 +29,7 @@ struct InstallOptions {
 /// The files that pip writes when it installs `wheel` for `interpreter`, without byte code: those
 /// of the wheel in their order there, then those that are made. INSTALLER names autopack, and
 /// scripts can be run whatever their mode in the wheel. They hold pointers into `wheel`. Throws
-/// Error(project) that says why it cannot be installed.
+/// Error(project) that says why it cannot be installed: its METADATA may require another Python.
 std::vector<InstalledFile> install(const Wheel& wheel,
                                    const python::Interpreter& interpreter,
                                    const InstallOptions& options = {});

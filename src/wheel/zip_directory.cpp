@@ -15,6 +15,8 @@ constexpr std::uint64_t largest_directory{std::uint64_t{64} << 20U};
 /// A deflate stream cannot stand for more bytes than this for each of its own.
 constexpr std::uint64_t best_ratio{1032};
 constexpr std::size_t entry_size{46};
+/// Python's zipfile, and so pip, reads no newer one (6.3).
+constexpr unsigned newest_version{63};
 
 bool is_ascii(std::string_view text) {
   return std::all_of(text.begin(), text.end(),
@@ -96,7 +98,8 @@ ZipEntry ZipDirectory::read_entry(Fields& fields) const {
   }
   ZipEntry entry;
   auto& member = entry.member;
-  fields.u32();  // versions
+  fields.u16();  // version made by
+  const unsigned version_needed = fields.u16() & 0xffU;
   entry.flags = fields.u16();
   const unsigned method = fields.u16();
   member.method = method == 0 ? Member::Method::stored : Member::Method::deflated;
@@ -122,6 +125,11 @@ ZipEntry ZipDirectory::read_entry(Fields& fields) const {
   }
   if (const auto why = name_fault(member.name)) {
     throw zip_.fault(in_backticks(member.name) + " is " + *why);
+  }
+  if (version_needed > newest_version) {
+    throw zip_.fault(fmt::format("{} needs version {}.{} of the zip format; Python reads up to 6.3",
+                                 in_backticks(member.name), version_needed / 10,
+                                 version_needed % 10));
   }
   auto why = read_sizes(extra, {&member.size, &member.compressed_size, &entry.header});
   why = why ? why : extra_fault(extra, entry.whole_name());

@@ -190,7 +190,7 @@ TEST_CASE("an image goes to a registry and comes back") {
   CHECK_FALSE(repository->head_manifest("1"));
   CHECK_FALSE(repository->manifest(sha256("x").str()));
   CHECK(repository->tags().empty());
-  CHECK_FALSE(repository->has_blob(sha256(layer)));
+  CHECK_FALSE(repository->has_blob(sha256(layer), layer.size()));
 
   std::vector<std::uint64_t> sent(3);
   const std::vector<Blob> blobs{known(config), known(layer), Blob{.open = source_of(large)}};
@@ -200,7 +200,7 @@ TEST_CASE("an image goes to a registry and comes back") {
   CHECK(pushed.at(2).digest == sha256(large));
   CHECK(pushed.at(2).size == large.size());
   CHECK(pushed.at(1).uploaded);
-  CHECK(repository->has_blob(sha256(large)));
+  CHECK(repository->has_blob(sha256(large), large.size()));
   CHECK_FALSE(repository->push_blob(known(layer), {}).uploaded);
   CHECK(repository->read_blob(describe(config)) == config);
   CHECK(fetched(*repository, large) == large);
@@ -263,7 +263,7 @@ TEST_CASE("a blob is mounted, else sent; and copied to another registry") {
   mounted.mount_from = "first";
   mounted.open = []() -> Reader { throw std::logic_error{"it was not mounted"}; };
   CHECK_FALSE(second->push_blob(mounted, {}).uploaded);
-  CHECK(second->has_blob(sha256(layer)));
+  CHECK(second->has_blob(sha256(layer), layer.size()));
 
   Blob elsewhere = known(layer);
   elsewhere.mount_from = "nowhere";

@@ -55,7 +55,7 @@ class Equivalence(Base):
         ours = self.build(folder, f'{name}-direct', *flags).json()
         self.assertEqual((theirs['engine'], ours['engine']), ('docker', 'direct'))
         loaded = self.build(folder, f'{name}-loaded', '--no-push', *flags).json()
-        self.assertEqual(loaded['engine'], 'direct')
+        self.assertEqual(loaded['engine'], 'direct' if testbed.loads_parts() else 'docker')
         their_config, their_tree = shape(self.pulled(theirs['uri']))
         their_tree = comparable(their_tree)
         for image in (self.pulled(ours['uri']), loaded['digest']):
@@ -287,10 +287,13 @@ class InTheEngine(Base):
         folder = self.project()
         first = self.run_program(folder)
         self.assertEqual(first.out, 'hello one\n')
-        self.assertIn('POST http://localhost/v1.41/build', first.err)
+        self.assertRegex(first.err, r'POST http://localhost/v1\.\d+/build')
         (folder / 'task.py').write_text('print("edited")\n')
         edited = self.run_program(folder)
         self.assertEqual(edited.out, 'edited\n')
+        if not testbed.loads_parts():
+            self.assertEqual(sorted(tag.partition('-')[0] for tag in self.tags(folder)), ['ap', 'run'])
+            return
         self.assertNotIn('/build', edited.err)
         self.assertRegex(edited.err, 'Loaded  sha256:[0-9a-f]{64} in ')
         # the program, its image once more under its key, and what it stands on
@@ -303,7 +306,7 @@ class InTheEngine(Base):
         before = set(self.tags(folder))
         self.assertEqual(self.run_program(folder).out, 'hello two\n')
         after = set(self.tags(folder))
-        self.assertEqual(len(after), 3)
+        self.assertEqual(len(after), 3 if testbed.loads_parts() else 2)
         self.assertEqual(before & after, {'run'})
 
     def test_large_files_are_loaded_once(self):
@@ -320,6 +323,8 @@ class InTheEngine(Base):
         before = relay.sent
         (folder / 'task.py').write_text('print("edited")\n')
         self.assertEqual(self.run_program(folder, *flags, DOCKER_HOST=f'unix://{socket}').out, 'edited\n')
+        if not testbed.loads_parts():
+            return
         self.assertLess(relay.sent - before, 100_000)
         history = docker('history', '--format', '{{.CreatedBy}} {{.Size}}', f'autopack/{folder.name}:run')
         self.assertRegex(history, r'autopack: .* 3MB')
@@ -332,7 +337,9 @@ class InTheEngine(Base):
         aged = self.run_program(folder, '--max-dependency-age=1s')
         self.assertIn('they are older than 1 second', aged.err)
         self.assertIn('/build', aged.err)
-        self.assertNotIn('/build', self.run_program(folder, '--max-dependency-age=1h').err)
+        young = self.run_program(folder, '--max-dependency-age=1h')
+        if testbed.loads_parts():
+            self.assertNotIn('/build', young.err)
 
     def test_the_docker_engine_builds_when_that_is_asked_for(self):
         folder = self.project()

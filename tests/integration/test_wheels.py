@@ -3,11 +3,13 @@
 import hashlib
 import json
 import random
+import shutil
 import subprocess
 import unittest
 
 import odd_wheels
 import secret_watch
+import stored_image
 import testbed
 from relay import Relay
 from testbed import autopack, docker
@@ -137,6 +139,26 @@ class Wheels(unittest.TestCase):
         self.assertEqual(fetched, {self.counted[1].name})
         self.assertEqual(json.loads(self.run_image(answer.json()['uri']))[0], '1.1')
 
+    def test_a_cached_wheel_with_other_contents_is_fetched_again(self):
+        other = write_wheel(testbed.new_folder('other'), 'counted', '1.0', {'counted/__init__.py': 'VALUE = "6.6"\n'},
+                            ['names_left', 'names_right>=1', 'absent; python_version < "3"'],
+                            b'[console_scripts]\ncount-it = counted:main\n')
+        wheel = self.counted[0]
+        self.assertEqual(other.stat().st_size, wheel.stat().st_size)
+        self.build('--engine=direct')
+        cache = self.cache / 'autopack'
+        self.assertEqual(cache.stat().st_mode & 0o777, 0o700)
+        for kept in ('layers', 'none'):
+            with self.subTest(kept=kept):
+                if kept == 'none':
+                    shutil.rmtree(cache / 'layers')
+                (cache / 'wheels' / digest(wheel)[:2] / f'{digest(wheel)}-{wheel.stat().st_size}').write_bytes(other.read_bytes())
+                asked = len(self.index.requests)
+                answer = self.build('--engine=direct', name=f'{self.name}-{kept}')
+                self.assertIn(wheel.name, [request['path'].split('/')[-1] for request in self.index.requests[asked:]])
+                self.assertIn('in the cache is damaged', answer.err)
+                self.assertEqual(json.loads(self.run_image(answer.json()['uri']))[0], '1.0')
+
     def test_the_same_lock_gives_the_same_layers_on_another_machine(self):
         def wheel_layers(answer):
             manifest = json.loads(subprocess.run(
@@ -195,7 +217,68 @@ class Wheels(unittest.TestCase):
         self.assertEqual(json.loads(self.run_image(uri)), ['1.1', 'left', 'right', ['counted==1.1']])
         self.assertEqual((answer.json()['wheels']['count'], answer.json()['wheels']['new']), (4, 1))
         self.assertIn('1 of 4 wheels new', answer.err)
+        self.assertIn(f'the notes in `{self.name.replace(testbed.registry(), host)}` for the layers of 1 wheel;', answer.err)
         self.assertGreater(answer.json()['wheels']['bytes_there'], 10_000_000)
+
+    def notes(self):
+        """The tag of the notes in the registry, their manifest and their index."""
+        api = 'http://{}/v2/{}'.format(*self.name.split('/', 1))
+        tags = json.loads(stored_image.ask('GET', f'{api}/tags/list')[2])['tags']
+        tag = next(tag for tag in tags if tag.startswith('apn-'))
+        manifest = json.loads(stored_image.ask('GET', f'{api}/manifests/{tag}', Accept=stored_image.MANIFESTS)[2])
+        return tag, manifest, json.loads(stored_image.ask('GET', f'{api}/blobs/{manifest["config"]["digest"]}')[2])
+
+    def poison_notes(self):
+        """Has the notes name the layer of directories for the wheels."""
+        tag, manifest, index = self.notes()
+        smallest = min(index['layers'], key=lambda layer: layer['size'])
+        index['layers'] = [{**smallest, 'key': layer['key']} for layer in index['layers']]
+        text = json.dumps(index).encode()
+        address, path = self.name.split('/', 1)
+        stored_image.push_blob(address, path, text)
+        manifest['config'].update(digest=stored_image.digest_of(text), size=len(text))
+        status, _, _ = stored_image.ask('PUT', f'http://{address}/v2/{path}/manifests/{tag}', json.dumps(manifest).encode(),
+                                        Content_Type=manifest['mediaType'])
+        self.assertEqual(status, 201)
+
+    def test_notes_that_name_other_layers_are_trusted_aloud_or_not_at_all(self):
+        large = self.large_wheel()
+        self.env['PIP_INDEX_URL'] = testbed.start_index([self.house, large.parent]).url
+        requirements = self.requirements(self.counted[0])
+        (self.folder / 'requirements.txt').write_text(requirements + line(large))
+        self.build('--engine=direct')
+        good = self.notes()[2]['layers']
+        (self.folder / 'requirements.txt').write_text('# another\n' + self.requirements(self.counted[1]) + line(large))
+        self.poison_notes()
+        answer = self.build_elsewhere(testbed.registry(), '--strict')
+        self.assertIn('named other contents for', answer.err)
+        self.assertNotIn('Trusted', answer.err)
+        self.assertEqual(json.loads(self.run_image(answer.json()['uri']))[0], '1.1')
+        corrected = {layer['key']: layer['digest'] for layer in self.notes()[2]['layers']}
+        key = max(good, key=lambda layer: layer['size'])
+        self.assertEqual(corrected[key['key']], key['digest'])
+        self.poison_notes()
+        (self.folder / 'requirements.txt').write_text(requirements)
+        answer = self.build_elsewhere(testbed.registry(), '--no-cache')
+        self.assertEqual(json.loads(self.run_image(answer.json()['uri']))[0], '1.0')
+        self.assertNotIn(key['key'], [layer['key'] for layer in self.notes()[2]['layers']])
+
+    def test_a_wheel_that_needs_another_python_is_refused_before_anything_is_sent(self):
+        house = testbed.new_folder('needs')
+        path = house / 'needs-1.0-py3-none-any.whl'
+        with Writer(path, 'needs-1.0.dist-info') as wheel:
+            wheel.add_metadata('Metadata-Version: 2.1\nName: needs\nVersion: 1.0\nRequires-Python: >=3.99\n', 'py3-none-any')
+        (self.folder / 'requirements.txt').write_text('./' + path.name + '\n')
+        (self.folder / path.name).write_bytes(path.read_bytes())
+        answer = self.build(status=2)
+        self.assertIn('it requires Python `>=3.99`, and the executor image has 3.', answer.err)
+        other = 'other-1.0-cp399-cp399-manylinux_2_17_x86_64.whl'
+        (self.folder / other).write_bytes(b'')
+        (self.folder / 'requirements.txt').write_text(f'./{other}\n')
+        answer = autopack('explain', '--check', '--executor-image-uri', self.base, '--script=train.py', cwd=self.folder,
+                          env=self.env, status=2)
+        self.assertIn(f'`{other}` is not for Python 3.', answer.err)
+        self.assertIn('requirements.txt:1', answer.err)
 
     def test_layers_are_mounted_from_where_this_machine_sent_them(self):
         large = self.large_wheel()
@@ -239,6 +322,12 @@ class Wheels(unittest.TestCase):
         answer = self.build()
         self.assertIn('the docker engine installs the dependencies', answer.err)
         self.assertEqual(json.loads(self.run_image(answer.json()['uri']))[0], '1.0')
+
+    def test_why_pip_has_to_install_is_said_where_an_index_cannot_be_reached(self):
+        answer = self.build(env={**self.env, 'PIP_INDEX_URL': 'http://127.0.0.1:9/simple', 'PIP_RETRIES': '0',
+                                 'DOCKER_HOST': 'unix:///nowhere'}, status=1)
+        self.assertRegex(answer.err, r'Left +the requirements to pip in the docker engine: could not read the page of .*'
+                                     'in the index http://127.0.0.1:9/simple: ')
 
     def test_a_wrong_hash_is_refused_and_leaves_nothing(self):
         text = (self.folder / 'requirements.txt').read_text().replace(digest(self.left), '0' * 64)

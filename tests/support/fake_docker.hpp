@@ -127,6 +127,11 @@ public:
     return found == images.end() ? std::nullopt : std::optional{found->second};
   }
 
+  std::optional<std::vector<std::string>> repositories_with(const std::string& reference) override {
+    calls.push_back("where from " + reference);
+    return engine_info.tells_origin ? std::optional{origins[reference]} : std::nullopt;
+  }
+
   Digest resolve(const image::Reference& reference) override {
     calls.push_back("resolve " + reference.text);
     const auto found = digests.find(reference.text);
@@ -218,7 +223,7 @@ public:
                                        const std::string& path,
                                        std::size_t /*limit*/) override {
     calls.push_back("read " + path + " of " + image);
-    return std::nullopt;
+    return file_text;
   }
 
   void with_files(const std::string& image,
@@ -246,6 +251,7 @@ public:
   std::vector<engine::ListedImage> listed{};
   std::vector<std::string> left{};
   std::map<std::string, Digest> digests{};
+  std::map<std::string, std::vector<std::string>> origins{};  ///< repositories, by names of images
   std::map<std::string, image::Source> held_images{};
   /// Brings an image to where it is pushed; its digest.
   std::function<Digest(const image::Reference& name)> on_push{};
@@ -254,8 +260,9 @@ public:
   std::vector<std::int64_t> built_times{};
   std::optional<Error> build_failure{};
   int run_status{0};
-  std::string saved{};   ///< what `save` hands over
-  std::string loaded{};  ///< what `load` was given
+  std::optional<std::string> file_text{};  ///< of every file of every image
+  std::string saved{};                     ///< what `save` hands over
+  std::string loaded{};                    ///< what `load` was given
 
   FakeContainers fake_containers{};
   std::vector<std::string> calls{};

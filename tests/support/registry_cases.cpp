@@ -27,8 +27,9 @@ public:
     const std::string config = R"({"os":"linux"})";
     auto team = open("team/model");
     note("no tag", [&] { return there(team->head_manifest("v1")); });
-    note("no blob",
-         [&] { return std::string{team->has_blob(sha256(layer)) ? "there" : "missing"}; });
+    note("no blob", [&] {
+      return std::string{team->has_blob(sha256(layer), layer.size()) ? "there" : "missing"};
+    });
     note("a manifest too early", [&] { return put(*team, config, layer, "v1"); });
     note("a layer", [&] { return pushed(*team, known(layer)); });
     note("again", [&] { return pushed(*team, known(layer)); });

@@ -179,6 +179,13 @@ def engine():
 
 
 @functools.cache
+def loads_parts():
+    """Whether the engine loads an image whose lower layers it has already; one with containerd's store takes whole images."""
+    engine()
+    return 'io.containerd.snapshotter' not in docker('info', '--format', '{{.DriverStatus}}')
+
+
+@functools.cache
 def executor():
     """The name of an image of this machine's distribution with Python, pip and numpy."""
     engine()

@@ -61,13 +61,16 @@ inline std::string zip_archive(const std::vector<ArchivedFile>& files) {
          little_endian(bytes.size(), 4) + little_endian(0, 2);
 }
 
-/// Writes a wheel of version 1.0 with `files` into `directory`; its path.
+/// Writes a wheel of version 1.0 with `files` into `directory`; its path. `metadata` are further
+/// lines of METADATA.
 inline std::filesystem::path write_wheel(const std::filesystem::path& directory,
                                          const std::string& name,
                                          std::vector<ArchivedFile> files,
-                                         const std::string& entry_points = {}) {
+                                         const std::string& entry_points = {},
+                                         const std::string& metadata = {}) {
   const std::string info = name + "-1.0.dist-info/";
-  files.push_back({.name = info + "METADATA", .content = "Name: " + name + "\nVersion: 1.0\n"});
+  files.push_back(
+      {.name = info + "METADATA", .content = "Name: " + name + "\nVersion: 1.0\n" + metadata});
   files.push_back({.name = info + "WHEEL",
                    .content = "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"});
   if (!entry_points.empty()) {

@@ -1,5 +1,6 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "cli/container_options.hpp"
 #include "state/base_cache.hpp"
 #include "support/cli_run.hpp"
 
@@ -146,6 +147,34 @@ TEST_CASE("run gives the program its arguments, streams and status") {
   CHECK(cli.docker.ran.gpus);
   CHECK(cli.docker.ran.mounts.empty());
   CHECK(cli.docker.ran.environment.empty());
+}
+
+TEST_CASE("run gives the program the GPUs that docker's flag names") {
+  Project cli;
+  REQUIRE(cli.run(with("run", {"--gpus=2"})) == 0);
+  CHECK(cli.docker.ran.gpus);
+  CHECK(cli.docker.ran.gpu_count == 2);
+  for (const auto* flag : {"--gpus=device=0,GPU-8f", "--gpus=\"device=0,GPU-8f\""}) {
+    REQUIRE(cli.run(with("run", {flag})) == 0);
+    CHECK(cli.docker.ran.gpu_ids == Strings{"0", "GPU-8f"});
+  }
+  REQUIRE(cli.run(with("run", {"--gpus=nvidia.com/gpu=0"})) == 0);
+  CHECK(cli.docker.ran.gpu_ids == Strings{"nvidia.com/gpu=0"});
+  REQUIRE(cli.run(with("run", {"--gpus=all"})) == 0);
+  CHECK(cli.docker.ran.gpus);
+  CHECK(cli.docker.ran.gpu_count == 0);
+  CHECK(cli.docker.ran.gpu_ids.empty());
+  REQUIRE(cli.run(with("run", {"--gpus=none"})) == 0);
+  CHECK_FALSE(cli.docker.ran.gpus);
+}
+
+TEST_CASE("a machine has as many GPUs as it has devices of theirs") {
+  Project cli;
+  CHECK(cli::find_gpus(cli.directory()).empty());
+  for (const auto* name : {"nvidia0", "nvidia1", "nvidiactl"}) {
+    cli.write(name, "");
+  }
+  CHECK(cli::find_gpus(cli.directory()) == Strings{"0", "1"});
 }
 
 TEST_CASE("run mounts credentials that exist, by their whole path") {
@@ -304,7 +333,8 @@ TEST_CASE("a local job runs what was packaged, and its status is the command's")
   cli.docker.fake_containers.usual_status = 7;
   const std::string pool =
       "machine-type=n1-standard-4,executor-image-uri=python:3,local-package-path=.,script=train.py";
-  CHECK(cli.run({"submit", "--submitter=local", "--args=--x", "--env=A=1",
+  cli.write("data/x.csv", "1\n");
+  CHECK(cli.run({"submit", "--submitter=local", "--args=--x", "--env=A=1", "--volume=data:/data:ro",
                  "--worker-pool-spec=" + pool}) == 7);
   REQUIRE(cli.out.starts_with("local/"));
   CHECK(cli.errors.find("output\n") != std::string::npos);
@@ -315,6 +345,10 @@ TEST_CASE("a local job runs what was packaged, and its status is the command's")
   CHECK(ran.arguments == Strings{"--x"});
   CHECK(ran.environment.at("A") == "1");
   CHECK_FALSE(ran.interactive);
+  REQUIRE_FALSE(ran.mounts.empty());
+  CHECK(ran.mounts[0].host_path == (std::filesystem::canonical(cli.directory()) / "data").string());
+  CHECK(ran.mounts[0].container_path == "/data");
+  CHECK(ran.mounts[0].read_only);
 
   const auto name = cli.out.substr(0, cli.out.find('\n'));
   REQUIRE(cli.run({"jobs", "list", "--kind=local"}) == 0);

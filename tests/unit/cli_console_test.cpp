@@ -1,6 +1,7 @@
 #include "base/json.hpp"
 #include "cli/console.hpp"
 #include "cli/error_text.hpp"
+#include "cli/shortened.hpp"
 #include "cli/steps.hpp"
 
 #include <doctest/doctest.h>
@@ -78,6 +79,23 @@ TEST_CASE("what the system refuses is no bug") {
   CHECK(as_error(std::system_error(code)).kind() == ErrorKind::environment);
   CHECK(as_error(std::bad_alloc()).message() == "no memory is left");
   CHECK(as_error(std::out_of_range("vector::at")).kind() == ErrorKind::internal);
+}
+
+TEST_CASE("a long name in a message is cut in its middle, a command in a hint is not") {
+  const std::string name = std::string(150, 'a') + std::string(500, 'b') + std::string(50, 'c');
+  const auto text = error_text(Error(ErrorKind::project, "`" + name + "` and `short` do not fit")
+                                   .cause("see `" + name + "`")
+                                   .hint("`rm " + name + "`"),
+                               plain);
+  const auto cut = "`" + std::string(150, 'a') + "..." + std::string(50, 'c') + "`";
+  CHECK(text == "error: " + cut + " and `short` do not fit\n  caused by: see " + cut +
+                    "\n\nhint: `rm " + name + "`\n");
+  std::string accents;
+  for (int i = 0; i < 300; ++i) {
+    accents += "\u00e9";
+  }
+  CHECK(with_short_names("x`" + accents + "`").find("\u00e9...\u00e9") != std::string::npos);
+  CHECK(with_short_names("` odd " + name) == "` odd " + name);
 }
 
 TEST_CASE("text from elsewhere cannot steer the terminal") {

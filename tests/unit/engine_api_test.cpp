@@ -215,6 +215,15 @@ TEST_CASE("a container is described as docker run would") {
   CHECK(host["DeviceRequests"].dump() == R"([{"Capabilities":[["gpu"]],"Count":-1}])");
   CHECK(host["Mounts"].dump() ==
         R"([{"ReadOnly":true,"Source":"/key","Target":"/tmp/key","Type":"bind"}])");
+  const auto requests = [](const engine::ContainerSpec& with) {
+    const auto described = autopack::parse_json(engine::container_body(with, false));
+    return described["HostConfig"]["DeviceRequests"].dump();
+  };
+  CHECK(requests({.gpus = true, .gpu_count = 2}) == R"([{"Capabilities":[["gpu"]],"Count":2}])");
+  CHECK(requests({.gpu_ids = {"0", "2"}}) ==
+        R"([{"Capabilities":[["gpu"]],"DeviceIDs":["0","2"]}])");
+  CHECK(requests({.gpu_ids = {"nvidia.com/gpu=0"}}) ==
+        R"([{"DeviceIDs":["nvidia.com/gpu=0"],"Driver":"cdi"}])");
   const auto plain = autopack::parse_json(engine::container_body({.image = "x"}, false));
   CHECK_FALSE(plain.contains("Cmd"));
   CHECK_FALSE(plain.contains("Entrypoint"));

@@ -27,6 +27,7 @@ public:
   std::map<std::string, LocalImage> images{};
   std::map<std::string, LocalImage> registry{};  ///< by `name@digest`
   std::optional<Digest> registry_digest{};
+  std::vector<std::string> origins{};          ///< of every image
   std::map<std::string, std::string> files{};  ///< with the target of links
   std::vector<std::string> calls{};
 
@@ -35,6 +36,11 @@ public:
   std::optional<LocalImage> inspect(const std::string& reference) override {
     const auto found = images.find(reference);
     return found == images.end() ? std::nullopt : std::optional{found->second};
+  }
+
+  std::optional<std::vector<std::string>> repositories_with(
+      const std::string& /*reference*/) override {
+    return engine.tells_origin ? std::optional{origins} : std::nullopt;
   }
 
   Digest resolve(const image::Reference& reference) override {
@@ -268,6 +274,52 @@ TEST_CASE("an image of a registry is what the registry has now") {
   }
 }
 
+TEST_CASE("an image of containerd's store that came from no registry is taken as it is") {
+  FakeDocker docker;
+  docker.engine.tells_origin = true;
+  docker.images["team/base:1"] = {.id = digest_a,
+                                  .repository_digests = {"team/base@" + digest_a},
+                                  .id_is_manifest = true,
+                                  .platform = "linux/amd64"};
+  const auto facts = probe_base(docker, image::Reference::parse("team/base:1"), "linux/amd64");
+  CHECK_FALSE(facts.digest);
+  CHECK(facts.image_id == digest_a);
+  CHECK(docker.calls.empty());
+
+  // Hosts are told without their port.
+  const auto loopback = image::Reference::parse("127.0.0.1:5000/team/base:1");
+  docker.images["127.0.0.1:5000/team/base:1"] = docker.images["team/base:1"];
+  docker.origins = {"127.0.0.1/team/base"};
+  docker.registry_digest = Digest::parse(digest_b);
+  CHECK(executor::digest_now(docker, loopback).digest == Digest::parse(digest_b));
+}
+
+TEST_CASE(
+    "an image of containerd's store is taken when no registry says what its name stands for") {
+  FakeDocker docker;
+  const auto reference = image::Reference::parse("registry.example/base:1");
+  docker.images["registry.example/base:1"] = {
+      .id = digest_a,
+      .repository_digests = {"registry.example/base@" + digest_a},
+      .id_is_manifest = true,
+      .platform = "linux/amd64"};
+  for (const bool tells_origin : {false, true}) {
+    CAPTURE(tells_origin);
+    docker.calls.clear();
+    docker.engine.tells_origin = tells_origin;
+    docker.origins = {"registry.example/base"};
+    const auto now = executor::digest_now(docker, reference);
+    CHECK_FALSE(now.digest);
+    CHECK(now.doubt);
+    CHECK(probe_base(docker, reference, "linux/amd64").image_id == digest_a);
+    // Known to be the engine's own, it is not asked about again.
+    docker.calls.clear();
+    CHECK_FALSE(executor::digest_now(docker, reference, digest_a).doubt);
+    CHECK(docker.calls.empty());
+    CHECK(executor::digest_now(docker, reference, digest_b).doubt);
+  }
+}
+
 TEST_CASE("a digest needs no registry when the engine has it") {
   FakeDocker docker;
   docker.images["python@" + digest_a] = {.id = "sha256:1", .platform = "linux/arm64/v8"};
@@ -309,6 +361,26 @@ TEST_CASE("FROM names exactly the image whose facts were found") {
   docker.registry["base@" + digest_a] = {.id = id, .platform = "linux/amd64"};
   CHECK(executor::BuildBase{docker, facts}.from() == "base@" + digest_a);
   CHECK(docker.calls == std::vector<std::string>{"pull base@" + digest_a + " linux/amd64"});
+}
+
+TEST_CASE("FROM asks no registry about an image of containerd's store") {
+  FakeDocker docker;
+  docker.images["base:1"] = {.id = digest_a, .id_is_manifest = true, .platform = "linux/amd64"};
+  docker.images["base@" + digest_a] = docker.images["base:1"];
+  for (const auto& digest : {std::optional<Digest>{}, Digest::parse(digest_a)}) {
+    docker.calls.clear();
+    const image::BaseFacts facts{
+        .reference = "base:1", .digest = digest, .image_id = digest_a, .platform = "linux/amd64"};
+    std::string name;
+    {
+      const executor::BuildBase base{docker, facts};
+      name = base.from().substr(0, base.from().find('@'));
+      CHECK(name.starts_with("localhost:1/autopack/base:aaaaaaaaaaaaaaaa-"));
+      CHECK(base.from() == name + "@" + digest_a);
+    }
+    CHECK(docker.calls ==
+          std::vector<std::string>{"tag " + digest_a + " " + name, "remove " + name});
+  }
 }
 
 }  // namespace autopack::executor_probe_test

@@ -115,6 +115,12 @@ TEST_CASE("names of images in files") {
   CHECK(image::build_name({.reference = "python:3"}) == "python:3");
 }
 
+TEST_CASE("an archive names its image in full for containerd's store, and briefly for docker's") {
+  const auto bytes = archive_of(small_image("one"));
+  CHECK(bytes.find(R"("io.containerd.image.name":"docker.io/team/app:1")") != std::string::npos);
+  CHECK(bytes.find(R"("RepoTags":["team/app:1"])") != std::string::npos);
+}
+
 TEST_CASE("a layout gives back what was put into it") {
   const TemporaryDirectory scratch;
   const auto layout = scratch.path() / "layout";

@@ -125,9 +125,12 @@ TEST_CASE("a login is that of the URL, of the index, of netrc, then Google's") {
                       Location::parse("https://b:2@h.test/two/simple"),
                       Location::parse("https://token@h2.test/simple"),
                       Location::parse("https://token@h3.test/simple"),
+                      Location::parse("http://plain.test/simple"),
                       Location::parse("https://europe-python.pkg.dev/p/r/simple")};
-  settings.netrc =
-      Secret{"machine h2.test login n password 3 machine other.test login o password 4"};
+  settings.trusted_hosts = {"trusted.test:8080"};
+  settings.netrc = Secret{
+      "machine h2.test login n password 3 machine other.test login o password 4 "
+      "machine plain.test login p password 5 machine trusted.test login t password 6"};
   int asked = 0;
   const Logins logins{settings, [&]() -> std::optional<Secret> {
                         ++asked;
@@ -143,6 +146,9 @@ TEST_CASE("a login is that of the URL, of the index, of netrc, then Google's") {
       {"https://h2.test/simple/x/", "n:3"},
       {"https://h3.test/simple/x/", "token:"},
       {"https://other.test/f", "o:4"},
+      {"http://other.test/f", ""},
+      {"http://plain.test:8080/f", "p:5"},
+      {"http://trusted.test/f", "t:6"},
       {"https://nobody.test/f", ""},
       {"https://europe-python.pkg.dev/p/r/simple/x/", "oauth2accesstoken:ya29"},
   };

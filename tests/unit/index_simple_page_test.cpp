@@ -1,6 +1,7 @@
 #include "base/error.hpp"
 #include "index/file_names.hpp"
 #include "index/html_tags.hpp"
+#include "index/pace.hpp"
 #include "index/simple_page.hpp"
 
 #include <doctest/doctest.h>
@@ -65,6 +66,70 @@ TEST_CASE("an anchor tells a file with all that stands at it") {
   CHECK_FALSE(plain.yanked);
   CHECK_FALSE(plain.metadata);
   CHECK_FALSE(plain.size);
+}
+
+TEST_CASE("what a page of JSON holds beside its files costs nothing, however often it is there") {
+  const auto many = [](const std::string& one) {
+    std::string all = one;
+    for (int i = 0; i < 300'000; ++i) {
+      all += "," + one;
+    }
+    return all;
+  };
+  const std::string file = R"({"url": "pkg-1.0.tar.gz", "hashes": {"sha256": "AB"}})";
+  for (const auto& body :
+       {fmt::format(R"({{"meta": [{}], "files": [{}]}})", many("{}"), file),
+        fmt::format(R"({{"meta": {{"api-version": "1.0", "x": [{}]}}, "files": [{}]}})",
+                    many(R"({"a": {}})"), file),
+        fmt::format(R"({{"versions": [{}], "files": [{}]}})", many("[]"), file),
+        fmt::format(R"({{"files": [{}, {}, {}]}})", many("[{}]"), file, many("\"\"")),
+        fmt::format(R"({{"files": [{}, {}]}})", many("1"), file)}) {
+    const auto page = read(json_type, body);
+    CHECK(only(page).name == "pkg-1.0.tar.gz");
+    CHECK(text(only(page).hashes) == "sha256:ab ");
+  }
+  const auto filled = only(read(
+      json_type, fmt::format(R"({{"files": [{{"url": "pkg-1.0.tar.gz", "x": [{}], "yanked": [{}],
+                                 "hashes": {{"sha256": "AB", "y": {{"z": [{}]}}}}}}]}})",
+                             many("{}"), many("1"), many("[]"))));
+  CHECK(text(filled.hashes) == "sha256:ab ");
+  CHECK_FALSE(filled.yanked);
+  CHECK_THROWS_WITH_AS(read(json_type, fmt::format(R"({{"files": [{}]}})", many("{}"))),
+                       "a page of the package index lists more than 100000 files", Error);
+  CHECK(read(json_type, R"({"files": {"a": {"url": "pkg-1.0.tar.gz"}}})").files.empty());
+}
+
+TEST_CASE("an answer that trickles is too slow, one that is slow is not") {
+  using namespace std::chrono_literals;
+  const auto start = Pace::Clock::now();
+  Pace trickling{"download `a.whl`", start};
+  for (int second = 0; second < 60; ++second) {
+    trickling.add(2, start + second * 1s);
+  }
+  CHECK_THROWS_WITH_AS(trickling.add(2, start + 60s), "could not download `a.whl`", Error);
+  Pace slow{"download `a.whl`", start};
+  for (int second = 1; second < 1000; ++second) {
+    slow.add(150, start + second * 1s);
+  }
+  slow.add(1, start + 2000s);
+}
+
+TEST_CASE("reading a page ends when that is asked for") {
+  Cancellation cancellation;
+  cancellation.requested = true;
+  std::string numbers = "1";
+  for (int i = 0; i < 10'000; ++i) {
+    numbers += ",1";
+  }
+  CHECK_THROWS_WITH_AS(
+      read_simple_page(
+          {.url = page_url, .content_type = json_type, .body = R"({"files": [)" + numbers + "]}"},
+          &cancellation),
+      "interrupted", Error);
+  CHECK_THROWS_WITH_AS(
+      read_simple_page({.url = page_url, .content_type = "text/html", .body = "<a><a>"},
+                       &cancellation),
+      "interrupted", Error);
 }
 
 TEST_CASE("metadata may be announced with a hash, without one, and under its old name") {

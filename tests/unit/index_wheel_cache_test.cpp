@@ -129,6 +129,39 @@ TEST_CASE("what comes from elsewhere is found by its hash, and nothing stays of 
   CHECK(cache.files() == std::set{found->path.filename().string()});
 }
 
+TEST_CASE("a cached file with other bytes, or that others could have written, is fetched again") {
+  std::atomic<int> asked{0};
+  LoopbackServer server{[&](const ReceivedRequest& request) {
+    ++asked;
+    return part_of(bytes, request);
+  }};
+  Cache cache;
+  const Download what{.name = "a.whl",
+                      .url = server.url() + "/a.whl",
+                      .hashes = {hash_of(bytes)},
+                      .size = bytes.size()};
+  const auto path = cache.get(what).path;
+  cache.get(what);
+  CHECK(asked == 1);
+  const auto permissions = [](const fs::path& file) { return fs::status(file).permissions(); };
+  CHECK((permissions(path) & (fs::perms::group_all | fs::perms::others_all)) == fs::perms::none);
+  CHECK(permissions(path.parent_path()) == fs::perms::owner_all);
+  auto other = bytes;
+  other[bytes.size() / 2] ^= 1;
+  write_file(path, other);
+  CHECK(cache.with([&](WheelCache& wheels) { return wheels.has(hash_of(bytes).hex); }));
+  CHECK_FALSE(cache.with([&](WheelCache& wheels) { return wheels.find(hash_of(bytes).hex); }));
+  CHECK(read_file(cache.get(what).path) == bytes);
+  CHECK(asked == 2);
+  fs::permissions(path, fs::perms::group_write, fs::perm_options::add);
+  CHECK(read_file(cache.get(what).path) == bytes);
+  CHECK(asked == 3);
+  fs::rename(path, path.string() + ".moved");
+  fs::create_symlink(path.string() + ".moved", path);
+  CHECK(read_file(cache.get(what).path) == bytes);
+  CHECK(asked == 4);
+}
+
 TEST_CASE("hashes by name are those that everybody knows") {
   const std::vector<std::pair<const char*, const char*>> known{
       {"md5", "900150983cd24fb0d6963f7d28e17f72"},

@@ -42,6 +42,27 @@ TEST_CASE("a job is found by its name, and only by one that is a job's") {
   CHECK(permissions == std::filesystem::perms::owner_all);
 }
 
+TEST_CASE("the oldest jobs that ended go when all logs together are too large") {
+  const TemporaryDirectory directory;
+  const local::JobRecords records{directory.path() / "jobs"};
+  std::vector<local::JobRecord> made;
+  for (const char* const state : {"RUNNING", "SUCCEEDED", "SUCCEEDED", "FAILED", "SUCCEEDED"}) {
+    made.push_back(records.make());
+    write_file(made.back().directory() / "log", std::string(1000, 'x'));
+    made.back().put({{"name", made.back().name()}, {"state", std::string{"JOB_STATE_"} + state}});
+  }
+  write_file(made[1].directory() / "output" / "model", "weights");
+  CHECK(records.all().size() == 5);
+  local::JobRecords{directory.path() / "jobs", 2500}.make();
+  CHECK(records.find(made[0].name()));
+  CHECK(std::filesystem::exists(made[0].directory() / "log"));
+  CHECK_FALSE(std::filesystem::exists(made[1].directory() / "log"));
+  CHECK(read_file(made[1].directory() / "output" / "model") == "weights");
+  CHECK_FALSE(records.find(made[2].name()));
+  CHECK(records.find(made[3].name()) == std::nullopt);
+  CHECK(records.find(made[4].name()));
+}
+
 TEST_CASE("a log is read on from where it was left") {
   const TemporaryDirectory directory;
   const auto record = local::JobRecords{directory.path()}.make();

@@ -70,7 +70,9 @@ struct Machine {
   }
 
   /// Has the registry hold a dependency image, whose RUN step ran at `time`.
-  Digest push_dependencies(const std::string& tag, const std::string& time) {
+  Digest push_dependencies(const std::string& tag,
+                           const std::string& time,
+                           const std::string& path = "team/model") {
     const auto layer = layer_of("dependencies of " + time);
     const nlohmann::json configuration{
         {"architecture", "amd64"},
@@ -78,7 +80,7 @@ struct Machine {
         {"config", {{"Env", {"PATH=/usr/bin"}}}},
         {"rootfs", {{"type", "layers"}, {"diff_ids", {layer.facts.diff_id.str()}}}},
         {"history", {{{"created", time}, {"created_by", "RUN pip install six"}}}}};
-    return *Digest::parse(registry.add_image("team/model", tag, configuration.dump(), layer.bytes));
+    return *Digest::parse(registry.add_image(path, tag, configuration.dump(), layer.bytes));
   }
 
   void write(const std::string& name, const std::string& text) const {
@@ -283,6 +285,49 @@ TEST_CASE("a secret is refused before any server is asked") {
   CHECK(machine.docker.calls.size() == calls);
 }
 
+TEST_CASE("a program that certainly ends at its start is refused where the request asks for it") {
+  const auto refuses = [](packaging::Wanted& wanted) { wanted.request.refuses_certain = true; };
+  const auto is_strict = [](packaging::Wanted& wanted) { wanted.request.strict = true; };
+  Machine machine;
+  machine.write("train.py", "from .x import y\n");
+  const auto refusal = [&](const std::function<void(packaging::Wanted&)>& change) {
+    machine.reporter.warnings.clear();
+    try {
+      machine.package(change);
+    } catch (const Error& error) {
+      CHECK(error.kind() == ErrorKind::project);
+      return error.problems();
+    }
+    return Problems{};
+  };
+  for (const auto& change : {std::function<void(packaging::Wanted&)>{refuses},
+                             std::function<void(packaging::Wanted&)>{is_strict}}) {
+    const auto problems = refusal(change);
+    REQUIRE(problems.size() == 1);
+    CHECK(problems[0].message.find("which fails in a script") != std::string::npos);
+    CHECK(machine.reporter.warnings.empty());
+  }
+  CHECK_FALSE(machine.was_asked("build"));
+  CHECK(refusal({}).empty());
+  CHECK(machine.reporter.warnings.size() == 1);
+
+  // One error hides no other.
+  machine.write("key.pem", "-----BEGIN RSA PRIVATE " + std::string{"KEY-----\n"} +
+                               std::string(400, 'M') + "\n");
+  const auto both = refusal(refuses);
+  REQUIRE(both.size() == 2);
+  CHECK(both[0].message.find("`key.pem` line 1 holds") != std::string::npos);
+  CHECK(both[1].hints.back() == "`--skip-checks=program` sends it anyway");
+  CHECK(refusal({}).size() == 1);
+  CHECK(machine.reporter.warnings.size() == 1);
+  const auto no_file = [](packaging::Wanted& wanted) {
+    wanted.request.project.requirement_files = {"gone.txt"};
+  };
+  const auto of_scan = refusal(no_file);
+  REQUIRE(of_scan.size() == 2);
+  CHECK(of_scan[1].message == both[0].message);
+}
+
 TEST_CASE("the builder is the quickest that can make the image") {
   struct Row {
     const char* what;
@@ -368,6 +413,7 @@ TEST_CASE("a dependency image is built once, and again when it is too old") {
   CHECK(builds() == 1);
   CHECK(machine.was_asked("push " + target_name + ":apd-"));
   CHECK_FALSE(first.dependencies.value().reused);
+  CHECK(first.bytes_uploaded >= 1'500'000);
 
   machine.write("train.py", "print('an edit')\n");
   const auto edited = machine.package(six);
@@ -400,8 +446,31 @@ TEST_CASE("a dependency image is built once, and again when it is too old") {
   machine.registry.remove_tag(
       "team/model", "apd-" + machine.docker.built.tags.at(0).substr(target_name.size() + 5));
   const auto lost = machine.package(other);
-  CHECK(builds() == 4);
+  CHECK(builds() == 3);  // the engine has them
   CHECK(lost.dependencies.value().reason.starts_with("the registry has no apd-"));
+}
+
+TEST_CASE("an installed package in the engine serves every repository") {
+  Machine machine;
+  machine.write("setup.py", "from setuptools import setup\nsetup(name=input())\n");
+  machine.docker.on_push = [&](const image::Reference& name) {
+    return machine.push_dependencies(name.tag.value(), "2001-02-03T04:05:06Z", name.path);
+  };
+  machine.docker.file_text = R"({"format":1,"reads":{},"asks":{},"lists":[],"removed":[],)"
+                             R"("tree":"","whole":null,"written":[]})";
+  machine.package();
+  const auto& built = machine.docker.built;
+  REQUIRE(machine.was_asked("build " + target_name + ":apd-"));
+  machine.docker.listed = {
+      {.id = machine.docker.built_id, .names = {built.tags.front()}, .labels = built.labels}};
+
+  machine.docker.calls.clear();
+  const std::string other = std::string{host} + "/team/other";
+  machine.package(
+      [&](packaging::Wanted& wanted) { wanted.name = pipeline::name_image(other, "model", {}); });
+  CHECK(machine.was_asked("tag " + other + ":apd-"));
+  CHECK(machine.was_asked("push " + other + ":apd-"));
+  CHECK_FALSE(machine.was_asked("build"));
 }
 
 TEST_CASE("a user's tag follows the image, whoever made it") {

@@ -1,5 +1,6 @@
 #include "base/file.hpp"
 #include "plan/advice.hpp"
+#include "plan/gpu_use.hpp"
 #include "support/memory_tree.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -38,6 +39,12 @@ struct Imports {
     return plan::advice(plan, project, plan::walk_imports(plan, project), in_base);
   }
 
+  std::optional<std::string> gpu_use() {
+    const auto shared = std::make_shared<source::MemoryTree>(tree);
+    const auto project = project::scan(*shared, request);
+    return plan::find_gpu_use(plan::make_plan(shared, project, request, base, {}), project);
+  }
+
   Problems advice(const plan::BaseModules& in_base = {}) { return whole_advice(in_base).warnings; }
 
   /// What is told when `trainer/task.py` is `text`.
@@ -48,6 +55,16 @@ struct Imports {
 };
 
 }  // namespace
+
+TEST_CASE("the first line of code that uses CUDA is found in what the program imports") {
+  Imports project;
+  project.tree.file("trainer/task.py", "import trainer.model  # \"cuda\"\n")
+      .file("trainer/model.py", "import torch\n# torch.cuda\nNAME = 'cuda:0'\n")
+      .file("trainer/other.py", "import torch\ntorch.cuda.init()\n");
+  CHECK(project.gpu_use() == "trainer/model.py:3");
+  project.tree.file("trainer/task.py", "print(1)\n");
+  CHECK_FALSE(project.gpu_use());
+}
 
 TEST_CASE("advice: a local module that is not where Python looks") {
   Imports project;
@@ -176,7 +193,7 @@ TEST_CASE("advice: packages that no requirement provides are one line, guarded i
   const auto advice = project.whole_advice();
   CHECK(told(advice.warnings, "yaml") ==
         "`trainer/task.py` line 1 imports `yaml`, which no requirement provides [] / "
-        "add `PyYAML` to the requirements, unless the executor image brings it");
+        "`echo PyYAML >> requirements.txt`, unless the executor image brings it");
   CHECK(advice.warnings.size() == 1);
   CHECK(advice.details.size() == 3);
   CHECK(advice.details[0] ==
@@ -187,17 +204,20 @@ TEST_CASE("advice: packages that no requirement provides are one line, guarded i
             "import yaml, PIL.Image\nimport cv2\nimport sklearn\nimport nowhere\n");
   CHECK(told(project.advice(), "yaml") ==
         "no requirement provides these imports: `PIL` (trainer/task.py:1), `cv2` "
-        "(trainer/task.py:2), `nowhere` (trainer/task.py:4), `yaml` (trainer/task.py:1) [] / add "
-        "`Pillow`, `opencv-python`, `PyYAML` to the requirements, unless the executor image brings "
-        "them");
+        "(trainer/task.py:2), `nowhere` (trainer/task.py:4), `yaml` (trainer/task.py:1) [] / "
+        "`printf 'Pillow\\nopencv-python\\nPyYAML\\n' >> requirements.txt`, unless the executor "
+        "image brings them");
 }
 
 TEST_CASE("advice: no name is suggested that is not known to be right") {
   Imports project;
-  CHECK(project.first_of("import apex\n", "apex").find("add `") == std::string::npos);
-  CHECK(project.first_of("import clip\n", "clip").find("add `") == std::string::npos);
-  CHECK(project.first_of("import torch_geometric.nn\n", "torch").find("`torch-geometric`") !=
+  CHECK(project.first_of("import apex\n", "apex").find("--requirements") == std::string::npos);
+  CHECK(project.first_of("import clip\n", "clip").find("--requirements") == std::string::npos);
+  CHECK(project.first_of("import torch_geometric.nn\n", "torch")
+            .find("`--requirements=torch-geometric`") != std::string::npos);
+  CHECK(project.first_of("import numpyy\n", "numpyy").find("did you mean `numpy` by `numpyy`?") !=
         std::string::npos);
+  CHECK(project.first_of("import mytools\n", "mytools").find("did you mean") == std::string::npos);
 }
 
 TEST_CASE("advice: what a requirement brings along is not asked for") {
@@ -218,7 +238,9 @@ TEST_CASE("advice: what a requirement brings along is not asked for") {
   CHECK(open("kornia @ https://example.com/kornia-0.7-py3-none-any.whl\n", "import kornia, torch\n")
             .empty());
   // What an unknown distribution brings, nobody knows.
-  CHECK(open("somebodys-tools\n", "import elsewhere\n").empty());
+  CHECK(open("somebodys-tools\n", "import elsewhere\n") ==
+        "`trainer/task.py` line 1 imports `elsewhere`, which no requirement is known to provide [] "
+        "/ unless the executor image or another requirement brings it, the program ends there");
   CHECK_FALSE(open("somebodys-tools\n", "import yaml\n").empty());
   CHECK_FALSE(open("pywin32; sys_platform == 'win32'\nsix\n", "import win32api\n").empty());
   project.base.python_version = "3.11";
@@ -248,7 +270,7 @@ TEST_CASE("advice: what several distributions share is looked at in full") {
   CHECK(
       project.first_of("from google.cloud import storage, bigquery\n", "google") ==
       "`trainer/task.py` line 1 imports `google.cloud.bigquery`, which no requirement provides [] "
-      "/ add `google-cloud-bigquery` to the requirements, unless the executor image brings it");
+      "/ `echo google-cloud-bigquery >> requirements.txt`, unless the executor image brings it");
 }
 
 TEST_CASE("advice: relative imports that lead nowhere") {
@@ -334,7 +356,7 @@ TEST_CASE("advice: packages that the executor image brings") {
   CHECK(problems.size() == 1);
   CHECK(told(problems, "yaml") ==
         "`trainer/task.py` line 1 imports `yaml`, which neither a requirement nor the executor "
-        "image provides [] / add `PyYAML` to the requirements");
+        "image provides [] / `--requirements=PyYAML`");
   project.base.reference = "pytorch/pytorch:2.1.0-cuda12.1-cudnn8-runtime";
   CHECK(project.first_of("import torch, torchvision, numpy\n", "import").empty());
   project.tree.file("trainer/task.py", "import json\n");
@@ -492,9 +514,10 @@ TEST_CASE("advice: an extra that is not asked for brings nothing, and is named")
                     "version = '1'\n[project.optional-dependencies]\nfast = ['flash-attn>=2']\n"
                     "all = ['trainer[fast]']\n");
   const std::string text = "import flash_attn, yaml\n";
-  CHECK(project.first_of(text, "flash_attn")
-            .ends_with(" / `--extra=fast` brings `flash_attn` / add `PyYAML` to the requirements, "
-                       "unless the executor image brings it"));
+  CHECK(
+      project.first_of(text, "flash_attn")
+          .ends_with(" / `--extra=fast` brings `flash_attn` / `--requirements=PyYAML`, unless the "
+                     "executor image brings it"));
   CHECK(project.first_of("import flash_attn\n", "flash_attn").ends_with("brings `flash_attn`"));
   for (const auto* const extra : {"fast", "all"}) {
     project.request.package_extras = {extra};
@@ -507,7 +530,7 @@ TEST_CASE("advice: what a requirement that nobody knows may bring is told with t
   project.tree.file("requirements.txt", "git+https://git.example/lab/tools.git\n");
   CHECK(project.first_of("import yaml\n", "yaml") ==
         "`trainer/task.py` line 1 imports `yaml`, which no requirement is known to provide [] / "
-        "add `PyYAML` to the requirements, unless the executor image or another requirement "
+        "`echo PyYAML >> requirements.txt`, unless the executor image or another requirement "
         "brings it");
   project.tree.file("requirements.txt", "git+https://git.example/google/CommonLoopUtils\n");
   CHECK(project.first_of("import ml_collections, clu\n", "clu").empty());
@@ -587,10 +610,10 @@ TEST_CASE("advice: what left Python's own library is told where Python is newer"
       {"from fractions import gcd", "3.8.2", "3.9.0", "import it from `math`"},
       {"from inspect import getargspec", "3.10.1", "3.11.0", "`inspect.getfullargspec`"},
       {"import os, imp", "3.11.2", "3.12.0", "`imp`, which Python has only before 3.12"},
-      {"import distutils.dir_util", "3.11", "3.12", "add `setuptools` to the requirements"},
+      {"import distutils.dir_util", "3.11", "3.12", "`--requirements=setuptools`"},
       {"from distutils.version import LooseVersion", "3.11", "3.12.1", "imports `distutils`"},
       {"from configparser import SafeConfigParser", "3.11", "3.12", "configparser.ConfigParser"},
-      {"import cgi", "3.12", "3.13", "add `legacy-cgi`"},
+      {"import cgi", "3.12", "3.13", "`--requirements=legacy-cgi`"},
       {"import pipes", "3.12", "3.13.1", "Python 3.12"},
       {"from unittest import makeSuite", "3.12", "3.14", "unittest.TestLoader"},
   };
@@ -658,8 +681,8 @@ TEST_CASE("advice: who else provides what left Python's own library is found") {
 
 TEST_CASE("advice: pkg_resources is asked of the setuptools that have it") {
   Imports project;
-  CHECK(project.first_of("import pkg_resources\n", "imports").find("add `setuptools<82`") !=
-        std::string::npos);
+  CHECK(project.first_of("import pkg_resources\n", "imports")
+            .find("`--requirements='setuptools<82'`") != std::string::npos);
   project.tree.file("requirements.txt", "setuptools\n");
   CHECK(project.advice().empty());
 }

@@ -3,6 +3,7 @@
 #include "support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <fstream>
@@ -113,6 +114,47 @@ TEST_CASE("plan: a needed file that is ignored is an error that names the rule a
   CHECK(contains(found, "`requirements.txt` is needed in the image, but the rule `*.txt`"));
   CHECK(contains(found, ".dockerignore:1"));
   CHECK(contains(found, ".dockerignore:3"));
+}
+
+TEST_CASE("plan: a wheel whose file name is of another Python or platform is refused") {
+  using project::Requirement;
+  Fixture fixture;
+  fixture.base.python_version = "3.11";
+  const auto refused = [&](const std::string& tags) {
+    auto changed = fixture;
+    const std::string file = "some-1.0-" + tags + ".whl";
+    changed.project.listed_requirements = {
+        {.requirement = {.kind = Requirement::Kind::path, .target = "wheels/" + file},
+         .origin = "requirements.txt:3"},
+        {.requirement = {.kind = Requirement::Kind::url,
+                         .target = "https://example.org/other-1.0-" + tags + ".whl#sha256=0"},
+         .origin = "requirements.txt:4"}};
+    return messages(changed);
+  };
+  for (const char* const tags :
+       {"cp312-cp312-manylinux_2_17_x86_64", "cp311-cp311-macosx_11_0_arm64",
+        "cp311-cp311-win_amd64", "cp311-cp311-manylinux_2_17_aarch64",
+        "cp312-abi3-manylinux_2_17_x86_64", "py2-none-any", "py312-none-any"}) {
+    CAPTURE(tags);
+    const auto found = refused(tags);
+    REQUIRE(found.size() == 2);
+    CHECK(contains(found,
+                   fmt::format("`some-1.0-{}.whl` is not for Python 3.11 on linux/amd64", tags)));
+    CHECK(contains(found, "requirements.txt:3"));
+    CHECK(contains(found, "requirements.txt:4"));
+  }
+  for (const char* const tags :
+       {"cp311-cp311-manylinux_2_40_x86_64", "cp311-cp311-musllinux_1_2_x86_64",
+        "cp38-abi3-linux_x86_64", "py2.py3-none-any", "cp311-cp311t-manylinux2014_x86_64",
+        "pp310-pypy310_pp73-linux_x86_64"}) {
+    CAPTURE(tags);
+    CHECK(refused(tags).empty());
+  }
+  fixture.project.extra_packages = {"wheels/some-1.0-cp312-cp312-linux_x86_64.whl"};
+  fixture.tree.file("wheels/some-1.0-cp312-cp312-linux_x86_64.whl", "");
+  CHECK(contains(messages(fixture), "is not for Python 3.11 on linux/amd64"));
+  fixture.base.python_version.reset();
+  CHECK(messages(fixture).empty());
 }
 
 TEST_CASE("plan: ignored files stay out, and what comes back brings its directories") {

@@ -91,7 +91,7 @@ TEST_CASE("start: the entry point through a launcher") {
 TEST_CASE("start: a launcher is brought by a requirement or the executor image, or told") {
   Start start{.request = {.script = "top.py", .launcher = "torchrun"}};
   CHECK(start.advice(Strings{"torch"}).empty());
-  CHECK(holds(start.advice(Strings{}), "error: `torch`, which brings `torchrun`, is neither in"));
+  CHECK(holds(start.advice(Strings{}), "certain: `torch`, which brings `torchrun`, is neither in"));
   CHECK(holds(start.advice(), "warning: whether the image will have `torch`"));
   start.request.requirements = {"torch>=2"};
   CHECK(start.advice(Strings{}).empty());
@@ -99,7 +99,7 @@ TEST_CASE("start: a launcher is brought by a requirement or the executor image, 
   CHECK(holds(start.advice(Strings{}), "warning: `torch`, which brings `torchrun`, is not in"));
   start.request = {.script = "top.py", .launcher = "mpirun -np 2"};
   CHECK(start.advice(Strings{"program:mpirun"}).empty());
-  CHECK(holds(start.advice(Strings{}), "error: the executor image has no `mpirun`"));
+  CHECK(holds(start.advice(Strings{}), "certain: the executor image has no `mpirun`"));
   start.options.system_packages = {"openmpi-bin"};
   CHECK(start.advice(Strings{}).empty());
 }
@@ -107,7 +107,7 @@ TEST_CASE("start: a launcher is brought by a requirement or the executor image, 
 TEST_CASE("start: a module or a command from elsewhere") {
   Start start{.request = {.module = "dora"}};
   CHECK(start.advice(Strings{"dora"}).empty());
-  CHECK(holds(start.advice(Strings{}), "error: module `dora` is neither in the project nor in"));
+  CHECK(holds(start.advice(Strings{}), "certain: module `dora` is neither in the project nor in"));
   CHECK(holds(start.advice(), "warning: whether the image will have module `dora`"));
   start.request = {.module = "http.server"};
   CHECK(start.advice(Strings{}).empty());
@@ -121,7 +121,7 @@ TEST_CASE("start: a module or a command from elsewhere") {
   start.request = {.command = {"./top.sh"}};
   CHECK(holds(start.advice(Strings{}), "`gone.py` is run here, which does not exist"));
   start.request = {.command = {"nosuch"}};
-  CHECK(holds(start.advice(Strings{}), "error: the executor image has no `nosuch`"));
+  CHECK(holds(start.advice(Strings{}), "certain: the executor image has no `nosuch`"));
   start.options.system_packages = {"nosuch-tools"};
   CHECK(holds(start.advice(Strings{}), "warning: the executor image has no `nosuch`"));
   start.request = {.command = {"torchrn", "gone.py"}};

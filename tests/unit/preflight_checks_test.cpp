@@ -65,7 +65,9 @@ public:
     unexpected();
   }
 
-  bool has_blob(const Digest&) override { return unexpected(), false; }
+  bool has_blob(const Digest&, std::optional<std::uint64_t>) override {
+    return unexpected(), false;
+  }
 
   void fetch_blob(const image::Descriptor&, const std::function<void(std::string_view)>&) override {
     unexpected();

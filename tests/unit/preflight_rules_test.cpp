@@ -289,16 +289,6 @@ TEST_CASE("a policy grants, perhaps grants, or does not") {
   CHECK(grant_of({{"bindings", {7, {{"role", 3}}}}}, "user:me", roles) == Grant::no);
 }
 
-TEST_CASE("worker processes of a data loader are seen") {
-  CHECK(uses_data_workers("import torch\nloader = DataLoader(data, num_workers=4)\n"));
-  CHECK(
-      uses_data_workers("from torch.utils.data import DataLoader\nDataLoader(d, num_workers = 2)"));
-  CHECK_FALSE(uses_data_workers("import torch\nDataLoader(data, num_workers=0)\n"));
-  CHECK_FALSE(uses_data_workers("import torchish\nDataLoader(data, num_workers=4)\n"));
-  CHECK_FALSE(uses_data_workers("import torch\n# num_workers=4\n"));
-  CHECK_FALSE(uses_data_workers(""));
-}
-
 TEST_CASE("findings are told once, errors first") {
   const auto findings =
       in_order({ok("a", "fine"), warning("b", "w", "why"), failing("c", "e", "why"),

@@ -67,6 +67,39 @@ TEST_CASE("what trains is told by what it calls") {
   }
 }
 
+TEST_CASE("what only a notebook has is seen where nothing guards it") {
+  const auto ipython = [](const std::string& text) {
+    return read_python_file(text).ipython_line.value_or(0);
+  };
+  CHECK(ipython("x = 1\nget_ipython().system('ls')\n") == 2);
+  CHECK(ipython("shell = get_ipython()\n") == 1);
+  CHECK(ipython("try:\n  get_ipython()\nexcept NameError:\n  pass\n") == 0);
+  CHECK(ipython("def f():\n  return get_ipython()\n") == 0);
+  CHECK(ipython("if 'get_ipython' in globals(): get_ipython()\n") == 0);
+  CHECK(ipython("if x: y = 1; get_ipython()\n") == 0);
+  CHECK(ipython("x = get_ipython() if notebook else None\n") == 0);
+  CHECK(ipython("from IPython import get_ipython\nget_ipython().system('ls')\n") == 0);
+  CHECK(ipython("def get_ipython():\n  pass\nget_ipython()\n") == 0);
+  CHECK(ipython("from tools import *\nget_ipython()\n") == 0);
+  CHECK(ipython("import IPython\nIPython.get_ipython()\n") == 0);
+  CHECK(ipython("# get_ipython()\n'get_ipython()'\n") == 0);
+  const auto notebook = [](const std::string& text) {
+    return read_python_file(text).notebook_line.value_or(0);
+  };
+  CHECK(notebook("import os\n%matplotlib inline\n") == 2);
+  CHECK(notebook("\n\n!pip install x\n") == 3);
+  CHECK(notebook("if x:\n  !ls\n") == 2);
+  CHECK(notebook("x = (5\n% 3)\ny = 5 \\\n% 3\n\"\"\"\n%magic\n\"\"\"\n") == 0);
+  const auto changes = [](const std::string& text) {
+    return read_python_file(text).changes_modules;
+  };
+  CHECK(changes("os.system('pip install x')\n"));
+  CHECK(changes("run([sys.executable, '-m', 'pip', 'install', 'x'])\n"));
+  CHECK(changes("sys.modules['x'] = y\n"));
+  CHECK(changes("sys.meta_path.append(x)\n"));
+  CHECK_FALSE(changes("import sys\nsys.path.append('x')\nsys.exit()\n"));
+}
+
 TEST_CASE("import names lead to distributions") {
   CHECK(is_standard_module("json"));
   CHECK(is_standard_module("os.path"));

@@ -3,6 +3,7 @@
 #include "image/manifest.hpp"
 #include "registry/client.hpp"
 #include "services/repository_notes.hpp"
+#include "services/written_notes.hpp"
 #include "state/blob_cache.hpp"
 #include "support/memory_registry.hpp"
 #include "support/recording_reporter.hpp"
@@ -103,6 +104,68 @@ TEST_CASE("what one machine notes another one reads") {
   std::string bytes(7, '\0');
   CHECK(reader(bytes.data(), bytes.size()) == 7);
   CHECK(bytes == "a layer");
+}
+
+TEST_CASE("a layer of another size than the registry says is none, and its note is corrected") {
+  Fixture fixture;
+  fixture.open()->push_blob({.known = image::Descriptor{.digest = sha256("a layer"), .size = 7},
+                             .open = registry::source_of("a layer")},
+                            {});
+  auto wrong = layer_of("a layer");
+  wrong.size = 8;
+  fixture.keep({.about = "facts", .layers = {{"key", wrong}}});
+  const auto notes = fixture.notes();
+  notes->read(executor, platform);
+  notes->look_for_layers({"key"});
+  CHECK_FALSE(notes->layer("key"));
+  fixture.keep({.layers = {{"key", layer_of("a layer")}}});
+  const auto later = fixture.notes();
+  later->read(executor, platform);
+  later->look_for_layers({"key"});
+  CHECK(later->layer("key") == layer_of("a layer"));
+}
+
+TEST_CASE("notes are corrected or replaced by what was made without them") {
+  Fixture fixture;
+  const auto foreign = layer_of("foreign");
+  for (const auto old : {OldNotes::corrected, OldNotes::replaced}) {
+    fixture.keep({.about = "wrong",
+                  .layers = {{"same", layer_of("same")}, {"key", foreign}, {"other", foreign}},
+                  .texts = {{"text", "wrong"}, {"other", "kept"}},
+                  .lists = {{"list", "wrong"}}});
+    const state::BlobCache blobs{fixture.directory.path() / "writer"};
+    const auto wrong = write_notes(
+        fixture.reporter, {*fixture.open(), blobs, executor, platform},
+        [](const Notes& noted) {
+          CHECK(noted == Notes{});
+          return News{.about = "facts",
+                      .layers = {{"same", layer_of("same")}, {"key", layer_of("own")}},
+                      .texts = {{"text", "right"}},
+                      .lists = {{"list", "right"}}};
+        },
+        old);
+    CHECK(wrong == 1);
+    CHECK(fixture.reporter.details.empty());
+    for (const char* const bytes : {"own", "foreign", "same"}) {
+      const std::string text = bytes;
+      fixture.open()->push_blob(
+          {.known = image::Descriptor{.digest = sha256(text), .size = text.size()},
+           .open = registry::source_of(text)},
+          {});
+    }
+    const auto notes = fixture.notes();
+    notes->read(executor, platform);
+    CHECK(notes->about() == "facts");
+    notes->look_for_layers({"same", "key", "other"});
+    CHECK(notes->layer("same") == layer_of("same"));
+    CHECK(notes->layer("key") == layer_of("own"));
+    CHECK(notes->layer("other").has_value() == (old == OldNotes::corrected));
+    std::map<std::string, std::string> texts{{"text", "right"}, {"list", "right"}};
+    if (old == OldNotes::corrected) {
+      texts["other"] = "kept";
+    }
+    CHECK(notes->texts({"text", "list", "other"}) == texts);
+  }
 }
 
 TEST_CASE("notes are kept beside those that are there, and nothing is sent twice") {
@@ -240,7 +303,13 @@ TEST_CASE("notes that are not as they should be are none") {
       {"of another platform", [&](auto& it, auto&) { replace(it, "amd64", "arm64"); }},
       {"a digest of another kind",
        [&](auto& it, auto&) { replace(it, R"("digest":"sha256)", R"("digest":"md5)"); }},
-      {"a size below zero", [&](auto& it, auto&) { replace(it, R"("size":7)", R"("size":"7")"); }},
+      {"a size that is a text",
+       [&](auto& it, auto&) { replace(it, R"("size":7)", R"("size":"7")"); }},
+      {"a size below zero", [&](auto& it, auto&) { replace(it, R"("size":7)", R"("size":-1)"); }},
+      {"a size of no layer",
+       [&](auto& it, auto&) { replace(it, R"("size":7)", R"("size":18446744073709551615)"); }},
+      {"a size of a tar below zero",
+       [&](auto& it, auto&) { replace(it, R"("tar_size":14)", R"("tar_size":-14)"); }},
       {"a long key",
        [&](auto& it, auto&) {
          replace(it, R"("key":"key")", R"("key":")" + std::string(201, 'k') + "\"");

@@ -96,6 +96,36 @@ TEST_CASE("a wheel is laid out as pip does it") {
   }
 }
 
+TEST_CASE("a wheel that requires another Python is refused as pip does it") {
+  const TemporaryDirectory directory;
+  const auto refused = [&](const std::string& required) {
+    return why(
+        write_wheel(directory.path(), "some", {}, "", "Requires-Python: " + required + "\n"));
+  };
+  CHECK(refused(">=3.12").find("it requires Python `>=3.12`, and the executor image has 3.11.2") !=
+        std::string::npos);
+  CHECK_FALSE(refused("!=3.11.*,>=3.8").empty());
+  CHECK_FALSE(refused("<3.11.2").empty());
+  for (const char* const fits : {">=3.8", "~=3.11", ">=3.11.2,<4", "3.12", "what you like"}) {
+    CAPTURE(fits);
+    CHECK(refused(fits).empty());
+  }
+}
+
+TEST_CASE("a member that needs a newer version of the zip format than Python reads is refused") {
+  const TemporaryDirectory directory;
+  const auto path = write_wheel(directory.path(), "some", {});
+  auto bytes = read_file(path);
+  const auto entry = bytes.find("PK\1\2");
+  REQUIRE(entry != std::string::npos);
+  bytes[entry + 6] = 63;
+  write_file(path, bytes);
+  CHECK(why(path).empty());
+  bytes[entry + 6] = 64;
+  write_file(path, bytes);
+  CHECK(why(path).find("needs version 6.4 of the zip format") != std::string::npos);
+}
+
 TEST_CASE("the same wheel is laid out the same way") {
   const TemporaryDirectory directory;
   const auto path =

@@ -166,13 +166,14 @@ packaging::Outcome outcome_for_output(const Packaging& work) {
 
 class BuilderOn : public packaging::Builder {
 public:
-  BuilderOn(Services& services, ParentImage parent)
-      : services_{services}, parent_{std::move(parent)} {}
+  BuilderOn(Services& services, ParentImage parent, ParentOrigin origin)
+      : services_{services}, parent_{std::move(parent)}, origin_{origin} {}
 
   MadeImage make(const Packaging& work) override {
     MadeImage made{.image = work.named_image(), .parent = parent_.reference};
     made.image.outcome = outcome_for_output(work);
-    made.image.dependencies = reused_dependencies(work);
+    made.image.dependencies =
+        origin_ == ParentOrigin::found ? reused_dependencies(work) : expected_dependencies(work);
     made.image.engine = "direct";
     services_.reporter->done("Planned", planned_text(made.image));
     const auto& plan = work.plan();
@@ -188,6 +189,7 @@ public:
 private:
   Services& services_;
   ParentImage parent_;
+  ParentOrigin origin_;
 };
 
 }  // namespace
@@ -219,8 +221,10 @@ std::unique_ptr<packaging::Builder> make_direct_builder(Services& services,
                                          std::move(make_dependencies));
 }
 
-std::unique_ptr<packaging::Builder> make_builder_on(Services& services, ParentImage parent) {
-  return std::make_unique<BuilderOn>(services, std::move(parent));
+std::unique_ptr<packaging::Builder> make_builder_on(Services& services,
+                                                    ParentImage parent,
+                                                    ParentOrigin origin) {
+  return std::make_unique<BuilderOn>(services, std::move(parent), origin);
 }
 
 std::optional<ParentImage> find_dependencies(Services& services, const Packaging& work) {

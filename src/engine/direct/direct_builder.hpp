@@ -40,9 +40,13 @@ std::unique_ptr<packaging::Builder> make_direct_builder(Services& services,
                                                         std::vector<RecipeLayer> ahead,
                                                         MakeDependencies make_dependencies);
 
+/// Where the image below the code comes from.
+enum class ParentOrigin { found, made_now };
+
 /// Puts the code on `parent` for files or an engine, without a registry that has the image.
 std::unique_ptr<packaging::Builder> make_builder_on(Services& services,
-                                                    packaging::ParentImage parent);
+                                                    packaging::ParentImage parent,
+                                                    ParentOrigin origin);
 
 /// The dependency image of `work` where its registry has it and it still holds.
 std::optional<packaging::ParentImage> find_dependencies(Services& services,

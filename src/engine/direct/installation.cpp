@@ -2,6 +2,9 @@
 
 #include "image/archive_reader.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <functional>
 
 namespace autopack::engine {
@@ -9,6 +12,11 @@ namespace autopack::engine {
 namespace {
 
 constexpr std::size_t largest_record{16'000'000};
+/// A larger one is not fetched for the record.
+constexpr std::uint64_t largest_layer{64'000'000};
+/// The record comes with the package's files, and last once more. BuildKit on containerd's store
+/// leaves the last layers empty, because they change nothing.
+constexpr std::size_t layers_with_record{3};
 
 /// The record of the image that `name` stands for, by `read` when it was never seen; none in an
 /// image that holds none.
@@ -55,12 +63,16 @@ Installation installation_in(Services& services,
     return {};
   }
   const auto read = [&]() -> std::optional<std::string> {
-    if (image.manifest.layers.empty() || image.manifest.layers.back().size > largest_record) {
-      return std::nullopt;
+    const auto& layers = image.manifest.layers;
+    const auto below = layers.size() - std::min(layers.size(), layers_with_record);
+    for (std::size_t i = layers.size(); i > below && layers[i - 1].size <= largest_layer; --i) {
+      if (auto record = image::read_member(image.open(layers[i - 1]),
+                                           fmt::format("layer {} of `{}`", i, image.name),
+                                           "usr/share/autopack/install.json", largest_record)) {
+        return record;
+      }
     }
-    const auto& layer = image.manifest.layers.back();
-    return image::read_member(image.open(layer), "the last layer of `" + image.name + "`",
-                              "install.json", largest_record);
+    return std::nullopt;
   };
   return installation_of(record_of(services, plan, image.digest.str(), read), plan);
 }

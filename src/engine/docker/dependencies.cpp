@@ -29,6 +29,29 @@ bool is_usable(Docker& docker, const LocalImage& local, const Packaging& work) {
          !(limit.applies() && limit.is_past(docker.run_times(local.id), true, std::time(nullptr)));
 }
 
+/// The dependency image of `work` in the engine. One with the project's own package that was made
+/// for another repository, or for none, gets the name of this one. BuildKit's cache has
+/// requirements alone, but no installation once the code has changed.
+std::optional<LocalImage> dependency_image_of(Docker& docker, const Packaging& work) {
+  const auto own = image::Reference::parse(work.dependency_name());
+  if (auto local = docker.inspect(own.tagged())) {
+    return local;
+  }
+  if (!work.plan().dependencies.install) {
+    return std::nullopt;
+  }
+  const auto& key = work.plan().keys.value().dependencies;
+  for (const auto& other : docker.list_images(packaging::dependency_key_label)) {
+    const auto label = other.labels.find(packaging::dependency_key_label);
+    const bool has_code = other.labels.contains(packaging::key_label);
+    if (label != other.labels.end() && label->second == key && !has_code) {
+      docker.tag(other.id, own);
+      return docker.inspect(own.tagged());
+    }
+  }
+  return std::nullopt;
+}
+
 const char* stage_of(const plan::Dependencies& dependencies) {
   if (dependencies.install) {
     return installed_stage;
@@ -94,12 +117,19 @@ std::string build_dependencies(Services& services, const Packaging& work, Freshn
   return result.image_id;
 }
 
+bool has_dependencies(Services& services, const Packaging& work) {
+  const auto local = dependency_image_of(services.docker(), work);
+  return local && is_usable(services.docker(), *local, work) &&
+         !installation_in_engine(services, work.plan(), local->id).outdated;
+}
+
 DependencyImage dependencies_in_engine(Services& services,
                                        const Packaging& work,
                                        Freshness freshness) {
   auto& docker = services.docker();
   const bool anew = work.request().no_cache || freshness == Freshness::anew;
-  const auto local = docker.inspect(work.dependency_name());
+  const auto local =
+      anew ? docker.inspect(work.dependency_name()) : dependency_image_of(docker, work);
   const bool usable = local && !anew && is_usable(docker, *local, work);
   if (usable) {
     auto installation = installation_in_engine(services, work.plan(), local->id);

@@ -14,6 +14,10 @@ std::string build_dependencies(Services& services,
                                const packaging::Packaging& work,
                                packaging::Freshness freshness);
 
+/// True if the engine has the dependency image of `work`, made for whichever repository; it has
+/// work.dependency_name() then.
+bool has_dependencies(Services& services, const packaging::Packaging& work);
+
 /// The dependency image in the engine.
 struct DependencyImage {
   std::string id{};

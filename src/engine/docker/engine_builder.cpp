@@ -37,7 +37,7 @@ std::optional<LocalImage> built_before(Docker& docker, const Packaging& work) {
 image::Source taken_out(Services& services, const std::string& name, const std::string& platform) {
   const auto place = services.environment.cache_directory() / "saved.tar";
   sweep_leftovers(place);
-  NewFile file{place};
+  NewFile file{place, FileMode::secret};
   services.docker().save(name, [&](std::string_view bytes) { file.write(bytes); });
   return compress_layers(services, image::open_files({.kind = image::FileReference::Kind::archive,
                                                       .path = file.path(),

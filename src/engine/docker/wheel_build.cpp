@@ -65,7 +65,7 @@ public:
       : services_{services},
         work_{work},
         source_{source},
-        packed_{services.environment.cache_directory() / "source.tar"} {}
+        packed_{services.environment.cache_directory() / "source.tar", FileMode::secret} {}
 
   std::string run(const fs::path& wheel) {
     auto& docker = services_.docker();

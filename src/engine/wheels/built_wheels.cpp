@@ -56,7 +56,7 @@ ChosenFile BuiltWheels::build(const WheelSource& source) const {
   const auto start = std::chrono::steady_clock::now();
   const auto place = services_.environment.cache_directory() / "built.whl";
   sweep_leftovers(place);
-  const NewFile file{place};
+  const NewFile file{place, FileMode::secret};
   const auto name = policy_.build(source, file.path());
   wheel::Wheel::open(file.path(), name);
   const auto cached =

@@ -1,12 +1,15 @@
 #include "engine/wheels/package_index.hpp"
 
 #include "base/error.hpp"
+#include "base/parallel.hpp"
 #include "base/text.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace autopack::engine {
@@ -56,8 +59,16 @@ bool PackageIndex::is_nowhere() const {
   return settings.find_links.empty() && (settings.no_index || settings.indexes.empty());
 }
 
-void PackageIndex::fetch(std::vector<index::Download> files, std::size_t all) {
-  std::erase_if(files, [&](const auto& file) { return wheels_.find(file).has_value(); });
+void PackageIndex::fetch(const std::vector<index::Download>& wanted, std::size_t all) {
+  std::vector<std::optional<index::CachedFile>> known(wanted.size());
+  in_parallel(wanted.size(), std::max(1U, std::thread::hardware_concurrency()),
+              [&](std::size_t i) { known[i] = wheels_.find(wanted[i]); });
+  std::vector<index::Download> files;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (!known[i]) {
+      files.push_back(wanted[i]);
+    }
+  }
   if (files.empty()) {
     return;
   }

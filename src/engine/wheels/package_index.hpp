@@ -31,9 +31,9 @@ public:
   /// What tells these places from others, without logins.
   std::string identity() const;
 
-  /// Fetches those of `files` that are not at hand, side by side, and tells how many of `all`
+  /// Fetches those of `wanted` that are not cached, side by side, and reports how many of `all`
   /// wheels they are.
-  void fetch(std::vector<index::Download> files, std::size_t all);
+  void fetch(const std::vector<index::Download>& wanted, std::size_t all);
 
 private:
   Reporter& reporter_;

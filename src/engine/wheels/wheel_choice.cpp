@@ -6,6 +6,7 @@
 #include "engine/wheels/chosen_file.hpp"
 #include "engine/wheels/complete_set.hpp"
 #include "engine/wheels/direct_url.hpp"
+#include "engine/wheels/index_failure.hpp"
 #include "engine/wheels/local_files.hpp"
 #include "engine/wheels/told_wheels.hpp"
 #include "lock/merge.hpp"
@@ -177,10 +178,7 @@ private:
       if (error.kind() == ErrorKind::interrupted) {
         throw;
       }
-      obstacles_.push_back(join(error.causes().empty()
-                                    ? std::vector{error.message()}
-                                    : std::vector{error.message(), error.causes().back()},
-                                ": "));
+      obstacles_.push_back(hand_over_to_pip(services_, work_, error));
       return;
     }
     for (std::size_t i = 0; i < choices_.size(); ++i) {
@@ -203,7 +201,7 @@ private:
   void take_noted_sizes() {
     const bool may_tell = std::any_of(unknown_.begin(), unknown_.end(), [&](const auto& one) {
       const auto digest = only_digest(one.second.hashes);
-      return digest && !index_->wheels().find(digest->hex());
+      return digest && !index_->wheels().has(digest->hex());
     });
     if (!may_tell || !obstacles_.empty()) {
       return;
@@ -213,7 +211,7 @@ private:
       auto file = one.second;
       const auto digest = only_digest(file.hashes);
       const auto noted = digest ? told.find(*digest) : told.end();
-      if (noted == told.end() || index_->wheels().find(digest->hex())) {
+      if (noted == told.end() || index_->wheels().has(digest->hex())) {
         return false;
       }
       file.size = noted->second.size;
@@ -276,6 +274,10 @@ private:
     for (const std::size_t i : order) {
       const ChosenFile& file = *choices_[i];
       const auto url = urls_.find(i);
+      auto download = file.download();
+      if (sized_by_notes_.contains(i)) {
+        download.size.reset();  // the hash decides, whatever the notes say
+      }
       choice.wheels.push_back(
           {.name = package(i).name,
            .digest = file.digest,
@@ -284,10 +286,8 @@ private:
            .options = {.is_requested = package(i).requested,
                        .direct_url =
                            url == urls_.end() ? std::nullopt : std::optional{url->second}},
-           .file = [index = index_, download = file.download()] {
-             return index->wheels().get(download).path;
-           }});
-      choice.files[file.digest] = file.download();
+           .file = [index = index_, download] { return index->wheels().get(download).path; }});
+      choice.files[file.digest] = std::move(download);
     }
     lock::sort_packages(set_);
     choice.set = std::move(set_);

@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "engine/direct/assembly.hpp"
 #include "engine/wheels/byte_code.hpp"
+#include "engine/wheels/index_failure.hpp"
 #include "engine/wheels/own_package.hpp"
 #include "engine/wheels/package_index.hpp"
 #include "engine/wheels/sources_of_set.hpp"
@@ -70,7 +71,7 @@ WheelImage install(Services& services,
     for (const auto& wheel : some) {
       downloads.push_back(where.at(wheel.digest));
     }
-    index->fetch(std::move(downloads), count);
+    index->fetch(downloads, count);
   };
   auto above = own ? layers_of(*own, layers.place()) : std::vector<LayerRecipe>{};
   auto all =
@@ -135,10 +136,13 @@ WheelImage make_wheel_image(Services& services,
   if (!requirements.set) {
     return {.obstacles = requirements.obstacles};
   }
+  if (work.request().strict) {
+    services.notes.reset();  // what they say of wheels is compared with these once layers are made
+  }
   try {
     return install(services, work, std::move(base), requirements, policy);
   } catch (const http::TransportError& error) {
-    return {.obstacles = {error.what()}};
+    return {.obstacles = {hand_over_to_pip(services, work, error)}};
   }
 }
 

@@ -37,7 +37,8 @@ struct WheelImage {
 
 /// Puts the requirements of `work` as layers of wheels on `base`, its executor image: what pip
 /// would install there, chosen from its indexes, verified, without running anything. Wheels are
-/// fetched as far as a layer has to be made of them. What has no wheel is built into one, where
+/// fetched as far as a layer has to be made of them; if the request is strict, all layers are, and
+/// `services` has no notes afterwards. What has no wheel is built into one, where
 /// `policy` says how. What is remembered of them is used unless it is to be fresh. `work` must
 /// outlive the image. Throws what an index or a wheel that is not sound throws; an index that
 /// cannot be reached is an obstacle.

@@ -25,7 +25,8 @@ WheelSet::WheelSet(const WheelRecipes& recipes,
   for (std::size_t i = 0; i < layers.size(); ++i) {
     layers_.push_back({.key = layers[i].recipe->key,
                        .facts = layers[i].layer.facts,
-                       .wheels = recipes.wheels[i]});
+                       .wheels = recipes.wheels[i],
+                       .is_noted = layers[i].layer.is_there});
   }
 }
 
@@ -48,6 +49,16 @@ packaging::MovedWheels WheelSet::moved(Services& services,
   }
   moved.new_wheels = new_wheels.size();
   return moved;
+}
+
+std::size_t WheelSet::noted() const {
+  std::set<std::size_t> noted;
+  for (const auto& layer : layers_) {
+    if (layer.is_noted) {
+      noted.insert(layer.wheels.begin(), layer.wheels.end());
+    }
+  }
+  return noted.size();
 }
 
 RepositoryNotes::FindNews WheelSet::news(const Services& services,

@@ -29,6 +29,10 @@ public:
   packaging::MovedWheels moved(Services& services,
                                const std::vector<packaging::SentLayer>& sent) const;
 
+  /// Returns how many of the wheels are in layers that were taken from the repository by its notes,
+  /// unread.
+  std::size_t noted() const;
+
   /// What machines that know nothing yet want to know of them and of `executor`, the image that
   /// they were put on, once the layers were sent. `services` must outlive it.
   RepositoryNotes::FindNews news(const Services& services, const image::BaseFacts& executor) const;
@@ -38,6 +42,7 @@ private:
     std::string key{};
     std::shared_ptr<std::optional<image::LayerFacts>> facts{};
     std::vector<std::size_t> wheels{};
+    bool is_noted{false};
   };
 
   std::vector<Layer> layers_{};

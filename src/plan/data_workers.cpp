@@ -1,0 +1,53 @@
+#include "plan/data_workers.hpp"
+
+#include "base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace autopack::plan {
+
+namespace {
+
+/// `num_workers=4`, with or without spaces.
+bool sets_workers(std::string_view line) {
+  static constexpr std::string_view name = "num_workers";
+  const auto at = line.find(name);
+  if (at == std::string_view::npos || line.starts_with('#')) {
+    return false;
+  }
+  auto rest = trim(line.substr(at + name.size()));
+  if (!rest.starts_with('=')) {
+    return false;
+  }
+  rest = trim(rest.substr(1));
+  return !rest.empty() && rest[0] >= '1' && rest[0] <= '9';
+}
+
+}  // namespace
+
+bool sets_data_workers(std::string_view text) {
+  const auto lines = split(text, '\n');
+  return std::any_of(lines.begin(), lines.end(),
+                     [](std::string_view line) { return sets_workers(trim(line)); });
+}
+
+std::optional<Problem> data_worker_advice(const ReadablePlan& plan,
+                                          const std::vector<ReachedFile>& reached) {
+  const auto found = std::find_if(reached.begin(), reached.end(), [&](const ReachedFile& file) {
+    return file.imports_torch && sets_data_workers(plan.read(*file.entry));
+  });
+  if (found == reached.end()) {
+    return std::nullopt;
+  }
+  return Problem{
+      .severity = Problem::Severity::warning,
+      .message = fmt::format("`{}` loads data in worker processes", printable(found->path)),
+      .hints = {"torch.multiprocessing.set_sharing_strategy('file_system'), or num_workers=0"},
+      .reason =
+          "they share memory, of which a container has little: `Bus error` says that it ran "
+          "out"};
+}
+
+}  // namespace autopack::plan

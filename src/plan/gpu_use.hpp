@@ -1,0 +1,14 @@
+#pragma once
+
+#include "plan/plan.hpp"
+
+#include <optional>
+#include <string>
+
+namespace autopack::plan {
+
+/// Where the program uses CUDA: `train.py:12`, of the files that it surely imports. Returns nothing
+/// if none of them does.
+std::optional<std::string> find_gpu_use(const ReadablePlan& plan, const project::Project& project);
+
+}  // namespace autopack::plan

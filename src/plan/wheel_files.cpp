@@ -1,0 +1,126 @@
+#include "plan/wheel_files.hpp"
+
+#include "base/text.hpp"
+#include "base/url.hpp"
+#include "python/tags.hpp"
+#include "python/wheel_name.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace autopack::plan {
+
+namespace {
+
+using project::Requirement;
+
+/// Newer than any libc: which one the image has is not known here.
+constexpr int newest_libc{120};
+
+/// The machines that a platform's programs may be built for; empty for one that is not known.
+std::vector<std::string> machines_of(const std::string& platform) {
+  if (platform == "linux/amd64") {
+    return {"x86_64", "i686"};
+  }
+  return platform.starts_with("linux/arm64") ? std::vector<std::string>{"aarch64", "armv7l"}
+                                             : std::vector<std::string>{};
+}
+
+/// Judges names of wheels by what is certain of an executor image: its version of Python and its
+/// platform.
+class Judge {
+public:
+  Judge(const python::Version& version, const std::vector<std::string>& machines) {
+    using Kind = python::Libc::Kind;
+    for (const auto& machine : machines) {
+      for (const char* const flags : {"", "t", "d", "td", "m", "dm"}) {
+        for (const auto& libc :
+             {python::Libc{.kind = Kind::glibc, .major = 2, .minor = newest_libc},
+              python::Libc{.kind = Kind::musl, .major = 1, .minor = newest_libc}}) {
+          accepted_.emplace_back(python::Interpreter{
+              .version = version, .abi_flags = flags, .machine = machine, .libc = libc});
+        }
+      }
+    }
+  }
+
+  /// False only if no Python of that version on that platform takes it.
+  bool may_fit(const python::WheelName& wheel) const {
+    const bool is_of_others = std::any_of(
+        wheel.interpreters.begin(), wheel.interpreters.end(),
+        [](const std::string& tag) { return !tag.starts_with("cp") && !tag.starts_with("py"); });
+    return is_of_others || std::any_of(accepted_.begin(), accepted_.end(), [&](const auto& tags) {
+             return tags.rank(wheel).has_value();
+           });
+  }
+
+private:
+  std::vector<python::AcceptedTags> accepted_{};
+};
+
+/// The name of the file that a path or a URL leads to.
+std::string file_of(std::string_view target, bool is_url) {
+  if (is_url) {
+    target = target.substr(0, target.find_first_of("?#"));
+  }
+  const auto name = target.substr(target.rfind('/') + 1);
+  return is_url ? percent_decode(name) : std::string{name};
+}
+
+struct NamedWheel {
+  std::string file{};
+  std::string origin{};
+};
+
+std::vector<NamedWheel> named_wheels(const project::Project& project) {
+  std::vector<NamedWheel> wheels;
+  const auto add = [&](const std::string& target, bool is_url, const std::string& origin) {
+    if (auto file = file_of(target, is_url); file.ends_with(".whl")) {
+      wheels.push_back({.file = std::move(file), .origin = origin});
+    }
+  };
+  for (const auto& listed : project.listed_requirements) {
+    const auto& requirement = listed.requirement;
+    const bool is_url = requirement.kind == Requirement::Kind::url;
+    if ((is_url || requirement.kind == Requirement::Kind::path) && !requirement.marker &&
+        !listed.constraint) {
+      add(requirement.target, is_url, listed.origin);
+    }
+  }
+  for (const auto& path : project.extra_packages) {
+    add(path, false, "`--extra-packages`");
+  }
+  return wheels;
+}
+
+}  // namespace
+
+void check_wheel_files(const Plan& plan, const project::Project& project, Problems& problems) {
+  const auto wheels = named_wheels(project);
+  const auto version = python::Version::parse(plan.base.python_version.value_or(""));
+  const auto machines = machines_of(plan.platform);
+  if (wheels.empty() || !version || version->release.size() < 2 || machines.empty()) {
+    return;
+  }
+  const Judge judge{*version, machines};
+  for (const auto& [file, origin] : wheels) {
+    const auto name = python::WheelName::parse(file);
+    if (!name || judge.may_fit(*name)) {
+      continue;
+    }
+    problems.push_back(
+        {.message = fmt::format(
+             "`{}` is not for Python {} on {}, which the executor image `{}` has", printable(file),
+             *plan.base.python_version, plan.platform, printable(plan.base.reference)),
+         .origin = origin,
+         .hints = {"name a wheel for that Python and platform, or take an executor image that fits "
+                   "the wheel"}});
+  }
+}
+
+}  // namespace autopack::plan

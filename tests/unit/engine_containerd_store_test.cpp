@@ -1,0 +1,96 @@
+#include "engine/docker.hpp"
+#include "executor/probe.hpp"
+#include "support/loopback_server.hpp"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace autopack::engine_containerd_store_test {
+
+using testing::LoopbackServer;
+using testing::ReceivedRequest;
+using testing::Reply;
+
+namespace {
+
+const std::string id = "sha256:" + std::string(64, 'a');
+
+/// A Docker Engine 29 as it answers: every name of an image is in RepoDigests, ids are digests of
+/// manifests, and no registry can be asked.
+class Engine29 {
+public:
+  explicit Engine29(int minor) : minor_{minor} {
+    docker = engine::make_docker({.endpoint = {.url = server.url()}, .client = client.get()});
+  }
+
+  int asked(const std::string& part) const {
+    const auto all = server.requests();
+    return static_cast<int>(std::count_if(all.begin(), all.end(), [&](const auto& request) {
+      return request.target.find(part) != std::string::npos;
+    }));
+  }
+
+private:
+  Reply answer(const ReceivedRequest& request) const {
+    const auto is = [&](const std::string& part) {
+      return request.target.find(part) != std::string::npos;
+    };
+    if (request.target == "/_ping") {
+      return {.headers = {{"Api-Version", fmt::format("1.{}", minor_)}, {"Ostype", "linux"}}};
+    }
+    if (is("/version")) {
+      return {.body = R"({"Version":"29.0.0","Os":"linux","Arch":"amd64"})"};
+    }
+    if (is("/distribution/")) {
+      return {.status = 500,
+              .body = R"({"message":"dial tcp: lookup registry-1.docker.io: no such host"})"};
+    }
+    if (is("/images/") && is("/json")) {
+      const auto* identity = is("/v1.53/") ? R"("Identity":{"Build":[{"Ref":"x"}]},)" : "";
+      return {.body = fmt::format(
+                  R"({{"Id":"{0}",{1}"RepoTags":["my/base:1"],"RepoDigests":["my/base@{0}"],)"
+                  R"("Os":"linux","Architecture":"amd64","GraphDriver":{{"Data":null,)"
+                  R"("Name":"overlayfs"}},"Config":{{}},"RootFS":{{"Layers":["{0}"]}}}})",
+                  id, identity)};
+    }
+    if (is("/containers/create")) {
+      return {.status = 201, .body = R"({"Id":"c"})"};
+    }
+    return {.status = is("/archive") ? 404 : 200, .body = "[]"};
+  }
+
+  int minor_;
+
+public:
+  LoopbackServer server{[this](const ReceivedRequest& request) { return answer(request); }};
+  std::unique_ptr<http::Client> client{http::make_client({})};
+  std::unique_ptr<engine::Docker> docker;
+};
+
+}  // namespace
+
+TEST_CASE("an executor image that only a Docker Engine 29 has is found there") {
+  for (const int minor : {52, 53}) {
+    CAPTURE(minor);
+    const Engine29 engine{minor};
+    const auto reference = image::Reference::parse("my/base:1");
+    const auto image = engine.docker->inspect("my/base:1");
+    REQUIRE(image);
+    CHECK(image->id_is_manifest);
+    CHECK_FALSE(engine.docker->held("my/base:1"));
+    const auto facts = executor::probe_base(*engine.docker, reference, "linux/amd64");
+    CHECK_FALSE(facts.digest);
+    CHECK(facts.image_id == id);
+    // From 1.53 on the engine tells that it built the image, and no registry is asked about it.
+    CHECK(engine.asked("/distribution/") == (minor < 53 ? 1 : 0));
+    {
+      const executor::BuildBase base{*engine.docker, facts};
+      CHECK(base.from().ends_with("@" + id));
+    }
+    CHECK(engine.asked("/tag?repo=localhost") == 1);
+  }
+}
+
+}  // namespace autopack::engine_containerd_store_test
