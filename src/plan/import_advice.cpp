@@ -62,10 +62,6 @@ public:
   /// True when all is known that the requirements bring; what extras ask for is not.
   bool are_known() const { return is_complete_ && !has_extras_; }
 
-  /// True when what may_bring(`module`) is doubtful enough to be reported: a few requirements are
-  /// unknown, and no directory of the project, whose modules may be anywhere in it, is among them.
-  bool is_doubtful() const { return named_.certain && !is_unread_ && named_.local.empty(); }
-
   /// True when it may come from what nobody knows the modules of: a version control URL, the build
   /// of the project itself, a distribution of which only the name is known.
   bool may_bring(const std::string& module) const {
@@ -360,8 +356,8 @@ Advice import_advice(const ReadablePlan& plan,
   std::vector<OpenImport> missing;
   for (const auto& import : open) {
     const bool is_own = import.elsewhere.has_value();
-    const bool is_told = !providers.may_bring(import.module) || providers.is_doubtful();
-    if (import.certain && (is_own || (!is_full && is_told))) {
+    const bool is_known = !is_full && !providers.may_bring(import.module);
+    if (import.certain && (is_own || is_known)) {
       missing.push_back(import);
     } else {
       advice.details.push_back(fmt::format(

@@ -57,12 +57,12 @@ class Init(unittest.TestCase):
         self.assertEqual(testbed.tree_hash(folder), before)
 
     def test_several_programs_are_no_question_where_nobody_answers(self):
-        folder = testbed.write_tree({'fit.py': 'print(1)\n', 'score.py': 'print(2)\n'})
+        folder = testbed.write_tree({'first.py': 'print(1)\n', 'second.py': 'print(2)\n'})
         answer = autopack('init', cwd=folder, status=2)
         self.assertIn('several programs could be meant to run', answer.err)
-        self.assertEqual(sorted(os.listdir(folder)), ['fit.py', 'score.py'])
-        autopack('init', '--script=score.py', cwd=folder)
-        self.assertIn('\nscript: score.py\n', (folder / 'autopack.yaml').read_text())
+        self.assertEqual(sorted(os.listdir(folder)), ['first.py', 'second.py'])
+        autopack('init', '--script=second.py', cwd=folder)
+        self.assertIn('\nscript: second.py\n', (folder / 'autopack.yaml').read_text())
 
     def test_an_installed_command_becomes_the_jobs_program(self):
         folder = testbed.write_tree({
@@ -76,13 +76,13 @@ class Init(unittest.TestCase):
 
 
     def test_a_person_is_asked_which_program_is_meant(self):
-        folder = testbed.write_tree({'fit.py': 'print(1)\n', 'score.py': 'print(2)\n'})
+        folder = testbed.write_tree({'first.py': 'print(1)\n', 'second.py': 'print(2)\n'})
         asked = terminal.Terminal([testbed.binary, 'init'], testbed.environment(), folder)
         asked.read('Which one? [1-2] ')
         asked.type('2\n')
         asked.read()
         self.assertEqual(asked.wait(), 0)
-        self.assertIn('\nscript: score.py\n', (folder / 'autopack.yaml').read_text())
+        self.assertIn('\nscript: second.py\n', (folder / 'autopack.yaml').read_text())
 
 
 class Watch(unittest.TestCase):
@@ -156,7 +156,7 @@ class Watch(unittest.TestCase):
         self.assertEqual(watched.wait(), 130)
 
     def test_nothing_to_watch_is_an_error(self):
-        answer = autopack('run', '--watch', '--executor-image-uri', testbed.executor(), status=125)
+        answer = autopack('run', '--watch', '--executor-image-uri', testbed.executor(), cwd=testbed.new_folder(), status=125)
         self.assertIn('no files to watch', answer.err)
         answer = autopack('run', '--watch', '--source=HEAD', '--executor-image-uri=python:3.11', '--script=task.py',
                           cwd=testbed.write_tree({'task.py': ''}), status=125)

@@ -386,8 +386,14 @@ TEST_CASE("secrets of requirement files are found and kept to themselves") {
                              "a b https://me:hunter2@h\n"
                              "-c file:https://me:hunter2@h\n"
                              "./x/https://me:hunter2@h\n") ==
+        "autopack does not know pip's option `--indx`: it is passed on as it is "
+        "(requirements.txt:1)\n"
         "`https://***@h/x y==1 ; z` has a malformed marker after `;` (requirements.txt:2)\n"
+        "`https://h/${X}` is read by pip when the image is built: autopack cannot tell when it "
+        "changes (requirements.txt:3)\n"
         "`a b https://***@h` is neither a requirement, a path nor a URL (requirements.txt:4)\n"
+        "`file:https://h` is read by pip when the image is built: autopack cannot tell when it "
+        "changes (requirements.txt:5)\n"
         "`./x/https://***@h` is neither a requirement, a path nor a URL (requirements.txt:6)");
 }
 
