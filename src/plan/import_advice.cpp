@@ -376,8 +376,9 @@ Advice import_advice(const ReadablePlan& plan,
   // Modules of the project itself are told one by one.
   const auto foreign = std::stable_partition(
       missing.begin(), missing.end(), [](const auto& one) { return one.elsewhere.has_value(); });
+  // A job may set PYTHONPATH, so that they are found after all: nothing is certain.
   std::transform(missing.begin(), foreign, std::back_inserter(advice.warnings),
-                 [&](const auto& one) { return judged(one, *one.elsewhere); });
+                 [](const auto& one) { return *one.elsewhere; });
   missing.erase(missing.begin(), foreign);
   if (const auto python = python::Version::parse(plan.base.python_version.value_or(""))) {
     std::erase_if(missing, [&](const auto& import) {

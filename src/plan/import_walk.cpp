@@ -16,6 +16,7 @@ namespace autopack::plan {
 
 namespace {
 
+constexpr std::string_view python_path{"PYTHONPATH="};
 constexpr std::size_t most_files{2000};
 constexpr std::uint64_t largest_file{2'000'000};
 
@@ -75,9 +76,10 @@ ImportWalk::ImportWalk(const ReadablePlan& plan, const project::Project& project
   if (project.package) {
     add_root(project.package->import_root);
   }
-  const auto has_path = [](const std::string& pair) { return pair.starts_with("PYTHONPATH="); };
-  if (std::any_of(plan.base.environment.begin(), plan.base.environment.end(), has_path)) {
-    add_root("");
+  for (const auto& pair : plan.base.environment) {
+    if (pair.starts_with(python_path)) {
+      add_roots_of(pair.substr(python_path.size()));
+    }
   }
 }
 
@@ -114,6 +116,20 @@ ImportFindings ImportWalk::run() {
     }
   }
   return std::move(findings_);
+}
+
+/// Those of PYTHONPATH: an empty part is the working directory.
+void ImportWalk::add_roots_of(const std::string& value) {
+  constexpr std::string_view home{"/usr/app"};
+  for (const auto& part : split(value, ':')) {
+    const bool is_inside = part == home || part.starts_with("/usr/app/");
+    if (is_inside || !part.starts_with('/')) {
+      const auto below = is_inside ? part.substr(std::min(part.size(), home.size() + 1)) : part;
+      if (const auto root = source::normalise(below)) {
+        add_root(*root);
+      }
+    }
+  }
 }
 
 void ImportWalk::add_root(const std::string& root) {
