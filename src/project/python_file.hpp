@@ -41,8 +41,8 @@ struct PythonFile {
   std::optional<int> notebook_line{};  ///< of the first `!command` or `%magic` of a notebook
   /// Of the first call of get_ipython(), which only notebooks have, that nothing guards.
   std::optional<int> ipython_line{};
-  std::string script_block{};           ///< the TOML of its `# /// script` block (PEP 723)
-  int script_block_line{0};             ///< 1-based, where that begins; 0: there is none
+  std::string script_block{};  ///< the TOML of its `# /// script` block (PEP 723)
+  int script_block_line{0};    ///< 1-based, where that begins; 0: there is none
 
   bool operator==(const PythonFile&) const = default;
 };
