@@ -61,10 +61,8 @@ class Run(unittest.TestCase):
 
     def test_the_program_is_inferred_and_told(self):
         folder = testbed.write_tree({'fit.py': 'if __name__ == "__main__":\n    print("fitted")\n', 'net.py': ''})
-        answer = autopack('run', '--requirements=', '--executor-image-uri', testbed.executor(), cwd=folder, status=None)
-        self.assertEqual(answer.status, 125, answer)  # gcloud refuses it likewise
         answer = autopack('build', '--no-push', '--executor-image-uri', testbed.executor(), cwd=folder)
-        self.assertIn('script `fit.py`: the only file here with a `__main__` guard', answer.err)
+        self.assertIn('script `fit.py`: the only program to train with, by its name', answer.err)
         answer = autopack('build', '--no-push', '--no-infer', '--executor-image-uri', testbed.executor(), cwd=folder,
                           status=2)
         self.assertIn('nothing to run', answer.err)
