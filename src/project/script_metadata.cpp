@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "project/entry.hpp"
+#include "project/modules.hpp"
 #include "project/named_distributions.hpp"
 #include "project/remembered_python.hpp"
 #include "project/requirement.hpp"
@@ -18,8 +19,6 @@
 namespace autopack::project {
 
 namespace {
-
-constexpr std::uint64_t largest_script{1'000'000};
 
 /// A block that was read. Lines are those of the file.
 struct ScriptMetadata {
@@ -84,7 +83,7 @@ void read_script_block(Findings& findings,
                        RequirementSources& sources) {
   const auto path = request.script ? path_in_tree(request, *request.script) : std::nullopt;
   const auto place = path ? findings.follow(*path) : Place{};
-  if (!place.is_file() || !path->ends_with(".py") || place.entry.size > largest_script) {
+  if (!place.is_file() || !path->ends_with(".py") || place.entry.size > largest_program) {
     return;
   }
   const auto& tree = findings.tree();
