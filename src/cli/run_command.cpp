@@ -116,7 +116,7 @@ private:
     return pipeline::package_for_running(services, packaged_now).image_id.value();
   }
 
-  /// Told when the program uses CUDA and gets none of this machine's GPUs; `--gpus=none` means it.
+  /// Warns if the program uses CUDA and gets none of this machine's GPUs; `--gpus=none` means it.
   void tell_idle_gpus(Session& session, const pipeline::WantedPtr& packaged_now) const {
     if (gpu_ || !container_.gpus.empty() || find_gpus().empty()) {
       return;

@@ -30,7 +30,7 @@ json member_at(const json& object, const char* key) {
   return object.is_object() && object.contains(key) ? object.at(key) : json{};
 }
 
-/// The items of the list `key`; none when there is no such list.
+/// The items of the list `key`; nothing if there is no such list.
 json items_at(const json& object, const char* key) {
   auto items = member_at(object, key);
   return items.is_array() ? items : json::array();

@@ -115,7 +115,7 @@ std::string place_text(const std::string& requirement, const plan::ReadablePlan*
 }
 
 /// What pip took up last before a program of a build failed; none for a project that stays where it
-/// is, and when the log tells of no such program.
+/// is, and when the log names no such program.
 std::optional<std::string> built_before_end(std::string_view log) {
   const auto at = log.find("subprocess-exited-with-error");
   if (at == std::string_view::npos) {
@@ -134,7 +134,7 @@ std::optional<std::string> built_before_end(std::string_view log) {
   return last.empty() || last == "Obtaining " ? std::nullopt : requirement_behind(before, last);
 }
 
-/// The module that the build of a source distribution imports and does not find; none when the log
+/// The module that the build of a source distribution imports and does not find; nothing if the log
 /// does not say so.
 std::optional<std::string> module_missing_in_build(std::string_view log) {
   constexpr std::string_view sign{"ModuleNotFoundError: No module named '"};

@@ -111,7 +111,7 @@ std::string did_you_mean_key(std::string_view name) {
   return tables::did_you_mean(name, names);
 }
 
-/// The flag that says what a pool of Google's API calls by this name; none when there is none.
+/// The flag that says what a pool of Google's API calls by this name; nothing if there is none.
 std::optional<std::string> flag_for_key(std::string_view name) {
   if (name == "args" || name == "arg") {
     return "`--args=ARG,...`, or `-- ARGS` at the end, gives the program its arguments";

@@ -75,7 +75,7 @@ std::optional<unsigned> number_in(std::string_view text) {
                                                                          : std::nullopt;
 }
 
-/// 11 of `3.11.2`; none when it is no Python 3 that can be asked about.
+/// 11 of `3.11.2`; nothing if it is no Python 3 that can be asked about.
 std::optional<unsigned> minor_of(const std::string& version) {
   const auto parts = split(version, '.');
   const auto minor = parts.size() > 1 && parts[0] == "3" ? number_in(parts[1]) : std::nullopt;
@@ -138,7 +138,7 @@ bool is_too_old(const std::optional<state::KnownPython>& known,
   return *known == now && own && *own < minor;
 }
 
-/// The lines that the script prints; none when the program cannot be run to its end.
+/// The lines that the script prints; nothing if the program cannot be run to its end.
 std::vector<std::string> ask(const std::string& program,
                              unsigned minor,
                              const std::vector<Asked>& all) {

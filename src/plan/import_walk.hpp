@@ -127,7 +127,7 @@ private:
   Waiting waiting_;                 ///< what the program surely imports
   Waiting perhaps_;                 ///< what it may do without
   std::set<std::string> seen_;      ///< read, or waiting to be surely
-  std::set<std::string> told_;      ///< modules of the project that are told
+  std::set<std::string> told_;      ///< modules of the project that were reported
   std::set<std::string> answered_;  ///< known packages that directories of the project stand in for
   std::map<std::string, OpenImport> open_;
   ImportFindings findings_;

@@ -122,7 +122,7 @@ void report_directory(Findings& findings, const std::string& script) {
                  std::move(hints));
 }
 
-/// The console script `name` that installing the project makes; none when there is none.
+/// The console script `name` that installing the project makes; nothing if there is none.
 std::optional<Entry> find_console_script(const Findings& findings,
                                          const std::string& name,
                                          const Project& project) {

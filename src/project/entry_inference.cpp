@@ -24,7 +24,7 @@ constexpr std::size_t most_aside_shown{3};
 constexpr auto usual_names =
     std::to_array<std::string_view>({"train.py", "main.py", "task.py", "run.py"});
 
-/// The dotted name by which `python -m` runs `file`, looked for below `root`; none when it has
+/// The dotted name by which `python -m` runs `file`, looked for below `root`; nothing if it has
 /// none.
 std::optional<std::string> module_below(const std::string& root, const std::string& file) {
   if (!is_below(file, root)) {

@@ -142,7 +142,7 @@ std::string command_to_add(LockFormat format,
   return {};
 }
 
-/// The locks at the root that no rule leaves out; none when the request wants none.
+/// The locks at the root that no rule leaves out; nothing if the request wants none.
 std::vector<std::string> usable_locks(const Findings& findings, const Request& request) {
   auto locks = request.lock == no_lock ? std::vector<std::string>{} : find_locks(findings.tree());
   std::erase_if(locks, [&](const auto& lock) { return findings.is_ignored(lock); });

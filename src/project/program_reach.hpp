@@ -27,7 +27,7 @@ struct ProgramReach {
   bool is_relative{false};            ///< it has relative imports
   bool needs_own_directory{false};    ///< what it surely imports is beside it
   std::optional<std::string> root{};  ///< where Python must look for what it surely imports
-  /// `trainer` where `trainer/task.py` imports that; none when the program does not import its own
+  /// `trainer` where `trainer/task.py` imports that; nothing if the program does not import its own
   /// package.
   std::optional<std::string> own_package{};
 };

@@ -57,7 +57,7 @@ bool RememberedPython::may_be_kept(const source::Entry& entry) const {
   return entry.identity || std::max(entry.mtime_ns, entry.ctime_ns) + race_ns < now_ns_;
 }
 
-/// What is known of a file in a state; none when nothing is.
+/// What is known of a file in a state; nothing if nothing is.
 std::optional<std::string_view> RememberedPython::facts_of(const std::string& state) {
   if (const auto known = known_.find(state); known != known_.end()) {
     asked_.insert(known->first);

@@ -245,7 +245,7 @@ bool package_says(const Findings& findings, const Project& project) {
          read_setup_py(read_at_root(findings, "setup.py")).words.contains("install_requires");
 }
 
-/// Names in `files` that they leave open; none when every line of theirs is a pin.
+/// Names in `files` that they leave open; nothing if every line of theirs is a pin.
 std::vector<std::string> unpinned_names(const Findings& findings,
                                         const std::vector<std::string>& files) {
   std::vector<std::string> names;

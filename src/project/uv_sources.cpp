@@ -73,7 +73,7 @@ bool is_usual_index(const std::string& text) {
   return labels.size() == 2 && labels.front() == "pypi";
 }
 
-/// The workspace above `directory` as a path from there; none when there is none.
+/// The workspace above `directory` as a path from there; nothing if there is none.
 std::optional<std::string> workspace_above(const fs::path& directory) {
   std::string up = "..";
   auto place = directory.parent_path();

@@ -72,7 +72,7 @@ private:
 };
 
 /// Warns of what pyproject.toml says only to its own tool, unless a lock is installed, which has
-/// followed it. An index that pip is told of otherwise is none of it.
+/// followed it. An index that pip knows in another way does not count.
 void report_unread_sources(Findings& findings, const Request& request, const Project& project);
 
 /// The indexes that pyproject.toml names for its own tool and that may hold any package.

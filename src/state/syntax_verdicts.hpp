@@ -45,7 +45,7 @@ public:
 
   void set_python(KnownPython python);
 
-  /// The verdicts that were asked for or added; none when `saved` says the same.
+  /// The verdicts that were asked for or added; nothing if `saved` says the same.
   std::optional<std::string> text_to_save() const;
 
 private:

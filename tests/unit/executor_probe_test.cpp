@@ -286,7 +286,7 @@ TEST_CASE("an image of containerd's store that came from no registry is taken as
   CHECK(facts.image_id == digest_a);
   CHECK(docker.calls.empty());
 
-  // Hosts are told without their port.
+  // Hosts are shown without their port.
   const auto loopback = image::Reference::parse("127.0.0.1:5000/team/base:1");
   docker.images["127.0.0.1:5000/team/base:1"] = docker.images["team/base:1"];
   docker.origins = {"127.0.0.1/team/base"};

@@ -99,7 +99,7 @@ TEST_CASE("advice: files that a run of a known package left behind are not the p
   CHECK_FALSE(is_told("import datasets\nimport datasets.cifar\n", "datasets"));
 }
 
-TEST_CASE("advice: what a Python does not take is told once for each file") {
+TEST_CASE("advice: what a Python does not take is reported once for each file") {
   Program project;
   project.base.python_version = "3.11.2";
   project.tree.file("trainer/task.py", "import trainer.a, trainer.b, trainer.c, trainer.d\n")

@@ -39,7 +39,7 @@ TEST_CASE("imports are read with line, level and whether their failure may be me
   CHECK(read_python_file("import\nfrom x\nfrom . x\nimport a.\n").imports.size() == 1);
 }
 
-TEST_CASE("what running a file does is told by its top level") {
+TEST_CASE("the top level of a file says what running it does") {
   const auto signs = [](const char* text) { return read_program_signs(text); };
   CHECK(signs("if __name__ == '__main__':\n    f()\n").guarded);
   CHECK_FALSE(signs("def f():\n    pass\n").does_something());
@@ -52,7 +52,7 @@ TEST_CASE("what running a file does is told by its top level") {
   CHECK(signs("for x in y:\n    pass\n").is_program());
 }
 
-TEST_CASE("what trains is told by what it calls") {
+TEST_CASE("calls show which program trains") {
   const auto trains = [](const char* text) { return read_program_signs(text).trains; };
   for (const auto* text : {"model.fit(x, y)\n", "loss.backward()\n", "import torch.optim as o\n",
                            "from transformers import Trainer\n", "run_lib.train(config)\n",

@@ -162,7 +162,7 @@ TEST_CASE("a proxy of several lines becomes no section of the settings") {
   CHECK(machine.configuration() == "[global]\nproxy = http\n    [install]\n    retries = 3\n");
 }
 
-TEST_CASE("constraints travel as files, and pip is told of them") {
+TEST_CASE("constraints travel as files, and pip reads them") {
   PipSettings settings;
   add_constraints(settings, {});
   CHECK(settings.files.empty());

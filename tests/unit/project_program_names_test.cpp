@@ -8,7 +8,7 @@ namespace autopack::project_program_names_test {
 
 using namespace autopack::project;
 
-TEST_CASE("what a program is for is told by its name") {
+TEST_CASE("the name of a program says what it is for") {
   const auto all_are = [](Purpose purpose, std::initializer_list<std::string_view> paths) {
     for (const auto path : paths) {
       CAPTURE(path);
