@@ -91,13 +91,13 @@ TEST_CASE("settings of a project do not reach beyond it by themselves") {
       {"extra-dirs", "worker-pool-spec: script=train.py,extra-dirs=/etc", "submit"},
   };
 
-  for (const auto& [key, line, command] : cases) {
-    CAPTURE(line);
+  for (const auto& each : cases) {
+    CAPTURE(each.line);
     Project project;
-    project.write("project/autopack.yaml", std::string{"display-name: x\n"} + line + "\n");
-    const int status = project.command({command});
+    project.write("project/autopack.yaml", std::string{"display-name: x\n"} + each.line + "\n");
+    const int status = project.command({each.command});
     CAPTURE(project.errors);
-    CHECK(is_refused(project, status, key));
+    CHECK(is_refused(project, status, each.key));
     CHECK(project.errors.find("autopack.yaml:2") != std::string::npos);
   }
   Project project;
