@@ -102,7 +102,7 @@ Problems Adviser::advice(executor::LookInto look) {
   return settle(work_.request(), all);
 }
 
-void Adviser::tell(const Problems& found) {
+void Adviser::tell(const Problems& found) const {
   for (const auto& problem : found) {
     if (problem.severity == Severity::warning) {
       services_.reporter->warn(problem);

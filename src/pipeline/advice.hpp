@@ -54,7 +54,7 @@ private:
 
   const Problems& early();
   const Problems& late(executor::LookInto look);
-  void tell(const Problems& found);
+  void tell(const Problems& found) const;
 
   Services& services_;
   const packaging::Packaging& work_;

@@ -95,7 +95,7 @@ TEST_CASE("advice: programs that Python starts and the image lacks") {
   project.tree.file("trainer/data.py",
                     "import subprocess\ndef cut(x):\n  subprocess.run(['sox', x])\n"
                     "def unused(x):\n  subprocess.run(['flac', x])\n");
-  const auto holds = [](std::vector<std::string> there) {
+  const auto holds = [](const std::vector<std::string>& there) {
     return [there](const std::vector<std::string>& names) {
       std::map<std::string, bool> known;
       for (const auto& name : names) {
