@@ -133,7 +133,7 @@ public:
     return all;
   }
 
-  std::string reason(const Candidate& chosen) const {
+  static std::string reason(const Candidate& chosen) {
     if (has_usual_name(chosen)) {
       return "by its name";
     }
@@ -286,9 +286,9 @@ std::vector<Inferred> choices_of(const Candidates& found, const StartingForm& fo
   return choices;
 }
 
-Inferred inferred(const EntryPick& pick, const Candidate& chosen, const StartingForm& form) {
+Inferred inferred(const Candidate& chosen, const StartingForm& form) {
   Inferred entry = form.of(chosen);
-  const auto reason = pick.reason(chosen);
+  const auto reason = EntryPick::reason(chosen);
   entry.reason = entry.reason.empty() ? reason : fmt::format("{}; {}", reason, entry.reason);
   return entry;
 }
@@ -299,12 +299,12 @@ std::optional<Inferred> search_entry(CandidateSearch& search) {
   const auto root = search.at_root();
   const EntryPick pick{root};
   if (const auto* const chosen = pick.at_root()) {
-    return inferred(pick, *chosen, form);
+    return inferred(*chosen, form);
   }
   const auto all = search.everywhere();
   const EntryPick last_pick{all};
   const auto* const chosen = last_pick.anywhere();
-  return chosen == nullptr ? std::nullopt : std::optional{inferred(last_pick, *chosen, form)};
+  return chosen == nullptr ? std::nullopt : std::optional{inferred(*chosen, form)};
 }
 
 }  // namespace

@@ -64,11 +64,13 @@ TEST_CASE("the table of what flags reach has a row for every flag, and no other"
 }
 
 TEST_CASE("settings of a project do not reach beyond it by themselves") {
-  const struct {
+  struct Case {
     const char* key;
     const char* line;
     const char* command;
-  } cases[]{
+  };
+
+  const std::vector<Case> cases{
       {"volume", "volume: \"/:/host\"", "run"},
       {"volume", "volume: [./data:/data, ../beside:/b]", "run"},
       {"env-file", "env-file: ../secret.env", "run"},
