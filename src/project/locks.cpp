@@ -17,8 +17,8 @@ namespace {
 constexpr std::string_view no_lock{"none"};
 
 /// In the order of LockFormat.
-constexpr std::array<std::string_view, 5> names{"pylock.toml", "uv.lock", "poetry.lock", "pdm.lock",
-                                                "Pipfile.lock"};
+constexpr std::array<std::string_view, 5> lock_names{"pylock.toml", "uv.lock", "poetry.lock",
+                                                     "pdm.lock", "Pipfile.lock"};
 
 /// `pylock.NAME.toml`.
 bool is_named_pylock(std::string_view name) {
@@ -162,9 +162,10 @@ std::optional<LockFormat> lock_format(std::string_view path) {
   if (is_named_pylock(name)) {
     return LockFormat::pylock;
   }
-  const auto* const found = std::find(names.begin(), names.end(), name);
-  return found == names.end() ? std::nullopt
-                              : std::optional{static_cast<LockFormat>(found - names.begin())};
+  const auto* const found = std::find(lock_names.begin(), lock_names.end(), name);
+  return found == lock_names.end()
+             ? std::nullopt
+             : std::optional{static_cast<LockFormat>(found - lock_names.begin())};
 }
 
 std::vector<std::string> find_locks(const source::Tree& tree) {
@@ -203,8 +204,9 @@ std::optional<Lock> named_lock(Findings& findings, const Request& request) {
   if (!lock_format(place.entry.path)) {
     findings.error(
         fmt::format("`{}` is not the name of a lock", printable(place.entry.path)), "lock",
-        {fmt::format("`{}` are read",
-                     join(std::vector<std::string>{names.begin(), names.end()}, "`, `"))});
+        {fmt::format(
+            "`{}` are read",
+            join(std::vector<std::string>{lock_names.begin(), lock_names.end()}, "`, `"))});
     return std::nullopt;
   }
   return lock_for(request, place.entry.path);
