@@ -158,7 +158,8 @@ def metadata_of(link):
 def by_pip(kind, page, url):
     files = []
     for link in parse_links(IndexContent(page.encode(), kind, None, url, cache_link_parsing=False)):
-        if link.scheme not in ('http', 'https', 'file'):
+        # Unlike pip, autopack takes no file of this machine from the page of a server.
+        if link.scheme not in ('http', 'https'):
             continue
         hashes = dict(getattr(link, '_hashes', None) or ({link.hash_name: link.hash} if link.hash_name else {}))
         metadata = metadata_of(link)
