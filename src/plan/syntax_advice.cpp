@@ -60,8 +60,10 @@ Problems syntax_advice(const Plan& plan,
     auto problem = file.python2_line    ? python2(file)
                    : file.notebook_line ? notebook(file)
                                         : fault(plan, file, found->second);
-    problems.push_back(is_faulty && file.sure ? project::certain(std::move(problem))
-                                              : std::move(problem));
+    if (is_faulty && file.sure) {
+      problem = project::certain(std::move(problem));
+    }
+    problems.push_back(std::move(problem));
   }
   return problems;
 }
