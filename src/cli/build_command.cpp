@@ -48,7 +48,7 @@ private:
     }
     wanted->name = image_name(packaging_, wanted->request, find_location(session));
     // A default name is no wish for a registry when the image goes elsewhere.
-    wanted->may_push = !no_push_ && (build_.outputs.empty() || packaging_.output_image);
+    wanted->may_push = !no_push_ && (build_.outputs.empty() || packaging_.texts.output_image_uri);
     return wanted;
   }
 

@@ -89,7 +89,7 @@ private:
     const auto project =
         find_project_images(session, packaging_, build_, old_ ? Keys::known : Keys::open);
     scope.repositories = project.repositories;
-    scope.directory = packaging_.local_package_path;
+    scope.directory = packaging_.texts.local_package_path.value_or(".");
     if (old_ && !project.image_key) {
       throw Error(ErrorKind::project,
                   "`--old` cannot tell which image is current: the project cannot be packaged")

@@ -5,6 +5,7 @@
 #include "cli/command.hpp"
 #include "job/pool_flags.hpp"
 #include "job/tables.hpp"
+#include "packaging/settings.hpp"
 
 #include <fmt/format.h>
 
@@ -41,8 +42,24 @@ Words executor_images() {
   return names;
 }
 
+Words values_of(packaging::Setting::Completion completion) {
+  using Completion = packaging::Setting::Completion;
+  switch (completion) {
+    case Completion::files: return {std::string{files}};
+    case Completion::directories: return {std::string{directories}};
+    case Completion::executor_images: return executor_images();
+    case Completion::launchers: return {"torchrun", "accelerate", "deepspeed", "mpirun"};
+    case Completion::none: break;
+  }
+  return {};
+}
+
 /// The values of a flag or of a pool's key; `label` is the flag's.
 Words values_of(std::string_view name, std::string_view label) {
+  const auto setting = std::ranges::find(packaging::settings, name, &packaging::Setting::key);
+  if (setting != packaging::settings.end()) {
+    return values_of(setting->completion);
+  }
   Words values;
   if (name == "region" || name == "kms-location") {
     add(values, job::tables::regions());
@@ -50,15 +67,9 @@ Words values_of(std::string_view name, std::string_view label) {
     values = machine_type_names();
   } else if (name == "accelerator-type") {
     add(values, job::tables::accelerator_types());
-  } else if (name == "executor-image-uri") {
-    values = executor_images();
-  } else if (name == "launcher") {
-    values = {"torchrun", "accelerate", "deepspeed", "mpirun"};
-  } else if (name == "script" || name == "requirements-file" || name == "lock" ||
-             name == "extra-dirs" || name == "include" || name == "exclude" ||
-             label.find("FILE") != std::string_view::npos) {
+  } else if (label.find("FILE") != std::string_view::npos) {
     values.emplace_back(files);
-  } else if (name == "local-package-path" || label.find("DIR") != std::string_view::npos) {
+  } else if (label.find("DIR") != std::string_view::npos) {
     values.emplace_back(directories);
   }
   return values;

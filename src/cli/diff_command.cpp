@@ -86,7 +86,7 @@ private:
     if (name == "." || name == source::worktree_source) {
       return std::string{source::worktree_source};
     }
-    const auto& directory = packaging_.local_package_path;
+    const auto directory = packaging_.texts.local_package_path.value_or(".");
     const auto& environment = session.services.environment;
     if (name.starts_with("oci:") || name.starts_with("tar:") || name.starts_with("sha256:") ||
         !source::is_in_git(directory, environment)) {

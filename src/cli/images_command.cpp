@@ -75,7 +75,9 @@ public:
   }
 
 private:
-  std::filesystem::path package_directory() const { return packaging_.local_package_path; }
+  std::filesystem::path package_directory() const {
+    return packaging_.texts.local_package_path.value_or(".");
+  }
 
   /// What is asked of somebody who may not be there: then that is told, and none returned.
   static std::optional<std::vector<inventory::HeldImage>> ask(

@@ -60,12 +60,11 @@ class InitCommand : public Command {
 public:
   void add_flags(FlagSet& flags) override {
     flags.section("What is written");
-    flags.text("--executor-image-uri,--base-image", "IMAGE", packaging_.executor_image,
-               "image to start from");
-    flags.text("--script", "FILE", packaging_.script,
-               "entry point: a .py file, or one that bash runs");
-    flags.text("--python-module", "MODULE", packaging_.python_module,
-               "entry point: python -m MODULE");
+    for (const auto& setting : packaging::settings) {
+      if (setting.use == packaging::Setting::Use::often) {
+        add_packaging_flag(flags, packaging_, setting);
+      }
+    }
     flags.text("--display-name", "NAME", packaging_.display_name,
                "job name; default: the directory's");
   }

@@ -13,11 +13,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 namespace autopack::cli {
 
@@ -26,19 +27,6 @@ namespace {
 const std::map<std::string, packaging::Engine> engines{{"auto", packaging::Engine::automatic},
                                                        {"docker", packaging::Engine::docker},
                                                        {"direct", packaging::Engine::direct}};
-
-/// A `;` in a value is no end of it: `ARCHS=8.0;9.0`.
-std::vector<std::string> joined_values(const std::vector<std::string>& pairs) {
-  std::vector<std::string> joined;
-  for (const auto& pair : pairs) {
-    if (joined.empty() || pair.find('=') != std::string::npos) {
-      joined.push_back(pair);
-    } else {
-      joined.back() += ";" + pair;
-    }
-  }
-  return joined;
-}
 
 std::optional<std::chrono::seconds> age_of(const BuildOptions& options) {
   const auto& typed = options.max_dependency_age;
@@ -78,11 +66,17 @@ void leave_out_outputs(packaging::Request& request) {
   }
 }
 
-packaging::Request base_request(const std::string& directory,
-                                const BuildOptions& build,
-                                const Environment& environment) {
+/// Where the setting of a key was given, as findings say it; nothing if it was not given.
+using Places = std::function<std::optional<std::string>(std::string_view key)>;
+
+packaging::Request request_of(const packaging::Settings& given,
+                              const Places& place_of,
+                              const BuildOptions& build,
+                              const Environment& environment,
+                              Problems problems) {
   packaging::Request request{
-      .project = {.directory = expand_home(directory, environment), .dockerfile = build.dockerfile},
+      .project = {.directory = expand_home(given.local_package_path.value_or("."), environment),
+                  .dockerfile = build.dockerfile},
       .options = {.platform = build.platform,
                   .compile_bytecode = build.compile_bytecode,
                   .templates = build.templates},
@@ -94,17 +88,36 @@ packaging::Request base_request(const std::string& directory,
       .source = build.source,
       .label_git = build.label_git,
       .environment = environment};
+  packaging::apply(given, request);
+  for (const auto& setting : packaging::settings) {
+    if (auto place = place_of(setting.key)) {
+      request.project.given_at[std::string{setting.key}] = *std::move(place);
+    }
+  }
+  request.options.build_environment = project::read_build_environment(
+      given.build_env.value_or(std::vector<std::string>{}), place_of("build-env"), problems);
+  throw_if_errors(problems, ErrorKind::usage);
   for (const auto& output : build.outputs) {
     request.outputs.push_back(packaging::Output::parse(output));
   }
+  leave_out_outputs(request);
   return request;
 }
 
-/// Settings of a pool that a finding of the scan may come from.
-constexpr std::array settings_of_scan{
-    "script",         "python-module", "command", "launcher", "requirements", "requirements-file",
-    "extra-packages", "extra-dirs",    "include", "exclude",  "lock",         "extra",
-    "group"};
+/// A Dockerfile of the user's own says what goes in and what runs; only a job can replace its
+/// command.
+void refuse_beside_dockerfile(const packaging::Settings& given,
+                              const std::string& dockerfile,
+                              Problems& problems) {
+  for (const auto& setting : packaging::settings) {
+    const bool is_said_there = setting.role == packaging::Setting::Role::entry ||
+                               setting.role == packaging::Setting::Role::content;
+    if (is_said_there && setting.is_pool_key() && setting.is_given(given)) {
+      problems.push_back({.message = fmt::format("`{}` has no effect on the Dockerfile `{}`",
+                                                 setting.key, printable(dockerfile))});
+    }
+  }
+}
 
 /// Throws Error(usage) for each platform that no image can have. The default is none of them.
 void check_platforms(const std::vector<std::string>& platforms, const FlagSet& flags) {
@@ -156,36 +169,62 @@ void add_output_flag(FlagSet& flags, BuildOptions& options) {
              "oci:DIR, tar:FILE or docker; no registry is needed then");
 }
 
+packaging::Settings PackagingOptions::settings(Problems& problems) const {
+  auto all = texts;
+  for (const auto& setting : packaging::settings) {
+    const auto* const list =
+        std::get_if<packaging::Settings::List packaging::Settings::*>(&setting.member);
+    if (list != nullptr && is_given(setting)) {
+      auto& into = all.*(*list);
+      into = job::all_elements(lists.find(setting.key)->second, fmt::format("--{}", setting.key),
+                               problems);
+    }
+  }
+  return all;
+}
+
+bool PackagingOptions::is_given(const packaging::Setting& setting) const {
+  if (!setting.is_list()) {
+    return setting.is_given(texts);
+  }
+  const auto found = lists.find(setting.key);
+  return found != lists.end() && !found->second.empty();
+}
+
+bool PackagingOptions::has_entry() const {
+  return std::ranges::any_of(packaging::settings, [&](const packaging::Setting& setting) {
+    return setting.role == packaging::Setting::Role::entry && is_given(setting);
+  });
+}
+
+void add_packaging_flag(FlagSet& flags,
+                        PackagingOptions& options,
+                        const packaging::Setting& setting) {
+  using packaging::Settings;
+  const auto names = setting.alias.empty() ? fmt::format("--{}", setting.key)
+                                           : fmt::format("--{},--{}", setting.key, setting.alias);
+  const std::string label{setting.label};
+  const std::string help{setting.help};
+  if (const auto* const text = std::get_if<Settings::Text Settings::*>(&setting.member)) {
+    flags.text(names, label, options.texts.*(*text), help);
+  } else {
+    flags.list(names, label, options.lists[std::string{setting.key}], help);
+  }
+}
+
 void add_packaging_flags(FlagSet& flags, PackagingOptions& options) {
+  const auto add = [&](bool rare) {
+    for (const auto& setting : packaging::settings) {
+      if ((setting.use == packaging::Setting::Use::rare) == rare) {
+        add_packaging_flag(flags, options, setting);
+      }
+    }
+  };
   flags.section("What goes in");
-  flags.text("--executor-image-uri,--base-image", "IMAGE", options.executor_image,
-             "image to start from");
-  flags.text("--local-package-path,--work-dir", "DIR", options.local_package_path,
-             "project directory; default: this one");
-  flags.text("--script", "FILE", options.script, "entry point: a .py file, or one that bash runs");
-  flags.text("--python-module", "MODULE", options.python_module, "entry point: python -m MODULE");
-  flags.list("--requirements", "REQ,...", options.requirements, "further packages for pip");
-  flags.list("--extra-packages", "FILE,...", options.extra_packages, "local packages for pip");
-  flags.list("--extra-dirs", "PATH,...", options.extra_dirs,
-             "further directories or files to copy");
-  flags.list("--include", "PATTERN,...", options.include, "take in what rules leave out");
-  flags.list("--exclude", "PATTERN,...", options.exclude, "leave out: data, '*.ckpt'");
-  flags.list("--system-packages", "NAME,...", options.system_packages, "Debian packages for apt");
-  flags.text("--output-image-uri", "IMAGE", options.output_image, "name of the image that is made");
+  add(false);
   flags.text("--display-name", "NAME", options.display_name, "job name; default: the directory's");
   flags.section("How it starts and installs", false);
-  flags.text("--launcher", "COMMAND", options.launcher,
-             "starts the entry point: torchrun, accelerate, deepspeed, mpirun, with arguments");
-  flags.list("--command", "WORD,...", options.command, "entry point: a command and its arguments");
-  flags.list("--requirements-file", "FILE,...", options.requirement_files,
-             "instead of the requirements files that are found");
-  flags.text("--lock", "FILE", options.lock,
-             "lock to install instead of the one that is found; none: no lock");
-  flags.list("--extra", "NAME,...", options.package_extras, "extras of the project's own package");
-  flags.list("--group", "NAME,...", options.groups,
-             "dependency groups of pyproject.toml or the lock");
-  flags.list("--build-env", "NAME=VALUE,...", options.build_environment,
-             "environment variables while packages are installed");
+  add(true);
 }
 
 void check_build_options(const BuildOptions& options) {
@@ -232,7 +271,7 @@ void check_build_options(const BuildOptions& options, const FlagSet& flags) {
 }
 
 void require_executor(const PackagingOptions& packaging, const BuildOptions& build) {
-  if (!packaging.executor_image && !build.dockerfile && build.no_infer) {
+  if (!packaging.texts.executor_image_uri && !build.dockerfile && build.no_infer) {
     throw Error(ErrorKind::usage, "`--executor-image-uri` is missing: the image to start from")
         .hint("`--executor-image-uri python:3.11` starts from Docker Hub's Python")
         .hint("`--dockerfile FILE` builds your own Dockerfile instead");
@@ -243,88 +282,43 @@ packaging::Request package_request(const PackagingOptions& packaging,
                                    const BuildOptions& build,
                                    const FlagSet& flags,
                                    const Environment& environment) {
-  auto request = base_request(packaging.local_package_path, build, environment);
-  request.infers = !build.no_infer;
-  request.executor_image = packaging.executor_image.value_or("");
-  request.project.script = packaging.script;
-  request.project.module = packaging.python_module;
-  for (const auto* const key : settings_of_scan) {
-    if (const auto origin = to_string(flags.origin(fmt::format("--{}", key)))) {
-      request.project.given_at[key] = *origin;
-    }
-  }
-  for (const auto* const key : {"env", "env-file"}) {
-    if (const auto origin = to_string(flags.origin(fmt::format("--{}", key)))) {
-      request.project.given_at[key] = *origin;
-    }
-  }
-  request.project.launcher = packaging.launcher;
-  request.project.lock = packaging.lock;
+  const auto place_of = [&](std::string_view key) {
+    return to_string(flags.origin(fmt::format("--{}", key)));
+  };
   Problems problems;
-  request.project.command = job::all_elements(packaging.command, "--command", problems);
-  request.project.requirement_files =
-      job::all_elements(packaging.requirement_files, "--requirements-file", problems);
-  request.project.package_extras = job::all_elements(packaging.package_extras, "--extra", problems);
-  request.project.groups = job::all_elements(packaging.groups, "--group", problems);
-  request.options.build_environment = project::read_build_environment(
-      job::all_elements(packaging.build_environment, "--build-env", problems),
-      to_string(flags.origin("--build-env")), problems);
-  request.project.requirements =
-      job::all_elements(packaging.requirements, "--requirements", problems);
-  request.project.extra_packages =
-      job::all_elements(packaging.extra_packages, "--extra-packages", problems);
-  request.project.extra_dirs = job::all_elements(packaging.extra_dirs, "--extra-dirs", problems);
-  request.project.include = job::all_elements(packaging.include, "--include", problems);
-  request.project.exclude = job::all_elements(packaging.exclude, "--exclude", problems);
-  request.options.system_packages =
-      job::all_elements(packaging.system_packages, "--system-packages", problems);
-  throw_if_errors(problems, ErrorKind::usage);
-  leave_out_outputs(request);
+  const auto given = packaging.settings(problems);
+  if (build.dockerfile) {
+    refuse_beside_dockerfile(given, *build.dockerfile, problems);
+  }
+  auto request = request_of(given, place_of, build, environment, std::move(problems));
+  request.infers = !build.no_infer;
+  for (const auto* const key : {"env", "env-file"}) {
+    if (const auto origin = place_of(key)) {
+      request.project.given_at[key] = *origin;
+    }
+  }
   return request;
 }
 
 packaging::Request package_request(const job::PoolFlags& pool,
-                                   const std::optional<std::vector<std::string>>& command,
+                                   const job::JobFlags& job,
                                    const BuildOptions& build,
                                    const Environment& environment) {
-  using Strings = std::vector<std::string>;
-  auto request = base_request(pool.local_package_path.value_or("."), build, environment);
-  request.executor_image = pool.executor_image_uri.value_or("");
-  request.project.script = non_empty(pool.script.value_or(""));
-  request.project.module = non_empty(pool.python_module.value_or(""));
-  request.project.requirements = pool.requirements.value_or(Strings{});
-  request.project.extra_packages = pool.extra_packages.value_or(Strings{});
-  request.project.extra_dirs = pool.extra_dirs.value_or(Strings{});
-  request.project.include = pool.include.value_or(Strings{});
-  request.project.exclude = pool.exclude.value_or(Strings{});
-  request.options.system_packages = pool.system_packages.value_or(Strings{});
-  request.project.launcher = non_empty(pool.launcher.value_or(""));
-  request.project.lock = non_empty(pool.lock.value_or(""));
-  if (!pool.script && !pool.python_module) {
-    request.project.command = command.value_or(Strings{});
+  packaging::Settings given{pool};
+  if (!given.script && !given.python_module) {
+    given.command = job.command;
   }
-  request.project.requirement_files = pool.requirements_file.value_or(Strings{});
-  request.project.package_extras = pool.extra.value_or(Strings{});
-  request.project.groups = pool.group.value_or(Strings{});
-  for (const auto* const key : settings_of_scan) {
-    if (const auto origin = to_string(pool.origin_of(key))) {
-      request.project.given_at[key] = *origin;
-    }
-  }
-  request.project.given_at["command"] = "`--command`";
-  Problems problems;
-  request.options.build_environment =
-      project::read_build_environment(joined_values(pool.build_env.value_or(Strings{})),
-                                      to_string(pool.origin_of("build-env")), problems);
-  throw_if_errors(problems, ErrorKind::usage);
-  leave_out_outputs(request);
-  return request;
+  const auto place_of = [&](std::string_view key) {
+    return key == "command" ? to_string(std::optional{job.origin("--command")})
+                            : to_string(pool.origin_of(key));
+  };
+  return request_of(given, place_of, build, environment, {});
 }
 
 packaging::ImageName image_name(const PackagingOptions& packaging,
                                 const packaging::Request& request,
                                 const job::Location& location) {
-  return pipeline::name_image(packaging.output_image,
+  return pipeline::name_image(packaging.texts.output_image_uri,
                               job_name(packaging.display_name, request.project.directory),
                               location);
 }

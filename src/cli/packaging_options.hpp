@@ -5,7 +5,9 @@
 #include "job/location.hpp"
 #include "packaging/image_name.hpp"
 #include "packaging/request.hpp"
+#include "packaging/settings.hpp"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,32 +34,22 @@ struct BuildOptions {
 
 /// The flags that say what goes in; `submit` takes the same as keys of `--worker-pool-spec`.
 struct PackagingOptions {
-  std::optional<std::string> executor_image{};
-  std::string local_package_path{"."};
-  std::optional<std::string> script{};
-  std::optional<std::string> python_module{};
-  job::FlagValues command{};
-  std::optional<std::string> launcher{};
-  job::FlagValues requirements{};
-  job::FlagValues requirement_files{};
-  std::optional<std::string> lock{};
-  job::FlagValues package_extras{};
-  job::FlagValues groups{};
-  job::FlagValues build_environment{};
-  job::FlagValues extra_packages{};
-  job::FlagValues extra_dirs{};
-  job::FlagValues include{};
-  job::FlagValues exclude{};
-  job::FlagValues system_packages{};
-  std::optional<std::string> output_image{};
+  packaging::Settings texts{};                                  ///< of the flags that take a text
+  std::map<std::string, job::FlagValues, std::less<>> lists{};  ///< the others, by key
   std::optional<std::string> display_name{};
 
-  bool has_entry() const { return script || python_module || !command.empty(); }
+  /// What was typed, each list taken apart; what cannot be is added to `problems`.
+  packaging::Settings settings(Problems& problems) const;
+  bool is_given(const packaging::Setting& setting) const;
+  bool has_entry() const;
 };
 
 void add_build_flags(FlagSet& flags, BuildOptions& options);
 /// `--output`, of the commands whose image goes somewhere.
 void add_output_flag(FlagSet& flags, BuildOptions& options);
+void add_packaging_flag(FlagSet& flags,
+                        PackagingOptions& options,
+                        const packaging::Setting& setting);
 void add_packaging_flags(FlagSet& flags, PackagingOptions& options);
 
 /// Throws Error(usage) for values that autopack cannot act on, but for those of `--platform`.
@@ -75,14 +67,15 @@ void check_build_options(const BuildOptions& options, const FlagSet& flags);
 /// nothing may be inferred.
 void require_executor(const PackagingOptions& packaging, const BuildOptions& build);
 
-/// What the flags ask to package; lists split at `,` (or `^D^`). `flags` tell where each was given.
+/// What the flags ask to package; lists split at `,` (or `^D^`). `flags` know where each was given.
+/// Throws Error(usage) for values that cannot be read, and for flags that exclude `--dockerfile`.
 packaging::Request package_request(const PackagingOptions& packaging,
                                    const BuildOptions& build,
                                    const FlagSet& flags,
                                    const Environment& environment);
-/// What a pool asks to package; `command` is its entry point when it names none.
+/// What a job's pool asks to package; the job's command is its entry point if it names none.
 packaging::Request package_request(const job::PoolFlags& pool,
-                                   const std::optional<std::vector<std::string>>& command,
+                                   const job::JobFlags& job,
                                    const BuildOptions& build,
                                    const Environment& environment);
 

@@ -58,12 +58,9 @@ PoolFlags own_flags(const FlagSet& typed,
 
 /// What is said of the machine alone.
 PoolFlags machine_of(const PoolFlags& file) {
-  PoolFlags machine{.machine_type = file.machine_type,
-                    .replica_count = file.replica_count,
-                    .accelerator_type = file.accelerator_type,
-                    .accelerator_count = file.accelerator_count,
-                    .origin = file.origin};
-  machine.origins = file.origins;
+  PoolFlags machine{file};
+  static_cast<packaging::Settings&>(machine) = {};
+  machine.container_image_uri.reset();
   return machine;
 }
 

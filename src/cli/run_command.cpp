@@ -66,15 +66,12 @@ private:
                   "`--docker-run-options` has no effect, in gcloud neither, so it is refused")
           .hint("`autopack build --no-push` makes the image for `docker run OPTIONS IMAGE`");
     }
-    const bool asks_for_image =
-        !packaging_.requirements.empty() || !packaging_.extra_packages.empty() ||
-        !packaging_.extra_dirs.empty() || !packaging_.system_packages.empty() ||
-        !packaging_.requirement_files.empty() || !packaging_.package_extras.empty() ||
-        !packaging_.groups.empty() || !packaging_.build_environment.empty() ||
-        packaging_.launcher || !packaging_.include.empty() || !packaging_.exclude.empty() ||
-        packaging_.output_image;
-    asks_for_image_ = asks_for_image;
-    if (asks_for_image && names_image_alone() && build_.no_infer) {
+    asks_for_image_ = std::ranges::any_of(packaging::settings, [&](const auto& setting) {
+      using Role = packaging::Setting::Role;
+      return (setting.role == Role::content || setting.role == Role::name) &&
+             packaging_.is_given(setting);
+    });
+    if (asks_for_image_ && names_image_alone() && build_.no_infer) {
       throw Error(ErrorKind::usage,
                   "nothing to package: neither `--script`, `--python-module` nor `--command`")
           .hint("name the entry point, `--script train.py` or `--python-module trainer.task`")
@@ -100,7 +97,7 @@ private:
   std::string image(Session& session) const {
     auto& services = session.services;
     if (!is_packaged_) {
-      const auto name = packaging_.executor_image.value_or("");  // no name, which is told
+      const auto name = packaging_.texts.executor_image_uri.value_or("");  // no name, which is told
       session.console.done("Runs",
                            fmt::format("{} as it is: {}", printable(name),
                                        build_.no_infer ? "no entry point was named"

@@ -8,6 +8,7 @@
 #include "cli/settings.hpp"
 #include "cli/trust_records.hpp"
 #include "job/settings_file.hpp"
+#include "packaging/settings.hpp"
 
 #include <fmt/format.h>
 
@@ -22,7 +23,13 @@ namespace {
 namespace fs = std::filesystem;
 using project::ToolSetting;
 
-constexpr std::array reaches{
+struct FlagReach {
+  std::string_view flag{};
+  Reach reach{Reach::nothing};
+};
+
+/// The flags that packaging::settings has no row for.
+constexpr std::array reaches_of_others{
     FlagReach{"--accelerator-count", Reach::nothing},
     FlagReach{"--accelerator-type", Reach::nothing},
     FlagReach{"--access-token-file", Reach::path},
@@ -37,11 +44,9 @@ constexpr std::array reaches{
     FlagReach{"--billing-project", Reach::nothing},
     FlagReach{"--boot-disk-size", Reach::nothing},
     FlagReach{"--boot-disk-type", Reach::nothing},
-    FlagReach{"--build-env", Reach::nothing},
     FlagReach{"--build-network", Reach::nothing},
     FlagReach{"--check", Reach::nothing},
     FlagReach{"--color", Reach::nothing},
-    FlagReach{"--command", Reach::nothing},
     FlagReach{"--compile-bytecode", Reach::nothing},
     FlagReach{"--config", Reach::path},
     FlagReach{"--configuration", Reach::nothing},
@@ -65,13 +70,8 @@ constexpr std::array reaches{
     FlagReach{"--evaluator-count", Reach::nothing},
     FlagReach{"--evaluator-image-uri", Reach::nothing},
     FlagReach{"--evaluator-machine-type", Reach::nothing},
-    FlagReach{"--exclude", Reach::nothing},
-    FlagReach{"--executor-image-uri", Reach::nothing},
     FlagReach{"--experiment", Reach::nothing},
     FlagReach{"--experiment-run", Reach::nothing},
-    FlagReach{"--extra", Reach::nothing},
-    FlagReach{"--extra-dirs", Reach::paths},
-    FlagReach{"--extra-packages", Reach::paths},
     FlagReach{"--fail", Reach::nothing},
     FlagReach{"--filter", Reach::nothing},
     FlagReach{"--flags-file", Reach::nothing},
@@ -82,12 +82,10 @@ constexpr std::array reaches{
     FlagReach{"--gpu", Reach::nothing},
     FlagReach{"--gpu-partition-size", Reach::nothing},
     FlagReach{"--gpus", Reach::nothing},
-    FlagReach{"--group", Reach::nothing},
     FlagReach{"--help", Reach::nothing},
     FlagReach{"--help-all", Reach::nothing},
     FlagReach{"--html", Reach::nothing},
     FlagReach{"--impersonate-service-account", Reach::nothing},
-    FlagReach{"--include", Reach::nothing},
     FlagReach{"--job-dir", Reach::nothing},
     FlagReach{"--kind", Reach::nothing},
     FlagReach{"--kms-key", Reach::nothing},
@@ -97,11 +95,8 @@ constexpr std::array reaches{
     FlagReach{"--label-git", Reach::nothing},
     FlagReach{"--labels", Reach::nothing},
     FlagReach{"--latest", Reach::nothing},
-    FlagReach{"--launcher", Reach::nothing},
     FlagReach{"--limit", Reach::nothing},
     FlagReach{"--list", Reach::nothing},
-    FlagReach{"--local-package-path", Reach::path},
-    FlagReach{"--lock", Reach::path},
     FlagReach{"--lustre-mount", Reach::nothing},
     FlagReach{"--machine-type", Reach::nothing},
     FlagReach{"--man", Reach::nothing},
@@ -137,7 +132,6 @@ constexpr std::array reaches{
     FlagReach{"--no-push", Reach::nothing},
     FlagReach{"--old", Reach::nothing},
     FlagReach{"--output", Reach::output},
-    FlagReach{"--output-image-uri", Reach::nothing},
     FlagReach{"--package-path", Reach::path},
     FlagReach{"--packages", Reach::paths},
     FlagReach{"--page-size", Reach::nothing},
@@ -156,7 +150,6 @@ constexpr std::array reaches{
     FlagReach{"--project", Reach::nothing},
     FlagReach{"--protected-artifact-location", Reach::nothing},
     FlagReach{"--publish", Reach::nothing},
-    FlagReach{"--python-module", Reach::nothing},
     FlagReach{"--python-package-uris", Reach::nothing},
     FlagReach{"--python-version", Reach::nothing},
     FlagReach{"--quiet", Reach::nothing},
@@ -165,8 +158,6 @@ constexpr std::array reaches{
     FlagReach{"--replica-count", Reach::nothing},
     FlagReach{"--replica-cpus", Reach::nothing},
     FlagReach{"--replica-memory", Reach::nothing},
-    FlagReach{"--requirements", Reach::nothing},
-    FlagReach{"--requirements-file", Reach::paths},
     FlagReach{"--reservation-affinity", Reach::nothing},
     FlagReach{"--reserved-ip-ranges", Reach::nothing},
     FlagReach{"--restart-on-worker-restart", Reach::nothing},
@@ -175,7 +166,6 @@ constexpr std::array reaches{
     FlagReach{"--save", Reach::nothing},
     FlagReach{"--scale-tier", Reach::nothing},
     FlagReach{"--schema", Reach::nothing},
-    FlagReach{"--script", Reach::nothing},
     FlagReach{"--service-account", Reach::nothing},
     FlagReach{"--service-account-key-file", Reach::path},
     FlagReach{"--shell", Reach::nothing},
@@ -187,7 +177,6 @@ constexpr std::array reaches{
     FlagReach{"--stream-logs", Reach::nothing},
     FlagReach{"--strict", Reach::nothing},
     FlagReach{"--submitter", Reach::submitter},
-    FlagReach{"--system-packages", Reach::nothing},
     FlagReach{"--task-name", Reach::nothing},
     FlagReach{"--templates", Reach::path},
     FlagReach{"--tensorboard", Reach::nothing},
@@ -209,11 +198,30 @@ constexpr std::array reaches{
     FlagReach{"--worker-pool-spec", Reach::pool},
 };
 
-std::optional<Reach> reach_of(std::string_view flag) {
-  const auto* const found =
-      std::lower_bound(reaches.begin(), reaches.end(), flag,
-                       [](const FlagReach& row, std::string_view name) { return row.flag < name; });
-  return found == reaches.end() || found->flag != flag ? std::nullopt : std::optional{found->reach};
+Reach reach_of(packaging::Setting::Reach reach) {
+  switch (reach) {
+    case packaging::Setting::Reach::path: return Reach::path;
+    case packaging::Setting::Reach::paths: return Reach::paths;
+    case packaging::Setting::Reach::nothing: break;
+  }
+  return Reach::nothing;
+}
+
+std::map<std::string, Reach, std::less<>> reaches_of_all() {
+  std::map<std::string, Reach, std::less<>> all;
+  for (const auto& [flag, reach] : reaches_of_others) {
+    all.emplace(flag, reach);
+  }
+  for (const auto& setting : packaging::settings) {
+    all.emplace(fmt::format("--{}", setting.key), reach_of(setting.reach));
+  }
+  return all;
+}
+
+Reach reach_of(std::string_view flag) {
+  const auto& all = flag_reaches();
+  const auto found = all.find(flag);
+  return found == all.end() ? Reach::nothing : found->second;
 }
 
 /// Where `text` leads; a link that leads nowhere yet could lead anywhere.
@@ -242,7 +250,7 @@ public:
   void look(const ToolSetting& setting) {
     origin_ = job::Origin::file(printable(setting.file), setting.line);
     const auto flag = "--" + setting.key;
-    const auto reach = reach_of(flag).value_or(Reach::nothing);
+    const auto reach = reach_of(flag);
     if (reach == Reach::nothing || setting.value->is_null() || setting.is_document) {
       return;
     }
@@ -288,7 +296,7 @@ private:
   }
 
   void look_at_key(const std::string& flag, const job::KeyValue& value) {
-    const auto reach = reach_of(flag).value_or(Reach::nothing);
+    const auto reach = reach_of(flag);
     if (reach == Reach::path || reach == Reach::paths) {
       for (const auto& path : job::to_list(value)) {
         look_at_path(flag, path, path);
@@ -339,8 +347,9 @@ std::vector<ReachingSetting> found_in(const std::vector<ToolSetting>& settings,
 
 }  // namespace
 
-std::span<const FlagReach> flag_reaches() {
-  return reaches;
+const std::map<std::string, Reach, std::less<>>& flag_reaches() {
+  static const auto all = reaches_of_all();
+  return all;
 }
 
 std::vector<ReachingSetting> reaching_settings(const std::vector<ToolSetting>& of_project,

@@ -5,8 +5,8 @@
 #include "job/origin.hpp"
 #include "project/tool_settings.hpp"
 
-#include <optional>
-#include <span>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,14 +26,8 @@ enum class Reach {
   pool,       ///< an object whose keys are flags
 };
 
-/// A row of the table of all flags.
-struct FlagReach {
-  std::string_view flag{};
-  Reach reach{Reach::nothing};
-};
-
-/// The reach of every flag of every command, sorted by name.
-std::span<const FlagReach> flag_reaches();
+/// The reach of every flag of every command, by name: `--volume`.
+const std::map<std::string, Reach, std::less<>>& flag_reaches();
 
 /// A setting of a project's file that reaches beyond the project.
 struct ReachingSetting {

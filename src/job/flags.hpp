@@ -4,6 +4,7 @@
 #include "job/field_flags.hpp"
 #include "job/flag_value.hpp"
 #include "job/origin.hpp"
+#include "packaging/settings.hpp"
 
 #include <cstdint>
 #include <map>
@@ -19,29 +20,12 @@ namespace autopack::job {
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
 /// One `--worker-pool-spec`. Absent = not typed.
-struct PoolFlags {
+struct PoolFlags : packaging::Settings {
   Text machine_type{};
   Number replica_count{};
   Text accelerator_type{};
   Number accelerator_count{};
   Text container_image_uri{};
-  Text executor_image_uri{};
-  Text python_module{};
-  Text script{};
-  Text local_package_path{};
-  Text output_image_uri{};
-  std::optional<std::vector<std::string>> requirements{};
-  std::optional<std::vector<std::string>> extra_packages{};
-  std::optional<std::vector<std::string>> extra_dirs{};
-  std::optional<std::vector<std::string>> system_packages{};
-  Text launcher{};
-  std::optional<std::vector<std::string>> requirements_file{};
-  Text lock{};
-  std::optional<std::vector<std::string>> extra{};
-  std::optional<std::vector<std::string>> group{};
-  std::optional<std::vector<std::string>> build_env{};  ///< `NAME=VALUE`
-  std::optional<std::vector<std::string>> include{};
-  std::optional<std::vector<std::string>> exclude{};
   std::optional<Origin> origin{};  ///< none: nobody named the pool
   /// Of keys that came from elsewhere.
   std::map<std::string, Origin, std::less<>> origins{};

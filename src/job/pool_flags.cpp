@@ -22,80 +22,65 @@ using ListKey = std::optional<std::vector<std::string>> PoolFlags::*;
 
 using Member = std::variant<TextKey, NumberKey, ListKey>;
 
-constexpr PoolKey::Kind kind_of(const Member& member) {
+PoolKey::Kind kind_of(const Member& member) {
   return std::holds_alternative<ListKey>(member)     ? PoolKey::Kind::list
          : std::holds_alternative<NumberKey>(member) ? PoolKey::Kind::number
                                                      : PoolKey::Kind::text;
 }
 
-enum class Use { common, rare };
-
 struct Key : PoolKey {
-  constexpr Key(
-      Use use, std::string_view key, std::string_view value, std::string_view text, Member where)
-      : PoolKey{.name = key,
-                .label = value,
-                .help = text,
-                .kind = kind_of(where),
-                .brief = use == Use::common},
-        member{where} {}
-
   Member member;
 };
 
-constexpr std::array keys{
-    Key{Use::common, "machine-type", "TYPE", "machine; default: n1-standard-4",
-        &PoolFlags::machine_type},
-    Key{Use::common, "accelerator-type", "TYPE", "GPU of the machine: NVIDIA_TESLA_T4",
-        &PoolFlags::accelerator_type},
-    Key{Use::rare, "accelerator-count", "N", "GPUs of the machine; default: 1",
-        &PoolFlags::accelerator_count},
-    Key{Use::rare, "replica-count", "N", "machines of the pool; the first pool has 1",
-        &PoolFlags::replica_count},
-    Key{Use::common, "executor-image-uri", "IMAGE", "image to start from; default: Python's",
-        &PoolFlags::executor_image_uri},
-    Key{Use::common, "script", "FILE", "entry point: a .py file, or one that bash runs",
-        &PoolFlags::script},
-    Key{Use::common, "python-module", "MODULE", "entry point: python -m MODULE",
-        &PoolFlags::python_module},
-    Key{Use::rare, "requirements", "REQ,...", "further packages for pip", &PoolFlags::requirements},
-    Key{Use::rare, "container-image-uri", "IMAGE", "image to run as it is: nothing is packaged",
-        &PoolFlags::container_image_uri},
-    Key{Use::rare, "local-package-path", "DIR", "project directory; default: this one",
-        &PoolFlags::local_package_path},
-    Key{Use::rare, "output-image-uri", "IMAGE", "name of the image that is made",
-        &PoolFlags::output_image_uri},
-    Key{Use::rare, "extra-packages", "FILE,...", "local packages for pip",
-        &PoolFlags::extra_packages},
-    Key{Use::rare, "extra-dirs", "PATH,...", "further directories or files to copy",
-        &PoolFlags::extra_dirs},
-    Key{Use::rare, "include", "PATTERN,...", "take in what rules leave out", &PoolFlags::include},
-    Key{Use::rare, "exclude", "PATTERN,...", "leave out: data, '*.ckpt'", &PoolFlags::exclude},
-    Key{Use::rare, "system-packages", "NAME,...", "Debian packages for apt",
-        &PoolFlags::system_packages},
-    Key{Use::rare, "launcher", "COMMAND", "starts the entry point: torchrun, with arguments",
-        &PoolFlags::launcher},
-    Key{Use::rare, "requirements-file", "FILE,...", "instead of the requirements files found",
-        &PoolFlags::requirements_file},
-    Key{Use::rare, "lock", "FILE", "lock to install instead of the one found; none: no lock",
-        &PoolFlags::lock},
-    Key{Use::rare, "extra", "NAME,...", "extras of the project's own package", &PoolFlags::extra},
-    Key{Use::rare, "group", "NAME,...", "dependency groups of pyproject.toml or the lock",
-        &PoolFlags::group},
-    Key{Use::rare, "build-env", "NAME=VALUE,...", "variables while packages are installed",
-        &PoolFlags::build_env},
-};
+Key key_of_machine(std::string_view name,
+                   bool brief,
+                   std::string_view label,
+                   std::string_view help,
+                   Member where) {
+  return {{.name = name, .label = label, .help = help, .kind = kind_of(where), .brief = brief},
+          where};
+}
 
-const auto described = [] {
-  std::array<PoolKey, keys.size()> all{};
-  std::copy(keys.begin(), keys.end(), all.begin());
+Key key_of(const packaging::Setting& setting) {
+  const Member where = std::visit([](const auto member) { return Member{member}; }, setting.member);
+  return {{.name = setting.key,
+           .label = setting.label,
+           .help = setting.help,
+           .kind = kind_of(where),
+           .brief = setting.use == packaging::Setting::Use::often},
+          where};
+}
+
+std::vector<Key> every_key() {
+  std::vector<Key> all{
+      key_of_machine("machine-type", true, "TYPE", "machine; default: n1-standard-4",
+                     &PoolFlags::machine_type),
+      key_of_machine("accelerator-type", true, "TYPE", "GPU of the machine: NVIDIA_TESLA_T4",
+                     &PoolFlags::accelerator_type),
+      key_of_machine("accelerator-count", false, "N", "GPUs of the machine; default: 1",
+                     &PoolFlags::accelerator_count),
+      key_of_machine("replica-count", false, "N", "machines of the pool; the first pool has 1",
+                     &PoolFlags::replica_count),
+  };
+  for (const auto& setting : packaging::settings) {
+    if (setting.is_pool_key()) {
+      all.push_back(key_of(setting));
+    }
+  }
+  all.push_back(key_of_machine("container-image-uri", false, "IMAGE",
+                               "image to run as it is: nothing is packaged",
+                               &PoolFlags::container_image_uri));
   return all;
-}();
+}
+
+const std::vector<Key>& keys() {
+  static const auto all = every_key();
+  return all;
+}
 
 const Key* find_key(std::string_view name) {
-  const auto* const found =
-      std::find_if(keys.begin(), keys.end(), [&](const Key& key) { return key.name == name; });
-  return found == keys.end() ? nullptr : found;
+  const auto found = std::ranges::find(keys(), name, &Key::name);
+  return found == keys().end() ? nullptr : &*found;
 }
 
 bool has(const PoolFlags& pool, const Key& key) {
@@ -104,8 +89,8 @@ bool has(const PoolFlags& pool, const Key& key) {
 
 std::string did_you_mean_key(std::string_view name) {
   std::vector<std::string_view> names;
-  names.reserve(keys.size());
-  for (const auto& key : keys) {
+  names.reserve(keys().size());
+  for (const auto& key : keys()) {
     names.push_back(key.name);
   }
   return tables::did_you_mean(name, names);
@@ -127,18 +112,32 @@ std::optional<std::string> flag_for_key(std::string_view name) {
 
 std::string names_of_keys() {
   std::string names;
-  for (const auto& key : keys) {
+  for (const auto& key : keys()) {
     names += fmt::format("{}{}", names.empty() ? "" : ", ", key.name);
   }
   return names;
 }
 
+/// Joins what to_list split within the value of a variable: `ARCHS=8.0;9.0`.
+std::vector<std::string> joined_variables(const std::vector<std::string>& items) {
+  std::vector<std::string> joined;
+  for (const auto& item : items) {
+    if (joined.empty() || item.find('=') != std::string::npos) {
+      joined.push_back(item);
+    } else {
+      joined.back() += ";" + item;
+    }
+  }
+  return joined;
+}
+
 /// Sets one key of the pool; returns what is wrong with the value.
 std::optional<std::string> assign(PoolFlags& pool, const Key& key, const KeyValue& value) {
   if (const auto* list = std::get_if<ListKey>(&key.member)) {
-    auto items = to_list(value);
+    auto items = key.name == "build-env" ? joined_variables(to_list(value)) : to_list(value);
     std::erase_if(items, [](const std::string& item) { return trim(item).empty(); });
-    pool.** list = std::move(items);
+    auto& into = pool.*(*list);
+    into = std::move(items);
     return std::nullopt;
   }
   const auto text = to_text(value);
@@ -146,7 +145,8 @@ std::optional<std::string> assign(PoolFlags& pool, const Key& key, const KeyValu
     return fmt::format("key `{}` has no value", key.name);
   }
   if (const auto* member = std::get_if<TextKey>(&key.member)) {
-    pool.** member = text;
+    auto& into = pool.*(*member);
+    into = text;
     return std::nullopt;
   }
   std::int64_t number = 0;
@@ -162,7 +162,9 @@ std::optional<std::string> assign(PoolFlags& pool, const Key& key, const KeyValu
 class PoolReader {
 public:
   PoolReader(const Origin& origin, Problems& problems)
-      : pool_{.origin = origin}, origin_{to_string(origin)}, problems_{problems} {}
+      : origin_{to_string(origin)}, problems_{problems} {
+    pool_.origin = origin;
+  }
 
   void object(const KeyValues& given);
   void text(const std::string& text);
@@ -177,7 +179,7 @@ private:
         {.message = std::move(message), .origin = origin_, .hints = std::move(hints)});
   }
 
-  PoolFlags pool_;
+  PoolFlags pool_{};
   std::string origin_;
   Problems& problems_;
   std::vector<std::string> hints_{};
@@ -234,33 +236,30 @@ void PoolReader::text(const std::string& text) {
 }  // namespace
 
 bool PoolFlags::empty() const {
-  return std::none_of(keys.begin(), keys.end(), [&](const Key& key) { return has(*this, key); });
+  return std::ranges::none_of(keys(), [&](const Key& key) { return has(*this, key); });
 }
 
 bool PoolFlags::names_project() const {
-  static const std::set<std::string_view> of_machine{"machine-type", "accelerator-type",
-                                                     "accelerator-count", "replica-count",
-                                                     "container-image-uri"};
-  return std::any_of(keys.begin(), keys.end(), [&](const Key& key) {
-    return !of_machine.contains(key.name) && has(*this, key);
-  });
+  return std::ranges::any_of(packaging::settings,
+                             [&](const auto& setting) { return setting.is_given(*this); });
 }
 
 bool is_pool_key(std::string_view name) {
   return find_key(name) != nullptr;
 }
 
-std::span<const PoolKey> described_pool_keys() {
+const std::vector<PoolKey>& described_pool_keys() {
+  static const std::vector<PoolKey> described(keys().begin(), keys().end());
   return described;
 }
 
 std::vector<std::string_view> pool_keys() {
   std::vector<std::string_view> names;
-  names.reserve(keys.size());
-  for (const auto& key : keys) {
+  names.reserve(keys().size());
+  for (const auto& key : keys()) {
     names.push_back(key.name);
   }
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   return names;
 }
 
@@ -288,7 +287,7 @@ PoolFlags overlay(PoolFlags base, const PoolFlags& top) {
   if (top.empty()) {
     return base;
   }
-  for (const auto& key : keys) {
+  for (const auto& key : keys()) {
     const auto& from = has(top, key) ? top : base;
     if (const auto origin = from.origin_of(key.name); origin && has(from, key)) {
       base.origins.insert_or_assign(std::string{key.name}, *origin);

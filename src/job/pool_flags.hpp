@@ -3,7 +3,6 @@
 #include "job/flag_value.hpp"
 #include "job/flags.hpp"
 
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,7 +21,7 @@ struct PoolKey {
 };
 
 /// All keys, in the order of the help.
-std::span<const PoolKey> described_pool_keys();
+const std::vector<PoolKey>& described_pool_keys();
 
 /// True for the name of a key.
 bool is_pool_key(std::string_view name);

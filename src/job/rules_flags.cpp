@@ -5,32 +5,24 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
+#include <initializer_list>
 
 namespace autopack::job {
 
 namespace {
 
-/// Keys that say what to package, besides the entry.
-std::vector<std::string> dependency_keys(const PoolFlags& pool) {
+using packaging::Setting;
+
+/// The keys of `pool` that say what to package and have one of `roles`.
+std::vector<std::string> given_keys(const PoolFlags& pool,
+                                    std::initializer_list<Setting::Role> roles) {
   std::vector<std::string> keys;
-  const auto add = [&](bool typed, const char* key) {
-    if (typed) {
-      keys.emplace_back(key);
+  for (const auto& setting : packaging::settings) {
+    if (setting.is_given(pool) && std::ranges::find(roles, setting.role) != roles.end()) {
+      keys.emplace_back(setting.key);
     }
-  };
-  add(pool.requirements.has_value(), "requirements");
-  add(pool.extra_packages.has_value(), "extra-packages");
-  add(pool.extra_dirs.has_value(), "extra-dirs");
-  add(pool.system_packages.has_value(), "system-packages");
-  add(pool.requirements_file.has_value(), "requirements-file");
-  add(pool.lock.has_value(), "lock");
-  add(pool.extra.has_value(), "extra");
-  add(pool.group.has_value(), "group");
-  add(pool.build_env.has_value(), "build-env");
-  add(pool.launcher.has_value(), "launcher");
-  add(pool.include.has_value(), "include");
-  add(pool.exclude.has_value(), "exclude");
+  }
   return keys;
 }
 
@@ -97,13 +89,7 @@ void PoolCheck::entry(bool has_command, bool infers) {
 }
 
 void PoolCheck::own_dockerfile() {
-  auto keys = dependency_keys(pool_);
-  if (pool_.script) {
-    keys.insert(keys.begin(), "script");
-  }
-  if (pool_.python_module) {
-    keys.insert(keys.begin(), "python-module");
-  }
+  const auto keys = given_keys(pool_, {Setting::Role::entry, Setting::Role::content});
   if (!keys.empty()) {
     fault(fmt::format("{} and `--dockerfile` exclude each other: the Dockerfile says it",
                       quote_keys(keys)));
@@ -125,19 +111,10 @@ void PoolCheck::check_packaged(const JobFlags& flags) {
 }
 
 void PoolCheck::check_sharing() {
-  auto keys = dependency_keys(pool_);
-  const std::array others{
-      std::pair{pool_.executor_image_uri.has_value(), "executor-image-uri"},
-      std::pair{pool_.container_image_uri.has_value(), "container-image-uri"},
-      std::pair{pool_.python_module.has_value(), "python-module"},
-      std::pair{pool_.script.has_value(), "script"},
-      std::pair{pool_.local_package_path.has_value(), "local-package-path"},
-      std::pair{pool_.output_image_uri.has_value(), "output-image-uri"},
-  };
-  for (const auto& [typed, key] : others) {
-    if (typed) {
-      keys.emplace_back(key);
-    }
+  auto keys = given_keys(pool_, {Setting::Role::place, Setting::Role::base, Setting::Role::entry,
+                                 Setting::Role::content, Setting::Role::name});
+  if (pool_.container_image_uri) {
+    keys.emplace_back("container-image-uri");
   }
   if (!keys.empty()) {
     fault(fmt::format("{} not allowed here: all pools run the image that the first pool packages",
@@ -147,7 +124,7 @@ void PoolCheck::check_sharing() {
 }
 
 void PoolCheck::check_ready(bool is_first) {
-  auto keys = dependency_keys(pool_);
+  auto keys = given_keys(pool_, {Setting::Role::content});
   if (pool_.script) {
     keys.insert(keys.begin(), "script");
   }

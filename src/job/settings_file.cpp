@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "job/config_scalar.hpp"
 #include "job/yaml.hpp"
+#include "packaging/settings.hpp"
 
 #include <fmt/format.h>
 
@@ -182,35 +183,20 @@ FlagValues flag_values(const project::ToolSetting& setting) {
   return values;
 }
 
-const std::vector<std::string>& packaging_keys() {
-  static const std::vector<std::string> keys{"executor-image-uri",
-                                             "local-package-path",
-                                             "script",
-                                             "python-module",
-                                             "launcher",
-                                             "requirements",
-                                             "requirements-file",
-                                             "extra",
-                                             "group",
-                                             "extra-packages",
-                                             "extra-dirs",
-                                             "system-packages",
-                                             "build-env",
-                                             "include",
-                                             "exclude",
-                                             "output-image-uri",
-                                             "lock"};
-  return keys;
-}
-
 std::vector<project::ToolSetting> spread_packaging(std::vector<project::ToolSetting> settings) {
   const auto find = [&](std::string_view key) {
     return std::find_if(settings.begin(), settings.end(),
                         [&](const auto& setting) { return setting.key == key; });
   };
+  std::vector<std::string> keys;
+  for (const auto& setting : packaging::settings) {
+    if (setting.is_pool_key()) {
+      keys.emplace_back(setting.key);
+    }
+  }
   auto packaging = nlohmann::json::object();
   int line = 0;
-  for (const auto& key : packaging_keys()) {
+  for (const auto& key : keys) {
     if (const auto found = find(key); found != settings.end()) {
       packaging[key] = *found->value;
       line = line == 0 ? found->line : line;
@@ -244,7 +230,7 @@ std::vector<project::ToolSetting> spread_packaging(std::vector<project::ToolSett
     if (pool.contains("script") || pool.contains("python-module")) {
       pool.emplace("local-package-path", ".");
     }
-    for (const auto& key : packaging_keys()) {
+    for (const auto& key : keys) {
       if (pool.contains(key) && !packaging.contains(key)) {
         of_pool.push_back({.key = key,
                            .value = std::make_shared<nlohmann::json>(pool.at(key)),

@@ -21,9 +21,6 @@ std::vector<project::ToolSetting> read_settings_file(std::string_view text,
 /// flag can be.
 FlagValues flag_values(const project::ToolSetting& setting);
 
-/// The keys of `--worker-pool-spec` that say how an image is made.
-const std::vector<std::string>& packaging_keys();
-
 /// Lets every pool have what the file says of packaging at its top, and every packaging command
 /// what the file's packaged pool says, so that either is written once. All of one file.
 std::vector<project::ToolSetting> spread_packaging(std::vector<project::ToolSetting> settings);

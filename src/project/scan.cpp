@@ -66,32 +66,14 @@ void check_patterns(const Request& request, Problems& problems) {
 
 Problems check_request(const Request& request) {
   Problems problems;
-  if (!request.dockerfile) {
-    check_entry(request, problems);
-    check_patterns(request, problems);
-    if (names_lock(request) && !request.requirement_files.empty()) {
-      problems.push_back(usage("`lock` and `requirements-file` exclude each other"));
-    }
+  if (request.dockerfile) {
     return problems;
   }
-  const auto refuse = [&](const char* key, bool given) {
-    if (given) {
-      problems.push_back(usage(fmt::format("`{}` has no effect on the Dockerfile `{}`", key,
-                                           request.dockerfile->string())));
-    }
-  };
-  refuse("script", request.script.has_value());
-  refuse("python-module", request.module.has_value());
-  refuse("launcher", request.launcher.has_value());
-  refuse("requirements", !request.requirements.empty());
-  refuse("requirements-file", !request.requirement_files.empty());
-  refuse("lock", names_lock(request));
-  refuse("extra", !request.package_extras.empty());
-  refuse("group", !request.groups.empty());
-  refuse("extra-packages", !request.extra_packages.empty());
-  refuse("extra-dirs", !request.extra_dirs.empty());
-  refuse("include", !request.include.empty());
-  refuse("exclude", !request.exclude.empty());
+  check_entry(request, problems);
+  check_patterns(request, problems);
+  if (names_lock(request) && !request.requirement_files.empty()) {
+    problems.push_back(usage("`lock` and `requirements-file` exclude each other"));
+  }
   return problems;
 }
 

@@ -37,7 +37,7 @@ ALLOWED = {
     'engine/wheels',
     'compare': 'base image python plan packaging services',
     'inventory': 'base image state packaging services',
-    'job': 'base project image',
+    'job': 'base project image packaging',
     'submit': 'base state http google job',
     'local': 'base image engine google job submit',
     'preflight': 'base image http registry engine google job',

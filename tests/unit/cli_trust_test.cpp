@@ -50,8 +50,8 @@ TEST_CASE("the table of what flags reach has a row for every flag, and no other"
   }
   std::sort(flags.begin(), flags.end());
   std::vector<std::string> rows;
-  for (const auto& row : cli::flag_reaches()) {
-    rows.emplace_back(row.flag);
+  for (const auto& [flag, reach] : cli::flag_reaches()) {
+    rows.push_back(flag);
   }
   std::vector<std::string> different;
   std::set_symmetric_difference(rows.begin(), rows.end(), flags.begin(), flags.end(),
@@ -59,8 +59,7 @@ TEST_CASE("the table of what flags reach has a row for every flag, and no other"
   const auto names = join(different, ", ");
   CAPTURE(names);
   CHECK_MESSAGE(different.empty(),
-                "each flag needs a row in src/cli/trust.cpp, by what it reaches");
-  CHECK(std::is_sorted(rows.begin(), rows.end()));
+                "each flag needs a row in src/cli/trust.cpp or src/packaging/settings.hpp");
 }
 
 TEST_CASE("settings of a project do not reach beyond it by themselves") {

@@ -96,7 +96,7 @@ TEST_CASE("pool flags that contradict each other") {
             "packages (`--worker-pool-spec` number 2)"}},
           {{packaged + "script=a.py", pool + "machine-type=n1-standard-4,script=b,extra-dirs=c"},
            "",
-           {"`extra-dirs`, `script` are not allowed here"}},
+           {"`script`, `extra-dirs` are not allowed here"}},
           {{packaged + "script=a.py,system-packages=x", "--dockerfile=D"},
            "",
            {"`script`, `system-packages` and `--dockerfile` exclude each other"}},

@@ -24,7 +24,9 @@ TEST_CASE("the usual machine is the smallest that takes the accelerators") {
                                             {"T4", 1, "n1-standard-8"}}) {
     CAPTURE(item.accelerator);
     CAPTURE(item.count);
-    job::PoolFlags pool{.accelerator_type = item.accelerator, .accelerator_count = item.count};
+    job::PoolFlags pool;
+    pool.accelerator_type = item.accelerator;
+    pool.accelerator_count = item.count;
     CHECK(job::usual_machine(pool) == item.machine);
   }
   CHECK(job::usual_machine({}) == "n1-standard-4");

@@ -284,17 +284,6 @@ TEST_CASE("a request that contradicts itself is refused before anything is read"
         "`include` names `../data`, which is outside of the working directory "
         "[`--extra-dirs=../data` takes in what is elsewhere]\n"
         "`exclude` names `..`, which is outside of the working directory");
-  CHECK(findings(tree, {.script = "a",
-                        .module = "b",
-                        .requirements = {"c"},
-                        .extra_packages = {"d"},
-                        .extra_dirs = {"e"},
-                        .dockerfile = "Dockerfile"}) ==
-        "`script` has no effect on the Dockerfile `Dockerfile`\n"
-        "`python-module` has no effect on the Dockerfile `Dockerfile`\n"
-        "`requirements` has no effect on the Dockerfile `Dockerfile`\n"
-        "`extra-packages` has no effect on the Dockerfile `Dockerfile`\n"
-        "`extra-dirs` has no effect on the Dockerfile `Dockerfile`");
   CHECK(tree.reads().empty());
   CHECK(findings(tree, {.dockerfile = "Dockerfil"}) == "Dockerfile `Dockerfil` does not exist");
   MemoryTree own{{"my.Dockerfile", "FROM x"}, {"my.Dockerfile.dockerignore", "a"}, {"a", ""}};

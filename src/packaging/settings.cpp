@@ -1,0 +1,39 @@
+#include "packaging/settings.hpp"
+
+#include "base/text.hpp"
+#include "packaging/request.hpp"
+
+namespace autopack::packaging {
+
+namespace {
+
+std::vector<std::string> all_of(const Settings::List& list) {
+  return list.value_or(std::vector<std::string>{});
+}
+
+}  // namespace
+
+bool Setting::is_given(const Settings& given) const {
+  return std::visit([&](const auto where) { return (given.*where).has_value(); }, member);
+}
+
+void apply(const Settings& given, Request& request) {
+  auto& project = request.project;
+  request.executor_image = given.executor_image_uri.value_or("");
+  request.options.system_packages = all_of(given.system_packages);
+  project.script = non_empty(given.script.value_or(""));
+  project.module = non_empty(given.python_module.value_or(""));
+  project.command = all_of(given.command);
+  project.launcher = non_empty(given.launcher.value_or(""));
+  project.requirements = all_of(given.requirements);
+  project.requirement_files = all_of(given.requirements_file);
+  project.lock = non_empty(given.lock.value_or(""));
+  project.package_extras = all_of(given.extra);
+  project.groups = all_of(given.group);
+  project.extra_packages = all_of(given.extra_packages);
+  project.extra_dirs = all_of(given.extra_dirs);
+  project.include = all_of(given.include);
+  project.exclude = all_of(given.exclude);
+}
+
+}  // namespace autopack::packaging
