@@ -134,7 +134,10 @@ std::vector<std::string> joined_variables(const std::vector<std::string>& items)
 /// Sets one key of the pool; returns what is wrong with the value.
 std::optional<std::string> assign(PoolFlags& pool, const Key& key, const KeyValue& value) {
   if (const auto* list = std::get_if<ListKey>(&key.member)) {
-    auto items = key.name == "build-env" ? joined_variables(to_list(value)) : to_list(value);
+    auto items = to_list(value);
+    if (key.name == "build-env" && std::holds_alternative<std::string>(value)) {
+      items = joined_variables(items);
+    }
     std::erase_if(items, [](const std::string& item) { return trim(item).empty(); });
     auto& into = pool.*(*list);
     into = std::move(items);

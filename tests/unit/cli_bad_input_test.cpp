@@ -135,6 +135,8 @@ TEST_CASE("packaging that cannot work is refused before an engine is asked") {
            {{"build", base, script, "--source="}, {"`--source` is empty"}},
            {{"build", base, script, "--platform=pc"}, {"`pc`", "linux/amd64"}},
            {{"build", "--dockerfile=gone"}, {"gone"}},
+           {{"submit", "--project=p", "--region=us-central1", base, script, "--build-env=A=1,B"},
+            {"`B`", "`--build-env`"}},
            {{"build", "--dockerfile=train.py", script, "--requirements=six", "--extra-dirs=d",
              "--system-packages=git", "--build-env=A=1"},
             {"`script` has no effect on the Dockerfile `train.py`", "`requirements` has no",
