@@ -7,7 +7,7 @@ namespace autopack::image {
 namespace {
 
 ArchiveFunctions open_libarchive() {
-  // The name that it has had since 3.1 (2013).
+  // The soname since libarchive 3.1 (2013).
   const Library library{
       "libarchive.so.13",
       "install libarchive: `apt-get install libarchive13t64`, before Debian 13 `libarchive13`"};

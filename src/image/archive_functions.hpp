@@ -5,8 +5,7 @@
 
 namespace autopack::image {
 
-/// The functions of libarchive that are used, by their names without `archive_`; see
-/// base/library.hpp.
+/// The libarchive functions in use, by their names without `archive_`; see base/library.hpp.
 struct ArchiveFunctions {
   decltype(&archive_entry_filetype) entry_filetype{};
   decltype(&archive_entry_hardlink) entry_hardlink{};
@@ -31,7 +30,7 @@ struct ArchiveFunctions {
   decltype(&archive_set_error) set_error{};
 };
 
-/// libarchive, opened at the first call. Throws Error(environment) when it is not installed.
+/// Opens libarchive on the first call. Throws Error(environment) if it is not installed.
 const ArchiveFunctions& libarchive();
 
 }  // namespace autopack::image

@@ -17,11 +17,11 @@ namespace autopack::image {
 namespace {
 
 constexpr std::size_t piece_size{std::size_t{1} << 18U};
-/// What Linux takes of a path or a link's target, and more directories than any image nests.
+/// Linux's limit for a path or a link's target, and more directories than any image nests.
 constexpr std::size_t longest_path{4096};
 constexpr std::ptrdiff_t most_directories{512};
 
-/// What libarchive calls back to read; an exception waits here until its C code has returned.
+/// The state of libarchive's read callback. An exception waits here until the C code has returned.
 struct Input {
   Reader reader{};
   std::string buffer = std::string(piece_size, '\0');
@@ -80,7 +80,7 @@ Error unreadable(const Handle& handle, const std::string& outcome) {
   return Error(ErrorKind::environment, outcome).cause(why == nullptr ? "it is damaged" : why);
 }
 
-/// Throws what the input threw, else what libarchive says of a `status` that is no success.
+/// Rethrows the exception of the input, else throws libarchive's message if `status` is an error.
 void check_tar(int status, Input& input, const Handle& handle, const std::string& what) {
   if (input.failure) {
     std::rethrow_exception(std::exchange(input.failure, nullptr));
@@ -90,13 +90,12 @@ void check_tar(int status, Input& input, const Handle& handle, const std::string
   }
 }
 
-/// Reads to the end.
 void drain(Input& input) {
   while (input.reader(input.buffer.data(), input.buffer.size()) != 0) {
   }
 }
 
-/// What a reader gives, decompressed when it is compressed with gzip or zstd.
+/// The data of a reader, decompressed if it is in gzip or zstd format.
 class Decompressor {
 public:
   Decompressor(const Reader& reader, const std::string& what) : what_{what} {
@@ -124,8 +123,7 @@ public:
     return ended_ ? 0 : static_cast<std::size_t>(count);
   }
 
-  /// Of all that was read; what is left of the input, which counts for its own digest, is passed
-  /// over.
+  /// Returns the digest of the whole input, including bytes that follow the compressed data.
   Digest finish() {
     drain(input_);
     return hash_.finish();
@@ -151,7 +149,7 @@ public:
     check(libarchive().read_open(handle_.get(), &input_, nullptr, &read_more, nullptr));
   }
 
-  /// Of a file, which is not read where its entries' contents stand.
+  /// Reads from a file, and seeks past the contents of entries.
   TarReader(int descriptor, const std::string& what) : TarReader{what} {
     check(libarchive().read_open_fd(handle_.get(), descriptor, 10240));
   }
@@ -179,14 +177,14 @@ public:
     return true;
   }
 
-  /// As a Reader, of the file whose header was read last.
+  /// As a Reader, for the file whose header was read last.
   std::size_t read(char* buffer, std::size_t size) {
     const la_ssize_t count = libarchive().read_data(handle_.get(), buffer, size);
     check(count < 0 ? static_cast<int>(count) : ARCHIVE_OK);
     return static_cast<std::size_t>(std::max<la_ssize_t>(count, 0));
   }
 
-  /// What that file holds.
+  /// Returns the contents of that file.
   std::string read(std::size_t size) {
     std::string text(size, '\0');
     std::size_t count = 0;
@@ -201,13 +199,13 @@ public:
     return text;
   }
 
-  /// What stands behind the end of the tar counts for the digest.
+  /// Bytes after the end of the tar are part of the digest.
   void pass_over_rest() { drain(input_); }
 
 private:
   explicit TarReader(const std::string& what) : what_{what} {
     libarchive().read_support_format_tar(handle_.get());
-    // Names are bytes here, whatever the locale.
+    // Treats names as bytes, whatever the locale.
     libarchive().read_set_format_option(handle_.get(), "tar", "hdrcharset", "BINARY");
   }
 

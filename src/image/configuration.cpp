@@ -14,14 +14,15 @@ using nlohmann::json;
 
 namespace {
 
-/// `object[key]` as a T; the default when it is absent or null (Go writes null for empty lists).
+/// Returns `object[key]` as a T, or the default if it is absent or null (Go writes null for empty
+/// lists).
 template <class T>
 T value_or_empty(const json& object, const char* key) {
   const auto found = object.find(key);
   return found == object.end() || found->is_null() ? T{} : found->get<T>();
 }
 
-/// What is written to later without a look.
+/// Checks the values that are modified later without another check.
 void check_types(const json& document, const std::string& what) {
   const auto check = [&](const json& object, const char* key, json::value_t type) {
     const auto found = object.find(key);
@@ -70,7 +71,7 @@ Configuration Configuration::parse(std::string_view text, const std::string& wha
   check_types(document, what);
   Configuration result{std::move(document)};
   try {
-    // Read once here, so that later reads cannot fail.
+    // Read them once here, so that later reads cannot fail.
     result.environment();
     result.entrypoint();
     result.labels();

@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// The value of a key that may be missing; `ok` becomes false when it is of another type.
+/// Returns the value of a key that may be missing; sets `ok` to false if it has another type.
 template <class Value>
 Value value_of(const Json& object, const char* key, bool& ok) {
   const auto found = object.find(key);
@@ -29,7 +29,7 @@ Value value_of(const Json& object, const char* key, bool& ok) {
   }
 }
 
-/// How a text that may be absent stands in the record.
+/// The record's form of a text that may be absent.
 std::string written(const std::optional<std::string>& text) {
   return text.value_or("");
 }
@@ -92,7 +92,7 @@ std::optional<BaseFacts> facts_from_json(std::string_view text) {
     facts.digest = Digest::parse(digest);
     ok = ok && facts.digest.has_value();
   }
-  // It becomes part of a command.
+  // The name becomes part of a command.
   ok = ok && (!facts.python || facts.python == "python3" || facts.python == "python");
   return ok ? std::optional{std::move(facts)} : std::nullopt;
 }

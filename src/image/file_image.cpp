@@ -32,7 +32,7 @@ std::string text_of(const Members& files, const std::string& name, const std::st
   return std::move(*text);
 }
 
-/// A manifest or a configuration.
+/// Reads a manifest or a configuration.
 std::string read_blob(const Members& files, const Descriptor& blob, const std::string& where) {
   const auto text = files.text(blob_name(blob.digest));
   if (!text) {
@@ -47,7 +47,7 @@ std::string read_blob(const Members& files, const Descriptor& blob, const std::s
   return *text;
 }
 
-/// The entry of a layout's index that `reference` means.
+/// Returns the entry of a layout's index that `reference` names.
 const IndexEntry& entry_for(const std::vector<IndexEntry>& entries,
                             const FileReference& reference,
                             const std::string& platform) {
@@ -106,7 +106,7 @@ Source open_layout(const Files& files,
   return source;
 }
 
-/// How a layer begins that is compressed: RFC 1952, RFC 8878.
+/// The first bytes of a compressed layer: RFC 1952, RFC 8878.
 std::string media_type_of(std::string_view head) {
   return std::string{head.starts_with("\x1f\x8b") ? media_type::oci_layer
                      : head.starts_with("\x28\xb5\x2f\xfd")
@@ -114,7 +114,7 @@ std::string media_type_of(std::string_view head) {
                          : media_type::oci_plain_layer};
 }
 
-/// What an archive of `docker save` does not tell of a layer.
+/// Determines what an archive of `docker save` does not record about a layer.
 Descriptor describe(const Members& files, const std::string& name, const Digest& diff_id) {
   Descriptor layer{.digest = diff_id, .size = files.size(name).value_or(0)};
   std::string head(4, '\0');
@@ -128,7 +128,7 @@ Descriptor describe(const Members& files, const std::string& name, const Digest&
   return layer;
 }
 
-/// The one image of a `manifest.json`.
+/// Returns the only image of a `manifest.json`.
 json saved_image(const Members& files, const std::string& where) {
   const json document = parse_json(text_of(files, "manifest.json", where));
   if (!document.is_array() || document.size() != 1) {

@@ -7,8 +7,8 @@
 
 namespace autopack::image {
 
-/// The image in files that `reference` names, for `platform`. Throws Error(usage) when there is
-/// none or more than one, Error(environment) when files are damaged.
+/// Opens the image in files that `reference` names, for `platform`. Throws Error(usage) if there is
+/// no such image or more than one, Error(environment) if files are damaged.
 Source open_files(const FileReference& reference, const std::string& platform);
 
 }  // namespace autopack::image

@@ -7,8 +7,8 @@ namespace autopack::image {
 
 namespace {
 
-/// Below, a gzip member of its own costs more than compressing the file again with its neighbours
-/// gains: a wheel of small sources grows by a tenth otherwise.
+/// For smaller files, a gzip member of their own costs more than compressing them again with their
+/// neighbours: a wheel of small sources would grow by a tenth.
 constexpr std::uint64_t smallest_taken_over{std::uint64_t{16} << 10U};
 
 }  // namespace

@@ -9,30 +9,30 @@
 
 namespace autopack::image {
 
-/// Raise it when FileLayer makes other bytes of the same files.
+/// Increase this if FileLayer writes different bytes for the same files.
 inline constexpr int file_layer_format{1};
 
-/// Writes a layer from files of which many are compressed already. Small ones are gathered and
-/// compressed, the deflate streams of large ones are taken over. The same calls give the same
-/// bytes everywhere.
+/// Writes a layer from files, many of which are already compressed. Gathers and compresses small
+/// files, and copies the deflate streams of large ones. The same calls give the same bytes
+/// everywhere.
 class FileLayer {
 public:
-  /// As LayerWriter and TarWriter have them.
+  /// The parameters are those of LayerWriter and TarWriter.
   explicit FileLayer(LayerWriter::Take out,
                      std::int64_t time = default_file_time,
                      std::optional<LayerFacts> known = {});
 
   void add_directory(std::string_view path);
   void add_file(std::string_view path, unsigned mode, std::string_view text);
-  /// Throws Error(project) when `contents` gives more or fewer bytes than `size`.
+  /// Throws Error(project) if `contents` gives more or fewer bytes than `size`.
   void add_file(std::string_view path,
                 unsigned mode,
                 std::uint64_t size,
                 const TarWriter::Contents& contents);
   void add_deflated(std::string_view path, unsigned mode, const Deflated& file);
-  /// What layers below have at `path` is gone: a file, or a directory with all that is in it.
+  /// Hides what lower layers have at `path`: a file, or a directory with all its contents.
   void remove(std::string_view path);
-  /// Ends the layer; nothing can be added after it.
+  /// Finishes the layer; no calls are allowed after it.
   LayerFacts finish();
 
 private:

@@ -27,11 +27,11 @@ using Json = nlohmann::json;
 
 constexpr std::string_view layout_mark{R"({"imageLayoutVersion":"1.0.0"})"};
 constexpr std::string_view blob_directory{"blobs/sha256"};
-/// Annotations of the OCI image specification, and of what loads a layout into containerd.
+/// Annotations of the OCI image specification, and of tools that load a layout into containerd.
 constexpr auto* tag_annotation = "org.opencontainers.image.ref.name";
 constexpr auto* name_annotation = "io.containerd.image.name";
 
-/// The manifest as a layout holds it, and its place in an index.
+/// The manifest as stored in a layout, and its entry in the index.
 struct Stored {
   Manifest manifest;
   std::string text{};
@@ -50,7 +50,7 @@ Stored stored(const Source& image) {
   return result;
 }
 
-/// Blobs on their way into a layout: taken back when the image does not get there.
+/// Blobs that were added to a layout. Removes them again unless keep() is called.
 class NewBlobs {
 public:
   explicit NewBlobs(fs::path directory) : directory_{std::move(directory)} {}
@@ -99,8 +99,8 @@ std::string tag_of_entry(const Json& entry) {
   return entry.value("annotations", Json::object()).value(tag_annotation, std::string{});
 }
 
-/// The index of the layout at `directory` with `entry` in place of the one with the same tag, whose
-/// digest is added to `dropped`.
+/// Returns the index of the layout at `directory` with `entry` in place of the one with the same
+/// tag. Adds the digest of the old entry to `dropped`.
 Json merged_index(const fs::path& directory, const Json& entry, std::vector<Digest>& dropped) {
   const auto text = read_file_if_exists(directory / "index.json");
   Json entries = Json::array();
@@ -128,7 +128,7 @@ Json merged_index(const fs::path& directory, const Json& entry, std::vector<Dige
   return index_of(std::move(entries));
 }
 
-/// Held while a layout changes, so that nobody counts on a blob that another one removes.
+/// Locks a layout while it changes, so that no writer relies on a blob that another one removes.
 class Lock {
 public:
   explicit Lock(const fs::path& directory)
@@ -141,7 +141,7 @@ private:
   FileDescriptor file_;
 };
 
-/// Removes what killed writers left in the layout at `directory`.
+/// Removes the leftovers of killed writers in the layout at `directory`.
 void sweep_writers(const fs::path& directory) {
   sweep_leftovers(directory / "index.json");
   sweep_leftovers(directory / "oci-layout");
@@ -156,7 +156,7 @@ void sweep_writers(const fs::path& directory) {
   }
 }
 
-/// `entry` of an index under `tag`.
+/// Returns the index entry with `tag`.
 Json tagged(Json entry, const std::optional<std::string>& tag) {
   if (tag) {
     entry["annotations"] = {{tag_annotation, *tag}};
@@ -164,7 +164,7 @@ Json tagged(Json entry, const std::optional<std::string>& tag) {
   return entry;
 }
 
-/// With the layout's lock held.
+/// The caller holds the layout's lock.
 void fill_layout(const Source& image,
                  const fs::path& directory,
                  const std::optional<std::string>& tag) {
@@ -183,7 +183,7 @@ void fill_layout(const Source& image,
   sweep_layout(directory, dropped);
 }
 
-/// Adds the image to the layout at `path`; false when there is none.
+/// Adds the image to the layout at `path`; returns false if there is no layout.
 bool add_to_layout(const Source& image,
                    const fs::path& path,
                    const std::optional<std::string>& tag) {
@@ -197,7 +197,7 @@ bool add_to_layout(const Source& image,
   return true;
 }
 
-/// Takes what has one of `tags` out of an index.
+/// Removes the entries with one of `tags` from an index.
 void drop_tags(Json& index, const std::vector<std::string>& tags) {
   auto& listed = index["manifests"];
   listed.erase(std::remove_if(listed.begin(), listed.end(),
@@ -233,7 +233,7 @@ void write_layout(const Source& image,
       return;
     }
   }
-  // Another run may have made it meanwhile.
+  // Another run may have created it meanwhile.
   if (!add_to_layout(image, path, tag)) {
     throw Error(ErrorKind::usage, fmt::format("`{}` is there already, and is no OCI layout",
                                               printable(directory.string())));
@@ -291,13 +291,13 @@ void discard_parts(const fs::path& directory, const std::vector<std::string>& pa
       write_file(directory / "index.json", write_json(index));
       sweep_layout(directory, dropped);
     }
-  } catch (const Error&) {  // another error is on its way, and is the one to tell
+  } catch (const Error&) {  // another exception is being handled, and that one is reported
   }
 }
 
 namespace {
 
-/// `docker.io/library/model:1` of `model:1`: containerd's store takes a name as it is.
+/// Returns `docker.io/library/model:1` for `model:1`: containerd's store does not complete names.
 std::string whole_name(const std::string& name) {
   const auto reference = Reference::parse(name);
   return fmt::format("{}/{}:{}", reference.host, reference.path, reference.tag.value_or("latest"));

@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view layout_prefix{"oci:"};
 constexpr std::string_view archive_prefix{"tar:"};
 
-/// Takes `:TAG` or `@sha256:...` off the end of `path`.
+/// Splits `:TAG` or `@sha256:...` off the end of `path`.
 void split_layout(std::string_view path, FileReference& reference) {
   if (const auto at = path.rfind("@sha256:"); at != std::string_view::npos) {
     reference.digest = Digest::parse(path.substr(at + 1));

@@ -11,7 +11,7 @@
 namespace autopack::image {
 
 /// An image in files: `oci:DIR[:TAG]`, `oci:DIR@sha256:...` (an OCI layout) or `tar:FILE` (an OCI
-/// layout in a tar, or what `docker save` writes).
+/// layout in a tar, or the output of `docker save`).
 struct FileReference {
   enum class Kind { layout, archive };
 
@@ -21,19 +21,20 @@ struct FileReference {
   std::optional<Digest> digest{};
   std::string text{};  ///< as the user wrote it
 
-  /// None when `text` begins with neither `oci:` nor `tar:`. Throws Error(usage) when it does and
-  /// names no file.
+  /// Returns nothing if `text` begins with neither `oci:` nor `tar:`. Throws Error(usage) if it
+  /// does but names no file.
   static std::optional<FileReference> parse(std::string_view text);
 };
 
-/// True when `reference` names an image in files.
+/// True if `reference` names an image in files.
 bool names_files(std::string_view reference);
 
-/// What is wrong with `text` as the name of a base: an image's name, or an image in files.
+/// Returns the reason why `text` is not a valid name of a base (an image's name, or an image in
+/// files), or nothing if it is valid.
 std::optional<std::string> base_fault(std::string_view text);
 
-/// What stands after FROM for a base: its reference, and for an image in files the name under which
-/// it is loaded into an engine: `autopack/base:<16 hexadecimal digits>`.
+/// Returns the name of a base for FROM: its reference, or for an image in files the name under
+/// which it is loaded into an engine, `autopack/base:<16 hexadecimal digits>`.
 std::string build_name(const BaseFacts& base);
 
 }  // namespace autopack::image

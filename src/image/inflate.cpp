@@ -15,17 +15,17 @@ namespace autopack::image {
 
 namespace {
 
-/// Up to here a stream is inflated as a whole, which is more than twice as fast as in pieces.
+/// Streams up to this size are inflated as a whole, more than twice as fast as in pieces.
 constexpr std::uint64_t largest_whole{std::uint64_t{12} << 20U};
 constexpr std::size_t piece{std::size_t{256} << 10U};
 
 using Take = std::function<void(std::string_view)>;
 
-/// Bytes that are written over again and again: made anew each time, they cost a page fault for
-/// every 4 kB of them, a tenth of the time in which wheels become layers.
+/// A buffer that is reused. Allocating a new one each time costs a page fault for every 4 kB, a
+/// tenth of the time in which wheels become layers.
 class Room {
 public:
-  /// At least `size` bytes that hold anything.
+  /// Returns at least `size` bytes with unspecified contents.
   char* of(std::size_t size) {
     if (size > size_ || !bytes_) {
       bytes_.reset();
@@ -41,19 +41,19 @@ private:
   std::size_t size_{0};
 };
 
-/// For a stream, and for what it stands for.
+/// A buffer for a stream, and one for its inflated bytes.
 struct Rooms {
   Room in{};
   Room out{};
 };
 
-/// The rooms that nobody is at work in. As many are made as are in use at once.
+/// Buffers that nobody uses at the moment. There are as many as were ever in use at once.
 class FreeRooms {
 public:
   std::unique_ptr<Rooms> take() {
     const std::scoped_lock lock{mutex_};
     if (rooms_.empty()) {
-      rooms_.reserve(++made_);  // giving them back must not fail
+      rooms_.reserve(++made_);  // so that giving them back cannot fail
       return std::make_unique<Rooms>();
     }
     auto last = std::move(rooms_.back());
@@ -72,7 +72,7 @@ private:
   std::size_t made_{0};
 };
 
-/// Rooms for as long as it lives.
+/// Borrows the buffers for its own lifetime.
 class BorrowedRooms {
 public:
   BorrowedRooms() : rooms_{free().take()} {}
@@ -93,12 +93,12 @@ private:
   std::unique_ptr<Rooms> rooms_;
 };
 
-/// Bytes that are written over: nothing is written to them first.
+/// Allocates bytes without initialising them.
 std::unique_ptr<char[]> room_for(std::size_t size) {    // NOLINT(modernize-avoid-c-arrays)
   return std::make_unique_for_overwrite<char[]>(size);  // NOLINT(modernize-avoid-c-arrays)
 }
 
-/// Fills `buffer`; false when `reader` ends before it is full.
+/// Fills `buffer`; returns false if `reader` ends before it is full.
 bool fill(const Reader& reader, char* buffer, std::size_t size) {
   std::size_t count = 0;
   while (size > 0 && (count = reader(buffer, size)) > 0) {
@@ -127,14 +127,14 @@ bool inflate_whole(const Reader& compressed,
       used != compressed_size) {
     return false;
   }
-  // In pieces that stay in a core's cache while several hashes are made of them.
+  // Pass it on in pieces that stay in a core's cache while several hashes read them.
   for (std::size_t done = 0; done < size; done += piece) {
     take({out + done, std::min(piece, size - done)});
   }
   return true;
 }
 
-/// A raw deflate stream, inflated piece by piece.
+/// Inflates a raw deflate stream piece by piece.
 class Inflating {
 public:
   explicit Inflating(const Reader& compressed) : compressed_{compressed} {
@@ -148,8 +148,8 @@ public:
   Inflating(const Inflating&) = delete;
   Inflating& operator=(const Inflating&) = delete;
 
-  /// Fills `out` from its begin as far as one step does it; how many bytes. Reads no more than
-  /// `left`, which it counts down.
+  /// Inflates into `out` as far as one step gets, and returns the number of bytes. Reads at most
+  /// `left` bytes and subtracts them from it.
   std::size_t step(char* out, std::size_t size, std::uint64_t& left) {
     if (stream_.avail_in == 0 && left > 0) {
       const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(left, in_.size()));
@@ -160,13 +160,13 @@ public:
     }
     stream_.next_out = reinterpret_cast<Bytef*>(out);
     stream_.avail_out = static_cast<uInt>(size);
-    status_ = zlib().inflate(&stream_, Z_NO_FLUSH);  // Z_BUF_ERROR: it ends too early
+    status_ = zlib().inflate(&stream_, Z_NO_FLUSH);  // Z_BUF_ERROR: the stream ends too early
     return size - stream_.avail_out;
   }
 
   bool goes_on() const { return status_ == Z_OK; }
 
-  /// True when it came to its end, and nothing that was read stands behind it.
+  /// True if the stream has ended, and no byte that was read follows its end.
   bool is_whole() const { return status_ == Z_STREAM_END && stream_.avail_in == 0; }
 
 private:

@@ -17,13 +17,15 @@ namespace autopack::image {
 
 namespace {
 
-/// Small enough that a layer of code keeps several cores busy, large enough to compress as well.
+/// Small enough that a layer of code keeps several cores busy, and large enough to compress well.
 constexpr std::size_t member_size = 1U << 18U;
 
-/// The fastest level: on a code edit the time to compress counts, not the last per cent of size.
+/// The fastest level: for a code edit, the time to compress matters more than the last per cent of
+/// size.
 constexpr int compression_level = 1;
 
-/// Before a deflate stream in a gzip member (RFC 1952 section 2.3): no time, no name, any system.
+/// The gzip header (RFC 1952 section 2.3) of a copied deflate stream: no time, no name, unknown
+/// system.
 constexpr std::string_view member_header{"\x1f\x8b\x08\0\0\0\0\0\0\xff", 10};
 
 std::string little_endian(std::uint32_t value) {
@@ -41,7 +43,7 @@ std::string compress(std::string_view bytes) {
     throw Error(ErrorKind::environment, "no memory to compress a layer");
   }
   const std::size_t bound = libdeflate_gzip_compress_bound(compressor.get(), bytes.size());
-  // Most of it is never touched, so nothing is written to it first.
+  // Most of it is never touched, so it is not initialised.
   const auto room =
       std::make_unique_for_overwrite<char[]>(bound);  // NOLINT(modernize-avoid-c-arrays)
   const std::size_t size =
@@ -49,7 +51,8 @@ std::string compress(std::string_view bytes) {
   return {room.get(), size};
 }
 
-/// Members under way at once: all cores, as far as the hashing of their order keeps up with them.
+/// Number of members that are compressed at once: all cores, as long as the thread that hashes them
+/// in order keeps up.
 std::size_t most_running() {
   return std::clamp(std::thread::hardware_concurrency(), 1U, 4U);
 }
@@ -61,7 +64,7 @@ struct LayerWriter::State {
   std::optional<LayerFacts> known{};
   Sha256 tar_hash{};
   Sha256 hash{};
-  std::uint64_t size{0};      ///< bytes given out
+  std::uint64_t size{0};      ///< bytes passed to `out`
   std::uint64_t tar_size{0};  ///< bytes of the tar
   std::string pending{};
   std::deque<Background<std::string>> running{};
@@ -83,7 +86,7 @@ struct LayerWriter::State {
         in_background([piece = std::exchange(pending, {})] { return compress(piece); }));
   }
 
-  /// Lets at most `limit` members be under way.
+  /// Waits until at most `limit` members are being compressed.
   void drain(std::size_t limit) {
     while (running.size() > limit) {
       const std::string member = running.front().get();

@@ -11,7 +11,7 @@
 
 namespace autopack::image {
 
-/// A finished layer as a manifest and a configuration name it.
+/// The facts about a finished layer that a manifest and a configuration need.
 struct LayerFacts {
   Digest digest;              ///< of the compressed bytes
   Digest diff_id;             ///< of the tar
@@ -21,39 +21,40 @@ struct LayerFacts {
   bool operator==(const LayerFacts&) const = default;
 };
 
-/// Raise it when LayerWriter makes other bytes of the same tar: what is remembered of layers holds
-/// no more then.
+/// Increase this if LayerWriter writes different bytes for the same tar. It invalidates the cached
+/// facts about layers.
 inline constexpr int compression_format{2};
 
-/// A part of a tar that is a deflate stream (RFC 1951) already, and is taken over as it is.
+/// A part of a tar that is already a deflate stream (RFC 1951) and is copied as it is.
 struct Deflated {
   using Take = std::function<void(std::string_view bytes)>;
 
   std::uint64_t size{0};  ///< of the part
   std::uint32_t crc{0};   ///< CRC-32 of the part
-  /// Gives the stream and, unless `bytes` is empty, what it stands for, in the same pass.
+  /// Passes the stream to `stream` and, unless `bytes` is empty, the inflated bytes to `bytes`, in
+  /// the same pass.
   std::function<void(const Take& stream, const Take& bytes)> read{};
 };
 
-/// Compresses a tar to gzip while it comes, on all cores for large ones, and hashes both sides in
-/// the same pass. Memory stays below a few MiB per core. The bytes depend on the tar alone: every
-/// 256 KiB of it become one gzip member (RFC 1952 section 2.2), whichever core compresses it.
+/// Compresses a tar to gzip while it is written, on several cores if it is large, and hashes both
+/// sides in the same pass. Needs at most a few MiB per core. The bytes depend only on the tar:
+/// every 256 KiB of it become one gzip member (RFC 1952 section 2.2), whichever core compresses it.
 class LayerWriter {
 public:
   using Take = std::function<void(std::string_view bytes)>;
 
-  /// `out` takes the compressed bytes in order, on the caller's thread. With the facts of the
-  /// layer `known`, the tar is not hashed again, and deflate streams are not decoded.
+  /// `out` gets the compressed bytes in order, on the caller's thread. With the layer's facts in
+  /// `known`, it neither hashes the tar again nor decodes deflate streams.
   explicit LayerWriter(Take out, std::optional<LayerFacts> known = {});
   ~LayerWriter();
   LayerWriter(const LayerWriter&) = delete;
   LayerWriter& operator=(const LayerWriter&) = delete;
 
   void write(std::string_view tar_bytes);
-  /// The next part of the tar: a gzip member of its own. Throws Error(internal) when it is not of
-  /// the size and checksum that it tells of.
+  /// Writes the next part of the tar as a gzip member of its own. Throws Error(internal) if the
+  /// part does not have the size and checksum that it states.
   void write_deflated(const Deflated& part);
-  /// Ends the layer; nothing can be written after it.
+  /// Finishes the layer; no calls are allowed after it.
   LayerFacts finish();
 
 private:
@@ -61,7 +62,7 @@ private:
   std::unique_ptr<State> state_;
 };
 
-/// `text` as LayerWriter compresses it.
+/// Returns `text` as LayerWriter compresses it.
 std::string compressed(std::string_view text);
 
 }  // namespace autopack::image

@@ -16,14 +16,14 @@ namespace {
 constexpr std::string_view whiteout{".wh."};
 constexpr std::string_view opaque{".wh..wh..opq"};
 
-/// As many links as Linux follows.
+/// The number of links that Linux follows.
 constexpr int most_links{40};
-/// Of a path with all the links on its way in it.
+/// Components of a path after expanding all its links.
 constexpr std::size_t most_steps{4096};
-/// All names of programs and links of the largest images are a tenth of it.
+/// Ten times the names of programs and links in the largest images.
 constexpr std::size_t most_remembered{std::size_t{64} << 20U};
 
-/// What notes may read of all files of a layer: a file's size is a number in a header, and its
+/// Limit for what notes may read in one layer. A file's size is only a number in a header, and its
 /// holes cost nothing to write.
 constexpr std::uint64_t most_read{std::uint64_t{4} << 30U};
 
@@ -45,13 +45,13 @@ void LayerTree::erase_below(Nodes& nodes, const std::string& path) {
   nodes.erase(first, last);
 }
 
-/// Makes sure that `path` and what is above it can be directories.
+/// Makes sure that `path` and its parents can be directories.
 void LayerTree::erase_above(Nodes& nodes, const std::string& path) {
   for (auto slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1)) {
     const std::string directory = path.substr(0, slash);
     const auto first = nodes.lower_bound(directory);
     if (first == nodes.end() || !first->first.starts_with(directory)) {
-      return;  // then nothing is known below it either
+      return;  // nothing is known below it either
     }
     if (first->first == directory && !first->second.is_directory) {
       nodes.erase(first);
@@ -59,7 +59,7 @@ void LayerTree::erase_above(Nodes& nodes, const std::string& path) {
   }
 }
 
-/// One layer's changes: deletions come before additions, wherever they stand in the tar.
+/// The changes of one layer. Deletions apply before additions, whatever their order in the tar.
 class LayerTree::Changes {
 public:
   Changes(Nodes& lower, const Notes& notes, std::string what)
@@ -139,7 +139,7 @@ private:
     });
   }
 
-  /// Of the file that a hard link stands for.
+  /// Returns the note about the target of a hard link.
   std::optional<std::string> note_of(const std::string& path) const {
     if (const auto found = added_.find(path); found != added_.end()) {
       return found->second.note;
@@ -195,8 +195,8 @@ void LayerTree::add_into(const std::string& directory, const Reader& tar, const 
   changes.finish();
 }
 
-/// `path` with the links on its way followed, the link at its end only with `last`; a path that
-/// leads in circles stays as it is.
+/// Returns `path` with all links followed, the last component's only if `last` is set. Returns a
+/// path that leads in circles unchanged.
 std::string LayerTree::resolve(const std::string& path, bool last) const {
   std::vector<std::string> rest = split(path, '/');
   std::reverse(rest.begin(), rest.end());
@@ -274,7 +274,7 @@ LayerTree read_layers(const Source& source, Notes notes) {
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const bool repeated = i > 0 && layers[i - 1].digest == layers[i].digest;
     if (repeated && diff_ids[i - 1] == diff_ids[i]) {
-      continue;  // twice on top of itself is once
+      continue;  // a second trailing one changes nothing
     }
     const Digest plain =
         tree.add(source.open(layers[i]),

@@ -12,40 +12,41 @@
 
 namespace autopack::image {
 
-/// What is to be remembered of a file or a directory besides its name; none when it may be
-/// forgotten. `content` may be read, or not to its end.
+/// Returns what LayerTree must remember about a file or a directory besides its name, or nothing.
+/// It may leave `content` unread, wholly or in part.
 using Notes =
     std::function<std::optional<std::string>(const ArchiveEntry& entry, const Reader& content)>;
 
-/// What layers on top of each other leave of the files that tell which programs an image has:
-/// executable files, symbolic links, and the marks of pip and of virtual environments. Read from
-/// tar headers alone, but for what `notes` read; what else an image holds is not remembered.
+/// The merged view of an image's layers. It keeps only the paths that show which programs an image
+/// has: executable files, symbolic links, and the marker files of pip and of virtual environments.
+/// It reads only tar headers, except for what `notes` reads.
 class LayerTree {
 public:
   LayerTree() = default;
 
   explicit LayerTree(Notes notes) : notes_{std::move(notes)} {}
 
-  /// Puts a layer on top: a tar, plain or compressed with gzip or zstd, with its whiteouts. Reads
-  /// `layer` to its end. The digest of the plain tar. Throws Error(environment) naming `what` when
-  /// it is no such tar.
+  /// Adds a layer on top: a tar, optionally compressed with gzip or zstd, with its whiteouts. Reads
+  /// `layer` to its end. Returns the digest of the uncompressed tar. Throws Error(environment)
+  /// naming `what` if it is not such a tar.
   Digest add(const Reader& layer, const std::string& what);
 
-  /// Puts the files of a plain tar into `directory` (absolute); throws as `add` does.
+  /// Adds the files of an uncompressed tar below `directory` (absolute); throws like add().
   void add_into(const std::string& directory, const Reader& tar, const std::string& what);
 
-  /// Those of `paths` (absolute) that exist, each with the path behind all its links when it is a
-  /// symbolic link (which need not exist): what engine::Docker::probe tells.
+  /// Returns those of `paths` (absolute) that exist, like engine::Docker::probe. For a symbolic
+  /// link, the value is the path behind all links, which need not exist.
   std::map<std::string, std::optional<std::string>> look(
       const std::vector<std::string>& paths) const;
 
-  /// What was noted of what stands at `path` or behind the link there; none when nothing was.
+  /// Returns the note about `path`, or about the target if it is a link; nothing if there is no
+  /// note.
   std::optional<std::string> note(const std::string& path) const;
 
-  /// True when something that is remembered lies below `directory`, whose links are followed.
+  /// True if anything remembered is below `directory`, after following its links.
   bool holds_below(const std::string& directory) const;
 
-  /// Paths of all that was noted below `directory`, whose links are followed; sorted.
+  /// Returns the paths of all notes below `directory`, after following its links; sorted.
   std::vector<std::string> noted_below(const std::string& directory) const;
 
 private:
@@ -67,8 +68,8 @@ private:
   Nodes nodes_{};
 };
 
-/// What the layers of `source` leave, with `notes` of it if there are any. Throws Error(remote)
-/// when one is not what the configuration says of it: an image on top of it could not be run.
+/// Reads the layers of `source`, with `notes` if it is not empty. Throws Error(remote) if a layer
+/// does not match the configuration: an image on top of it could not run.
 LayerTree read_layers(const Source& source, Notes notes = {});
 
 }  // namespace autopack::image

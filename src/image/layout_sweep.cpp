@@ -15,8 +15,8 @@ namespace fs = std::filesystem;
 
 constexpr int most_nested{4};
 
-/// Adds what an index or a manifest names, through all levels. Throws Error when one is not there
-/// or cannot be read.
+/// Adds everything that an index or a manifest names, on all levels. Throws Error if a manifest is
+/// missing or cannot be read.
 void add_named(const fs::path& directory,
                const std::string& text,
                std::set<Digest>& blobs,

@@ -15,10 +15,10 @@ namespace {
 /// Annotations of the OCI image specification 1.1.
 constexpr auto* reference_annotation = "org.opencontainers.image.ref.name";
 
-/// Linux mounts no more directories on top of each other (fs/overlayfs, OVL_MAX_STACK).
+/// Linux's limit for stacked directories (fs/overlayfs, OVL_MAX_STACK).
 constexpr std::size_t most_layers{500};
 
-/// Runs `read` on the parsed text; anything JSON finds wrong becomes an Error(remote) about `what`.
+/// Runs `read` on the parsed text; turns every JSON error into an Error(remote) about `what`.
 template <class Read>
 auto parsed(std::string_view text, const std::string& what, Read read) {
   try {
@@ -66,8 +66,8 @@ std::optional<std::string> platform_of(const json& value) {
   return platform == "/" ? std::nullopt : std::optional{std::move(platform)};
 }
 
-/// `linux/amd64` fits every variant of it; `linux/arm64/v8` fits itself and an index that names
-/// none.
+/// `linux/amd64` matches all its variants; `linux/arm64/v8` matches itself and an entry without a
+/// variant.
 bool fits(const std::optional<std::string>& offered, const std::string& wanted) {
   if (!offered) {
     return wanted.empty();
@@ -99,7 +99,7 @@ Manifest parse_manifest(std::string_view text, const std::string& what) {
     for (const auto& layer : document.at("layers")) {
       manifest.layers.push_back(descriptor_of(layer, what));
     }
-    // OCI lets mediaType be absent; the configuration's type then tells.
+    // OCI allows a missing mediaType; the configuration's type then decides.
     const std::string fallback{manifest.config.media_type == media_type::docker_config
                                    ? media_type::docker_manifest
                                    : media_type::oci_manifest};

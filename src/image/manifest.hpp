@@ -31,12 +31,12 @@ inline constexpr std::string_view docker_layer =
     "application/vnd.docker.image.rootfs.diff.tar.gzip";
 }  // namespace media_type
 
-/// Names a blob: what a manifest says of its configuration and its layers.
+/// Identifies a blob, as a manifest does for its configuration and layers.
 struct Descriptor {
   std::string media_type{};
   Digest digest;
   std::uint64_t size{0};
-  std::vector<std::string> urls{};  ///< foreign layers; kept as they are
+  std::vector<std::string> urls{};  ///< of foreign layers; kept unchanged
   std::map<std::string, std::string> annotations{};
 
   bool operator==(const Descriptor&) const = default;
@@ -55,31 +55,32 @@ struct Manifest {
 /// One image of an index.
 struct IndexEntry {
   Descriptor manifest;
-  std::optional<std::string> platform{};  ///< `linux/arm64/v8`; none when the index does not say
+  std::optional<std::string> platform{};  ///< `linux/arm64/v8`; absent if the index does not say
   std::optional<std::string> name{};      ///< annotation `org.opencontainers.image.ref.name`
 };
 
-/// True when `text` is an index (OCI) or a manifest list (Docker).
+/// True if `text` is an index (OCI) or a manifest list (Docker).
 bool is_index(std::string_view text);
-/// Throws Error(remote) naming `what` when `text` is no manifest of schema 2 or OCI.
+/// Throws Error(remote) naming `what` if `text` is not a manifest of schema 2 or OCI.
 Manifest parse_manifest(std::string_view text, const std::string& what);
 std::vector<IndexEntry> parse_index(std::string_view text, const std::string& what);
-/// The entry for `platform` (`linux/amd64`); a variant is looked at only when `platform` has one.
-/// Throws Error(project) listing the platforms there are.
+/// Returns the entry for `platform` (`linux/amd64`); compares the variant only if `platform` has
+/// one. Throws Error(project) that lists the available platforms.
 const IndexEntry& choose(const std::vector<IndexEntry>& entries,
                          const std::string& platform,
                          const std::string& what);
-/// Compact JSON with a fixed order of keys.
+/// Returns compact JSON with a fixed order of keys.
 std::string to_json(const Manifest& manifest);
-/// What an OCI index says of an image; its name is left out.
+/// Returns the entry as an OCI index writes it, without its name.
 nlohmann::json index_entry(const IndexEntry& entry);
-/// An OCI index of such entries.
+/// Returns an OCI index of such entries.
 nlohmann::json index_of(nlohmann::json entries);
 
-/// True when a history's `created_by` is a RUN step, as BuildKit or the classic builder writes it.
+/// True if `created_by` of a history entry is a RUN step, as BuildKit or the classic builder writes
+/// it.
 bool is_run_step(std::string_view created_by);
 
-/// An image configuration (OCI image-spec config.md); fields autopack does not know are kept.
+/// An image configuration (OCI image-spec config.md). Keeps fields that autopack does not know.
 class Configuration {
 public:
   /// Throws Error(remote) naming `what`.
@@ -98,8 +99,8 @@ public:
   std::map<std::string, std::string> labels() const;
   std::vector<Digest> diff_ids() const;
 
-  /// When the history's RUN steps ran, in its order, in seconds since 1970; those without a time
-  /// are left out.
+  /// Returns the times of the history's RUN steps, in order, in seconds since 1970; omits steps
+  /// without a time.
   std::vector<std::int64_t> run_times() const;
 
   void set_user(const std::string& user);
@@ -109,13 +110,13 @@ public:
   /// Adds or replaces `name=value`.
   void set_environment(const std::string& name, const std::string& value);
   void set_label(const std::string& name, const std::string& value);
-  /// `created`, RFC 3339 from seconds since 1970.
+  /// Sets `created`, in RFC 3339 format.
   void set_created(std::int64_t seconds);
   void add_layer(const LayerFacts& layer, const std::string& created_by);
   /// A history entry without a layer.
   void add_empty_history(const std::string& created_by);
 
-  /// Compact JSON with sorted keys.
+  /// Returns compact JSON with sorted keys.
   std::string to_json() const;
 
 private:

@@ -24,7 +24,7 @@ using File = FileDescriptor;
 
 constexpr std::uint64_t largest_text{8U << 20U};
 
-/// As many links as Linux follows.
+/// The number of links that Linux follows.
 constexpr int most_links_followed{40};
 
 Error cannot_read(const fs::path& path, int code) {
@@ -40,7 +40,7 @@ std::shared_ptr<const File> open_file(const fs::path& path) {
   return file;
 }
 
-/// Bytes `begin` to `end` of a file, which readers in several threads may share.
+/// Reads bytes `begin` to `end` of a file that readers in several threads may share.
 Reader read_range(std::shared_ptr<const File> file,
                   fs::path path,
                   std::uint64_t begin,
@@ -89,7 +89,7 @@ bool is_compressed(const File& file) {
   return head.starts_with("\x1f\x8b") || head.starts_with("\x28\xb5\x2f\xfd");
 }
 
-/// What the compressed `file` holds, in a file that is gone when it is closed.
+/// Decompresses `file` into a file that disappears when it is closed.
 std::shared_ptr<const File> unpacked(const File& file, const fs::path& path) {
   const fs::path directory = fs::temp_directory_path();
   auto plain = std::make_shared<const File>(
@@ -156,7 +156,7 @@ private:
     } else if (entry.type == Type::hard_link) {
       members_[name] = {.link = normal_path(entry.link)};
     } else if (entry.type == Type::symlink) {
-      // `docker save` writes equal layers once, and links for the others.
+      // `docker save` writes equal layers once, and links for the rest.
       members_[name] = {
           .link = (fs::path{name}.parent_path() / entry.link).lexically_normal().string()};
     }

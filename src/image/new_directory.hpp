@@ -8,8 +8,8 @@
 
 namespace autopack::image {
 
-/// A directory that comes into being as a whole: filled beside its place, moved there by commit(),
-/// and gone when it was not committed. Throws Error(environment).
+/// A directory that appears as a whole: it is filled beside its destination and moved there by
+/// commit(). Without commit() it is removed. Throws Error(environment).
 class NewDirectory {
 public:
   explicit NewDirectory(const std::filesystem::path& path);
@@ -17,10 +17,10 @@ public:
   NewDirectory(const NewDirectory&) = delete;
   NewDirectory& operator=(const NewDirectory&) = delete;
 
-  /// Where it stands until it is committed.
+  /// Its temporary path, until commit().
   const std::filesystem::path& path() const { return temporary_; }
 
-  /// False when something is there by now.
+  /// Returns false if the destination exists by now.
   bool commit();
 
 private:

@@ -14,7 +14,7 @@ namespace autopack::image {
 
 namespace {
 
-/// What a container's PATH is when its image sets none.
+/// A container's PATH if its image sets none.
 constexpr std::string_view default_path{
     "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"};
 constexpr std::size_t most_path_directories{200};
@@ -29,7 +29,8 @@ std::string parent(const std::string& path) {
 
 using Interpreter = PythonProgram;
 
-/// The first of PATH's directories that holds `name`, links followed to a file that exists.
+/// Returns `name` in the first directory of PATH that contains it and whose links lead to an
+/// existing file.
 std::optional<Interpreter> find_interpreter(const std::string& name,
                                             const std::vector<std::string>& directories,
                                             const Found& found,
@@ -48,8 +49,7 @@ std::optional<Interpreter> find_interpreter(const std::string& name,
   return std::nullopt;
 }
 
-/// `3.11` of `python3.11`, a file or a directory of libraries; none when the name says no more
-/// than `python3`.
+/// Returns `3.11` for `python3.11`, a file or a directory of libraries; nothing for `python3`.
 std::optional<std::string> version_in_name(std::string_view path) {
   constexpr std::string_view start{"python3."};
   const auto name = path.substr(path.rfind('/') + 1);
@@ -63,7 +63,7 @@ std::optional<std::string> version_in_name(std::string_view path) {
   return "3." + std::string{name.substr(start.size(), end - start.size())};
 }
 
-/// Where the packages of an interpreter lie, whatever its layout.
+/// Returns the possible package directories of an interpreter, for all known layouts.
 std::vector<std::string> package_directories(const Interpreter& interpreter, bool is_virtual) {
   std::vector<std::string> prefixes{parent(parent(interpreter.path))};
   if (!is_virtual) {
@@ -124,7 +124,8 @@ std::vector<std::string> library_directories(const std::vector<std::string>& env
   return directories;
 }
 
-/// Links' targets that exist. A link's own target may be told, or the file behind it.
+/// Returns the targets of links that exist. A target may be the link's own, or the file behind all
+/// links.
 Found follow(const Look& look, const Found& found) {
   std::vector<std::string> links;
   for (const auto& [path, target] : found) {
@@ -148,8 +149,8 @@ bool has_pip(const Look& look, const Interpreter& interpreter) {
   return !look(paths).empty();
 }
 
-/// The version of a `python3` whose file has no other name: of the library beside it. None when
-/// there is none, or more than one.
+/// Returns the version of a `python3` whose file has no other name, from the library beside it.
+/// Returns nothing if there is no library or more than one.
 std::optional<std::string> version_beside(const Look& look, const Interpreter& interpreter) {
   std::vector<std::string> paths;
   for (int minor = oldest_minor; minor <= newest_minor; ++minor) {
@@ -159,7 +160,7 @@ std::optional<std::string> version_beside(const Look& look, const Interpreter& i
   return found.size() == 1 ? version_in_name(found.begin()->first) : std::nullopt;
 }
 
-/// Official images tell the whole version in a variable, which counts when it is that of this
+/// Official images state the whole version in a variable. It is used only if it matches this
 /// interpreter.
 std::optional<std::string> version_of(const Look& look,
                                       const Interpreter& interpreter,
@@ -172,7 +173,7 @@ std::optional<std::string> version_of(const Look& look,
   return told && version && told->starts_with(*version + ".") ? told : version;
 }
 
-/// What PATH's directories hold of interpreters and apt-get.
+/// The interpreter and apt-get, as found on PATH.
 struct OnPath {
   std::optional<Interpreter> interpreter{};
   bool apt{false};

@@ -13,57 +13,58 @@
 
 namespace autopack::image {
 
-/// Tells which of some absolute paths exist in an image, with the target of symbolic links.
+/// Reports which of some absolute paths exist in an image, with the targets of symbolic links.
 using Look = std::function<std::map<std::string, std::optional<std::string>>(
     const std::vector<std::string>&)>;
 
 /// An interpreter on PATH.
 struct PythonProgram {
   std::string name{};  ///< `python3` or `python`
-  std::string path{};  ///< where PATH has it
-  std::string file{};  ///< behind its links
+  std::string path{};  ///< as found on PATH
+  std::string file{};  ///< after following links
 };
 
-/// The first `python3` on the PATH of `environment`, else the first `python`; none when there is
-/// neither, or only links that lead nowhere.
+/// Returns the first `python3` on the PATH of `environment`, else the first `python`. Returns
+/// nothing if there is neither, or only links that lead nowhere.
 std::optional<PythonProgram> find_python(const std::vector<std::string>& environment,
                                          const Look& look);
 
-/// The value of `name` in `environment` (`NAME=value`); none when it is not set or empty.
+/// Returns the value of `name` in `environment` (`NAME=value`), or nothing if it is unset or empty.
 std::optional<std::string> variable(const std::vector<std::string>& environment,
                                     std::string_view name);
 
-/// Finds the interpreter, its version and pip, apt-get and CUDA's version; `facts` must hold the
-/// environment.
+/// Finds the interpreter, its version and pip, apt-get and the version of CUDA; `facts` must
+/// contain the environment.
 void find_programs(BaseFacts& facts, const Look& look);
 
-/// Those of `modules` (`numpy`, `google.cloud.storage`) that lie where pip puts packages of the
-/// interpreter that find_programs finds; compiled modules outside packages are not looked for.
-/// `environment` is the image's.
+/// Returns those of `modules` (`numpy`, `google.cloud.storage`) that are in the package directories
+/// of the interpreter that find_programs finds. Does not look for compiled modules outside
+/// packages. `environment` is the image's.
 std::vector<std::string> find_modules(const std::vector<std::string>& environment,
                                       const std::vector<std::string>& modules,
                                       const Look& look);
 
-/// The same with the programs of PATH, as `program:git`, and shared libraries, as
-/// `library:libGL.so.1`, among the names.
+/// Like find_modules; `names` may also contain programs of PATH (`program:git`) and shared
+/// libraries (`library:libGL.so.1`).
 std::vector<std::string> find_contents(const std::vector<std::string>& environment,
                                        const std::vector<std::string>& names,
                                        const Look& look);
 
-/// What the configuration of `source` tells: all facts but python, python_version, pip and apt.
+/// Returns the facts in the configuration of `source`: all but python, python_version, pip and apt.
 BaseFacts configured_facts(const Source& source);
 
-/// The facts of an image, from its configuration and the tar headers of its layers: all of it is
-/// read once, nothing is kept.
+/// Returns the facts about an image, from its configuration and the tar headers of its layers.
+/// Reads everything once and caches nothing.
 BaseFacts read_facts(const Source& source);
 
-/// The same, of layers that were read already.
+/// Like read_facts, for layers that were already read.
 BaseFacts facts_of(const Source& source, const LayerTree& tree);
 
-/// True when an image of platform `have` serves for `wanted`: variants are compared when both say.
+/// True if an image of platform `have` can be used for `wanted`; compares variants only if both
+/// have one.
 bool platform_fits(const std::string& have, const std::string& wanted);
 
-/// Throws Error(usage) when the image `reference` is for another platform than `wanted`.
+/// Throws Error(usage) if the image `reference` is for another platform than `wanted`.
 void check_platform(const std::string& have,
                     const std::string& reference,
                     const std::string& wanted);

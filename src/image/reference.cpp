@@ -25,7 +25,7 @@ constexpr std::string_view lower_alphanumeric = "abcdefghijklmnopqrstuvwxyz01234
 constexpr std::string_view alphanumeric =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 
-/// What is wrong, and what could be typed instead.
+/// The error, and what the user could type instead.
 struct Fault {
   std::string message{};
   std::optional<std::string> hint{};
@@ -41,7 +41,7 @@ bool has_upper_case(std::string_view text) {
   return to_lower(text) != text;
 }
 
-/// The registry host of a name, none when the name begins with its path, and the rest.
+/// Returns the registry host of a name (nothing if the name begins with its path), and the rest.
 std::pair<std::optional<std::string_view>, std::string_view> split_host(std::string_view text) {
   const auto slash = text.find('/');
   if (slash == std::string_view::npos) {
@@ -139,7 +139,7 @@ MaybeFault fault_of_tag(std::string_view tag) {
   return std::nullopt;
 }
 
-/// What people write in place of a name, found before its parts are.
+/// Finds common mistakes that are not names at all, before the parts are checked.
 MaybeFault fault_of_whole(std::string_view text) {
   if (text.empty()) {
     return Fault{"it is empty"};
@@ -159,7 +159,7 @@ MaybeFault fault_of_whole(std::string_view text) {
   const auto slash = rest.find('/', colon == std::string_view::npos ? rest.size() : colon);
   const auto digest = rest.find('@');
   if (slash != std::string_view::npos && slash < digest) {
-    // A Google project of a domain: `example.com:project`.
+    // A Google project that belongs to a domain: `example.com:project`.
     const auto project = rest.substr(0, slash);
     return Fault{
         fmt::format("`:` in `{}` stands before a `/`", project),
@@ -170,7 +170,7 @@ MaybeFault fault_of_whole(std::string_view text) {
   return std::nullopt;
 }
 
-/// Takes the parts of `text` into `reference` until one is wrong.
+/// Reads the parts of `text` into `reference`, up to the first error.
 MaybeFault read(std::string_view text, Reference& reference) {
   if (auto fault = fault_of_whole(text)) {
     return fault;

@@ -8,9 +8,9 @@
 
 namespace autopack::image {
 
-/// The name of an image as docker reads it: `[host[:port]/]path[:tag][@sha256:...]`.
+/// An image name in docker's syntax: `[host[:port]/]path[:tag][@sha256:...]`.
 struct Reference {
-  std::string host{};  ///< `docker.io` when the text names none
+  std::string host{};  ///< `docker.io` if the text names no host
   std::string path{};  ///< `library/python`, `project/repository/image`
   std::optional<std::string> tag{};
   std::optional<Digest> digest{};
@@ -18,24 +18,24 @@ struct Reference {
 
   /// Throws Error(usage) that says which part is wrong and how names are formed.
   static Reference parse(std::string_view text);
-  /// What parse would say; none when `text` is a valid reference.
+  /// Returns the message that parse would throw, or nothing if `text` is a valid reference.
   static std::optional<std::string> fault(std::string_view text);
 
-  /// `host/path` as docker prints it: `docker.io/library/` is left out.
+  /// Returns `host/path` as docker prints it, without `docker.io/library/`.
   std::string repository() const;
-  /// repository() with `:tag`; `:latest` when there is neither tag nor digest.
+  /// Returns repository() with `:tag`, or with `:latest` if there is neither a tag nor a digest.
   std::string tagged() const;
-  /// repository() with `@digest`.
+  /// Returns repository() with `@digest`.
   std::string with_digest(const Digest& content) const;
   std::string with_tag(std::string_view name) const;
-  /// True when the text named a registry host (so that a push goes somewhere meant).
+  /// True if the text named a registry host, so the user chose the destination of a push.
   bool names_registry() const;
-  /// True when the host is on loopback: plain HTTP is tried.
+  /// True if the host is on loopback; plain HTTP is tried there.
   bool is_loopback() const;
 };
 
-/// `text` as one path component of an image name: lower case, other characters made `.`, never
-/// empty.
+/// Returns `text` as one path component of an image name: lower case, with `.` for other
+/// characters; never empty.
 std::string sanitize_component(std::string_view text);
 
 }  // namespace autopack::image

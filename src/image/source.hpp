@@ -12,26 +12,26 @@
 
 namespace autopack::image {
 
-/// Fills the buffer, returns the bytes written; 0 at the end. May throw.
+/// Fills the buffer and returns the number of bytes; 0 at the end. May throw.
 using Reader = std::function<std::size_t(char* buffer, std::size_t size)>;
 
-/// An image that can be read, wherever it stands.
+/// An image that can be read, wherever it is.
 struct Source {
   std::string name{};  ///< for messages
-  Digest digest;       ///< of what the name stands for: an index or a manifest
+  Digest digest;       ///< of the index or manifest that the name refers to
   Manifest manifest;
   std::string configuration{};  ///< JSON
-  /// A layer from its start. Reading throws at the end when the bytes are not those of `layer`.
+  /// Opens a layer at its start. The reader throws at the end if the bytes do not match `layer`.
   std::function<Reader(const Descriptor& layer)> open{};
 };
 
-/// `reader`, which at its end throws Error(environment) when size or digest are not those of
-/// `blob`; `where` says what holds it.
+/// Wraps `reader` so that it throws Error(environment) at its end if size or digest do not match
+/// `blob`; `where` names the container of the blob.
 Reader verified(Reader reader, const Descriptor& blob, std::string where);
 
-/// What the configuration says of each layer. Throws Error(remote) when it and the manifest tell of
-/// different layers: an image on top of it could not be run. Compressed layers are held against it
-/// where they are read: see read_layers.
+/// Returns the configuration's digest of each layer. Throws Error(remote) if the configuration and
+/// the manifest list different layers: an image on top of it could not run. read_layers compares
+/// compressed layers with these digests.
 std::vector<Digest> check_layers(const Source& source);
 
 Error broken_image(const Source& source, const std::string& why);
@@ -39,10 +39,10 @@ Error broken_image(const Source& source, const std::string& why);
 /// Reads `reader` to its end.
 void read_all(const Reader& reader, const std::function<void(std::string_view bytes)>& take);
 
-/// The manifest with OCI's media types, as a layout wants them; its blobs stay the same.
+/// Returns the manifest with OCI's media types, as a layout needs it. The blobs stay the same.
 Manifest as_oci(Manifest manifest);
 
-/// True when a layer of this type is a tar that nobody compressed.
+/// True if a layer of this type is an uncompressed tar.
 bool is_plain_tar(const Descriptor& layer);
 
 }  // namespace autopack::image

@@ -15,7 +15,7 @@ namespace autopack::image {
 namespace {
 
 constexpr std::size_t block_size = 512;
-/// Largest number in the 11 octal digits of a ustar field.
+/// The largest number that fits into the 11 octal digits of a ustar field.
 constexpr std::uint64_t largest_octal = 077777777777;
 constexpr std::size_t name_size = 100;
 
@@ -34,12 +34,12 @@ bool fits_name(std::string_view text) {
   return text.size() <= name_size && is_ascii(text);
 }
 
-/// What stands in the ustar field when a pax record holds the real name.
+/// Returns the text for the ustar field; a placeholder if a pax record holds the real name.
 std::string_view ustar_name(std::string_view text) {
   return fits_name(text) ? text : std::string_view{"long-name"};
 }
 
-/// `<length> <key>=<value>\n`, where the length counts itself.
+/// Returns `<length> <key>=<value>` and a line feed, where the length includes its own digits.
 std::string pax_record(std::string_view key, std::string_view value) {
   const std::size_t rest = key.size() + value.size() + 3;
   std::size_t length = rest + 1;
@@ -140,7 +140,7 @@ void TarWriter::add_header(const Header& header) {
 
 void TarWriter::add_pax_records(const Header& header) {
   std::string records;
-  // Names are bytes: no reader may convert them to its locale.
+  // Names are bytes: readers must not convert them to their locale.
   if (!is_ascii(header.path) || !is_ascii(header.link)) {
     records += pax_record("hdrcharset", "BINARY");
   }

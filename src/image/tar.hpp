@@ -9,40 +9,42 @@
 
 namespace autopack::image {
 
-/// 1980-01-02 00:00 UTC, seconds since 1970: the oldest day Python's zipfile takes in every zone.
+/// 1980-01-02 00:00 UTC in seconds since 1970: the first day that Python's zipfile accepts in every
+/// time zone.
 inline constexpr std::int64_t default_file_time = 315'619'200;
 
-/// The time every file of an image carries: SOURCE_DATE_EPOCH, else default_file_time. Throws
-/// Error(usage) when the variable is not a number of seconds that a tar header can hold.
+/// Returns the time of every file in an image: SOURCE_DATE_EPOCH, else default_file_time. Throws
+/// Error(usage) if the variable is not a number of seconds that fits into a tar header.
 std::int64_t file_time(const Environment& environment);
 
-/// Writes a tar (ustar, with pax records where ustar ends) in one pass. The same calls give the
-/// same bytes everywhere: owner 0:0 without names, one time, no extended attributes.
+/// Writes a tar (ustar, with pax records where ustar does not suffice) in one pass. The same calls
+/// give the same bytes everywhere: owner 0:0 without names, one time, no extended attributes.
 class TarWriter {
 public:
   using Take = std::function<void(std::string_view bytes)>;
-  /// Hands a file's contents to `take`, piece by piece.
+  /// Passes a file's contents to `take`, piece by piece.
   using Contents = std::function<void(const Take& take)>;
 
   explicit TarWriter(Take out, std::int64_t time = default_file_time);
 
-  /// `path` is relative, `/`-separated, in any bytes but NUL; a trailing `/` is added.
+  /// `path` is relative and `/`-separated; it may contain any byte except NUL. A trailing `/` is
+  /// added.
   void add_directory(std::string_view path, unsigned mode = 0755);
-  /// Throws Error(project) when `contents` gives more or fewer bytes than `size`.
+  /// Throws Error(project) if `contents` gives more or fewer bytes than `size`.
   void add_file(std::string_view path, unsigned mode, std::uint64_t size, const Contents& contents);
   void add_file(std::string_view path, unsigned mode, std::string_view text);
-  /// A file whose bytes do not come this way: `write` hands exactly `size` of them to whatever
-  /// `out` hands the rest to.
+  /// Adds a file whose bytes bypass this writer: `write` passes exactly `size` bytes directly to
+  /// the consumer of `out`.
   void add_file_around(std::string_view path,
                        unsigned mode,
                        std::uint64_t size,
                        const std::function<void()>& write);
-  /// `target` is written as it is.
+  /// Writes `target` unchanged.
   void add_symlink(std::string_view path, std::string_view target);
-  /// The end marker; nothing can be added after it.
+  /// Writes the end marker; no calls are allowed after it.
   void finish();
 
-  /// Bytes given to `out` so far.
+  /// Returns the number of bytes passed to `out` so far.
   std::uint64_t size() const { return size_; }
 
 private:
@@ -59,7 +61,7 @@ private:
   std::uint64_t size_{0};
 };
 
-/// The mode every file of an image gets: 0755 or 0644.
+/// Returns the mode of every file in an image: 0755 or 0644.
 constexpr unsigned file_mode(bool executable) {
   return executable ? 0755U : 0644U;
 }
