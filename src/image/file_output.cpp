@@ -291,7 +291,7 @@ void discard_parts(const fs::path& directory, const std::vector<std::string>& pa
       write_file(directory / "index.json", write_json(index));
       sweep_layout(directory, dropped);
     }
-  } catch (const Error&) {  // another exception is being handled, and that one is reported
+  } catch (const Error&) {  // the caller reports the error that made it discard the parts
   }
 }
 

@@ -274,7 +274,7 @@ LayerTree read_layers(const Source& source, Notes notes) {
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const bool repeated = i > 0 && layers[i - 1].digest == layers[i].digest;
     if (repeated && diff_ids[i - 1] == diff_ids[i]) {
-      continue;  // a second trailing one changes nothing
+      continue;  // applying a layer twice in a row changes nothing
     }
     const Digest plain =
         tree.add(source.open(layers[i]),

@@ -9,10 +9,11 @@ namespace autopack::wheel {
 
 namespace {
 
-/// The last line: what was cut off lacks it.
+/// The last line. A truncated text lacks it.
 constexpr std::string_view end_mark{"end\n"};
 
-/// Takes a number and the character behind it off the front of `line`; false when there is none.
+/// Removes a number and the character after it from the front of `line`; returns false if there is
+/// no number.
 bool take_number(std::string_view& line, std::uint64_t& number) {
   const char* const end = line.data() + line.size();
   const auto [rest, code] = std::from_chars(line.data(), end, number);
@@ -25,7 +26,7 @@ bool take_number(std::string_view& line, std::uint64_t& number) {
 
 }  // namespace
 
-// A line for each file: a set has tens of thousands, and they are read by every run.
+// One line for each file: a set of wheels has tens of thousands of files, and every run reads them.
 std::optional<std::string> to_text(const std::vector<BroughtFile>& files) {
   std::string text;
   for (const auto& file : files) {

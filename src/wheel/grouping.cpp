@@ -17,23 +17,25 @@ namespace autopack::wheel {
 
 namespace {
 
-/// From here on a layer of its own, which no other wheel's change sends again.
+/// From this size on a wheel has its own layer, so that a change of another wheel does not upload
+/// it again.
 constexpr std::uint64_t large{std::uint64_t{2} << 20U};
-/// Parts of this size are pulled and unpacked side by side.
+/// Parts of this size are pulled and unpacked in parallel.
 constexpr std::uint64_t largest_layer{std::uint64_t{256} << 20U};
-/// What a layer of small wheels is meant to hold: all of it is sent again when one of them changes.
+/// Target size of a layer of small wheels: if one of them changes, the whole layer is uploaded
+/// again.
 constexpr std::uint64_t shared_layer{std::uint64_t{2} << 20U};
 constexpr std::size_t most_shared{16};
 constexpr std::size_t most_warnings{20};
 
-/// Wheels that must be in one layer.
+/// Wheels that must share a layer.
 struct Unit {
   std::vector<std::size_t> wheels{};
   std::uint64_t size{0};
   std::string name{};
 };
 
-/// Finds which wheels have files in common.
+/// Finds wheels with common files.
 class Overlaps {
 public:
   explicit Overlaps(const std::vector<Brought>& wheels) : wheels_{wheels}, unit_(wheels.size()) {
@@ -108,7 +110,8 @@ private:
   }
 
   void refuse_parents() const {
-    std::unordered_set<std::string_view> directories;  // that are no files, nor are their parents
+    // neither they nor their parents may be files
+    std::unordered_set<std::string_view> directories;
     for (const auto& [path, owner] : owners_) {
       for (auto slash = path.rfind('/'); slash != std::string::npos && slash > 0;
            slash = path.rfind('/', slash - 1)) {
@@ -137,7 +140,8 @@ std::uint64_t size_of(const std::vector<Unit>& units) {
                          [](std::uint64_t sum, const Unit& unit) { return sum + unit.size; });
 }
 
-/// A power of two, so that the number changes seldom: each change moves files between all layers.
+/// Returns a power of two, so that the number rarely changes: each change moves files between all
+/// layers.
 std::size_t shared_layers(const std::vector<Unit>& shared, std::size_t most) {
   const auto size = size_of(shared);
   std::size_t count = shared.empty() ? 0 : 1;
@@ -147,8 +151,8 @@ std::size_t shared_layers(const std::vector<Unit>& shared, std::size_t most) {
   return count;
 }
 
-/// The one of `count` places that `name` belongs to. Other names do not matter, and of a larger
-/// count most names stay where they were (rendezvous hashing).
+/// Returns the one of `count` places for `name`. It does not depend on other names, and if `count`
+/// grows, most names keep their place (rendezvous hashing).
 std::size_t place_of(const std::string& name, std::size_t count) {
   std::size_t best = 0;
   std::string highest;
@@ -162,7 +166,7 @@ std::size_t place_of(const std::string& name, std::size_t count) {
   return best;
 }
 
-/// Parts of at most `largest_layer`, or of one file.
+/// Splits a wheel into parts of at most `largest_layer`, or of one file.
 std::vector<LayerGroup> split_wheel(std::size_t wheel, const std::vector<BroughtFile>& files) {
   std::vector<LayerGroup> parts;
   std::size_t begin = 0;
@@ -186,8 +190,8 @@ void append(std::vector<std::size_t>& to, const std::vector<std::size_t>& from) 
   to.insert(to.end(), from.begin(), from.end());
 }
 
-/// The layers of what is large and of what is small, the smallest of the large ones among the small
-/// when there are too many.
+/// Returns the layers of large and of small wheels. If there are too many, the smallest of the
+/// large wheels join the small ones.
 std::vector<LayerGroup> layers_of(const std::vector<Unit>& units,
                                   const std::vector<Brought>& wheels,
                                   std::size_t most_layers) {

@@ -13,27 +13,27 @@
 
 namespace autopack::wheel {
 
-/// A file that a wheel brings, as far as it decides which layer it comes into.
+/// A file of a wheel, with the properties that decide which layer it goes into.
 struct BroughtFile {
   std::string path{};
   std::uint64_t packed_size{0};
-  std::uint64_t content{0};  ///< the same for the same bytes and mode
+  std::uint64_t content{0};  ///< equal for equal bytes and mode
 
   bool operator==(const BroughtFile&) const = default;
 };
 
-/// What a wheel brings.
+/// The files that a wheel installs.
 struct Brought {
   std::string name{};              ///< normalised
   Digest digest;                   ///< of the wheel
   std::uint64_t size{0};           ///< of the wheel, in bytes
-  std::vector<BroughtFile> files;  ///< in the order of its installation
+  std::vector<BroughtFile> files;  ///< in installation order
 };
 
-/// Which wheels, or which part of one, a layer is made of.
+/// The wheels of a layer, or the part of one wheel.
 struct LayerGroup {
-  std::vector<std::size_t> wheels{};  ///< by their places in the list; a later one's files win
-  /// Of a wheel that is split: the first of its files and the one behind the last.
+  std::vector<std::size_t> wheels{};  ///< indexes into the list; files of later wheels win
+  /// Of a split wheel: the indexes of the first file and of the one after the last.
   std::optional<std::pair<std::size_t, std::size_t>> part{};
 
   bool operator==(const LayerGroup&) const = default;
@@ -41,31 +41,32 @@ struct LayerGroup {
 
 struct Grouping {
   std::vector<LayerGroup> layers{};
-  Problems warnings{};  ///< about files that two wheels bring, and bring differently
+  Problems warnings{};  ///< about files that two wheels install with different contents
 };
 
-/// What `files`, which install() gave, say to group().
+/// Makes group()'s input from `files`, which install() returned.
 Brought brought(std::string name,
                 Digest digest,
                 std::uint64_t size,
                 const std::vector<InstalledFile>& files);
 
-/// Sorts wheels, which are in the order of their installation, into at most `most_layers` layers,
-/// at least one. Wheels with a file in common share a layer, large ones have their own or several,
-/// the rest goes by name into a few, so that a change of one touches one layer. Decided by the list
-/// alone. Throws Error(project) when a file of one is where another needs a directory.
+/// Sorts wheels, which are in installation order, into at most `most_layers` layers, but at least
+/// one. Wheels with a common file share a layer, and large ones have one or several layers of their
+/// own. The rest is spread over a few layers by name, so that a change of one wheel changes one
+/// layer. The result depends only on the list. Throws Error(project) if one wheel has a file where
+/// another needs a directory.
 Grouping group(const std::vector<Brought>& wheels, std::size_t most_layers);
 
-/// A text that brought_files() reads; none when a path has a line feed in it.
+/// Returns a text that brought_files() reads, or nothing if a path contains a line feed.
 std::optional<std::string> to_text(const std::vector<BroughtFile>& files);
 
-/// None when `text` is damaged.
+/// Returns nothing if `text` is damaged.
 std::optional<std::vector<BroughtFile>> brought_files(std::string_view text);
 
-/// A text that grouping_from_json() reads.
+/// Returns a text that grouping_from_json() reads.
 std::string to_json(const Grouping& grouping);
 
-/// None when `text` is damaged, or holds wheels past `wheels`.
+/// Returns nothing if `text` is damaged, or refers to a wheel beyond the first `wheels`.
 std::optional<Grouping> grouping_from_json(std::string_view text, std::size_t wheels);
 
 }  // namespace autopack::wheel

@@ -21,7 +21,7 @@ namespace {
 constexpr std::string_view script_mark{"#!python"};
 constexpr std::uint64_t largest_script{std::uint64_t{16} << 20U};
 
-/// A directory of the scheme as paths in an image are written.
+/// Returns a directory of the scheme in the form of an image's paths.
 std::string directory_of(const std::string& absolute) {
   std::string path = std::filesystem::path{absolute}.lexically_normal().relative_path().string();
   while (path.ends_with('/')) {
@@ -38,7 +38,7 @@ unsigned mode_of(const Member& member) {
   return S_ISREG(member.mode) && (member.mode & 0111U) != 0 ? 0755U : 0644U;
 }
 
-/// What setuptools calls the files that it makes for an entry point, without what it adds.
+/// Removes the suffixes that setuptools adds to the files it makes for an entry point.
 std::string_view program_of(std::string_view file) {
   for (const std::string_view suffix : {".exe", "-script.py", ".pya"}) {
     if (to_lower(file).ends_with(suffix)) {
@@ -82,7 +82,7 @@ private:
     return options_.header_name.value_or(replace_all(wheel_.distribution(), "_", "-"));
   }
 
-  /// Where a member goes that stands below `.data`; the first part of it is told apart already.
+  /// Returns the destination of a member below `.data`, whose first component is already removed.
   std::string data_path(const Member& member, std::string_view path, bool& is_script) const {
     const auto key = path.substr(0, path.find('/'));
     const auto found = directories_.find(std::string{key});
@@ -93,7 +93,7 @@ private:
     return under(found->second, path.substr(key.size() + 1));
   }
 
-  /// Later parts write over what earlier ones wrote: the root, data, scripts.
+  /// The order is root, data, scripts: later files replace earlier ones.
   void spread() {
     std::vector<std::pair<const Member*, std::string>> data;
     std::vector<std::pair<const Member*, std::string>> scripts;

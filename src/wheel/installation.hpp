@@ -9,32 +9,35 @@
 
 namespace autopack::wheel {
 
-/// A file that installing a wheel writes.
+/// A file that the installation of a wheel writes.
 struct InstalledFile {
-  std::string path{};             ///< in the image, without a slash at its begin
-  unsigned mode{0644};            ///< 0644 or 0755
-  const Member* member{nullptr};  ///< of the wheel, whose bytes it has; null: `bytes`
+  std::string path{};   ///< in the image, without a leading slash
+  unsigned mode{0644};  ///< 0644 or 0755
+  /// of the wheel, with the file's bytes; if null, `bytes` has them
+  const Member* member{nullptr};
   std::string bytes{};
 };
 
-/// What an installation depends on besides the wheel and the interpreter.
+/// The input of an installation besides the wheel and the interpreter.
 struct InstallOptions {
-  /// What stands behind the scheme's headers: the name as it was asked for. None: as the wheel's
-  /// file is called, with `-` for `_`.
+  /// The last component of the scheme's header directory: the name as the user or another package
+  /// asked for it. If absent, the name in the wheel's file name, with `-` for `_`.
   std::optional<std::string> header_name{};
-  bool is_requested{false};                 ///< the user named it: nothing else needs it
-  std::optional<std::string> direct_url{};  ///< text of direct_url.json, if it is to be written
+  bool is_requested{false};  ///< the user named it; it is not only a dependency
+  /// text of direct_url.json; absent: the file is not written
+  std::optional<std::string> direct_url{};
 };
 
-/// The files that pip writes when it installs `wheel` for `interpreter`, without byte code: those
-/// of the wheel in their order there, then those that are made. INSTALLER names autopack, and
-/// scripts can be run whatever their mode in the wheel. They hold pointers into `wheel`. Throws
-/// Error(project) that says why it cannot be installed: its METADATA may require another Python.
+/// Returns the files that pip writes when it installs `wheel` for `interpreter`, without byte code:
+/// first the wheel's files in its order, then the generated ones. INSTALLER names autopack, and
+/// scripts are executable whatever their mode in the wheel. The result points into `wheel`. Throws
+/// Error(project) if the wheel cannot be installed, for example because its METADATA requires
+/// another Python.
 std::vector<InstalledFile> install(const Wheel& wheel,
                                    const python::Interpreter& interpreter,
                                    const InstallOptions& options = {});
 
-/// How many bytes of `file` there are.
+/// Returns the size of `file` in bytes.
 std::uint64_t size_of(const InstalledFile& file);
 
 }  // namespace autopack::wheel

@@ -8,7 +8,8 @@ namespace autopack::wheel {
 
 namespace {
 
-/// Linux reads so much of a script's first line, its `#!` and its end among it.
+/// The number of bytes that Linux reads of a script's first line, including the `#!` and the line
+/// end.
 constexpr std::size_t longest_first_line{127};
 
 std::string first_lines(std::string_view executable) {
@@ -25,15 +26,15 @@ bool is_digits(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// True for `3.11`; for `3` where `may_be_short`.
+/// True for `3.11`, and for `3` if `may_be_short`.
 bool is_short_version(std::string_view text, bool may_be_short) {
   const auto dot = text.find('.');
   return is_digits(text.substr(0, dot)) &&
          (dot == std::string_view::npos ? may_be_short : is_digits(text.substr(dot + 1)));
 }
 
-/// The name under which a wheel of pip or easy_install brings a program for one version of Python:
-/// that of the Python which made the wheel.
+/// True for the names that a wheel of pip or easy_install uses for one version of Python: the one
+/// that made the wheel.
 bool is_versioned(std::string_view name, std::string_view program) {
   if (!name.starts_with(program)) {
     return false;

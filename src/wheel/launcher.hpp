@@ -9,11 +9,11 @@
 
 namespace autopack::wheel {
 
-/// The file of a program, as pip 26 writes it for the interpreter at `executable`.
+/// Returns the text of a launcher as pip 26 writes it for the interpreter at `executable`.
 std::string launcher_text(const EntryPoint& entry, std::string_view executable);
 
-/// The programs that pip makes of `entry_points`: those of pip and easy_install by the version of
-/// the interpreter, all others as they are.
+/// Returns the launchers that pip makes for `entry_points`. Those of pip and easy_install depend on
+/// the version of the interpreter; all others stay as they are.
 std::vector<EntryPoint> launchers(const EntryPoints& entry_points, const python::Version& version);
 
 }  // namespace autopack::wheel

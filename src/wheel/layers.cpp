@@ -12,13 +12,13 @@ namespace autopack::wheel {
 
 namespace {
 
-/// Raise it when the same wheels give other layers, or are grouped otherwise.
+/// Increase this if the same wheels give different layers or groups.
 constexpr int format{2};
 
-/// A longer source is no module that somebody wrote; Python compiles it when it is imported.
+/// Nobody writes a larger module by hand; Python compiles it when it is imported.
 constexpr std::uint64_t largest_source{std::uint64_t{16} << 20U};
 
-/// Texts one after the other so that no two lists look alike.
+/// Hashes a list of texts with their lengths, so that no two lists give the same key.
 class Key {
 public:
   explicit Key(std::string_view kind) {
@@ -61,7 +61,7 @@ private:
   Sha256 hash_{};
 };
 
-/// A wheel and the files that it brings into a layer, which point into it.
+/// A wheel and the files that it adds to a layer, which point into it.
 struct Opened {
   Wheel wheel;
   std::vector<InstalledFile> files;
@@ -73,7 +73,7 @@ Opened open(const ChosenWheel& wheel, const Place& place) {
   return opened;
 }
 
-/// Writes the files of wheels, with the directories that they need.
+/// Writes the files of wheels, with the directories they need.
 class LayerOfWheels {
 public:
   LayerOfWheels(const Place& place,

@@ -17,64 +17,64 @@
 
 namespace autopack::wheel {
 
-/// A wheel that comes into an image.
+/// A wheel that goes into an image.
 struct ChosenWheel {
   std::string name{};       ///< normalised
   Digest digest;            ///< of the file
   std::uint64_t size{0};    ///< of the file, in bytes
-  std::string file_name{};  ///< as an index or the user calls it
+  std::string file_name{};  ///< as in an index, or as the user named it
   InstallOptions options{};
-  std::function<std::filesystem::path()> file{};  ///< where it is; may fetch it first
+  std::function<std::filesystem::path()> file{};  ///< returns its path; may download it first
 };
 
-/// What layers depend on besides their wheels.
+/// The input of layers besides their wheels.
 struct Place {
   python::Interpreter interpreter{};
-  /// Directories that the image has and that keep their modes, without a slash at their begin. A
-  /// layer writes all others that its files are in.
+  /// Directories that exist in the image and keep their modes, without a leading slash. A layer
+  /// writes all other parent directories of its files.
   std::set<std::string> directories{};
   std::int64_t time{0};  ///< of every file; see image::file_time
 };
 
-/// The key of what group() says of `wheels`: known without their contents.
+/// Returns the key of group()'s result for `wheels`, without reading them.
 std::string grouping_key(const std::vector<ChosenWheel>& wheels,
                          const Place& place,
                          std::size_t most_layers);
 
-/// The key of what brought_by() says of `wheel`: known without its contents.
+/// Returns the key of brought_by()'s result for `wheel`, without reading it.
 std::string brought_key(const ChosenWheel& wheel, const Place& place);
 
-/// What `wheel` says to group(); opens it. Throws Error(project) when it is not sound.
+/// Opens `wheel` and returns its input for group(). Throws Error(project) if the wheel is invalid.
 Brought brought_by(const ChosenWheel& wheel, const Place& place);
 
 /// Opens all `wheels` and groups them.
 Grouping group(const std::vector<ChosenWheel>& wheels, const Place& place, std::size_t most_layers);
 
-/// The key of a layer, from which its bytes follow: known without the contents of its wheels.
+/// Returns the key of a layer, which determines its bytes, without reading its wheels.
 std::string layer_key(const LayerGroup& layer,
                       const std::vector<ChosenWheel>& wheels,
                       const Place& place);
 
-/// Writes a layer to `out`, gzip-compressed. Each byte of its wheels is checked against what they
-/// tell of it, unless the facts of the layer are `known`: then deflate streams are copied unread.
-/// Throws Error(project) naming a wheel that is not sound.
+/// Writes a layer to `out`, gzip-compressed. Verifies each byte of its wheels, unless the facts
+/// about the layer are `known`: then it copies deflate streams unread. Throws Error(project) naming
+/// an invalid wheel.
 image::LayerFacts write_layer(const LayerGroup& layer,
                               const std::vector<ChosenWheel>& wheels,
                               const Place& place,
                               const std::function<void(std::string_view)>& out,
                               const std::optional<image::LayerFacts>& known = {});
 
-/// Gives `take` each Python source that write_layer() writes where Python looks for modules, with
-/// its path in the image, in their order there. Throws as write_layer().
+/// Passes to `take` each Python source that write_layer() writes into a directory of modules, with
+/// its path in the image, in the same order. Throws like write_layer().
 void read_sources(const LayerGroup& layer,
                   const std::vector<ChosenWheel>& wheels,
                   const Place& place,
                   const std::function<void(const std::string& path, std::string text)>& take);
 
-/// The key of a layer that removes `paths`.
+/// Returns the key of a layer that removes `paths`.
 std::string removal_key(const std::set<std::string>& paths, std::int64_t time);
 
-/// Writes a layer that removes `paths`, files or directories, from those below it.
+/// Writes a layer that removes `paths`, files or directories, of the layers below it.
 image::LayerFacts write_removal(const std::set<std::string>& paths,
                                 std::int64_t time,
                                 const std::function<void(std::string_view)>& out);

@@ -30,7 +30,8 @@ void check_utf8(std::string_view file, std::string_view text) {
   }
 }
 
-/// Length of the line end that `text` begins with, as Python's str.splitlines has it; 0: none.
+/// Returns the length of the line end at the start of `text`, as in Python's str.splitlines; 0 if
+/// there is none.
 std::size_t line_end(std::string_view text) {
   for (const auto end : {"\r\n"sv, "\n"sv, "\r"sv, "\v"sv, "\f"sv, "\x1c"sv, "\x1d"sv, "\x1e"sv,
                          "\xc2\x85"sv, "\xe2\x80\xa8"sv, "\xe2\x80\xa9"sv}) {
@@ -41,7 +42,7 @@ std::size_t line_end(std::string_view text) {
   return 0;
 }
 
-/// Calls `take` with each line, without its end.
+/// Passes each line to `take`, without its end.
 template <class Take>
 void each_line(std::string_view text, const Take& take) {
   std::size_t begin = 0;
@@ -63,7 +64,7 @@ struct Header {
   std::string value{};
 };
 
-/// The headers of a message (RFC 822), up to the first line that is none.
+/// Returns the headers of a message (RFC 822), up to the first line that is not a header.
 std::vector<Header> read_headers(std::string_view text) {
   std::vector<Header> headers;
   while (!text.empty()) {
@@ -104,7 +105,7 @@ std::vector<std::string> all(const std::vector<Header>& headers, std::string_vie
   return values;
 }
 
-/// The number that all of `text` is; none when it is no number.
+/// Returns the number if all of `text` is one, else nothing.
 std::optional<int> number(std::string_view text) {
   int value = 0;
   const auto [end, code] = std::from_chars(text.begin(), text.end(), value);
@@ -112,7 +113,7 @@ std::optional<int> number(std::string_view text) {
   return is_number ? std::optional{value} : std::nullopt;
 }
 
-/// Fields of a line as Python's csv module reads them.
+/// Returns the fields of a line as Python's csv module reads them.
 std::vector<std::string> csv_fields(std::string_view line) {
   std::vector<std::string> fields{""};
   bool is_quoted = false;
@@ -149,7 +150,7 @@ std::string csv_field(const std::string& text) {
              : "\"" + replace_all(text, "\"", "\"\"") + "\"";
 }
 
-/// True for names as `a.b`, in any letters.
+/// True for names such as `a.b`, in letters of any script.
 bool is_dotted_name(std::string_view text) {
   for (const auto& part : split(text, '.')) {
     const bool is_name =
@@ -179,7 +180,7 @@ EntryPoint read_entry_point(std::string_view line) {
   }
   EntryPoint entry{.name = std::string{trim(line.substr(0, equals))}};
   auto value = trim(line.substr(equals + 1));
-  if (value.ends_with(']')) {  // extras, which nothing asks for
+  if (value.ends_with(']')) {  // extras, which nothing uses
     value = trim(value.substr(0, std::min(value.find('['), value.size())));
   }
   const auto colon = value.find(':');

@@ -10,16 +10,16 @@
 
 namespace autopack::wheel {
 
-/// What `METADATA` says of a distribution.
+/// The contents of `METADATA`.
 struct Metadata {
   std::string name{};
   std::string version{};
-  std::vector<std::string> requires_dist{};  ///< requirements (PEP 508), as they are written
+  std::vector<std::string> requires_dist{};  ///< requirements (PEP 508), unparsed
   std::optional<std::string> requires_python{};
   std::vector<std::string> provides_extra{};
 };
 
-/// What `WHEEL` says of the archive.
+/// The format version in `WHEEL`.
 struct Format {
   int major{0};
   int minor{0};
@@ -35,7 +35,7 @@ struct RecordRow {
   auto operator<=>(const RecordRow&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
-/// A program that an installation makes: `NAME = MODULE:CALLABLE`.
+/// A launcher that an installation makes: `NAME = MODULE:CALLABLE`.
 struct EntryPoint {
   std::string name{};
   std::string module{};
@@ -47,26 +47,27 @@ struct EntryPoints {
   std::vector<EntryPoint> gui{};
 };
 
-/// Throws Error(project) when `text` has no name or no version.
+/// Throws Error(project) if `text` has no name or no version.
 Metadata read_metadata(std::string_view text);
 
-/// Throws Error(project) when `text` tells no version of the format, or one that is not 1.x.
+/// Throws Error(project) if `text` has no format version, or one that is not 1.x.
 Format read_format(std::string_view text);
 
-/// The rows as Python's csv module reads them. Throws Error(project) when `text` is damaged.
+/// Returns the rows as Python's csv module reads them. Throws Error(project) if `text` is damaged.
 std::vector<RecordRow> read_record(std::string_view text);
 
-/// The rows sorted, as pip writes them.
+/// Writes the rows sorted, as pip does.
 std::string write_record(std::vector<RecordRow> rows);
 
-/// The SHA-256 that a row tells; none when it tells none. Throws Error(project) when it is none.
+/// Returns the SHA-256 in a row, or nothing if there is none. Throws Error(project) if it is not a
+/// valid SHA-256.
 std::optional<ContentHash> recorded_hash(const RecordRow& row);
 
-/// `sha256=...` of `bytes`.
+/// Returns `sha256=...` for `bytes`.
 std::string record_hash(std::string_view bytes);
 
-/// The programs of `entry_points.txt`, sorted; of a name that stands there twice the last. Throws
-/// Error(project) when one cannot be made.
+/// Returns the programs of `entry_points.txt`, sorted; of a repeated name, the last entry. Throws
+/// Error(project) if one of them cannot be made.
 EntryPoints read_entry_points(std::string_view text);
 
 }  // namespace autopack::wheel

@@ -21,7 +21,7 @@ constexpr std::uint64_t largest_record{std::uint64_t{48} << 20U};
 constexpr std::uint64_t largest_small{std::uint64_t{1} << 20U};
 constexpr std::string_view suffix{".dist-info"};
 
-/// The first part of a path.
+/// Returns the first component of a path.
 std::string_view top(std::string_view path) {
   return path.substr(0, path.find('/'));
 }

@@ -15,18 +15,18 @@
 
 namespace autopack::wheel {
 
-/// A wheel that can be installed: its archive is sound, its name, its `.dist-info` and what that
-/// says fit each other (binary distribution format of packaging.python.org).
+/// A wheel that can be installed: its archive is valid, and its name, its `.dist-info` and their
+/// contents agree (binary distribution format of packaging.python.org).
 class Wheel {
 public:
-  /// `file_name` is what an index or the user calls it, whatever `path` is called. Throws
-  /// Error(project) that says what is wrong with it, Error(environment) when it cannot be read.
+  /// `file_name` is the name in an index or as the user wrote it, whatever the name in `path`.
+  /// Throws Error(project) if the wheel is invalid, Error(environment) if it cannot be read.
   static Wheel open(const std::filesystem::path& path, const std::string& file_name);
 
-  /// The distribution's name as the file's name writes it.
+  /// Returns the distribution's name as in the file name.
   const std::string& distribution() const { return distribution_; }
 
-  /// As METADATA says it.
+  /// Returns the version in METADATA.
   const python::Version& version() const { return version_; }
 
   const Metadata& metadata() const { return metadata_; }
@@ -42,10 +42,10 @@ public:
 
   const Zip& zip() const { return zip_; }
 
-  /// What is odd, and no reason to refuse it.
+  /// Returns oddities that do not prevent an installation.
   const Problems& warnings() const { return warnings_; }
 
-  /// As Zip::read of a member of zip(); the bytes have to be those that RECORD tells of, too.
+  /// Like Zip::read for a member of zip(), and also checks the bytes against RECORD.
   void read(const Member& member, const Zip::Take& take, const Zip::Take& packed = {}) const;
 
 private:
@@ -55,7 +55,7 @@ private:
   void read_texts();
   void check_names(const python::Version& said);
   void read_hashes();
-  /// A file of `.dist-info`; none when there is none.
+  /// Returns a file of `.dist-info`, or nothing if it does not exist.
   std::optional<std::string> dist_info_text(const char* name, std::uint64_t limit) const;
   void warn(std::string message);
 
@@ -67,7 +67,7 @@ private:
   Format format_{};
   EntryPoints entry_points_{};
   std::vector<RecordRow> record_{};
-  std::vector<std::optional<ContentHash>> hashes_{};  ///< of each member, as RECORD tells it
+  std::vector<std::optional<ContentHash>> hashes_{};  ///< of each member, from RECORD
   Problems warnings_{};
 };
 

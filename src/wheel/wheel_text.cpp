@@ -20,7 +20,7 @@ constexpr auto* format_text =
     "Root-Is-Purelib: true\n"
     "Tag: py3-none-any\n";
 
-constexpr unsigned made_on_unix{3U << 8U | 20U};  // by version 2.0 of the format
+constexpr unsigned made_on_unix{3U << 8U | 20U};  // made by version 2.0 of the format
 constexpr unsigned oldest_reader{20};
 constexpr unsigned oldest_date{1U << 5U | 1U};  // 1980-01-01
 constexpr std::uint64_t plain_file{std::uint64_t{0100644} << 16U};
@@ -33,7 +33,7 @@ std::string number(std::uint64_t value, std::size_t count) {
   return bytes;
 }
 
-/// An archive of members that are not compressed (APPNOTE 4.3).
+/// Returns an archive of uncompressed members (APPNOTE 4.3).
 std::string zip_of(const std::map<std::string, std::string>& files) {
   std::string members;
   std::string directory;

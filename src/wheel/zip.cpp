@@ -19,7 +19,7 @@ namespace autopack::wheel {
 namespace {
 
 constexpr std::size_t piece{std::size_t{256} << 10U};
-/// What archives unpack to: more than any wheel, less than what a bomb needs.
+/// Limits of the unpacked size: more than any wheel has, less than a zip bomb needs.
 constexpr std::uint64_t always_unpacked{std::uint64_t{1} << 30U};
 constexpr std::uint64_t most_unpacked{std::uint64_t{64} << 30U};
 constexpr std::uint64_t most_ratio{200};
@@ -29,7 +29,7 @@ Error unreadable(const std::string& name, int code) {
       .cause(std::generic_category().message(code));
 }
 
-/// True when two members of one name are one file twice.
+/// True if two members with one name are the same file twice.
 bool same(const Zip& zip, const Member& a, const Member& b) {
   const auto digest = [&](const Member& member) {
     Sha256 hash;
@@ -105,7 +105,7 @@ const Member* Zip::find(std::string_view name) const {
 
 void Zip::raw(const Member& member, const Take& take) const {
   const auto size = std::min<std::uint64_t>(member.compressed_size, piece);
-  // Bytes that are written over: nothing is written to them first.
+  // The buffer is overwritten, so it is not initialised.
   const auto buffer =
       std::make_unique_for_overwrite<char[]>(size);  // NOLINT(modernize-avoid-c-arrays)
   const auto reader = reader_of(member);

@@ -20,46 +20,46 @@ struct Member {
   enum class Method : unsigned char { stored, deflated };
 
   std::string name{};  ///< relative, `/`-separated, UTF-8, without `.` and `..`
-  unsigned mode{0};    ///< type and permissions as Unix has them; 0 when the archive tells none
+  unsigned mode{0};    ///< Unix type and permissions; 0 if the archive has none
   Method method{Method::stored};
   std::uint32_t crc{0};
   std::uint64_t size{0};
   std::uint64_t compressed_size{0};
-  std::uint64_t offset{0};  ///< where its data begin in the archive
+  std::uint64_t offset{0};  ///< of its data in the archive
 };
 
-/// A zip archive that every reader reads alike: its directory and the headers of its members agree,
-/// nothing stands between them or around them, and no name leads out of it.
+/// A zip archive that every reader reads the same way: its directory and the headers of its members
+/// agree, there are no bytes between or around them, and no name leads outside.
 class Zip {
 public:
   using Take = std::function<void(std::string_view bytes)>;
 
-  /// `name` is what messages call it. Throws Error(project) that says what is wrong with it,
-  /// Error(environment) when it cannot be read.
+  /// `name` is the archive's name in messages. Throws Error(project) if the archive is invalid,
+  /// Error(environment) if it cannot be read.
   static Zip open(const std::filesystem::path& path, std::string name);
 
   const std::string& name() const { return name_; }
 
   std::uint64_t size() const { return size_; }
 
-  /// Its files, without its directories, in the order in which they stand in it.
+  /// Returns the files, without directories, in archive order.
   const std::vector<Member>& members() const { return members_; }
 
-  /// The member of that name; null when there is none.
+  /// Returns the member with that name, or null.
   const Member* find(std::string_view name) const;
 
-  /// Gives `take` the bytes as they stand in the archive.
+  /// Passes the stored bytes to `take`, without decompressing them.
   void raw(const Member& member, const Take& take) const;
-  /// Gives `take` the file's bytes and, unless it is empty, `packed` those that raw() gives, in the
-  /// same pass. Throws Error(project) at their end when they are not those that the archive tells
-  /// of.
+  /// Passes the file's bytes to `take` and, unless it is empty, those of raw() to `packed`, in the
+  /// same pass. Throws Error(project) at the end if they do not match the archive's size and
+  /// checksum.
   void read(const Member& member, const Take& take, const Take& packed = {}) const;
-  /// The file's first `count` bytes, or all when it has fewer; the rest is not checked.
+  /// Returns the file's first `count` bytes, or all if it has fewer. Does not check the rest.
   std::string beginning(const Member& member, std::size_t count) const;
-  /// A whole small file. Throws Error(project) when it is larger than `limit`.
+  /// Returns a small file as a whole. Throws Error(project) if it is larger than `limit`.
   std::string text(const Member& member, std::uint64_t limit) const;
 
-  /// Error(project) that names the archive and says why it cannot be used.
+  /// Returns an Error(project) that names the archive and says why it cannot be used.
   Error fault(const std::string& why) const;
 
 private:
@@ -69,9 +69,9 @@ private:
         size_{size} {}
 
   void find_members();
-  /// Gives the bytes as they stand in the archive, to `packed` as well unless it is empty.
+  /// Reads the stored bytes, and passes them to `packed` as well unless it is empty.
   image::Reader reader_of(const Member& member, Take packed = {}) const;
-  /// Fills `buffer` from `offset` on.
+  /// Fills `buffer`, starting at `offset`.
   void read_at(std::uint64_t offset, char* buffer, std::size_t count) const;
   std::string bytes_at(std::uint64_t offset, std::uint64_t count) const;
 
@@ -84,8 +84,7 @@ private:
   std::vector<std::size_t> by_name_{};
 };
 
-/// What makes `name` no name of a file below a directory that everybody reads alike; none when
-/// nothing does.
+/// Returns why `name` is not an unambiguous name of a file below a directory, or nothing if it is.
 std::optional<std::string> name_fault(std::string_view name);
 
 }  // namespace autopack::wheel

@@ -12,10 +12,10 @@ namespace {
 
 constexpr std::uint64_t most_members{200'000};
 constexpr std::uint64_t largest_directory{std::uint64_t{64} << 20U};
-/// A deflate stream cannot stand for more bytes than this for each of its own.
+/// A deflate stream cannot expand to more than this many bytes for each byte.
 constexpr std::uint64_t best_ratio{1032};
 constexpr std::size_t entry_size{46};
-/// Python's zipfile, and so pip, reads no newer one (6.3).
+/// Python's zipfile, and therefore pip, reads versions up to this one (6.3).
 constexpr unsigned newest_version{63};
 
 bool is_ascii(std::string_view text) {
@@ -23,7 +23,7 @@ bool is_ascii(std::string_view text) {
                      [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
-/// Why an entry cannot be read; none when it can.
+/// Returns why an entry cannot be read, or nothing if it can.
 std::optional<std::string> entry_fault(const ZipEntry& entry, unsigned method) {
   const auto& member = entry.member;
   if ((entry.flags & zip_flag::encrypted) != 0) {

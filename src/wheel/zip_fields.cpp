@@ -15,7 +15,8 @@ constexpr unsigned large_sizes_field{0x0001};
 constexpr unsigned other_name_field{0x7075};
 constexpr std::uint64_t full{0xffffffff};
 
-/// The extra field `id`; none when there is none. `is_sound` is set to whether they all are.
+/// Returns the extra field `id`, or nothing if there is none. Sets `is_sound` to whether all fields
+/// are valid.
 std::optional<std::string_view> extra_field(std::string_view extra, unsigned id, bool& is_sound) {
   std::optional<std::string_view> found;
   Fields fields{extra};
@@ -41,7 +42,7 @@ std::optional<std::string> read_sizes(std::string_view extra,
   bool is_sound = true;
   const auto field = extra_field(extra, large_sizes_field, is_sound);
   if (!field) {
-    return std::nullopt;  // a full size is one like others then
+    return std::nullopt;  // the maximum is then an ordinary size
   }
   Fields fields{*field};
   for (auto* value : values) {

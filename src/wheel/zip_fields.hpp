@@ -9,7 +9,7 @@
 
 namespace autopack::wheel {
 
-/// What the flags of a member say (APPNOTE 4.4.4).
+/// Flags of a member (APPNOTE 4.4.4).
 namespace zip_flag {
 
 inline constexpr unsigned encrypted{1U << 0U | 1U << 6U | 1U << 13U};
@@ -18,7 +18,7 @@ inline constexpr unsigned utf8{1U << 11U};
 
 }  // namespace zip_flag
 
-/// Little-endian numbers in records of zip archives, one after the other; zeros behind the end.
+/// Reads successive little-endian numbers of zip records; returns zeros past the end.
 class Fields {
 public:
   explicit Fields(std::string_view bytes) : rest_{bytes} {}
@@ -50,15 +50,15 @@ private:
   std::string_view rest_;
 };
 
-/// Reads those `values` that are full from the extra field of large sizes, which may be missing.
-/// What is wrong with it; none when nothing is.
+/// Reads each of `values` that is at its maximum from the extra field for large sizes, if that
+/// exists. Returns the error, or nothing if the field is valid.
 std::optional<std::string> read_sizes(std::string_view extra,
                                       std::initializer_list<std::uint64_t*> values);
 
-/// What is wrong with the extra fields of the member `name`; none when nothing is.
+/// Returns the error in the extra fields of the member `name`, or nothing if they are valid.
 std::optional<std::string> extra_fault(std::string_view extra, std::string_view name);
 
-/// `name` for messages.
+/// Returns `name` for messages.
 std::string in_backticks(std::string_view name);
 
 }  // namespace autopack::wheel

@@ -5,7 +5,7 @@ namespace autopack::wheel {
 namespace {
 
 constexpr std::size_t header_size{30};
-/// The flags that change how a member is read.
+/// The flags that affect how a member is read.
 constexpr unsigned read_alike{zip_flag::encrypted | zip_flag::has_descriptor | zip_flag::utf8};
 
 }  // namespace
