@@ -40,8 +40,8 @@ public:
 
 private:
   ZipEnd find_end() const;
-  /// Returns the values in the records of large archives, which replace `end`, whose record begins
-  /// there.
+  /// Returns the values in the records of a large archive, or `end` if it has none. These records
+  /// are before `end.begin`.
   ZipEnd large_end(const ZipEnd& end) const;
   std::vector<ZipEntry> read_entries(const ZipEnd& end) const;
   ZipEntry read_entry(Fields& fields) const;
