@@ -54,7 +54,7 @@ std::optional<ArtifactName> parse_artifact_name(const std::string& host, const s
   }
   auto parts = split(path, '/');
   if (parts.at(0).find('.') != std::string::npos && parts.size() > 1) {
-    parts[0] += ":" + parts[1];  // a project of a domain is written as two components
+    parts[0] += ":" + parts[1];  // a domain's project has two components in the path
     parts.erase(parts.begin() + 1);
   }
   name.project = parts[0];

@@ -6,20 +6,20 @@
 
 namespace autopack::registry {
 
-/// An image name in Artifact Registry taken apart. A name that ends before the
-/// repository has an empty one.
+/// The components of an image name in Artifact Registry. If the name ends before the repository,
+/// `repository` is empty.
 struct ArtifactName {
   std::string location{};  ///< `us-central1`, `europe`
   std::string project{};   ///< `example.com:name` for a project of a domain
   std::string repository{};
   std::optional<std::string> image{};
 
-  /// `projects/P/locations/L/repositories/R`.
+  /// Returns `projects/P/locations/L/repositories/R`.
   std::string resource() const;
 };
 
-/// None when `host` is not Artifact Registry's. The gcr.io hosts count: they lead to repositories
-/// of their own name.
+/// Returns nothing if `host` does not belong to Artifact Registry. The gcr.io hosts count: they map
+/// to repositories of the same name.
 std::optional<ArtifactName> parse_artifact_name(const std::string& host, const std::string& path);
 
 }  // namespace autopack::registry

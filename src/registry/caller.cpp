@@ -18,16 +18,16 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// How a server of TLS takes a request of plain HTTP, when it does not answer it.
+/// True for the errors with which a TLS server reacts to plain HTTP, if it does not answer.
 bool is_of_tls(const http::TransportError& error) {
   return error.reason() == http::TransportError::Reason::reset ||
          error.reason() == http::TransportError::Reason::protocol;
 }
 
-/// Docker's library is not served from the host that names it.
+/// Docker Hub serves images from another host than `docker.io`.
 constexpr std::string_view hub_host = "registry-1.docker.io";
 
-/// `source` asked for the repository at `path` instead of its host.
+/// Returns a source that asks `source` for the repository at `path` instead of its host.
 CredentialSource for_path(CredentialSource source, const std::string& path) {
   if (!source) {
     return source;
@@ -54,8 +54,9 @@ Caller::Caller(const std::string& host, std::string path, Access access, Reposit
   }
 }
 
-/// On loopback plain HTTP is usual; a server of TLS answers 400 to it, or closes. Empty when a
-/// server closed and does not answer in TLS either: a later try may tell.
+/// Loopback registries usually speak plain HTTP. A TLS server answers 400 to it, or closes the
+/// connection. Returns nothing if the server closed the connection and does not answer TLS either;
+/// a later try may succeed.
 std::optional<std::string> Caller::find_origin() {
   const std::string place = "://" + host_;
   try {
@@ -68,7 +69,8 @@ std::optional<std::string> Caller::find_origin() {
     }
   }
   http::Tls tls = options_.tls;
-  tls.verify = false;  // whether TLS is spoken; whose it is, the requests will tell
+  // this checks only whether it speaks TLS; later requests verify the certificate
+  tls.verify = false;
   try {
     options_.client->send({.url = "https" + place + "/v2/", .tls = tls});
     return "https" + place;
@@ -91,7 +93,8 @@ std::string Caller::origin() {
   return *origin_;
 }
 
-/// `url` as it is called by now: it may have been made before the registry turned out to speak TLS.
+/// Returns `url` with the current origin: it may be older than the discovery that the registry
+/// speaks TLS.
 std::string Caller::at_origin(const std::string& url) {
   const std::string own = origin();
   const std::string plain = "http://" + host_ + "/";
@@ -114,7 +117,7 @@ std::string Caller::locate(const std::string& base, const std::string& location)
     return from->origin() + location;
   }
   auto to = Url::parse(location);
-  // A registry behind a proxy that ends TLS often does not know that it is https.
+  // A registry behind a proxy that terminates TLS often does not know that its clients use https.
   if (to && to->scheme == "http" && from->scheme == "https" && to->host == from->host) {
     to->scheme = "https";
   }
@@ -136,7 +139,7 @@ http::Response Caller::try_once(http::Request request) {
   return settled_ || request.read_body ? exchange(std::move(request)) : settle(request);
 }
 
-/// The first requests ask plain HTTP for what they want, and learn on the way whether it is spoken.
+/// The first requests go out as plain HTTP, and show whether the server speaks it.
 http::Response Caller::settle(const http::Request& request) {
   std::exception_ptr failure;
   http::Response response;
@@ -228,7 +231,7 @@ bool Caller::make_missing(const std::optional<std::string>& code) {
   if (code != "NAME_UNKNOWN" || !options_.make_missing) {
     return false;
   }
-  // Several layers may find it missing at once.
+  // Several layers may find it missing at the same time.
   const std::scoped_lock lock{making_};
   made_ = made_ || options_.make_missing();
   return made_;

@@ -12,34 +12,36 @@
 
 namespace autopack::registry {
 
-/// Requests to one repository: where it is, the login, and what is tried again.
+/// Sends requests to one repository: knows its origin and login, and retries.
 class Caller {
 public:
   Caller(const std::string& host, std::string path, Access access, RepositoryOptions options);
 
   const std::string& path() const { return path_; }
 
-  /// `host/path` for messages.
+  /// Returns `host/path` for messages.
   std::string name() const { return host_ + "/" + path_; }
 
-  /// The URL of `rest` (`manifests/latest`) in the repository.
+  /// Returns the URL of `rest` (`manifests/latest`) in the repository.
   std::string url(std::string_view rest);
-  /// The URL of the API itself.
+  /// Returns the URL of the API itself.
   std::string root();
-  /// `location` of an answer to a request to `base` as a URL; throws Error(remote) for one that may
-  /// not be used.
+  /// Resolves the `location` header of an answer to a request to `base`. Throws Error(remote) if
+  /// the URL is not allowed.
   std::string locate(const std::string& base, const std::string& location);
-  /// May blobs be mounted from `path` too.
+  /// Also requests access to blobs of `path`, to mount them.
   void also_pull(const std::string& path);
 
-  /// One try, but for a second one with a renewed login when the body can be sent again.
+  /// Sends the request once; if the login was renewed and the body can be sent again, twice.
   http::Response try_once(http::Request request);
-  /// As often as retry_delay says; then the last answer, whatever its status.
+  /// Sends the request as often as retry_delay allows; returns the last answer, whatever its
+  /// status.
   http::Response send(const http::Request& request);
-  /// Waits before the next try; false when there should be none. `more_tries` come on top of the
+  /// Waits before the next try; returns false if there should be none. `more_tries` adds to the
   /// usual number.
   bool pause(const http::Attempt& attempt, int more_tries = 0) const;
-  /// True when `code` says that the repository is missing and it was made just now, once.
+  /// Creates a missing repository, once; returns true if `code` says that it is missing and it
+  /// exists now.
   bool make_missing(const std::optional<std::string>& code);
   /// Throws Refused for `response`.
   [[noreturn]] void refuse(const http::Request& request, const http::Response& response) const;
@@ -57,8 +59,8 @@ private:
   RepositoryOptions options_;
   Login login_;
   std::mutex mutex_;
-  std::optional<std::string> origin_{};  ///< none before it was asked for
-  std::atomic<bool> settled_{false};     ///< origin_ has answered, or is beyond doubt
+  std::optional<std::string> origin_{};  ///< empty until the first request
+  std::atomic<bool> settled_{false};     ///< origin_ has answered, or needs no check
   std::mutex making_;
   bool made_{false};
 };

@@ -12,7 +12,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The first file of `directory`, by name, that ends in `suffix`; empty when there is none.
+/// Returns the first file of `directory`, by name, that ends in `suffix`, or an empty path.
 fs::path first_with(const fs::path& directory, const std::string& suffix) {
   fs::path first;
   std::error_code code;
@@ -36,7 +36,7 @@ std::vector<fs::path> certificate_directories(const Environment& environment) {
 
 http::Tls find_certificates(const std::vector<fs::path>& directories, const std::string& host) {
   http::Tls tls;
-  // A host with a slash would lead out of the directory.
+  // A host with a slash would lead outside the directory.
   if (host.empty() || host.find('/') != std::string::npos || host.front() == '.') {
     return tls;
   }

@@ -14,7 +14,7 @@ namespace autopack::registry {
 
 namespace {
 
-/// Reads a header's text from left to right.
+/// Parses a header's text from left to right.
 class Scanner {
 public:
   explicit Scanner(std::string_view text) : rest_{text} {}

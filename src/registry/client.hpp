@@ -20,7 +20,7 @@
 
 namespace autopack::registry {
 
-/// A manifest or an index, byte for byte as the registry holds it.
+/// A manifest or an index, byte for byte as in the registry.
 struct StoredManifest {
   std::string media_type{};
   std::string text{};
@@ -28,38 +28,38 @@ struct StoredManifest {
 };
 
 using Reader = image::Reader;
-/// Gives a reader from the start, each time anew and with the same bytes: an upload that broke goes
-/// on or starts again.
+/// Returns a new reader from the start each time, with the same bytes, so that a broken upload can
+/// continue or start again.
 using BlobSource = std::function<Reader()>;
 
-/// A source of bytes that are in memory.
+/// Returns a source of bytes in memory.
 BlobSource source_of(std::string bytes);
 
 /// A blob to push.
 struct Blob {
-  /// Digest and size when they are known. Otherwise both are found while it is sent.
+  /// Digest and size, if known. Otherwise both are computed while the blob is sent.
   std::optional<image::Descriptor> known{};
   BlobSource open{};
-  /// Digest and size of what was read to its end, for whoever makes it reckons them; without it
-  /// what is sent is hashed.
+  /// Returns digest and size after a reader reached its end, if its producer computes them. Without
+  /// it, the sender hashes the bytes.
   std::function<image::Descriptor()> found{};
-  /// Path of a repository of the same registry that has the blob; none when none is known to.
+  /// Path of a repository of the same registry that has the blob; absent if there is none.
   std::optional<std::string> mount_from{};
-  /// It was made just now and is small: sent without asking whether it is there.
+  /// The blob was made just now and is small: sent without checking whether the registry has it.
   bool is_new{false};
 };
 
 struct PushedBlob {
   Digest digest;
   std::uint64_t size{0};
-  bool uploaded{false};  ///< false: it was there already, or was mounted
+  bool uploaded{false};  ///< false: the registry had it, or mounted it
 };
 
-/// Bytes of a blob on their way so far; starts again at 0 with an upload that starts again.
+/// Called with the number of bytes sent so far; starts again at 0 if the upload does.
 using Progress = std::function<void(std::uint64_t bytes)>;
 
-/// A registry said no. The causes hold method, redacted URL, status and its own words; the hints
-/// what mends it.
+/// A registry refused a request. The causes hold method, redacted URL, status and the registry's
+/// message; the hints hold the fix.
 class Refused : public Error {
 public:
   Refused(int status,
@@ -73,10 +73,10 @@ public:
 
   int status() const { return status_; }
 
-  /// The registry's own: `NAME_UNKNOWN`, `DENIED`; none when it gave none.
+  /// The registry's error code, such as `NAME_UNKNOWN` or `DENIED`; absent if it sent none.
   const std::optional<std::string>& code() const { return code_; }
 
-  /// The header's text.
+  /// The text of the Retry-After header.
   const std::optional<std::string>& retry_after() const { return retry_after_; }
 
 private:
@@ -87,63 +87,67 @@ private:
 
 enum class Access { pull, push };
 
-/// One repository of one registry. Methods may be called from several threads at once; they try
-/// again what is worth it, and throw Refused, http::TransportError or Error(interrupted).
+/// One repository of one registry. All methods are thread-safe. They retry where that can help, and
+/// throw Refused, http::TransportError or Error(interrupted).
 class Repository {
 public:
   virtual ~Repository() = default;
-  /// That the login is accepted: for pulling by asking, for pushing by an upload that is given up.
+  /// Checks that the registry accepts the login: for pulling with a query, for pushing with an
+  /// upload that is then cancelled.
   virtual void check_access() = 0;
-  /// What `reference` (a tag or a digest) names; none when the registry does not have it.
+  /// Returns the target of `reference` (a tag or a digest), or nothing if the registry does not
+  /// have it.
   virtual std::optional<image::Descriptor> head_manifest(const std::string& reference) = 0;
-  /// The manifest or index, its digest verified; none when the registry does not have it.
+  /// Returns the manifest or index, with its digest verified, or nothing if the registry does not
+  /// have it.
   virtual std::optional<StoredManifest> manifest(const std::string& reference) = 0;
-  /// The manifest for `platform` (`linux/amd64`, `linux/arm64/v8`), looked up in the index when
-  /// `reference` names one. Error(project) that lists the platforms when it has no such.
+  /// Returns the manifest for `platform` (`linux/amd64`, `linux/arm64/v8`), from the index if
+  /// `reference` names one. Throws Error(project) that lists the platforms if the index does not
+  /// have this one.
   virtual std::optional<StoredManifest> image_manifest(const std::string& reference,
                                                        const std::string& platform) = 0;
-  /// Stores `manifest` under its digest and, when there is a `tag`, under that.
+  /// Stores `manifest` under its digest and, if present, under `tag`.
   virtual void put_manifest(const StoredManifest& manifest,
                             const std::optional<std::string>& tag) = 0;
-  /// Returns whether the repository has the blob; false, too, if the registry says that it is not
-  /// of `size`, where one is given.
+  /// Returns whether the repository has the blob; also returns false if `size` is given and the
+  /// registry reports another size.
   virtual bool has_blob(const Digest& digest, std::optional<std::uint64_t> size) = 0;
-  /// Streams a blob; throws after the last byte when size or digest are not those of `blob`.
+  /// Streams a blob. Throws after the last byte if size or digest do not match `blob`.
   virtual void fetch_blob(const image::Descriptor& blob,
                           const std::function<void(std::string_view)>& sink) = 0;
-  /// A whole small blob (a configuration), verified; `blob.size` is at most 8 MiB.
+  /// Returns a small blob (a configuration), verified. `blob.size` is at most 8 MiB.
   virtual std::string read_blob(const image::Descriptor& blob) = 0;
   virtual PushedBlob push_blob(const Blob& blob, const Progress& progress) = 0;
-  /// Starts `count` uploads in the background for blobs that are new; returns at once. One that
-  /// fails is not told of: push_blob then starts its own. What was not used is given up at the end.
+  /// Starts `count` uploads for new blobs in the background, and returns at once. Ignores failures:
+  /// push_blob then starts an upload itself. Unused uploads are cancelled at the end.
   virtual void begin_uploads(std::size_t count) = 0;
-  /// All tags, in the registry's order; empty when there is no such repository.
+  /// Returns all tags in the registry's order; empty if there is no such repository.
   virtual std::vector<std::string> tags() = 0;
 };
 
 struct RepositoryOptions {
   http::Client* client{nullptr};
-  CredentialSource credentials{};  ///< may be empty: anonymous
+  CredentialSource credentials{};  ///< empty: anonymous
   const Cancellation* cancellation{nullptr};
   http::Tls tls{};
-  /// Makes the repository that a push finds missing (NAME_UNKNOWN: Artifact Registry makes none by
-  /// itself); true when it is there now and the push may go on. Called once at most with success;
-  /// may throw. Empty: the refusal is told.
+  /// Creates the repository if a push finds that it is missing (NAME_UNKNOWN: Artifact Registry
+  /// does not create repositories by itself). Returns true if it exists now and the push can
+  /// continue. Succeeds at most once; may throw. If empty, the refusal is reported.
   std::function<bool()> make_missing{};
   http::RetryLimits retries{};
-  /// Waits between tries; a real sleep when empty.
+  /// Waits between tries; if empty, sleeps.
   std::function<void(std::chrono::milliseconds)> sleep{};
 };
 
-/// `host` and `path` as in image::Reference. Nothing is asked before the first method is called.
+/// `host` and `path` are those of image::Reference. Sends no request before the first method call.
 std::unique_ptr<Repository> make_repository(const std::string& host,
                                             const std::string& path,
                                             Access access,
                                             RepositoryOptions options);
 
-/// Pushes `blobs` over several connections; the results in the order of `blobs`. The first failure
-/// stops the others. `progress` (index, bytes) and `ended`, for each blob that is there, are called
-/// from one thread at a time; both may be empty.
+/// Pushes `blobs` over several connections; returns the results in the order of `blobs`. The first
+/// failure stops the others. `progress` (index, bytes) and `ended` (once for each blob that is in
+/// the registry) are called from one thread at a time; both may be empty.
 std::vector<PushedBlob> push_blobs(
     Repository& repository,
     std::span<const Blob> blobs,
@@ -151,7 +155,8 @@ std::vector<PushedBlob> push_blobs(
     std::size_t connections = 4,
     const std::function<void(std::size_t index, const PushedBlob& blob)>& ended = {});
 
-/// A source that streams `blob` out of `from`, for a copy to another registry in flat memory.
+/// Returns a source that streams `blob` from `from`, to copy it to another registry with constant
+/// memory.
 BlobSource blob_source(Repository& from, const image::Descriptor& blob);
 
 }  // namespace autopack::registry

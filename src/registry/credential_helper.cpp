@@ -119,7 +119,7 @@ std::optional<Credential> ask_helper(const Environment& environment,
   if (result && trim(result->output) == not_found) {
     return std::nullopt;
   }
-  // Helpers tell errors on either stream; what looks like an answer is not shown.
+  // Helpers print errors on either stream. Output that looks like an answer is not shown.
   const bool on_output =
       result && trim(result->errors).empty() && result->output.find('{') == std::string::npos;
   const std::string said =

@@ -5,17 +5,17 @@
 
 namespace autopack::registry {
 
-/// Asks `docker-credential-NAME` (found through PATH of `environment`) for the login of `server`.
-/// None when it has none; throws Error(environment) when it is missing or fails. `configured_in`
-/// tells where the helper was named. A helper that runs when `cancellation` (may be null) is
-/// requested is ended: Error(interrupted).
+/// Asks `docker-credential-NAME` (found on PATH of `environment`) for the login of `server`.
+/// Returns nothing if it has none. Throws Error(environment) if the helper is missing or fails.
+/// `configured_in` names the file that configures the helper. If `cancellation` (may be null) is
+/// requested, kills the helper and throws Error(interrupted).
 std::optional<Credential> ask_helper(const Environment& environment,
                                      const std::string& name,
                                      const std::string& server,
                                      const std::string& configured_in,
                                      const Cancellation* cancellation);
 
-/// What a helper printed, fit for a message: one line, without anything that looks like a secret.
+/// Returns a helper's output for a message: one line, without anything that looks like a secret.
 std::string without_secrets(std::string_view text);
 
 }  // namespace autopack::registry

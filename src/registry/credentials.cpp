@@ -22,17 +22,18 @@ using Json = nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::string_view hub_key = "https://index.docker.io/v1/";
-/// Helpers that ask a cloud take half a second; their tokens live at least this long.
+/// Helpers that ask a cloud take half a second, and their tokens live at least this long.
 constexpr std::chrono::minutes helper_memory{5};
 
-/// The key Docker itself uses for a host.
+/// Docker's key for a host.
 std::string key_of(const std::string& host) {
   const bool hub =
       host == "docker.io" || host == "index.docker.io" || host == "registry-1.docker.io";
   return hub ? std::string{hub_key} : host;
 }
 
-/// `key` of a configuration file as key_of would say it: older clients wrote `https://HOST/v1/`.
+/// Returns a configuration file's `key` in the form of key_of: older clients wrote
+/// `https://HOST/v1/`.
 std::string normalised(std::string_view key) {
   for (const std::string_view scheme : {"https://", "http://"}) {
     if (key.starts_with(scheme)) {
@@ -46,8 +47,7 @@ std::string normalised(std::string_view key) {
   return whole_host ? key_of(to_lower(key.substr(0, slash))) : std::string{key};
 }
 
-/// The host of a key of Docker's `auths`, which may be a whole URL: path, user and query count for
-/// nothing.
+/// Returns the host in a key of Docker's `auths`, which may be a URL; ignores path, user and query.
 std::string host_in(std::string_view key) {
   const auto scheme = key.find("://");
   if (scheme != std::string_view::npos) {
@@ -62,7 +62,7 @@ std::string host_in(std::string_view key) {
 
 using Normal = std::string (*)(std::string_view key);
 
-/// The entry for a host in an object keyed by hosts; null when there is none.
+/// Returns the entry for a host in an object keyed by hosts, or null.
 const Json* entry_for(const Json& config,
                       const char* section,
                       const std::string& key,
@@ -129,11 +129,11 @@ std::optional<Credential> login_in(const Json& config,
   return any ? std::optional{credential} : std::nullopt;
 }
 
-/// The logins of one configuration in one process; shared by copies of the source, and by threads.
+/// The logins of one configuration in this process. Shared by copies of the source and by threads.
 class DockerLogins {
 public:
-  /// `variable` names one that may hold a configuration that comes before the one of `path`;
-  /// without one the file is podman's, whose keys may be those of repositories.
+  /// `variable` names a variable whose configuration takes precedence over `path`. Without one, the
+  /// file is podman's, whose keys may name repositories.
   DockerLogins(Environment environment,
                std::filesystem::path path,
                std::optional<std::string> variable,
@@ -164,14 +164,14 @@ public:
     return variable_name_ ? login_in(file_, key, origin_, &host_in) : login_for_path(name);
   }
 
-  /// What a helper said of the host of `name`: it is asked again.
+  /// Drops a helper's cached answer for the host of `name`, so that it is asked again.
   void forget(const std::string& name) {
     const std::scoped_lock lock{mutex_};
     answers_.erase(key_of(host_of(name)));
   }
 
 private:
-  /// By the longest key that `name` begins with, at a slash.
+  /// Finds the longest key that is a prefix of `name` and ends at a slash.
   std::optional<Credential> login_for_path(std::string name) const {
     for (auto slash = name.rfind('/'); slash != std::string::npos; slash = name.rfind('/')) {
       if (auto login = login_in(file_, name, origin_, &normalised)) {

@@ -12,37 +12,38 @@
 
 namespace autopack::registry {
 
-/// What a registry accepts as a login.
+/// A login for a registry.
 struct Credential {
   std::string username{};
   Secret password{};
-  Secret identity_token{};  ///< OAuth2 refresh token; then username and password are empty
-  Secret registry_token{};  ///< Bearer token sent as it is
-  std::string origin{};     ///< where it came from: "`~/.docker/config.json`", "helper `gcloud`"
-  /// Told when a registry refuses it, so that the next question gets another; may be empty.
+  Secret identity_token{};  ///< OAuth2 refresh token; if set, username and password are empty
+  Secret registry_token{};  ///< Bearer token, sent unchanged
+  std::string origin{};     ///< its source: "`~/.docker/config.json`", "helper `gcloud`"
+  /// Called if a registry refuses the login, so that the next lookup returns a new one; may be
+  /// empty.
   std::function<void()> forget{};
 };
 
-/// The login for `HOST`, or for a repository `HOST/PATH`; none = anonymous. Error(environment) when
-/// a helper fails, Error(usage) for a file that cannot be used. May be called from several threads.
+/// Returns the login for `HOST`, or for a repository `HOST/PATH`; nothing means anonymous. Throws
+/// Error(environment) if a helper fails, Error(usage) for a file that cannot be used. Thread-safe.
 using CredentialSource = std::function<std::optional<Credential>(const std::string& host)>;
 
-/// Docker's own logins: DOCKER_AUTH_CONFIG, config.json `credHelpers`, `credsStore`, `auths`.
-/// `docker.io` is looked up as `https://index.docker.io/v1/`. A helper does not outlast
-/// `cancellation` (may be null): Error(interrupted).
+/// Returns Docker's logins: DOCKER_AUTH_CONFIG, and `credHelpers`, `credsStore` and `auths` of
+/// config.json. `docker.io` is looked up as `https://index.docker.io/v1/`. If `cancellation` (may
+/// be null) is requested, kills a running helper and throws Error(interrupted).
 CredentialSource make_docker_credentials(const Environment& environment,
                                          const Cancellation* cancellation = nullptr);
 
-/// The logins of podman, buildah and skopeo, in the first of podman_files() that has one: the one
-/// for the repository, or for what is nearest above it, down to its host. A file that is missing
-/// has none.
+/// Returns the logins of podman, buildah and skopeo, from the first of podman_files() that has one:
+/// the login for the repository, or for its closest parent, up to the host. A missing file has no
+/// logins.
 CredentialSource make_podman_credentials(const Environment& environment,
                                          const Cancellation* cancellation = nullptr);
 
-/// The first of `sources` that has a login.
+/// Returns a source that asks `sources` in order and returns the first login.
 CredentialSource first_of(std::vector<CredentialSource> sources);
 
-/// The value of the Engine API's X-Registry-Auth header; base64 of `{}` for none.
+/// Returns the value of the Engine API's X-Registry-Auth header; base64 of `{}` without a login.
 Secret to_registry_auth(const std::optional<Credential>& credential, const std::string& host);
 
 }  // namespace autopack::registry

@@ -8,10 +8,10 @@ namespace autopack::registry {
 
 namespace {
 
-/// A connection that brings less than this before it breaks is a failure like any other.
+/// If a connection transfers less than this before it breaks, that counts as an ordinary failure.
 constexpr std::uint64_t worth_going_on = 1U << 20U;
 
-/// One download, which goes on where it broke.
+/// A download that continues where it broke.
 class Download {
 public:
   Download(Caller& caller,
@@ -57,7 +57,7 @@ private:
       request.headers = {{"Range", fmt::format("bytes={}-", received_)}};
     }
     request.on_head = [this](const http::Response& head) {
-      // A server that ignores the range sends what is known already.
+      // A server that ignores the range sends the known bytes again.
       skip_ = head.status == 206 ? 0 : received_;
     };
     request.on_data = [this](std::string_view bytes) { take(bytes); };

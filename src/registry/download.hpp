@@ -4,7 +4,7 @@
 
 namespace autopack::registry {
 
-/// Streams a blob to `sink`, goes on where a connection broke, and verifies size and digest.
+/// Streams a blob to `sink`, continues after a broken connection, and verifies size and digest.
 void download(Caller& caller,
               const image::Descriptor& blob,
               const std::function<void(std::string_view)>& sink);

@@ -14,7 +14,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The specification's default when a token server does not say.
+/// The specification's default if a token server does not state a lifetime.
 constexpr std::int64_t default_lifetime = 60;
 
 std::string basic(const Credential& credential) {
@@ -33,7 +33,7 @@ std::chrono::seconds usable_time(const nlohmann::json& answer) {
 
 std::optional<std::string> token_in(const nlohmann::json& answer) {
   for (const char* name : {"token", "access_token"}) {
-    // Some send both, the one they do not mean empty.
+    // Some servers send both, and leave the unused one empty.
     if (answer.is_object() && answer.contains(name) && answer[name].is_string() &&
         !answer[name].get_ref<const std::string&>().empty()) {
       return answer[name].get<std::string>();
@@ -61,7 +61,7 @@ std::optional<std::string> Login::header() const {
 std::optional<std::string> Login::authorization() {
   const std::scoped_lock lock{mutex_};
   if (bearer_ && (Clock::now() >= expires_ || granted_ != scopes_)) {
-    // A token of a cloud may have ended since: the login is asked for anew, too.
+    // A cloud's token may have expired since, so look up the login again, too.
     credential_ = source_ ? source_(host_) : std::nullopt;
     fetch_token();
   }
@@ -146,7 +146,7 @@ void Login::forget_credential() {
   }
 }
 
-/// Asks with a login that is made anew when the realm refuses it.
+/// Asks again with a new login if the realm refuses this one.
 http::Response Login::ask_realm(const http::Request& request) {
   http::Response response = send_(request);
   if (response.status != 401 || !credential_ || !credential_->forget) {
@@ -166,7 +166,8 @@ void Login::fetch_token() {
   const http::Request request = token_request();
   const http::Response response = ask_realm(request);
   if (!response.ok() && scopes_.size() > 1) {
-    scopes_.resize(1);  // what only saves work (mounting from elsewhere) may be what is denied
+    // the denied scope may be an optional one (for mounting blobs of another repository)
+    scopes_.resize(1);
     fetch_token();
     return;
   }

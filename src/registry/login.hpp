@@ -13,28 +13,28 @@
 
 namespace autopack::registry {
 
-/// That one request follows.
+/// Per request.
 inline constexpr int max_redirects{5};
 
-/// Answers a registry's challenges: Basic, or tokens from its realm. Safe to use from several
-/// threads.
+/// Answers a registry's challenges: Basic, or tokens from its realm. Thread-safe.
 class Login {
 public:
   using Send = std::function<http::Response(const http::Request&)>;
 
-  /// `send` tries again by itself. `host` is as the user writes it.
+  /// `send` must do its own retries. `host` is spelled as the user wrote it.
   Login(std::string host, CredentialSource source, Send send);
 
-  /// Asks for this scope too (`repository:PATH:pull`).
+  /// Requests this scope too (`repository:PATH:pull`).
   void add_scope(const std::string& scope);
-  /// The Authorization header for now; none when none is needed. Fetches a new token when the last
-  /// one has ended or lacks a scope.
+  /// Returns the current Authorization header, or nothing if none is needed. Fetches a new token if
+  /// the last one has expired or lacks a scope.
   std::optional<std::string> authorization();
-  /// After a 401 to a request that carried `used`: true when there is now another header to try.
+  /// Call it after a 401 to a request that carried `used`. Returns true if there is now another
+  /// header to try.
   bool renew(const std::optional<std::string>& used,
              const http::Response& answer,
              const Url& registry);
-  /// The login that was found; none before the first challenge.
+  /// Returns the login that was found; nothing before the first challenge.
   std::optional<Credential> credential() const;
 
 private:

@@ -10,7 +10,7 @@ namespace autopack::registry {
 
 namespace {
 
-/// What the workers share.
+/// State that the threads share.
 struct Work {
   std::mutex mutex{};
   std::atomic<std::size_t> next{0};
@@ -63,7 +63,7 @@ std::vector<PushedBlob> push_blobs(
         workers.push_back(in_background(run));
       }
     } catch (const Error&) {
-      // No more threads are to be had: these do all of it.
+      // No more threads can be started; the existing ones do all the work.
     }
     run();
   }

@@ -6,19 +6,19 @@
 
 namespace autopack::registry {
 
-/// Reads a source once, from `skip` on, while it counts and (when asked) hashes all of it.
+/// Reads a source once, from `skip` on, while it counts and (if `hashed`) hashes all of it.
 class Pass {
 public:
-  /// Throws Error(internal) when the source ends before `skip`.
+  /// Throws Error(internal) if the source ends before `skip`.
   Pass(const BlobSource& source, std::uint64_t skip, bool hashed, const Progress& progress);
 
-  /// As a Reader does.
+  /// As a Reader.
   std::size_t read(char* buffer, std::size_t size);
 
-  /// Bytes so far, those skipped included.
+  /// Returns the number of bytes so far, including skipped ones.
   std::uint64_t count() const { return count_; }
 
-  /// Of all bytes, once they are read.
+  /// Returns the digest of all bytes; valid at the end.
   Digest digest() { return hash_.finish(); }
 
 private:

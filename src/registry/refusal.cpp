@@ -17,7 +17,7 @@ constexpr std::size_t text_limit = 300;
 constexpr std::size_t findings_shown = 3;
 
 struct Said {
-  std::optional<std::string> code{};  ///< of the first finding that has one
+  std::optional<std::string> code{};  ///< of the first error that has one
   std::string text{};                 ///< `DENIED: requested access is denied`
 };
 
@@ -34,7 +34,7 @@ Said read_body(const std::string& body) {
   };
   Said said;
   if (!answer.is_object() || !answer.contains("errors") || !answer["errors"].is_array()) {
-    // A proxy's page says less than its status.
+    // The page of a proxy is less useful than its status.
     said.text = body.starts_with('<') ? "" : shortened(body);
     return said;
   }

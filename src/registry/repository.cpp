@@ -21,11 +21,10 @@ namespace media_type = image::media_type;
 
 constexpr std::size_t manifest_limit = std::size_t{4} << 20U;
 constexpr std::size_t small_blob_limit = std::size_t{8} << 20U;
-/// A registry that gives pages without end must not hold us for ever.
+/// A limit for registries that return endless pages.
 constexpr int most_pages = 1'000;
 
-/// The type by the header, or by what the text says of itself; none when it is no manifest that is
-/// understood here.
+/// Returns the type from the header, or from the text itself; nothing if the type is not supported.
 std::optional<std::string> media_type_of(const std::string& text, const std::string& header) {
   const auto known = [](const std::string& type) {
     return type == media_type::oci_index || type == media_type::oci_manifest ||
@@ -43,7 +42,7 @@ std::optional<std::string> media_type_of(const std::string& text, const std::str
   return known(type) ? std::optional{type} : std::nullopt;
 }
 
-/// The target of `Link: <...>; rel="next"`; none when there is none.
+/// Returns the target of `Link: <...>; rel="next"`, or nothing if there is none.
 std::optional<std::string> next_page(const std::string& link) {
   const auto open = link.find('<');
   const auto close = open == std::string::npos ? open : link.find('>', open);
@@ -60,7 +59,7 @@ std::uint64_t content_length(const http::Response& response) {
   return size;
 }
 
-/// While several push the same blob, a registry may not see for a moment what it has.
+/// While several clients push the same blob, a registry may briefly report it as missing.
 bool lacks_a_blob(const http::Response& response) {
   return response.status >= 400 && (names_code(response.body, "MANIFEST_BLOB_UNKNOWN") ||
                                     names_code(response.body, "BLOB_UNKNOWN"));
@@ -80,7 +79,7 @@ public:
         give_up_upload(caller_, *begun);
       }
     } catch (const Error&) {
-      // The registry forgets it by itself.
+      // The registry discards it by itself.
     }
   }
 
@@ -113,7 +112,7 @@ public:
                                .digest = *digest,
                                .size = content_length(response)};
     }
-    // A refusal of HEAD has no words, an old registry no digest: GET has both.
+    // An answer to HEAD has no error text, and an old registry sends no digest; GET returns both.
     const auto whole = manifest(reference);
     return whole ? std::optional{image::Descriptor{whole->media_type, whole->digest,
                                                    whole->text.size()}}
@@ -135,7 +134,7 @@ public:
   std::optional<StoredManifest> image_manifest(const std::string& reference,
                                                const std::string& platform) override {
     auto found = manifest(reference);
-    // An index may hold an index, but not for ever.
+    // An index may contain an index, but the depth is limited.
     for (int depth = 0; found && image::is_index(found->text) && depth < 3; ++depth) {
       const std::string what = "`" + name_of(reference) + "`";
       const auto entries = image::parse_index(found->text, what);
@@ -233,7 +232,8 @@ public:
   }
 
 private:
-  /// Location of an upload that was begun and not used; none when there is none (any more).
+  /// Returns the location of an upload that was started and not used; nothing if there is none
+  /// left.
   std::optional<std::string> take_begun() {
     std::unique_lock lock{mutex_};
     while (!begun_.empty()) {
@@ -292,7 +292,7 @@ private:
   Access access_;
   Caller caller_;
   std::mutex mutex_{};
-  std::vector<Background<std::string>> begun_{};  // last: they use the caller
+  std::vector<Background<std::string>> begun_{};  // last: they use caller_
 };
 
 }  // namespace

@@ -13,14 +13,14 @@ namespace autopack::registry {
 
 namespace {
 
-/// Less than this is not worth the question how far it came.
+/// Below this size, asking for the position is not worth a request.
 constexpr std::uint64_t worth_resuming = 1U << 20U;
-/// What libcurl sends in one piece with the request's head, so that the registry has all of it when
-/// it begins to work on it.
+/// libcurl sends this much in one piece with the request's head, so the registry has everything
+/// when it starts to work.
 constexpr std::uint64_t one_piece = 60'000;
-/// Registries that copy a large blob to their storage before they answer take their time.
+/// Some registries copy a large blob to their storage before they answer.
 constexpr std::chrono::seconds stall_timeout{300};
-/// For a registry that took a part and then cannot be reached: it may be restarting.
+/// For a registry that accepted a part and is then unreachable: it may be restarting.
 constexpr int more_tries = 2;
 
 http::Request streaming_request(std::string what, std::string method, std::string url) {
@@ -86,9 +86,9 @@ public:
         }
         sent_ = error.status() < 500 ? 0 : sent_;
       }
-      asks_ = true;  // what was sent may have arrived
+      asks_ = true;  // the bytes may have arrived all the same
       recover();
-      // Only what was never held before counts as getting on: not a restart, nor a byte a time.
+      // Only new bytes count as progress: not a restart, and not one byte at a time.
       if (offset_ >= furthest) {
         furthest = offset_ + worth_resuming;
         attempt.number = 0;
@@ -97,28 +97,28 @@ public:
   }
 
 private:
-  /// True for what is mended by asking again at once, each time for a reason of its own.
+  /// True for failures where an immediate retry can help; true only once for each reason.
   bool once_more(const Refused& error) {
     return (error.status() == 401 && !std::exchange(renewed_, true)) ||
            std::exchange(begun_, false) ||
            (!std::exchange(made_, true) && caller_.make_missing(error.code()));
   }
 
-  /// The registry does not know the upload any more, or not as far as it said.
+  /// The registry no longer knows the upload, or holds fewer bytes than it reported.
   bool is_forgotten(const Refused& error) const {
     const bool refused = error.status() >= 400 && error.status() < 500;
     return refused && error.status() != 401 && error.status() != 403 &&
            (offset_ > 0 || error.code() == "BLOB_UPLOAD_UNKNOWN");
   }
 
-  /// An upload that starts from zero is one more try, with the pause before it.
+  /// An upload that starts from zero counts as a retry, with the pause before it.
   static http::Attempt anew(const http::Attempt& attempt) {
     return {.number = attempt.number,
             .reason = http::TransportError::Reason::reset,
             .retry_after = attempt.retry_after};
   }
 
-  /// Whether the blob is there though its last answer was lost: asked on another connection.
+  /// Checks over another connection whether the blob arrived although the last answer was lost.
   bool has_arrived() {
     if (!digest_ || sent_ == 0) {
       return false;
@@ -160,15 +160,15 @@ private:
     }
     const http::Request request = blob_question(caller_, *digest_);
     const http::Response response = caller_.try_once(request);
-    // A registry that was killed while it stored the blob may never tell of it again, until it is
-    // stored anew.
+    // A registry that was killed while it stored the blob may report an error for it until it is
+    // stored again.
     if (response.status == 500 && std::exchange(failed_to_tell_, true)) {
       return false;
     }
     return blob_exists(caller_, request, response);
   }
 
-  /// True when the blob was mounted.
+  /// Returns true if the blob was mounted.
   bool begin() {
     http::Request request{.what = what(), .method = "POST", .url = caller_.url("blobs/uploads/")};
     const std::string plain = request.url;
@@ -189,7 +189,7 @@ private:
     return false;
   }
 
-  /// Takes the upload's next location from an answer of status `wanted`.
+  /// Reads the upload's next location from an answer with status `wanted`.
   void move_to(const http::Request& request, const http::Response& response, int wanted) {
     if (response.status != wanted) {
       caller_.refuse(request, response);
@@ -265,7 +265,7 @@ private:
     }
   }
 
-  /// After a failure: go on where the registry says, or forget the upload.
+  /// After a failure: continues where the registry says, or drops the upload.
   void recover() {
     const std::string location = std::exchange(location_, {});
     const std::uint64_t before = std::exchange(offset_, 0);
@@ -285,7 +285,7 @@ private:
         offset_ = offset;
       }
     } catch (const http::TransportError&) {
-      location_.clear();  // then from the start; that will tell what is wrong
+      location_.clear();  // then starts again, which reports the error if it persists
     }
   }
 
@@ -293,14 +293,14 @@ private:
   const Blob& blob_;
   const Progress& progress_;
   bool asks_;
-  bool begun_;  ///< by begin_upload: what refuses it may be of then
+  bool begun_;  ///< by begin_upload; a refusal may refer to that request
   bool renewed_{false};
   bool made_{false};
-  bool failed_to_tell_{false};  ///< whether the blob exists
+  bool failed_to_tell_{false};  ///< the check whether the blob exists failed
   std::optional<Digest> digest_{};
   std::uint64_t size_{0};
   std::string location_;
-  std::uint64_t offset_{0};  ///< bytes the registry holds of an upload that broke
+  std::uint64_t offset_{0};  ///< bytes of a broken upload that the registry holds
   std::uint64_t sent_{0};
 };
 
@@ -317,7 +317,7 @@ std::uint64_t parse_upload_range(const std::string& range) {
   const char* end = range.data() + range.size();
   const auto [stop, code] = std::from_chars(range.data() + dash + 1, end, last);
   const bool from_start = range.substr(begin, dash - begin) == "0";
-  // `0-0` is what registries say of an empty upload too.
+  // Registries send `0-0` for an empty upload, too.
   return code == std::errc{} && stop == end && from_start && last > 0 ? last + 1 : 0;
 }
 
