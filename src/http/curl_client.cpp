@@ -12,7 +12,7 @@ namespace autopack::http {
 
 namespace {
 
-/// A handle with the connections it keeps, and the server it talked to last.
+/// A libcurl handle with its connections, and the server it talked to last.
 struct Line {
   std::string place{};
   Multi multi{};
@@ -27,7 +27,8 @@ std::string place_of(const Request& request, const std::string& url) {
   return request.unix_socket.empty() ? parsed->origin() : request.unix_socket.string();
 }
 
-/// `location` as seen from `url`, without user information; none when it is no URL.
+/// Resolves `location` against `url` and removes user information; returns nothing if it is not a
+/// URL.
 std::optional<std::string> resolve(const std::string& url, const std::string& location) {
   const UrlParts handle{curl().url()};
   char* text = nullptr;
@@ -50,7 +51,7 @@ bool is_redirect(const Response& response) {
   return moved && response.header("location");
 }
 
-/// Runs `action`, which sets the status, and tells the reporter how it went.
+/// Runs `action`, which sets the status, and reports the result to the reporter.
 template <class Action>
 auto reported(const ClientOptions& options,
               const Request& request,
@@ -143,7 +144,7 @@ private:
       status = answer.status;
       return answer;
     });
-    // A line whose transfer threw is not kept: its connection may be in the middle of an answer.
+    // If the transfer threw, the line is dropped: its connection may be in the middle of an answer.
     {
       const std::scoped_lock lock{mutex_};
       idle_.push_back(std::move(line));

@@ -9,7 +9,7 @@ namespace autopack::http {
 
 namespace {
 
-/// The name that libcurl has had since 7.16 (2006).
+/// The soname since libcurl 7.16 (2006).
 constexpr const char* file_name = "libcurl.so.4";
 
 constexpr const char* remedy =
@@ -48,7 +48,7 @@ CurlFunctions open_curl() {
   return functions;
 }
 
-/// Never closed: threads that libcurl started may still run at the process's end.
+/// Never closed: threads of libcurl may still run when the process ends.
 const std::shared_future<CurlFunctions>& loading(const std::function<void()>& before = {}) {
   static const std::shared_future<CurlFunctions> future = [&] {
     try {
@@ -60,7 +60,7 @@ const std::shared_future<CurlFunctions>& loading(const std::function<void()>& be
                           return open_curl();
                         })
           .share();
-    } catch (const std::system_error&) {  // no thread is to be had: when it is needed, then
+    } catch (const std::system_error&) {  // no thread can be started: open it when it is needed
       return std::async(std::launch::deferred, open_curl).share();
     }
   }();

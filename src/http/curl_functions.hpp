@@ -6,7 +6,7 @@
 
 namespace autopack::http {
 
-/// The functions of libcurl that are used, by their names without `curl_`; see base/library.hpp.
+/// The libcurl functions in use, by their names without `curl_`; see base/library.hpp.
 struct CurlFunctions {
   decltype(&curl_global_init) global_init{};
   decltype(&curl_free) free{};
@@ -34,9 +34,9 @@ struct CurlFunctions {
   decltype(&curl_multi_cleanup) multi_cleanup{};
 };
 
-/// Opens libcurl in a thread of its own, once; curl() waits for it. That thread runs `before`
-/// first: while a library is opened no other thread can be started. The destructor waits too: at
-/// the process's end nothing may be half initialised.
+/// Opens libcurl once, in a thread of its own; curl() waits for it. That thread runs `before`
+/// first, because no other thread can start while a library is being opened. The destructor waits
+/// too, so that nothing is half initialised when the process ends.
 class CurlLoading {
 public:
   explicit CurlLoading(std::function<void()> before = {});
@@ -45,7 +45,7 @@ public:
   CurlLoading& operator=(const CurlLoading&) = delete;
 };
 
-/// libcurl, opened and initialised at the first call. Throws Error(environment) when it is not
+/// Opens and initialises libcurl on the first call. Throws Error(environment) if it is not
 /// installed or too old.
 const CurlFunctions& curl();
 

@@ -19,7 +19,7 @@ int close_on_exec(void* /*context*/, curl_socket_t descriptor, curlsocktype /*pu
 }
 
 void set_tls(CURL* handle, const Tls& tls) {
-  // libcurl itself does not look at SSL_CERT_FILE; its command does.
+  // libcurl ignores SSL_CERT_FILE; only its command reads it.
   const char* environment = std::getenv("SSL_CERT_FILE");
   if (!tls.ca_file.empty()) {
     set_option(handle, CURLOPT_CAINFO, tls.ca_file.c_str());
@@ -38,8 +38,8 @@ void set_tls(CURL* handle, const Tls& tls) {
 
 TransportError::Reason reason_of(CURLcode code, std::string_view text) {
   using Reason = TransportError::Reason;
-  // With TLS 1.3 the server judges the client's certificate after the handshake: its no is read as
-  // data, and libcurl has no code for it.
+  // With TLS 1.3 the server checks the client's certificate after the handshake: libcurl reads the
+  // refusal as data and has no code for it.
   if (text.find("SSL routines") != std::string_view::npos &&
       text.find("alert") != std::string_view::npos) {
     return Reason::tls;
@@ -65,8 +65,8 @@ TransportError::Reason reason_of(CURLcode code, std::string_view text) {
   }
 }
 
-/// Loopback, and the metadata server of a cloud, which answers for the machine that asks: a proxy's
-/// answer would be about the proxy.
+/// Loopback, and a cloud's metadata server, whose answer describes the machine that asks: through a
+/// proxy, it would describe the proxy.
 bool is_of_this_machine(const Url& url) {
   return url.is_loopback() || url.host == "169.254.169.254" ||
          url.host == "metadata.google.internal";

@@ -30,10 +30,10 @@ using Multi = std::unique_ptr<CURLM, MultiDeleter>;
 using HeaderList = std::unique_ptr<curl_slist, ListDeleter>;
 using UrlParts = std::unique_ptr<CURLU, UrlDeleter>;
 
-/// Makes a handle. Throws as curl() does.
+/// Makes a handle. Throws like curl().
 Easy make_easy();
 
-/// curl_easy_setopt that does not forget to look at the result.
+/// curl_easy_setopt that checks the result.
 template <class Value>
 void set_option(CURL* handle, CURLoption option, Value value) {
   if (curl().easy_setopt(handle, option, value) != CURLE_OK) {
@@ -41,24 +41,24 @@ void set_option(CURL* handle, CURLoption option, Value value) {
   }
 }
 
-/// Where to connect and how: address, proxy, timeouts, TLS. `error_text` has CURL_ERROR_SIZE bytes.
+/// Sets address, proxy, timeouts and TLS. `error_text` has CURL_ERROR_SIZE bytes.
 void set_connection(CURL* handle, const Request& request, const std::string& url, char* error_text);
 
-/// `METHOD redacted-url`.
+/// Returns `METHOD redacted-url`.
 std::string describe(const Request& request, const std::string& url);
 
-/// Throws what a failed transfer means.
+/// Throws the error for a failed transfer.
 [[noreturn]] void throw_failure(
     const Request& request, const std::string& url, CURL* handle, CURLcode code, const char* text);
 
-/// Throws TransportError in the manner of all requests: `could not WHAT`, caused by `METHOD URL:
+/// Throws a TransportError with the text of all requests: `could not WHAT`, caused by `METHOD URL:
 /// TEXT`.
 [[noreturn]] void throw_transport(TransportError::Reason reason,
                                   const Request& request,
                                   const std::string& url,
                                   const std::string& text);
 
-/// One request on one handle, without following redirects.
+/// Sends one request on one handle, without following redirects.
 Response transfer(CURLM* multi,
                   CURL* easy,
                   const Request& request,

@@ -24,7 +24,7 @@ public:
       : request_{std::move(request)}, cancellation_{options.cancellation}, easy_{make_easy()} {
     set_connection(easy_.get(), request_, request_.url, text_.data());
     set_option(easy_.get(), CURLOPT_CONNECT_ONLY, 1L);
-    // The limit of a whole request would end a long attached session.
+    // The time limit of a request would end a long attached session.
     set_option(easy_.get(), CURLOPT_TIMEOUT_MS, 0L);
     const BrokenPipeGuard guard;
     check(curl().easy_perform(easy_.get()));
@@ -112,7 +112,7 @@ std::string head_of(const Request& request, const ClientOptions& options) {
   return head + fmt::format("Content-Length: {}\r\n\r\n", request.body.size());
 }
 
-/// Byte by byte, so that nothing after the head is taken from the stream.
+/// Reads byte by byte, so that everything after the head stays in the stream.
 std::string read_head(Stream& stream, const Request& request) {
   std::string head;
   char byte = 0;
@@ -138,7 +138,7 @@ int status_of(const std::string& head) {
   return status;
 }
 
-/// The text of a refusal: `Content-Length` bytes, else what came with the head.
+/// Returns the text of a refusal: `Content-Length` bytes, else what arrived with the head.
 std::string read_refusal(Stream& stream, const std::string& head) {
   std::size_t size = 0;
   for (const auto& line : split(head, '\n')) {

@@ -13,13 +13,13 @@ namespace autopack::http {
 namespace {
 
 constexpr std::size_t body_limit = std::size_t{16} << 20U;
-/// More of what a server says against a request is not read.
+/// Limit for the body of a refusal; the rest is not read.
 constexpr std::size_t refusal_limit = std::size_t{256} << 10U;
-/// All of an answer's head: its lines are kept.
+/// Limit for the head of an answer, because all its lines are kept.
 constexpr std::size_t head_limit = std::size_t{256} << 10U;
 constexpr int poll_milliseconds = 100;
 
-/// What the callbacks of one request share. Exceptions wait in `failure` until libcurl has
+/// State shared by the callbacks of one request. Exceptions wait in `failure` until libcurl has
 /// returned.
 struct Exchange {
   const Request& request;
@@ -29,7 +29,7 @@ struct Exchange {
   std::size_t head{0};  ///< bytes of all heads so far
   bool too_large{false};
   bool told_head{false};
-  bool cut{false};  ///< a refusal's words go on behind what is kept
+  bool cut{false};  ///< the text of the refusal is longer than the limit
 };
 
 template <class Action>
@@ -54,7 +54,7 @@ std::size_t on_header(const char* text, std::size_t size, std::size_t count, voi
       return;
     }
     if (line.starts_with("HTTP/")) {
-      // A new status line (after 100 Continue) starts the answer afresh.
+      // A new status line (after 100 Continue) starts a new answer.
       exchange.response = Response{};
       const auto space = line.find(' ');
       exchange.response.status =
@@ -130,7 +130,7 @@ HeaderList headers_of(const Request& request) {
   if (!content_type) {
     append(list, "Content-Type:");
   }
-  // Waiting for 100 Continue costs a round trip that these servers do not answer anyway.
+  // Waiting for 100 Continue costs a round trip, and these servers do not answer it anyway.
   append(list, "Expect:");
   if (!request.compressed) {
     append(list, "Accept-Encoding:");
@@ -161,7 +161,7 @@ void set_body(CURL* easy, const Request& request, HeaderList& headers) {
   }
 }
 
-/// The handle's part in the multi handle for the length of one transfer.
+/// Adds the handle to the multi handle for one transfer.
 class Attachment {
 public:
   Attachment(CURLM* multi, CURL* easy) : multi_{multi}, easy_{easy} {
@@ -246,7 +246,8 @@ Response transfer(CURLM* multi,
                     fmt::format("the answer{} is larger than {}", head ? "'s head" : "",
                                 human_size(head ? head_limit : body_limit)));
   }
-  // A server that refuses a body may close before it has read it all; its answer is what counts.
+  // A server that refuses a body may close the connection before reading all of it; its answer is
+  // what matters.
   const bool refused =
       (exchange.response.status >= 400 && code == CURLE_SEND_ERROR) || exchange.cut;
   if (code != CURLE_OK && !refused) {

@@ -11,7 +11,7 @@ namespace autopack::http {
 
 namespace {
 
-/// Anything shorter is a word that messages may hold.
+/// Anything shorter may be an ordinary word of a message.
 constexpr std::size_t shortest_secret = 6;
 
 bool logs_in(const Header& header) {
@@ -21,7 +21,7 @@ bool logs_in(const Header& header) {
                      [&](const char* word) { return name.find(word) != std::string::npos; });
 }
 
-/// What stands behind the scheme: a token, base64, or the whole value.
+/// Returns the text after the scheme: a token, base64, or the whole value.
 std::vector<std::string> credentials_of(const Request& request) {
   std::vector<std::string> credentials;
   for (const auto& header : request.headers) {
@@ -32,13 +32,13 @@ std::vector<std::string> credentials_of(const Request& request) {
   return credentials;
 }
 
-/// The passwords in user and password of RFC 7617, or in the JSON object that a Docker Engine
-/// takes: either way they stand between colons and quotes.
+/// Returns the passwords in RFC 7617 credentials, or in the JSON object for a Docker Engine. Both
+/// are between colons and quotes.
 std::vector<std::string> passwords_of(const std::vector<std::string>& credentials) {
   std::vector<std::string> passwords;
   for (const auto& credential : credentials) {
     const auto decoded = base64_decode(credential);
-    // many a token is base64 of bytes that nobody prints
+    // many tokens are base64 of binary data
     if (decoded && printable(*decoded) == *decoded) {
       passwords.push_back(*decoded);
       passwords.push_back(decoded->substr(decoded->find(':') + 1));
@@ -49,7 +49,8 @@ std::vector<std::string> passwords_of(const std::vector<std::string>& credential
   return passwords;
 }
 
-/// The ways in which they may be written; the long ones first, for a part must not spoil the whole.
+/// Returns all spellings of the secrets, long ones first, so that replacing a part does not break
+/// up the whole.
 std::vector<std::string> forms_of(const std::vector<std::string>& secrets) {
   std::vector<std::string> forms;
   for (const auto& secret : secrets) {
@@ -77,8 +78,8 @@ void hide_logins(const Request& request, Response& response) {
   auto secrets = credentials_of(request);
   const auto tokens = forms_of(secrets);
   for (auto& header : response.headers) {
-    // No passwords here: one that is a common word would spoil a challenge. A redirect must lead
-    // where it leads, and only its host and path are ever shown.
+    // Does not hide passwords here: one that is a common word would damage a challenge. A redirect
+    // must stay intact, and only its host and path are ever shown.
     if (to_lower(header.name) != "location") {
       header.value = hidden(std::move(header.value), tokens);
     }

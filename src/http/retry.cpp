@@ -28,7 +28,7 @@ bool is_transient(const Attempt& attempt) {
   }
 }
 
-/// RFC 9110 section 10.2.3; none when `text` is neither seconds nor a date.
+/// Implements RFC 9110 section 10.2.3; returns nothing if `text` is neither seconds nor a date.
 std::optional<milliseconds> parse_retry_after(const std::string& text, std::int64_t now) {
   std::int64_t seconds = 0;
   const char* end = text.data() + text.size();
@@ -57,7 +57,7 @@ std::optional<milliseconds> retry_delay(const Attempt& attempt,
     delay *= 2;
   }
   delay = std::min(delay, limits.longest);
-  // Half of it is drawn, so that clients that failed together do not come back together.
+  // Half of the delay is random, so that clients that failed together do not retry together.
   delay = milliseconds{
       static_cast<std::int64_t>(static_cast<double>(delay.count()) * (0.5 + random / 2))};
   if (const auto asked = parse_retry_after(attempt.retry_after, now)) {
