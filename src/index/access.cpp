@@ -14,7 +14,7 @@ namespace autopack::index {
 namespace {
 
 constexpr int most_redirects{10};
-/// Of a server's words about a refusal, what is shown.
+/// Limit for a server's text in a message.
 constexpr std::size_t shown_words{200};
 
 std::vector<std::string> remedies(const Url& url, int status) {

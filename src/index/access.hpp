@@ -15,17 +15,16 @@
 namespace autopack::index {
 
 struct AccessOptions {
-  http::Client* client{nullptr};  ///< safe to use from several threads
+  http::Client* client{nullptr};  ///< thread-safe
   IndexSettings settings{};
   Logins::GoogleToken google{};                            ///< may be empty
   const Cancellation* cancellation{nullptr};               ///< may be null
   Reporter* reporter{nullptr};                             ///< may be null
-  std::function<void(std::chrono::milliseconds)> sleep{};  ///< between tries; empty: as it is
+  std::function<void(std::chrono::milliseconds)> sleep{};  ///< sleeps between tries; may be empty
 };
 
-/// How indexes and the servers of their files are asked: with the login, certificates and proxy
-/// that are meant for each host, and again where another try may help. Safe to use from several
-/// threads.
+/// Sends requests to indexes and their file servers, with the login, certificates and proxy for
+/// each host, and retries where that can help. Thread-safe.
 class Access {
 public:
   explicit Access(AccessOptions options);
@@ -35,30 +34,32 @@ public:
   Access& operator=(Access&&) = delete;
   ~Access() = default;
 
-  /// A GET of `url`, which may hold user information; follows redirects. `what` are words for
-  /// messages: "download `a.whl`". Throws Error(usage) when `url` is neither http nor https.
+  /// Returns a GET request for `url`, which may contain user information; it follows redirects.
+  /// `what` is text for messages: "download `a.whl`". Throws Error(usage) if `url` is neither http
+  /// nor https.
   http::Request request(const std::string& what, const std::string& url) const;
   /// The same, with the login of `place`.
   http::Request request(const std::string& what, const Location& place) const;
 
-  /// The answer, whatever its status, to what `make` gives for each try. Throws what the last try
-  /// throws.
+  /// Sends the request that `make` returns, a new one for each try. Returns the answer, whatever
+  /// its status. Throws what the last try throws.
   http::Response send(const std::function<http::Request()>& make) const;
 
-  /// What a status other than 2xx means, with its remedy.
+  /// Returns the error for a status other than 2xx, with hints.
   static Error refusal(const http::Request& request, const http::Response& response);
 
-  /// Whether what `url` answers can be believed without a hash: https, loopback, or a trusted host.
+  /// Returns whether an answer from `url` can be trusted without a hash: https, loopback, or a
+  /// trusted host.
   bool is_secure(const Url& url) const;
 
   const IndexSettings& settings() const { return options_.settings; }
 
   const Cancellation* cancellation() const { return options_.cancellation; }
 
-  /// Reports what `-v` shows.
+  /// Reports a line for `-v`.
   void detail(const std::string& text) const;
 
-  /// Tells a warning once, however often it is given.
+  /// Reports a warning once, however often it is called.
   void warn(const Problem& problem) const;
 
 private:

@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::size_t read_at_once{std::size_t{1} << 20U};
 
-/// The SHA-256 of what is left of `file`, in hexadecimal digits; nothing if it cannot be read.
+/// Returns the SHA-256 of the rest of `file` in hexadecimal digits, or nothing if it cannot be
+/// read.
 std::optional<std::string> hash_of(const FileDescriptor& file, const Cancellation* cancellation) {
   Sha256 hash;
   std::vector<char> buffer(read_at_once);

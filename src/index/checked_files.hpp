@@ -14,8 +14,7 @@
 
 namespace autopack::index {
 
-/// Compares files of the cache with the SHA-256 in their names, each once in a process. Safe to use
-/// from several threads.
+/// Compares cached files with the SHA-256 in their names, each file once per process. Thread-safe.
 class CheckedFiles {
 public:
   /// `cancellation` may be null and must outlive it.

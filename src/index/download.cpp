@@ -16,7 +16,7 @@ namespace autopack::index {
 
 namespace {
 
-/// Connections that break are no reason to give up while that much comes over each few of them.
+/// Broken connections do not end the download as long as every few of them transfer this much.
 constexpr std::uint64_t headway{1U << 20U};
 
 std::optional<std::uint64_t> number(std::string_view text) {
@@ -26,7 +26,7 @@ std::optional<std::uint64_t> number(std::string_view text) {
   return code == std::errc{} && stop == end ? std::optional{value} : std::nullopt;
 }
 
-/// `bytes FIRST-LAST/TOTAL` (RFC 9110 section 14.4).
+/// Parses `bytes FIRST-LAST/TOTAL` (RFC 9110 section 14.4).
 struct ContentRange {
   std::uint64_t first{0};
   std::optional<std::uint64_t> total{};
@@ -44,7 +44,7 @@ struct ContentRange {
   }
 };
 
-/// One file on its way.
+/// The download of one file.
 class Fetch {
 public:
   Fetch(const Access& access,
@@ -66,7 +66,7 @@ public:
           .hint(fmt::format("trust the host by name: `--trusted-host={}` in the requirements file",
                             url->host));
     }
-    // Nothing but a hash could tell that what is there belongs to this file.
+    // Without a hash, nothing shows that the existing bytes belong to this file.
     if (resumed && what_.hashes.empty()) {
       file_.clear();
       resumed = false;
@@ -86,7 +86,7 @@ public:
   }
 
 private:
-  /// The file is not the one that was asked for; nothing of it is kept.
+  /// The file is not the requested one. None of it is kept.
   class Mismatch : public Error {
   public:
     explicit Mismatch(Error error) : Error{std::move(error)} {}
@@ -104,7 +104,7 @@ private:
         "if it was replaced on purpose, make the lock anew; else tell the index's owner")};
   }
 
-  /// Hashes what is there.
+  /// Hashes the existing bytes.
   void start() {
     verifier_ = Verifier{what_.hashes};
     file_.read([this](std::string_view bytes) {
@@ -140,7 +140,7 @@ private:
   void request_all() {
     auto response = ask();
     if (response.status == 416) {
-      // What is there reaches behind the end of the file.
+      // The existing bytes reach beyond the end of the file.
       restart();
       response = ask();
     }

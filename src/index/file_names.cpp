@@ -16,7 +16,7 @@ bool is_file_of(std::string_view name, const std::string& project) {
     return !project::check_wheel_name(name) &&
            project::normalise_name(name.substr(0, name.find('-'))) == project;
   }
-  // A name may have dashes of its own.
+  // A name may contain dashes.
   for (auto dash = name.find('-'); dash != std::string_view::npos;
        dash = name.find('-', dash + 1)) {
     if (dash >= project.size() && project::normalise_name(name.substr(0, dash)) == project) {

@@ -7,14 +7,14 @@
 
 namespace autopack::index {
 
-/// True for the name of a wheel or source archive of `project` (normalised, PEP 503). What pip
-/// cannot install is of no project.
+/// True for the name of a wheel or source archive of `project` (normalised, PEP 503). A file that
+/// pip cannot install belongs to no project.
 bool is_file_of(std::string_view name, const std::string& project);
 
-/// The path that a `file:` URL or a path stands for; none for any other URL.
+/// Returns the path of a `file:` URL or a path; nothing for any other URL.
 std::optional<std::filesystem::path> local_path(const std::string& place);
 
-/// The `file:` URL of `path`, made absolute.
+/// Returns the `file:` URL of the absolute form of `path`.
 std::string file_url(const std::filesystem::path& path);
 
 }  // namespace autopack::index

@@ -7,12 +7,12 @@
 
 namespace autopack::index {
 
-/// What a local place of `find-links` offers: the archives of a directory and the links of its
-/// pages, the links of a page, or one archive. Sorted; `index` is left empty. Nothing when there is
-/// no such place, as to pip. Throws Error(environment) for what cannot be read.
+/// Returns the files in a local place of `find-links`: the archives of a directory and the links of
+/// its pages, the links of a page, or one archive. Sorted; `index` stays empty. Like pip, returns
+/// nothing if there is no such place. Throws Error(environment) if something cannot be read.
 std::vector<Candidate> read_local_links(const std::filesystem::path& place);
 
-/// The links of a local page in HTML; nothing when there is none.
+/// Returns the links of a local HTML page; nothing if it does not exist.
 std::vector<Candidate> read_local_page(const std::filesystem::path& file);
 
 }  // namespace autopack::index

@@ -14,11 +14,11 @@ namespace autopack::index {
 namespace {
 
 constexpr std::string_view white_space = " \t\r\n\f";
-/// Of one tag; more are left out.
+/// Of one tag; further ones are ignored.
 constexpr std::size_t most_attributes{64};
 
 std::string utf8(std::uint32_t point) {
-  // What no text can hold, a browser and Python show so.
+  // Browsers and Python replace invalid characters with this one.
   if (point == 0 || point > 0x10FFFF || (point >= 0xD800 && point < 0xE000)) {
     point = 0xFFFD;
   }
@@ -36,7 +36,8 @@ std::string utf8(std::uint32_t point) {
   return {byte(0xF0U | (point >> 18U)), tail(12), tail(6), tail(0)};
 }
 
-/// What the reference behind `&` stands for, which is taken from `text`; none when it is none.
+/// Removes the reference after `&` from `text` and returns its character; returns nothing if it is
+/// not a reference.
 std::optional<std::string> take_reference(std::string_view& text) {
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 16> names{
       {{"amp", "&"},
@@ -78,15 +79,15 @@ std::optional<std::string> take_reference(std::string_view& text) {
   return utf8(code == std::errc{} ? point : 0);
 }
 
-/// The words of a page, from its start to its end.
+/// Reads a page from start to end.
 class Reader {
 public:
   explicit Reader(std::string_view text) : rest_{text} {}
 
-  /// Goes to behind the next `<`; false at the end.
+  /// Moves past the next `<`; returns false at the end.
   bool next_tag() { return skip_to("<"); }
 
-  /// Goes to behind the next `end`; false, and to the end of the text, when there is none.
+  /// Moves past the next `end`; if there is none, moves to the end of the text and returns false.
   bool skip_to(std::string_view end) {
     const auto at = rest_.find(end);
     rest_.remove_prefix(at == std::string_view::npos ? rest_.size() : at + end.size());
@@ -110,7 +111,7 @@ public:
     rest_.remove_prefix(std::min(rest_.find_first_not_of(white_space), rest_.size()));
   }
 
-  /// The attributes up to and including `>`; none when the text ends before.
+  /// Reads the attributes and the final `>`; returns nothing if the text ends before.
   std::optional<Attributes> attributes() {
     Attributes found;
     for (;;) {
@@ -122,7 +123,7 @@ public:
         rest_.remove_prefix(1);
         return found;
       }
-      // A `=` in front belongs to the name.
+      // A leading `=` belongs to the name.
       const std::string_view all = rest_;
       rest_.remove_prefix(1);
       const auto more = take_until(" \t\r\n\f/>=");
@@ -137,7 +138,7 @@ public:
     }
   }
 
-  /// Goes to behind the end tag of `name`, whose content is no markup.
+  /// Moves past the end tag of `name`, whose contents are not markup.
   void skip_content(std::string_view name) {
     while (skip_to("</")) {
       if (to_lower(rest_.substr(0, name.size())) == name) {
@@ -147,7 +148,7 @@ public:
   }
 
 private:
-  /// Empty when the attribute has none; none when its quote does not end.
+  /// Returns an empty text if the attribute has no value, nothing if its quote is not closed.
   std::optional<std::string> take_value() {
     skip_space();
     if (!at("=")) {

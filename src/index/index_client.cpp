@@ -19,7 +19,7 @@ namespace autopack::index {
 
 namespace {
 
-/// Enough to hide the time on the way; a single server is not overrun.
+/// Enough to hide the latency, without overloading a single server.
 constexpr std::size_t connections{8};
 
 std::string without_slash(std::string url) {
@@ -33,7 +33,7 @@ std::string shown(const Location& place) {
   return printable(redact_url(place.url));
 }
 
-/// Gathers an answer in `body`, no more than `limit` bytes of it.
+/// Collects an answer in `body`, at most `limit` bytes.
 void gather(http::Request& request, std::string& body, std::size_t limit) {
   body.clear();
   request.compressed = true;
@@ -149,7 +149,7 @@ std::vector<Candidate> IndexClient::of_links(const Location& place) const {
   return files;
 }
 
-/// Nothing is asked over a connection that anybody could answer on, as with pip.
+/// Like pip, sends nothing over a connection on which anybody could answer.
 bool IndexClient::may_ask(const Location& place) const {
   const auto url = Url::parse(place.url);
   if (!url || access_.is_secure(*url)) {
@@ -164,7 +164,7 @@ bool IndexClient::may_ask(const Location& place) const {
   return false;
 }
 
-/// None when the server has no such page.
+/// Returns nothing if the server has no such page.
 std::optional<PageText> IndexClient::page(const std::string& what, const Location& place) const {
   auto kept = pages_.get(place.url, place.user.value_or(""));
   std::string body;

@@ -14,27 +14,28 @@
 
 namespace autopack::index {
 
-/// The largest METADATA file that is read, in bytes.
+/// Size limit of a METADATA file, in bytes.
 constexpr std::size_t largest_metadata{std::size_t{16} << 20U};
 
-/// All indexes and places of links of the settings, as one. Safe to use from several threads.
+/// All indexes and find-links places of the settings, as one. Thread-safe.
 class IndexClient {
 public:
-  /// Keeps pages and metadata below `cache`. `access` must outlive it.
+  /// Caches pages and metadata below `cache`. `access` must outlive it.
   IndexClient(const Access& access, const std::filesystem::path& cache);
 
-  /// All wheels and source archives of `project`, whatever they are for, in pip's order: local
-  /// files, links, then the indexes. Empty when nobody knows the project. Throws Error(remote) for
-  /// an index that refuses or cannot be understood, and Error(usage) when there is neither index
-  /// nor place of links.
+  /// Returns all wheels and source archives of `project`, for all platforms, in pip's order: local
+  /// files, links, then the indexes. Returns nothing if nobody knows the project. Throws
+  /// Error(remote) for an index that refuses or cannot be parsed, and Error(usage) if there is
+  /// neither an index nor a find-links place.
   std::vector<Candidate> candidates(const std::string& project);
 
-  /// The same of several projects at once, under the names as given.
+  /// The same for several projects at once, keyed by the given names.
   std::map<std::string, std::vector<Candidate>> candidates_of(
       const std::vector<std::string>& projects);
 
-  /// The METADATA of a wheel that the index offers by itself (PEP 658), checked by its hash; none
-  /// when it does not. Throws Error(remote) for a wrong hash.
+  /// Returns the METADATA of a wheel that the index offers as a separate file (PEP 658), after
+  /// checking its hash; nothing if the index does not offer it. Throws Error(remote) for a wrong
+  /// hash.
   std::optional<std::string> metadata(const Candidate& candidate);
 
 private:

@@ -10,12 +10,12 @@ namespace autopack::index {
 
 namespace {
 
-/// One part of a path, each character that needs it encoded once, as pip does.
+/// Encodes each character of a path component that needs it exactly once, as pip does.
 std::string quoted_part(std::string_view part) {
   return replace_all(percent_encode(percent_decode(part)), "%2F", "/");
 }
 
-/// `@` and an encoded `/` mean something to servers, so that they stay as they are.
+/// `@` and an encoded `/` have a meaning for servers, so they stay unchanged.
 std::string quoted_path(std::string_view path) {
   std::string result;
   while (!path.empty()) {
@@ -34,7 +34,7 @@ std::string quoted_path(std::string_view path) {
   return result;
 }
 
-/// What a URL has around it in pages that were written by hand.
+/// Removes what surrounds URLs in pages that were written by hand.
 std::string bare_reference(std::string_view text) {
   std::string result;
   for (const char c : trim(text)) {
@@ -53,7 +53,7 @@ std::string file_name_of(std::string_view path) {
   return percent_decode(slash == std::string_view::npos ? path : path.substr(slash + 1));
 }
 
-/// pip takes the first hash of a fragment.
+/// pip uses the first hash of a fragment.
 void add_hash_of_fragment(std::vector<python::Hash>& hashes, std::string_view fragment) {
   for (const auto& part : split(fragment, '&')) {
     const auto equals = part.find('=');

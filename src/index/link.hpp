@@ -8,14 +8,14 @@
 
 namespace autopack::index {
 
-/// The file that a URL of a page leads to, with the hash of its fragment; none when it is neither
-/// http nor https nor file. `base` is what it is relative to.
+/// Returns the file that a URL of a page refers to, with the hash of its fragment; nothing if it is
+/// neither http nor https nor file. `reference` may be relative to `base`.
 std::optional<Candidate> candidate_at(std::string_view base, std::string_view reference);
 
-/// A name that stays below the directory it is put into, and on its line.
+/// True for a name that stays inside its directory and on one line.
 bool is_file_name(std::string_view name);
 
-/// Adds what `algorithm` and `digits` tell; nothing when NamedHash does not know it.
+/// Adds the hash if NamedHash knows `algorithm`.
 void add_hash(std::vector<python::Hash>& hashes,
               std::string_view algorithm,
               std::string_view digits);

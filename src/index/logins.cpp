@@ -44,7 +44,7 @@ std::optional<Secret> Logins::find(const Url& url) const {
   if (login) {
     return basic(login->user, login->password.reveal());
   }
-  // A page must not choose where the token goes.
+  // A page must not choose the token's destination.
   if (location != nullptr && url.scheme == "https" && is_google_python_host(url.host)) {
     if (const auto token = google_token()) {
       return basic("oauth2accesstoken", token->reveal());
@@ -57,7 +57,8 @@ std::optional<Secret> Logins::find(const Url& url) const {
                                                : std::nullopt;
 }
 
-/// The index or page of links on the host of `url` whose path it shares most of, as with pip.
+/// Like pip, returns the index or find-links page on the host of `url` with the longest common
+/// path.
 const Location* Logins::location_of(const Url& url) const {
   const Location* found = nullptr;
   std::size_t longest = 0;
@@ -80,8 +81,8 @@ const Location* Logins::location_of(const Url& url) const {
   return found;
 }
 
-/// A page or a lock may name any URL of a host that netrc knows: over plain HTTP the login would be
-/// readable on the way, unless the user reaches that host so anyway.
+/// A page or a lock can name any URL on a host in netrc. Over plain HTTP others could read the
+/// login, so the user must already use that host over HTTP.
 bool Logins::may_have_netrc(const Url& url) const {
   if (url.scheme != "http" || url.is_loopback()) {
     return true;

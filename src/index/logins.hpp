@@ -11,25 +11,24 @@
 
 namespace autopack::index {
 
-/// True for the hosts of Artifact Registry's repositories of Python packages.
+/// True for the hosts of Artifact Registry's Python repositories.
 bool is_google_python_host(const std::string& host);
 
-/// `scheme://host:port`: who a login is for.
+/// Returns `scheme://host:port`, the scope of a login.
 std::string place_of(const Url& url);
 
-/// The logins for indexes and the servers of their files, as pip finds them: of the URL itself, of
-/// the index on the same host, of netrc; then Google's token for an index of Artifact Registry. A
-/// login of netrc goes over plain HTTP only to hosts that the settings reach so, or trust.
+/// Finds the logins for indexes and their file servers in pip's order: in the URL itself, in the
+/// index on the same host, in netrc; then Google's token for an index in Artifact Registry. Sends a
+/// login of netrc over plain HTTP only to hosts that the settings reach over HTTP, or trust.
 class Logins {
 public:
-  /// An access token of the person's Google credentials; none when there are no credentials.
+  /// Returns an access token of the user's Google credentials; nothing without credentials.
   using GoogleToken = std::function<std::optional<Secret>()>;
 
   /// `google` may be empty. `settings` must outlive it.
   Logins(const IndexSettings& settings, GoogleToken google);
 
-  /// The value of `Authorization` for `url`; none when no login is known. Safe to call from several
-  /// threads.
+  /// Returns the value of `Authorization` for `url`, or nothing if no login is known. Thread-safe.
   std::optional<Secret> find(const Url& url) const;
 
 private:

@@ -10,24 +10,24 @@
 
 namespace autopack::index {
 
-/// A page as it was answered, and what asks whether it still stands so.
+/// A page as the server sent it, with the validators to check whether it is still current.
 struct KeptPage {
   PageText page{};
   std::optional<std::string> etag{};
   std::optional<std::string> last_modified{};
 };
 
-/// Pages of indexes by their URL, in a directory of files for their owner alone. What is damaged
-/// counts as absent, and a failure to write is no error.
+/// Caches pages of indexes by URL, in a directory whose files only their owner can read. Ignores
+/// damaged files and failures to write.
 class PageCache {
 public:
-  /// `limit` bounds the directory, in bytes; the oldest files go first.
+  /// `limit` is the size of the directory in bytes; the oldest files are removed first.
   explicit PageCache(std::filesystem::path directory, std::uint64_t limit = 512'000'000)
       : directory_{std::move(directory)}, limit_{limit} {}
 
-  /// `url` and `user` as the page was asked for: another login may see another page.
+  /// `url` and `user` as used for the request: another login may get another page.
   std::optional<KeptPage> get(const std::string& url, const std::string& user) const;
-  /// A page that nothing could ask about again is not kept.
+  /// Does not cache a page without validators.
   void put(const std::string& url, const std::string& user, const KeptPage& kept) const;
 
 private:

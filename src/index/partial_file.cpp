@@ -43,7 +43,7 @@ FileDescriptor open_file(const fs::path& path) {
   return file;
 }
 
-/// Whether `file` is still the one that has the name: its last holder may have moved it away.
+/// Returns whether `file` still has this name: its last holder may have moved it away.
 bool is_at(const FileDescriptor& file, const fs::path& path) {
   struct stat opened {};
 

@@ -13,19 +13,19 @@
 
 namespace autopack::index {
 
-/// A file that is being downloaded, held by one thread of one process at a time. What was written
-/// stays for whoever goes on with it. All throw Error(environment) when the disk refuses.
+/// A file that is being downloaded, held by one thread of one process at a time. The bytes stay for
+/// the next holder. All methods throw Error(environment) if the disk fails.
 class PartialFile {
 public:
-  /// How long to wait for a holder whose file does not grow.
+  /// How long to wait for another holder whose file does not grow.
   struct Patience {
     std::chrono::milliseconds time{30'000};
     const Cancellation* cancellation{nullptr};  ///< may be null
   };
 
-  /// Waits for whoever holds `path`; none when `is_done` says meanwhile that it is no longer
-  /// needed. After a holder who makes no headway, and where files cannot be locked, it is a file of
-  /// its own, which nobody else goes on with.
+  /// Waits until nobody else holds `path`; returns nothing if `is_done` meanwhile returns true. If
+  /// the other holder makes no progress, or files cannot be locked, returns a private file that
+  /// nobody else continues.
   static std::optional<PartialFile> take(const std::filesystem::path& path,
                                          const std::function<bool()>& is_done,
                                          const Patience& patience);
@@ -36,15 +36,15 @@ public:
   PartialFile& operator=(const PartialFile&) = delete;
   ~PartialFile();
 
-  /// Bytes so far.
+  /// Returns the number of bytes so far.
   std::uint64_t size() const { return size_; }
 
-  /// Calls `sink` with all bytes so far, in pieces.
+  /// Passes all bytes so far to `sink`, in pieces.
   void read(const std::function<void(std::string_view)>& sink) const;
   void append(std::string_view bytes);
-  /// Starts afresh.
+  /// Empties the file.
   void clear();
-  /// Moves it to `path`, whose parents are made.
+  /// Moves the file to `path` and creates the parent directories.
   void commit(const std::filesystem::path& path);
 
 private:

@@ -30,7 +30,7 @@ Error bad_value(std::string_view name, std::string_view value) {
           fmt::format("pip's option `{}` is `{}`", name, printable(redact_url(value)))};
 }
 
-/// As distutils' strtobool, which pip uses.
+/// Like distutils' strtobool, which pip uses.
 bool truth_of(const Options& options, const std::string& name) {
   const std::string value = to_lower(value_of(options, name));
   if (value == "y" || value == "yes" || value == "t" || value == "true" || value == "on" ||
@@ -44,7 +44,8 @@ bool truth_of(const Options& options, const std::string& name) {
   throw bad_value(name, value).hint("it is `true` or `false`");
 }
 
-/// None when it is not set. pip takes fractions of seconds, which round up here.
+/// Returns nothing if the option is not set. pip accepts fractions of seconds, which are rounded up
+/// here.
 std::optional<int> number_of(const Options& options, const std::string& name) {
   const std::string value = value_of(options, name);
   if (value.empty()) {
@@ -68,7 +69,7 @@ void add_locations(std::vector<Location>& list, std::string_view value) {
   }
 }
 
-/// `~` is the home directory to pip where there is such a place.
+/// pip expands `~` only if the resulting path exists.
 std::string expanded(const std::string& place, const Environment& environment) {
   if (!place.starts_with("~/")) {
     return place;
@@ -144,7 +145,7 @@ void add_line_options(IndexSettings& settings,
                       const std::vector<std::pair<std::string, std::string>>& options,
                       const fs::path& directory,
                       const Environment& environment) {
-  // Whatever their order on the line.
+  // In this order, whatever the order on the line.
   const auto each = [&](std::string_view wanted, const auto& action) {
     for (const auto& [name, value] : options) {
       if (name == wanted) {
@@ -162,7 +163,7 @@ void add_line_options(IndexSettings& settings,
     each("--extra-index-url",
          [&](const std::string& value) { settings.indexes.push_back(Location::parse(value)); });
   }
-  bool is_first = true;  // pip forgets the others of a line
+  bool is_first = true;  // pip ignores the others of a line
   each("--find-links", [&](const std::string& value) {
     if (std::exchange(is_first, false)) {
       add_find_links(settings, value, directory, environment);

@@ -24,7 +24,7 @@ namespace {
 constexpr int known_major{1};
 constexpr int known_minor{4};
 
-/// A warning for a version of the API that has more than is known.
+/// Returns a warning if the version of the API is newer than the known ones.
 std::optional<std::string> check_version(std::string_view version, const std::string& url) {
   int major = 0;
   int minor = 0;
@@ -87,7 +87,7 @@ std::optional<std::string> yanked_of(const json& file) {
     return std::nullopt;
   }
   if (found->is_string()) {
-    // An empty text is no reason, and to pip no yanking either.
+    // An empty text is not a reason, and for pip it means that the file is not yanked.
     const auto& reason = found->get_ref<const std::string&>();
     return reason.empty() ? std::nullopt : std::optional{reason};
   }
@@ -118,10 +118,10 @@ std::optional<Candidate> candidate_of(const json& file, const std::string& page_
   return candidate;
 }
 
-/// More than any project has: what a page makes of each byte must not fill the memory.
+/// More than any project has. It limits the memory that a page can use.
 constexpr std::size_t most_files{100'000};
 
-/// A server does not say which files of this machine are packages.
+/// A server cannot know which files of this machine are packages.
 bool names_file_of_machine(const Candidate& candidate, const std::string& page_url) {
   constexpr std::string_view local{"file:"};
   return candidate.url.starts_with(local) && !page_url.starts_with(local);
@@ -142,8 +142,8 @@ void add(SimplePage& page, std::optional<Candidate> candidate, const std::string
   }
 }
 
-/// Leaves of a page what candidate_of() and check_version() read, and of the files one at a time:
-/// the page may hold anything else in any number.
+/// Keeps only the fields that candidate_of() and check_version() read, and only one file at a time:
+/// a page may contain any number of other values.
 class PageFilter {
 public:
   using Event = json::parse_event_t;
@@ -152,7 +152,7 @@ public:
   PageFilter(const PageText& page, SimplePage& result, const Cancellation* cancellation)
       : page_{page}, result_{result}, cancellation_{cancellation} {}
 
-  /// False for what is left out. `depth` of the document is 0, of a file 2.
+  /// Returns false for a value to skip. The document has `depth` 0, a file 2.
   bool keeps(int depth, Event event, json& value) {
     if (cancellation_ != nullptr && ++events_ % events_to_a_look == 0) {
       cancellation_->throw_if_requested();
@@ -172,7 +172,7 @@ private:
   static constexpr std::string_view files_key{"files"};
   static constexpr std::string_view meta_key{"meta"};
   static constexpr std::size_t events_to_a_look{4096};
-  /// Of the hashes of a file.
+  /// Limit for the hashes of a file.
   static constexpr std::size_t most_keys{64};
 
   static bool is_field(const std::string& key) {
@@ -198,7 +198,7 @@ private:
            ((depth == 2 || depth == 3) && key_ == files_key);
   }
 
-  /// True for a file.
+  /// Returns true for a file.
   bool take(const json& value) {
     if (key_ != files_key) {
       return false;
@@ -213,7 +213,7 @@ private:
   const Cancellation* cancellation_;
   std::string key_{};     ///< of the document
   std::size_t keys_{0};   ///< of the object in a file
-  std::size_t files_{0};  ///< those that are left out, too
+  std::size_t files_{0};  ///< including skipped ones
   std::size_t events_{0};
 };
 
@@ -277,7 +277,7 @@ SimplePage read_html(const PageText& page, const Cancellation* cancellation) {
     }
   };
   SimplePage result;
-  std::optional<std::string> base;  // it holds for the links before it, too
+  std::optional<std::string> base;  // also applies to the links before it
   read_tags(page.body, [&](const std::string& name, const Attributes& attributes) {
     stop_if_requested();
     if (name == "base" && !base && attributes.contains("href")) {

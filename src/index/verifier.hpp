@@ -12,19 +12,19 @@
 
 namespace autopack::index {
 
-/// Holds bytes against the hashes that they may have. As with pip any of them suffices, so that a
-/// requirement may list the hashes of several files; but md5, sha1 and sha224 count only where no
-/// stronger one is named.
+/// Compares bytes with their possible hashes. Like in pip, one match suffices, so that a
+/// requirement can list the hashes of several files. md5, sha1 and sha224 count only if no stronger
+/// hash is given.
 class Verifier {
 public:
-  /// Without `hashes` everything fits.
+  /// Without `hashes`, all bytes match.
   explicit Verifier(const std::vector<python::Hash>& hashes);
 
   void update(std::string_view bytes);
-  /// What is wrong, in words; none when a hash fits. Once only.
+  /// Returns a description of the mismatch, or nothing if a hash matches. Call it once.
   std::optional<std::string> finish();
 
-  /// The SHA-256 of the bytes in lower-case hexadecimal digits, whatever they may have; after
+  /// Returns the SHA-256 of the bytes in lower-case hexadecimal digits, for any hashes; valid after
   /// finish().
   const std::string& sha256() const { return sha256_hex_; }
 
@@ -32,7 +32,7 @@ private:
   std::vector<python::Hash> expected_{};
   Sha256 sha256_{};
   std::string sha256_hex_{};
-  /// Those named, in their order; none for SHA-256, which is reckoned in any case.
+  /// The given hashes in order. SHA-256 has no hasher here, because it is always computed.
   std::vector<std::pair<std::string, std::optional<NamedHash>>> hashers_{};
 };
 

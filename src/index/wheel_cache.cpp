@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::chrono::hours left_alone{1};
-/// What broke off and nobody went on with.
+/// For interrupted downloads that nobody continued.
 constexpr std::chrono::hours oldest_partial{24 * 7};
 constexpr auto partial_directory = "underway";
 
@@ -31,7 +31,7 @@ bool is_sha256(std::string_view text) {
   return Digest::parse(fmt::format("sha256:{}", text)).has_value();
 }
 
-/// The size that the name of a file of the cache tells; none for a foreign file.
+/// Returns the size in the name of a cached file, or nothing for a foreign file.
 std::optional<std::uint64_t> size_in(std::string_view name) {
   if (name.size() < 66 || name[64] != '-' || !is_sha256(name.substr(0, 64))) {
     return std::nullopt;
@@ -42,7 +42,7 @@ std::optional<std::uint64_t> size_in(std::string_view name) {
   return code == std::errc{} && stop == end ? std::optional{size} : std::nullopt;
 }
 
-/// The file as its name describes it; nothing if its size is another. Marks it as used.
+/// Returns the file as its name describes it, or nothing if its size differs. Marks it as used.
 std::optional<CachedFile> named_file(const fs::path& path) {
   const std::string name = path.filename().string();
   std::error_code code;
@@ -54,7 +54,7 @@ std::optional<CachedFile> named_file(const fs::path& path) {
   return CachedFile{.path = path, .sha256 = name.substr(0, 64), .size = size};
 }
 
-/// Adds up what several downloads tell.
+/// Adds up the progress of several downloads.
 class Totals {
 public:
   Totals(const Progress& progress, const std::vector<Download>& downloads)
@@ -64,7 +64,7 @@ public:
     }
   }
 
-  /// It does not have to come.
+  /// Excludes a file that needs no download.
   void leave_out(std::size_t index) { parts_[index] = {}; }
 
   void set(std::size_t index, std::uint64_t done, std::optional<std::uint64_t> total) {
@@ -92,7 +92,7 @@ private:
   std::vector<Part> parts_;
 };
 
-/// Ends what others are at, however long it would take them.
+/// Stops the other threads at the first failure, however long their work would take.
 class FirstFailure {
 public:
   template <class Action>
@@ -112,7 +112,7 @@ public:
     }
   }
 
-  /// Once nobody is at work.
+  /// Call it after all threads have finished.
   void rethrow() const {
     if (first_) {
       std::rethrow_exception(first_);
@@ -130,7 +130,7 @@ struct OldFile {
   std::uint64_t size{0};
 };
 
-/// All files below `directory`; those that vanish meanwhile are passed over.
+/// Returns all files below `directory`; ignores those that vanish meanwhile.
 std::vector<OldFile> files_below(const fs::path& directory) {
   std::vector<OldFile> files;
   std::error_code code;
