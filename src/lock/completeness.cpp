@@ -18,7 +18,7 @@ namespace {
 
 using project::Requirement;
 
-/// A package and one of its extras; the empty one is the package itself.
+/// A package and one of its extras; an empty extra means the package itself.
 using Node = std::pair<std::string, std::string>;
 
 class Walk {

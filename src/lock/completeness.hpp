@@ -9,16 +9,17 @@
 
 namespace autopack::lock {
 
-/// What a wheel's METADATA says that it needs.
+/// The dependencies in a wheel's METADATA.
 struct Needs {
-  std::vector<std::string> requirements{};  ///< its lines `Requires-Dist`
-  std::optional<std::string> origin{};      ///< who says so; none: the package
+  std::vector<std::string> requirements{};  ///< its `Requires-Dist` lines
+  std::optional<std::string> origin{};      ///< their source for messages; absent: the package
 };
 
-/// What the packages of `set` need and `set` does not pin, or pins otherwise: one line each, empty
-/// when the set is complete. `needs` are those of the chosen wheels by name (PEP 503); a package
-/// without an entry needs nothing. `project` is what the project itself needs. The extras of the
-/// set and those that packages ask of each other count, markers are judged for `interpreter`.
+/// Returns the requirements of packages that `set` does not pin, or pins to another version: one
+/// line each, empty if the set is complete. `needs` holds those of the chosen wheels by name (PEP
+/// 503); a package without an entry has none. `project` holds those of the project itself.
+/// Considers the extras of the set and those that packages request of each other; evaluates markers
+/// for `interpreter`.
 std::vector<std::string> missing_requirements(const LockedSet& set,
                                               const std::map<std::string, Needs>& needs,
                                               const Needs& project,

@@ -16,7 +16,7 @@ namespace {
 
 using project::Requirement;
 
-/// What follows `key=` in the fragment of a URL; none when it is not there.
+/// Returns the value of `key=` in the fragment of a URL, or nothing if it is absent.
 std::optional<std::string> in_fragment(std::string_view url, std::string_view key) {
   const auto mark = url.find('#');
   if (mark == std::string_view::npos) {

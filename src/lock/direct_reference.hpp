@@ -8,13 +8,12 @@
 
 namespace autopack::lock {
 
-/// Makes `package` what `listed`, a requirement by a URL or a path, names: its name and version as
-/// far as they are told, its file, or what it is built from. What is wrong with it, in words; none
-/// when nothing is.
+/// Sets name, version and file or source of `package` from `listed`, a requirement by a URL or a
+/// path, as far as it states them. Returns the error, or nothing if there is none.
 std::optional<std::string> set_direct(LockedPackage& package,
                                       const project::ListedRequirement& listed);
 
-/// The same of a path of the tree that is not a requirement of a file.
+/// The same for a path in the tree that does not come from a requirement of a file.
 LockedPackage package_at(const std::string& path, const std::string& place);
 
 }  // namespace autopack::lock

@@ -11,39 +11,42 @@
 
 namespace autopack::lock {
 
-/// What is wrong at `place`, `uv.lock:12`, as Error(project).
+/// Throws Error(project) about `place`, such as `uv.lock:12`.
 [[noreturn]] void refuse(std::string message,
                          std::string place,
                          std::vector<std::string> hints = {});
 
-/// Bytes of a lock's text.
+/// Size limit of a lock, in bytes.
 inline constexpr std::size_t largest_lock{std::size_t{32} << 20U};
 
-/// A lock in TOML. Its tables are read by what they say; what they lack is refused with its line.
+/// A lock in TOML. Throws an error with the line for missing or invalid parts of its tables.
 class Document {
 public:
-  /// Throws Error(project) when `text` is no TOML or larger than 32 MiB.
+  /// Throws Error(project) if `text` is not TOML or larger than 32 MiB.
   Document(std::string_view text, std::string file);
 
   const toml::table& root() const { return root_; }
 
   const std::string& file() const { return file_; }
 
-  /// `FILE:LINE`.
+  /// Returns `FILE:LINE`.
   std::string place(const toml::node& node) const;
 
-  /// The tables of `[[key]]`; none when there is no such array. Throws for what is no table.
+  /// Returns the tables of `[[key]]`; empty if there is no such array. Throws for an element that
+  /// is not a table.
   std::vector<const toml::table*> tables(const toml::table& parent, std::string_view key) const;
-  /// The texts of an array; none when there is none. Throws for what is no text.
+  /// Returns the strings of an array; empty if there is no such array. Throws for an element that
+  /// is not a string.
   std::vector<std::string> texts(const toml::table& parent, std::string_view key) const;
-  /// A text; none when it is not there, or empty. Throws for what is no text.
+  /// Returns a string, or nothing if it is absent or empty. Throws if it is not a string.
   std::optional<std::string> text(const toml::table& parent, std::string_view key) const;
-  /// A text that must be there.
+  /// Returns a string; throws if it is absent.
   std::string required(const toml::table& parent, std::string_view key) const;
-  /// A table; null when it is not there. Throws for what is no table.
+  /// Returns a table, or null if it is absent. Throws if it is not a table.
   const toml::table* table(const toml::table& parent, std::string_view key) const;
 
-  /// A package with the name, version and place of `entry`; throws when one of them cannot be read.
+  /// Returns a package with the name, version and place of `entry`; throws if one of them is
+  /// invalid.
   LockedPackage package(const toml::table& entry) const;
 
 private:

@@ -54,11 +54,12 @@ std::optional<toml::table> parse(const std::string& pyproject) {
   try {
     return project::parse_toml(pyproject);
   } catch (const toml::parse_error&) {
-    return std::nullopt;  // told where the package is read
+    return std::nullopt;  // reported where the package is read
   }
 }
 
-/// The names of `[project]` and of Poetry's table whose markers may hold.
+/// Returns the names in `[project]` and in Poetry's table, except those whose markers are certainly
+/// false.
 std::vector<std::string> names_asked(const toml::table& document,
                                      const python::MarkerEnvironment& environment) {
   std::vector<std::string> texts;

@@ -58,7 +58,7 @@ bool Judge::is_python(std::optional<std::string_view> versions, const std::strin
     refuse(fmt::format("`{}` are not versions of Python", printable(*versions)), place);
   }
   std::vector<python::Version> candidates{version_};
-  // Of `3.11` alone the patch is not known.
+  // For a version such as `3.11`, the patch is unknown.
   if (version_.release.size() == 2) {
     candidates.push_back(version_);
     candidates.back().release.push_back(latest_patch);

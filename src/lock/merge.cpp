@@ -19,7 +19,7 @@ bool same_source(const LockedPackage& a, const LockedPackage& b) {
                     });
 }
 
-/// The local parts of versions count, too.
+/// Compares the local parts of versions, too.
 bool same_version(const LockedPackage& a, const LockedPackage& b) {
   return a.version.has_value() == b.version.has_value() && (!a.version || *a.version == *b.version);
 }

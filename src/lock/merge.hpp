@@ -4,11 +4,11 @@
 
 namespace autopack::lock {
 
-/// Puts the packages in the order of their names.
+/// Sorts the packages by name.
 void sort_packages(LockedSet& set);
 
-/// Adds the extras of `again` to `first`, and leaves the hashes that both allow; false when they
-/// have other versions, files or no hash in common.
+/// Adds the extras of `again` to `first`, and keeps the hashes that both allow. Returns false if
+/// their versions or files differ, or they have no hash in common.
 bool merge_pins(LockedPackage& first, const LockedPackage& again);
 
 }  // namespace autopack::lock

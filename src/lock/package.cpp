@@ -108,7 +108,7 @@ void set_directory(LockedPackage& package, const std::string& lock, std::string_
   }
   package.source = LockedSource{.directory = std::move(*place)};
   package.is_direct = true;
-  package.version.reset();  // as the sources have it now
+  package.version.reset();  // the current version of the sources counts
 }
 
 python::Hash read_hash(std::string_view text, const std::string& place) {

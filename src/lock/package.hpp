@@ -8,41 +8,41 @@
 
 namespace autopack::lock {
 
-/// A package of a lock, of which nothing is known but this. Throws Error(project) when one of them
-/// cannot be read.
+/// Returns a package with only these properties. Throws Error(project) if one of them is invalid.
 LockedPackage start_package(std::string_view name,
                             std::optional<std::string_view> version,
                             const std::string& place);
 
-/// Adds a file of an archive format that pip knows. Throws Error(project) when it is a wheel of
-/// another package or version. A URL with a login, or one that is no server's, makes the package
-/// one for the engine.
+/// Adds a file if pip knows its archive format. Throws Error(project) if it is a wheel of another
+/// package or version. If the URL contains a login, or is not on a server, marks the package as
+/// needing the engine.
 void add_file(LockedPackage& package, LockedFile file);
 
-/// True for a URL of a server: any other names a file of this machine, as a path does.
+/// True for a URL on a server; any other URL names a file of this machine, as a path does.
 bool is_remote_url(std::string_view url);
 
-/// `path`, which stands in the lock at `lock`, as a path of the tree; none when it leads out of it.
+/// Resolves `path`, which is relative to the lock at `lock`, to a path in the tree; returns nothing
+/// if it leads outside.
 std::optional<std::string> path_beside(const std::string& lock, std::string_view path);
 
-/// Makes the path of a file in the tree known, or the package one for the engine.
+/// Sets the path of a file in the tree; if it is outside, marks the package as needing the engine.
 void set_path(LockedPackage& package,
               LockedFile& file,
               const std::string& lock,
               std::string_view path);
 
-/// Makes the directory of the tree known that the package is built from, or the package one for the
-/// engine.
+/// Sets the directory in the tree that the package is built from; if it is outside, marks the
+/// package as needing the engine.
 void set_directory(LockedPackage& package, const std::string& lock, std::string_view path);
 
-/// A hash that the lock must have: throws Error(project) when `text` is none.
+/// Parses a hash that the lock must have; throws Error(project) if `text` is not a hash.
 python::Hash read_hash(std::string_view text, const std::string& place);
 
-/// The URL of an index without its login; none when it holds a variable.
+/// Returns the URL of an index without its login, or nothing if it contains a variable.
 std::optional<std::string> index_url(std::string_view url);
 
-/// Settles what is known of the set as a whole once all packages are in it: their order, whether
-/// all files have hashes. Throws Error(project) when a name is there twice.
+/// Sorts the complete set and checks whether all files have hashes. Throws Error(project) if a name
+/// appears twice.
 void finish(LockedSet& set);
 
 }  // namespace autopack::lock

@@ -23,7 +23,7 @@ namespace autopack::lock {
 
 namespace {
 
-/// PDM calls both extras and groups of dependencies groups.
+/// PDM uses one list of groups for extras and for dependency groups.
 std::vector<std::string> all_groups(const Target& target) {
   auto groups = target.groups;
   groups.insert(groups.end(), target.extras.begin(), target.extras.end());
@@ -137,7 +137,7 @@ private:
       package.obstacle = "its files are not in the lock";
     }
     const auto [same, is_new] = packages_.try_emplace(package.name, package);
-    // With extras, a package is there a second time.
+    // With extras, a package is listed a second time.
     if (!is_new && !merge_pins(same->second, package)) {
       refuse(fmt::format("`{}` is chosen twice, at {} and here", package.name, same->second.place),
              package.place);

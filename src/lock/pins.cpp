@@ -27,7 +27,7 @@ const std::string flags_origin = "requirements";
 const std::string package_origin = "pyproject.toml";
 constexpr std::size_t most_told{5};
 
-/// True for an option that leaves the choice among the files of a pinned version as it is.
+/// True for an option that does not affect which file of a pinned version is selected.
 bool is_harmless(const std::string& option) {
   static constexpr std::array<std::string_view, 11> harmless{
       "--index-url",     "--extra-index-url", "--no-index",    "--trusted-host", "--find-links",
@@ -36,7 +36,7 @@ bool is_harmless(const std::string& option) {
   return std::find(harmless.begin(), harmless.end(), option) != harmless.end();
 }
 
-/// The version that `conditions` leave; none when they leave several or nothing.
+/// Returns the only version that `conditions` allow; nothing if they allow several or none.
 std::optional<python::Version> pinned_version(const std::string& conditions) {
   const auto set = python::SpecifierSet::parse(conditions);
   for (const auto& one : set ? set->all() : std::vector<Specifier>{}) {
@@ -52,7 +52,7 @@ std::optional<python::Version> pinned_version(const std::string& conditions) {
   return std::nullopt;
 }
 
-/// What the options `--no-binary` and `--only-binary` leave of each package's files.
+/// The files of each package that `--no-binary` and `--only-binary` allow.
 class FormatRules {
 public:
   void add(const project::ListedOption& option) {
@@ -140,7 +140,7 @@ private:
                                     : fmt::format("{}; and {} more", text, reasons_.size() - shown);
   }
 
-  /// False, too, when the marker cannot be judged.
+  /// Also returns false if the marker cannot be evaluated.
   bool applies(const ListedRequirement& listed) {
     const auto& text = listed.requirement.marker;
     if (!text) {
@@ -198,7 +198,7 @@ private:
     return pinned;
   }
 
-  /// A URL or a path.
+  /// Handles a URL or a path.
   bool read_source(const ListedRequirement& listed, LockedPackage& package) {
     const auto fault = set_direct(package, listed);
     if (fault) {
@@ -208,7 +208,7 @@ private:
   }
 
   void add(LockedPackage package) {
-    // What has no name yet is not the same as anything.
+    // A package without a name yet is never equal to another.
     const auto [same, is_new] = places_.try_emplace(package.name, packages_.size());
     if (is_new || package.name.empty()) {
       packages_.push_back(std::move(package));
@@ -221,7 +221,8 @@ private:
     }
   }
 
-  /// What the project's own package asks for: a pin that is there must do, else it is one itself.
+  /// Handles a requirement of the project's own package: an existing pin must satisfy it, else it
+  /// must be a pin itself.
   void take_of_package(const ListedRequirement& listed) {
     const auto& requirement = listed.requirement;
     const auto found = places_.find(requirement.name.value_or(""));
@@ -246,7 +247,7 @@ private:
     there.extras.erase(std::unique(there.extras.begin(), there.extras.end()), there.extras.end());
   }
 
-  /// A constraint must let the pin pass.
+  /// A constraint must allow the pin.
   void constrain(const ListedRequirement& listed) {
     if (!listed.constraint || !applies(listed)) {
       return;
@@ -269,7 +270,7 @@ private:
   python::MarkerEnvironment environment_;
   FormatRules formats_{};
   std::vector<LockedPackage> packages_;
-  std::map<std::string, std::size_t> places_;  ///< in packages_, by name
+  std::map<std::string, std::size_t> places_;  ///< indexes into packages_, by name
   std::vector<std::string> reasons_;
 };
 

@@ -9,16 +9,16 @@
 
 namespace autopack::lock {
 
-/// What requirement files and flags pin.
+/// The pins of requirement files and flags.
 struct Pins {
   std::optional<LockedSet> set{};
-  std::string reason{};  ///< why there is no set: `not a complete set of pins: ...`
+  std::string reason{};  ///< reason why there is no set: `not a complete set of pins: ...`
 };
 
-/// The requirements of `project` as a set, when each that its markers leave is pinned by `==`, or
-/// is a file, and no option asks for something else; with hashes the set is complete as pip sees
-/// it. So must be what the project's own package asks for, `of_package`, unless a pin is what it
-/// asks for.
+/// Returns the requirements of `project` as a set if every requirement whose marker holds is pinned
+/// by `==` or is a file, and no option changes the selection. With hashes, the set is complete, as
+/// in pip. The requirements of the project's own package, `of_package`, must be pinned too, unless
+/// another pin satisfies them.
 Pins read_pins(const project::Project& project,
                const python::Interpreter& interpreter,
                const std::vector<std::string>& of_package = {});

@@ -25,7 +25,7 @@ using nlohmann::json;
 
 constexpr std::int64_t known_format{6};
 
-/// A text of an object; none when it is not there, or empty.
+/// Returns a string of an object, or nothing if it is absent or empty.
 std::optional<std::string> text_of(const json& object, const char* key, const std::string& place) {
   const auto found = object.find(key);
   if (found == object.end()) {
@@ -37,7 +37,7 @@ std::optional<std::string> text_of(const json& object, const char* key, const st
   return non_empty(found->get<std::string>());
 }
 
-/// The texts of an array in an object.
+/// Returns the strings of an array in an object.
 std::vector<std::string> texts_of(const json& object, const char* key, const std::string& place) {
   std::vector<std::string> texts;
   const auto found = object.find(key);
@@ -56,7 +56,7 @@ std::vector<std::string> texts_of(const json& object, const char* key, const std
   return texts;
 }
 
-/// The condition that a version fits, whatever its patch where `version` names none.
+/// Returns a condition for the version; if `version` has no patch, any patch matches.
 std::string any_patch_of(const std::string& version) {
   const bool is_short = std::count(version.begin(), version.end(), '.') < 2;
   return "==" + version + (is_short ? ".*" : "");
@@ -111,7 +111,7 @@ private:
     if (const auto sources = meta->find("sources"); sources != meta->end() && sources->is_array()) {
       for (const auto& source : *sources) {
         if (source.is_object()) {
-          // Pipenv's own index for what names none is the first.
+          // Pipenv uses the first source for packages that name no index.
           const auto url = text_of(source, "url", place).value_or("");
           indexes_.try_emplace(std::nullopt, url);
           indexes_[text_of(source, "name", place)] = url;
@@ -187,7 +187,7 @@ private:
                ? "Pipenv pins a package with markers only where they hold: run `pipenv lock` there"
                : "pipenv lock"});
     }
-    // In `default` and `develop` alike.
+    // The package may be both in `default` and in `develop`.
     const auto [same, is_new] = packages_.try_emplace(package.name, package);
     if (!is_new && same->second.version != package.version) {
       refuse(fmt::format("`{}` is chosen twice, at {} and here", package.name, same->second.place),
@@ -209,7 +209,7 @@ private:
   std::string file_;
   const Target* target_;
   Judge judge_;
-  /// By their names; without one that of the packages which name none.
+  /// By name. The empty key is for packages that name no index.
   std::map<std::optional<std::string>, std::string> indexes_;
   std::map<std::string, LockedPackage> packages_;
   LockedSet set_{};

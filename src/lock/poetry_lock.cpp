@@ -82,7 +82,7 @@ private:
     require_known(target_->extras, extras, "extra", document_->file());
   }
 
-  /// A group without packages is not in the lock, so that it cannot be told from a wrong name.
+  /// The lock does not list a group without packages, so such a group looks like a wrong name.
   void tell_empty_groups(const std::vector<std::string>& known) {
     for (const auto& group : target_->groups) {
       if (!is_in_groups(known, {group})) {

@@ -7,7 +7,7 @@
 
 namespace autopack::lock {
 
-/// Reads the lock at `file`, of any of the formats of project::lock_format; see readers.hpp. Throws
+/// Reads the lock at `file` in any of the formats of project::lock_format; see readers.hpp. Throws
 /// Error(usage) for another name.
 LockedSet read_lock(const source::Tree& tree, const std::string& file, const Target& target);
 

@@ -7,25 +7,25 @@
 
 namespace autopack::lock {
 
-// Each reads the text of a lock that stands at `file` in the tree and chooses what `target` takes:
-// without groups for development unless they are asked for, and without the project itself. Throws
-// Error(project) for a lock that cannot be read or is not for this interpreter, with the place, and
-// Error(usage) for an extra or a group that it does not know.
+// Each function reads the text of a lock at `file` in the tree and selects the packages for
+// `target`: no development groups unless requested, and not the project itself. Throws
+// Error(project) with the place for a lock that is invalid or not for this interpreter, and
+// Error(usage) for an unknown extra or group.
 
-/// `pylock.toml`, as packaging.python.org's specification of it says.
+/// Reads `pylock.toml`, as specified on packaging.python.org.
 LockedSet read_pylock(std::string_view text, const std::string& file, const Target& target);
 
-/// `uv.lock`, version 1. Warns when pyproject.toml asks for something else.
+/// Reads `uv.lock`, version 1. Warns if pyproject.toml has other requirements.
 LockedSet read_uv_lock(std::string_view text, const std::string& file, const Target& target);
 
-/// `poetry.lock` from 2.1 on: older ones leave the choice to Poetry, and are refused.
+/// Reads `poetry.lock` from 2.1 on. Older ones leave the selection to Poetry, so it refuses them.
 LockedSet read_poetry_lock(std::string_view text, const std::string& file, const Target& target);
 
-/// `pdm.lock` 4 with the strategy `inherit_metadata`: others leave the choice to PDM, and are
-/// refused.
+/// Reads `pdm.lock` 4 with the strategy `inherit_metadata`. Others leave the selection to PDM, so
+/// it refuses them.
 LockedSet read_pdm_lock(std::string_view text, const std::string& file, const Target& target);
 
-/// `Pipfile.lock` 6. Groups are its categories; `dev` is `develop`.
+/// Reads `Pipfile.lock` 6. Its categories are the groups; `dev` means `develop`.
 LockedSet read_pipfile_lock(std::string_view text, const std::string& file, const Target& target);
 
 }  // namespace autopack::lock

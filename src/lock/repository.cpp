@@ -24,7 +24,8 @@ bool is_commit(std::string_view text) {
          text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-/// A URL that git takes for nothing else, without a login but for the name of an account of ssh.
+/// True for a URL that git cannot interpret in another way, without a login other than the name of
+/// an ssh account.
 bool is_plain_url(const std::string& url) {
   const auto end = url.find("://");
   const auto scheme = url.substr(0, std::min(end, url.size()));
@@ -80,7 +81,7 @@ void set_repository(LockedPackage& package, std::string_view requirement) {
     }
     url.resize(mark);
   }
-  // The user's name before the host ends with the same sign.
+  // The user name before the host ends with `@`, too.
   const auto at = url.rfind('@');
   const auto scheme = url.find("://");
   const auto path = scheme == std::string::npos ? scheme : url.find('/', scheme + 3);

@@ -7,12 +7,11 @@
 
 namespace autopack::lock {
 
-/// Makes `source`, whose repository and commit need not be sound, what `package` is built from; or
-/// `package` one for the engine, when the URL has a login or is none, or the commit is no full
-/// name.
+/// Records `source` as what `package` is built from. If its URL is invalid or contains a login, or
+/// its commit is not a full hash, marks `package` as needing the engine instead.
 void set_repository(LockedPackage& package, LockedSource source);
 
-/// The same of a requirement as pip writes it: `git+https://host/x.git@COMMIT#subdirectory=y`.
+/// The same for a requirement in pip's syntax: `git+https://host/x.git@COMMIT#subdirectory=y`.
 void set_repository(LockedPackage& package, std::string_view requirement);
 
 }  // namespace autopack::lock

@@ -11,7 +11,7 @@ namespace autopack::lock {
 
 namespace {
 
-/// Those of the files, or those that the lock has for all of them; sorted, each once.
+/// Returns the hashes of the files, or the lock's hashes for all files; sorted and unique.
 std::vector<std::string> hashes_of(const LockedPackage& package) {
   std::vector<std::string> hashes;
   const auto add = [&](const std::vector<python::Hash>& more) {
@@ -26,7 +26,7 @@ std::vector<std::string> hashes_of(const LockedPackage& package) {
   return hashes;
 }
 
-/// Why pip cannot install `package` by a hash; none when it can.
+/// Returns why pip cannot install `package` by a hash, or nothing if it can.
 std::optional<std::string> obstacle_of(const LockedPackage& package) {
   const auto in_tree = std::find_if(package.files.begin(), package.files.end(),
                                     [](const auto& file) { return file.path.has_value(); });
@@ -60,7 +60,7 @@ std::string requirements_text(const LockedSet& set) {
   std::string text;
   Problems problems;
   for (const auto& index : indexes_of(set)) {
-    // A blank or a line feed would begin something else.
+    // A blank or a line feed would start another option or line.
     const bool is_word = std::all_of(index.begin(), index.end(),
                                      [](char letter) { return letter > ' ' && letter < '\x7f'; });
     if (!is_word) {

@@ -18,14 +18,14 @@ namespace {
 
 using python::WheelName;
 
-/// How far a candidate comes; the farthest of all tells why there is none.
+/// The check at which a candidate fails. The latest failure of all candidates gives the reason.
 enum class Stage { unreadable, other_version, other_hash, other_python, other_tag, fits };
 
 bool share_one(const std::vector<python::Hash>& a, const std::vector<python::Hash>& b) {
   return std::find_first_of(a.begin(), a.end(), b.begin(), b.end()) != a.end();
 }
 
-/// A wheel that fits, and what it is judged by, the weightiest first.
+/// A wheel that fits, with its criteria, the most important first.
 struct Fitting {
   std::size_t place{0};
   bool known_by_hash{false};
@@ -92,7 +92,7 @@ FileChooser::FileChooser(const python::Interpreter& interpreter)
 
 bool FileChooser::is_for_python(const std::optional<std::string>& conditions) const {
   const auto set = conditions ? python::SpecifierSet::parse(*conditions) : std::nullopt;
-  // pip takes what it cannot read for no condition.
+  // pip ignores a condition that it cannot parse.
   return !set || set->contains(version_, python::Prereleases::allowed);
 }
 

@@ -12,7 +12,7 @@
 
 namespace autopack::lock {
 
-/// A file of a distribution that may be taken.
+/// A file of a distribution, from a lock or an index.
 struct Candidate {
   std::string name{};
   std::vector<python::Hash> hashes{};
@@ -20,29 +20,30 @@ struct Candidate {
   bool yanked{false};
 };
 
-/// Which of the candidates is taken.
+/// The selected candidate.
 struct Selection {
-  std::optional<std::size_t> chosen{};  ///< its place
-  std::optional<std::size_t> source{};  ///< the place of a source distribution, when it has to do
-  std::string reason{};                 ///< why there is no wheel, in words
+  std::optional<std::size_t> chosen{};  ///< its index
+  std::optional<std::size_t> source{};  ///< index of a source distribution, if there is no wheel
+  std::string reason{};                 ///< the reason why there is no wheel
 };
 
-/// Chooses files for one interpreter, as pip does for a pinned version: one that is known by its
-/// hash, not yanked, the highest version that the pin allows (`1.0` allows `1.0+cpu`), then the
-/// best tag, the highest build tag, the first; a source distribution where no wheel does.
+/// Selects files for one interpreter, as pip does for a pinned version. It prefers files known by a
+/// hash, then those that are not yanked, then the highest version that the pin allows (`1.0` allows
+/// `1.0+cpu`), then the best tag, the highest build tag, and the first one. It selects a source
+/// distribution if no wheel fits.
 class FileChooser {
 public:
   explicit FileChooser(const python::Interpreter& interpreter);
 
-  /// Chooses among what indexes offer of `package`. With hashes in `package`, a file must have one
-  /// of them; one whose own hashes are not known is taken for possible, for the download to check.
+  /// Selects among the candidates that indexes offer for `package`. If `package` has hashes, a file
+  /// must have one of them. A file with unknown hashes is accepted; the download checks it.
   Selection choose(const LockedPackage& package, std::span<const Candidate> candidates) const;
 
-  /// Chooses among the files of `package` itself.
+  /// Selects among the files of `package` itself.
   Selection choose(const LockedPackage& package) const;
 
-  /// Why nothing of it can be taken: the obstacle of `package` itself, or that no file of it fits;
-  /// none when one does, or when its files are not known before an index is asked.
+  /// Returns why no file can be used: the obstacle of `package` itself, or that no file fits.
+  /// Returns nothing if one fits, or if its files are unknown until an index is asked.
   std::optional<std::string> obstacle(const LockedPackage& package) const;
 
 private:
@@ -53,7 +54,7 @@ private:
   std::string target_;  ///< `cp311 manylinux_2_36_x86_64`
 };
 
-/// The files of `package` as candidates.
+/// Returns the files of `package` as candidates.
 std::vector<Candidate> candidates_of(const LockedPackage& package);
 
 }  // namespace autopack::lock

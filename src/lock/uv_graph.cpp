@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t most_of_one_name{100};
 
-/// A table of texts as one text, to compare it.
+/// Returns a table of strings as one text, for comparisons.
 std::string flat(const toml::table* table) {
   std::string text;
   if (table != nullptr) {
@@ -26,7 +26,7 @@ std::string flat(const toml::table* table) {
   return text;
 }
 
-/// The edges in `table` below `name`, as uv writes names: normalised.
+/// Returns the edges in `table` below `name`. uv normalises names, too.
 std::vector<const toml::table*> named_edges(const Document& document,
                                             const toml::table* table,
                                             const std::string& name) {

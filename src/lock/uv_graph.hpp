@@ -20,7 +20,7 @@ struct UvPackage {
   std::string source{};                  ///< its table `source` as one text
 };
 
-/// A package, with one of its extras, or with one of its groups.
+/// A package, or one of its extras or groups.
 struct UvNode {
   const UvPackage* package{nullptr};
   std::optional<std::string> extra{};
@@ -29,22 +29,23 @@ struct UvNode {
   auto operator<=>(const UvNode&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
-/// The packages of `uv.lock` and what they need of each other.
+/// The packages of `uv.lock` and their dependencies.
 class UvGraph {
 public:
   explicit UvGraph(const Document& document);
 
-  /// The packages whose source is a directory of the workspace; of those, the ones that the
-  /// manifest names when it names some.
+  /// Returns the packages whose source is a directory of the workspace; if the manifest names some
+  /// of them, only those.
   std::vector<const UvPackage*> members() const;
-  /// The member named `name`, else the one at the lock's own directory; null when there is none.
+  /// Returns the member with that name, else the one in the lock's own directory, or null.
   const UvPackage* project(const std::optional<std::string>& name) const;
 
-  /// The package that an edge leads to; throws Error(project) when it is not the only one.
+  /// Returns the target of an edge; throws Error(project) if there is more than one, or none.
   const UvPackage* find(const toml::table& edge, const Judge& judge) const;
-  /// What a package needs by itself, for an extra or for a group.
+  /// Returns the dependencies of a package, of an extra or of a group.
   std::vector<const toml::table*> edges_of(const UvNode& node) const;
-  /// What the workspace needs without a package of its own, with some of its groups.
+  /// Returns the dependencies of the workspace that belong to no package, including those of
+  /// `groups`.
   std::vector<const toml::table*> manifest_edges(const std::vector<std::string>& groups) const;
 
   const Document& document() const { return *document_; }
@@ -54,11 +55,11 @@ private:
   std::map<std::string, std::vector<UvPackage>> packages_;
 };
 
-/// Packages with the extras by which they are needed.
+/// Packages with the extras that are needed of them.
 using UvReached = std::map<const UvPackage*, std::set<std::string>>;
 
-/// Everything that `roots` and the manifest need; `groups` are those of the manifest. Throws
-/// Error(project) when extras or groups that exclude each other are needed together.
+/// Returns everything that `roots` and the manifest need; `groups` are those of the manifest.
+/// Throws Error(project) if extras or groups that exclude each other are needed together.
 UvReached reach(const UvGraph& graph,
                 const std::vector<UvNode>& roots,
                 const std::vector<std::string>& groups,

@@ -21,7 +21,7 @@ namespace autopack::lock {
 
 namespace {
 
-/// From this revision on, what the project provides is not written.
+/// From this revision on, the lock does not list the project's extras and groups.
 constexpr std::int64_t revision_without_metadata{4};
 
 std::vector<std::string> keys_of(const toml::table* table) {
@@ -76,7 +76,8 @@ private:
     }
   }
 
-  /// The project with its extras and groups; without one, all members of the workspace.
+  /// Returns the project with its extras and groups; without a project, all members of the
+  /// workspace.
   std::vector<UvNode> find_roots() {
     std::vector<UvNode> roots;
     std::vector<std::string> extras;
@@ -123,7 +124,7 @@ private:
     }
   }
 
-  /// Markers are left out: uv writes them in a form of its own.
+  /// Ignores markers, because uv rewrites them.
   void tell_older(const UvPackage& project) {
     const auto* const metadata = document_->table(*project.table, "metadata");
     const auto asked = asked_by_project(target_->pyproject);
@@ -176,7 +177,7 @@ private:
     }
     const auto in_source = [&](const char* key) { return document_->text(*source, key); };
     if (found.source.ends_with("=.\n") || source->contains("virtual")) {
-      return;  // the project itself, or a member that is no package
+      return;  // the project itself, or a member that is not a package
     }
     const auto directory =
         source->contains("directory") ? in_source("directory") : in_source("editable");
@@ -208,7 +209,7 @@ private:
     set_.packages.push_back(std::move(package));
   }
 
-  /// `https://host/x.git?subdirectory=y&rev=main#COMMIT`
+  /// The text has the form `https://host/x.git?subdirectory=y&rev=main#COMMIT`.
   static void read_repository(const std::string& text, LockedPackage& package) {
     const auto mark = std::min(text.find('#'), text.size());
     const auto query = std::min(text.find('?'), mark);
@@ -228,8 +229,8 @@ private:
     set_repository(package, std::move(source));
   }
 
-  /// `base` is the directory of a registry on disk; `path` or `url` that of a package which is one
-  /// file.
+  /// `base` is the directory of a local registry; `path` or `url` names the file of a package that
+  /// is one file.
   void read_file(const toml::table& entry,
                  LockedPackage& package,
                  const std::optional<std::string>& base,

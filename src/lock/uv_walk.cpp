@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::size_t most_active{2000};
 
-/// What uv calls an extra or a group of a package in the markers of packages that exclude each
-/// other: `extra-7-project-cpu`, `group-7-project-dev`, `project-7-project`.
+/// Returns uv's name for an extra or group of a package in conflict markers: `extra-7-project-cpu`,
+/// `group-7-project-dev`, `project-7-project`.
 std::string conflict_name(const std::string& package,
                           const std::optional<std::string>& extra,
                           const std::optional<std::string>& group) {
@@ -30,10 +30,10 @@ std::vector<std::string> normalised(std::vector<std::string> names) {
   return names;
 }
 
-/// Goes through the graph, breadth first, along the edges whose markers hold.
+/// Walks the graph breadth first, along the edges whose markers hold.
 class UvWalk {
 public:
-  /// `active` are the extras and groups that markers of conflicts may name.
+  /// `active` are the extras and groups that conflict markers may name.
   UvWalk(const UvGraph& graph, const Target& target, std::vector<std::string> active)
       : graph_{&graph},
         judge_{target, std::move(active)},
@@ -72,7 +72,7 @@ private:
     auto& active = judge_.extras();
     const auto before = active.size();
     if (has_conflicts_) {
-      // What an edge makes active counts for its own marker, too.
+      // The extras that an edge activates also affect its own marker.
       activate(python::normalise_name(document.required(edge, "name")), extras,
                document.place(edge));
     }
@@ -115,7 +115,7 @@ std::optional<std::string> normalised(const std::optional<std::string>& name) {
   return name ? std::optional{python::normalise_name(*name)} : std::nullopt;
 }
 
-/// An item of `conflicts` in words, when it is active.
+/// Returns an item of `conflicts` as text if it is active.
 std::optional<std::string> active_item(const Document& document,
                                        const toml::node& item,
                                        const std::vector<std::string>& active) {
@@ -170,7 +170,7 @@ UvReached reach(const UvGraph& graph,
   if (!graph.document().root().contains("conflicts")) {
     return first.take_reached();
   }
-  // What was found active late decides about what was met early.
+  // Items that became active late may change earlier decisions, so walk again.
   check_conflicts(graph.document(), first.active());
   UvWalk second{graph, target, first.active()};
   second.run(roots, groups);
