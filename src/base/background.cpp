@@ -37,7 +37,7 @@ public:
         add_thread();
       }
     } catch (const Error&) {
-      return;  // who needs one will be told
+      return;  // give_to_helper() reports the failure when a thread is needed
     }
   }
 
@@ -85,8 +85,8 @@ private:
   bool stop_{false};
 };
 
-/// The one thing that is the process's and not handed down: what lists, packs and sends shares its
-/// threads, and neither a tree nor a layer should know who counts them.
+/// The only global state that is not passed down: listing, packing and sending share these threads,
+/// and neither a tree nor a layer should know who counts them.
 Helpers& helpers() {
   static Helpers all;
   return all;

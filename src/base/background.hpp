@@ -10,14 +10,15 @@
 
 namespace autopack {
 
-/// Starts threads that wait for tasks, until there are `count`. While a library is opened nobody
-/// can start one: glibc's pthread_create waits until it is done.
+/// Starts threads that wait for tasks, until there are `count`. No thread can be started while a
+/// library is being opened: glibc's pthread_create waits until that is done.
 void start_helpers(std::size_t count);
 
-/// Runs `task`, which throws nothing, in a thread that waits for one; in a new one where none does.
+/// Runs `task`, which must not throw, in a waiting thread, or in a new one if none is waiting.
 void give_to_helper(std::function<void()> task);
 
-/// What another thread works out. As with std::async's own future, the destructor waits for it.
+/// The result of a task in another thread. Like std::async's own future, the destructor waits for
+/// it.
 template <class Result>
 class Background {
 public:
@@ -40,7 +41,7 @@ public:
 
   bool valid() const { return future_.valid(); }
 
-  /// Waits. Once only; throws what the task threw.
+  /// Waits for the result. Call it once; throws what the task threw.
   Result get() { return future_.get(); }
 
 private:
@@ -53,12 +54,12 @@ private:
   std::future<Result> future_{};
 };
 
-/// Runs `task` in a helper. What it holds is gone when its result is there.
+/// Runs `task` in a helper thread. The task is destroyed before its result is available.
 template <class Task>
 Background<std::invoke_result_t<Task&>> in_background(Task task) {
   using Result = std::invoke_result_t<Task&>;
   const auto promise = std::make_shared<std::promise<Result>>();
-  auto result = promise->get_future();  // waited for only once a helper has the task
+  auto result = promise->get_future();  // waited for only after a helper has the task
   give_to_helper([promise, held = std::make_shared<Task>(std::move(task))]() mutable {
     try {
       if constexpr (std::is_void_v<Result>) {

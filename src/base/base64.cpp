@@ -37,7 +37,7 @@ std::optional<std::string> base64_decode(std::string_view text) {
   while (text.ends_with('=')) {
     text.remove_suffix(1);
   }
-  // OpenSSL passes over white space and ends at a `-`.
+  // OpenSSL ignores white space and stops at a `-`.
   if (!is_alphanumeric(text, "+/-_") || text.size() % 4 == 1) {
     return std::nullopt;
   }

@@ -4,8 +4,8 @@
 
 namespace autopack {
 
-/// Blocks all signals in this thread while it lives. A thread that is started meanwhile gets none:
-/// they are for the one that waits for them.
+/// Blocks all signals in this thread during its lifetime. Threads that are started meanwhile get
+/// none: signals are for the thread that waits for them.
 class BlockedSignals {
 public:
   BlockedSignals() {

@@ -4,8 +4,8 @@
 
 namespace autopack {
 
-/// While it lives, a write to a pipe or socket that nobody reads any more fails with EPIPE in this
-/// thread and raises no signal. The process's handler and the other threads are left alone.
+/// During its lifetime, a write of this thread to a pipe or socket without a reader fails with
+/// EPIPE and raises no signal. The process's signal handler and other threads are not affected.
 class BrokenPipeGuard {
 public:
   BrokenPipeGuard();

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t pipe_size = std::size_t{1} << 20U;
 
-/// What the writer's thread is ended with when nobody reads on.
+/// Ends the writer's thread if the reader is gone.
 struct Abandoned {};
 
 }  // namespace

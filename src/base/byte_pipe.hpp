@@ -12,25 +12,25 @@
 
 namespace autopack {
 
-/// Takes bytes as they come.
+/// Receives bytes in pieces.
 using Take = std::function<void(std::string_view bytes)>;
 
-/// Bytes that one side writes and the other reads at its own pace, through a buffer of fixed size.
-/// The writer runs on a thread of its own.
+/// A buffer of fixed size that one side writes and the other reads at its own speed. The writer
+/// runs on its own thread.
 class BytePipe {
 public:
   using Write = std::function<void(const Take& out)>;
 
   explicit BytePipe(Write write);
-  /// Makes a writer that is still at work stop, and waits for it.
+  /// Stops a running writer and waits for it.
   ~BytePipe();
   BytePipe(const BytePipe&) = delete;
   BytePipe& operator=(const BytePipe&) = delete;
 
-  /// Fills `buffer`; the bytes written, 0 at the end. Throws what the writer threw.
+  /// Fills `buffer` and returns the number of bytes, 0 at the end. Throws what the writer threw.
   std::size_t read(char* buffer, std::size_t size);
 
-  /// Bytes read so far.
+  /// Returns the number of bytes read so far.
   std::uint64_t count() const { return count_; }
 
 private:
@@ -44,10 +44,10 @@ private:
   bool abandoned_{false};
   std::exception_ptr failure_;
   std::uint64_t count_{0};
-  std::thread thread_;  // last: it uses all the others
+  std::thread thread_;  // last: it uses all other members
 };
 
-/// What `push` hands over, as a function that reads it from a BytePipe. The pipe ends with the last
+/// Returns a function that reads the output of `push` from a BytePipe. The pipe ends with the last
 /// copy of the function.
 std::function<std::size_t(char* buffer, std::size_t size)> pulled(BytePipe::Write push);
 

@@ -8,7 +8,7 @@
 
 namespace autopack {
 
-/// A SHA-256 as its 32 bytes, for tables and trees of many files; a Digest is its text.
+/// A SHA-256 as 32 bytes, for tables and trees of many files; a Digest stores its text.
 class ContentHash {
 public:
   using Bytes = std::array<unsigned char, 32>;
@@ -20,15 +20,15 @@ public:
 
   const Bytes& bytes() const { return bytes_; }
 
-  /// The bytes as a text to hash.
+  /// Returns the bytes as input for a hash.
   std::string_view view() const {
     return {reinterpret_cast<const char*>(bytes_.data()), bytes_.size()};
   }
 
-  /// The first of the 64 hexadecimal digits, an even number of them.
+  /// Returns the first `digits` of the 64 hexadecimal digits; `digits` must be even.
   std::string hex(std::size_t digits = 64) const;
 
-  /// `sha256:<hex>`.
+  /// Returns `sha256:<hex>`.
   std::string str() const { return "sha256:" + hex(); }
 
   friend bool operator==(const ContentHash&, const ContentHash&) = default;

@@ -6,7 +6,7 @@
 
 namespace autopack {
 
-/// Owns a file descriptor; negative: none.
+/// Owns a file descriptor; a negative value means none.
 class FileDescriptor {
 public:
   explicit FileDescriptor(int value) : value_{value} {}
@@ -31,10 +31,10 @@ public:
 
   explicit operator bool() const { return value_ >= 0; }
 
-  /// Gives the descriptor away.
+  /// Gives up ownership.
   int release() { return std::exchange(value_, -1); }
 
-  /// Closes now; what close(2) returned.
+  /// Closes now; returns the result of close(2).
   int close() { return ::close(release()); }
 
 private:

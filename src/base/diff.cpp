@@ -24,7 +24,7 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
-/// Longest common subsequence by dynamic programming: the files compared here are short.
+/// Longest common subsequence by dynamic programming: the compared files are short.
 std::vector<Edit> edits_of(const std::vector<std::string_view>& a,
                            const std::vector<std::string_view>& b) {
   const std::size_t width = b.size() + 1;
@@ -64,7 +64,7 @@ std::string hunk(const std::vector<Edit>& edits, std::size_t begin, std::size_t 
   };
   const std::size_t size_a = count(begin, end, '+');
   const std::size_t size_b = count(begin, end, '-');
-  // A range of no lines names the line before it.
+  // An empty range names the line before it.
   const std::size_t start_a = count(0, begin, '+') + (size_a == 0 ? 0 : 1);
   const std::size_t start_b = count(0, begin, '-') + (size_b == 0 ? 0 : 1);
   std::string text = fmt::format("@@ -{},{} +{},{} @@\n", start_a, size_a, start_b, size_b);

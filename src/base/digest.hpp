@@ -12,13 +12,13 @@ namespace autopack {
 /// A `sha256:` content digest as in the OCI image specification.
 class Digest {
 public:
-  /// None unless `text` is `sha256:` and 64 lower-case hexadecimal digits.
+  /// Returns nothing unless `text` is `sha256:` and 64 lower-case hexadecimal digits.
   static std::optional<Digest> parse(std::string_view text);
 
-  /// `sha256:<hex>`.
+  /// Returns `sha256:<hex>`.
   const std::string& str() const { return text_; }
 
-  /// The 64 hexadecimal digits.
+  /// Returns the 64 hexadecimal digits.
   std::string hex() const { return text_.substr(7); }
 
   auto operator<=>(const Digest&) const = default;  // NOLINT(modernize-use-nullptr)
@@ -31,7 +31,7 @@ private:
   std::string text_;
 };
 
-/// SHA-256 over bytes as they come.
+/// Computes a SHA-256 incrementally.
 class Sha256 {
 public:
   Sha256();
@@ -42,9 +42,9 @@ public:
   Sha256& operator=(const Sha256&) = delete;
 
   void update(std::string_view bytes);
-  /// The digest of all bytes so far; the object starts afresh.
+  /// Returns the digest of all bytes so far, and starts again.
   Digest finish();
-  /// The same as its 32 bytes.
+  /// The same as 32 bytes.
   std::array<unsigned char, 32> finish_bytes();
 
 private:
@@ -54,8 +54,8 @@ private:
 
 Digest sha256(std::string_view bytes);
 
-/// RSA PKCS#1 v1.5 signature over SHA-256 (JWT's RS256). `pem` is a PKCS#8 or PKCS#1 private key;
-/// throws Error(usage) when it is not one. The key is never part of a message.
+/// Returns an RSA PKCS#1 v1.5 signature over SHA-256 (JWT's RS256). `pem` is a PKCS#8 or PKCS#1
+/// private key; throws Error(usage) if it is not. Messages never contain the key.
 std::string rs256_sign(std::string_view pem, std::string_view message);
 
 }  // namespace autopack

@@ -5,7 +5,7 @@
 
 namespace autopack {
 
-/// `0.4 s`, `12 s`, `3 min 5 s`: the one form in which a person reads how long something took.
+/// Returns a duration as users see it: `0.4 s`, `12 s`, `3 min 5 s`.
 std::string elapsed_text(std::chrono::steady_clock::duration elapsed);
 
 }  // namespace autopack

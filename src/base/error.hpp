@@ -9,42 +9,41 @@
 
 namespace autopack {
 
-/// Who can mend it. The exit status follows from it (see exit_status).
+/// Who can fix it. It determines the exit status (see exit_status).
 enum class ErrorKind {
   usage,        ///< the command line, a configuration file or an environment variable
   project,      ///< the user's project: a missing file, an unreadable requirement
-  drift,        ///< a committed file is not what autopack would write
+  drift,        ///< a committed file differs from what autopack would write
   environment,  ///< this machine: no engine, no permission, no space
-  remote,       ///< a service said no or did not answer
-  interrupted,  ///< the user stopped it
+  remote,       ///< a service refused or did not answer
+  interrupted,  ///< the user interrupted it
   internal,     ///< a bug in autopack
 };
 
-/// Name as it stands in `--format=json`.
+/// Returns the name in `--format=json`.
 std::string to_string(ErrorKind kind);
 
-/// 2 for usage and project, 3 for drift, 130 for interrupted, else 1.
+/// Returns 2 for usage and project, 3 for drift, 130 for interrupted, else 1.
 int exit_status(ErrorKind kind);
 
-/// One finding of a check. A check returns all it found, not the first.
+/// One finding of a check. A check returns all its findings, not only the first.
 struct Problem {
-  /// Unknown: the check could not be made, which says nothing and blocks nothing. Ok: what was
-  /// checked is as it should be.
-  enum class Severity { error, warning, unknown, ok };  // the gravest first
+  /// unknown: the check could not be made, which blocks nothing. ok: the check found no problem.
+  enum class Severity { error, warning, unknown, ok };  // most severe first
 
   Severity severity{Severity::error};
-  std::string message{};  ///< lower case, no final period, names the thing in backticks
-  std::optional<std::string> origin{};  ///< where the wrong value came from
-  std::vector<std::string> hints{};     ///< remedies, as commands where possible
-  /// What comes of it, or how it is known; none when the message says it.
+  std::string message{};  ///< lower case, without a final period; puts names in backticks
+  std::optional<std::string> origin{};  ///< the source of the wrong value
+  std::vector<std::string> hints{};     ///< fixes, as commands if possible
+  /// The consequence, or how it is known; absent if the message says it.
   std::optional<std::string> reason{};
-  std::optional<std::string> check{};  ///< short name of the check that found it; none for a rule
+  std::optional<std::string> check{};  ///< short name of the check; absent for a rule
 
-  /// The message and the reason after it.
+  /// Returns the message, followed by the reason.
   std::string text() const { return reason ? message + ": " + *reason : message; }
 };
 
-/// Name as it stands in `--format=json`.
+/// Returns the name in `--format=json`.
 std::string_view to_string(Problem::Severity severity);
 
 using Problems = std::vector<Problem>;
@@ -53,19 +52,19 @@ void append(Problems& all, Problems more);
 
 bool has_errors(const Problems& problems);
 
-/// The one exception of this project; caught once, in cli/.
+/// The only exception type of this project. cli/ catches it in one place.
 class Error : public std::exception {
 public:
   Error(ErrorKind kind, std::string message);
-  /// All findings of a check as one error; `problems` must hold at least one error.
+  /// All findings of a check as one error; `problems` must contain an error.
   Error(ErrorKind kind, Problems problems);
 
   Error& hint(std::string text) &;
   Error&& hint(std::string text) &&;
-  /// Adds a cause inside those already there.
+  /// Adds a cause below the existing ones.
   Error& cause(std::string text) &;
   Error&& cause(std::string text) &&;
-  /// Makes `what` the message; the message so far becomes its outermost cause.
+  /// Makes `what` the message; the old message becomes the outermost cause.
   void wrap(std::string what);
 
   ErrorKind kind() const { return kind_; }
@@ -76,10 +75,10 @@ public:
 
   const std::vector<std::string>& hints() const { return hints_; }
 
-  /// The findings when the error stands for several; otherwise empty.
+  /// Returns the findings if the error stands for several, else an empty list.
   const Problems& problems() const { return problems_; }
 
-  /// The same, and for an error of its own one finding whose reason is the causes.
+  /// The same, but a single error becomes one finding, with its causes as the reason.
   Problems as_problems() const;
 
   const char* what() const noexcept override { return message_.c_str(); }
@@ -92,10 +91,10 @@ private:
   Problems problems_;
 };
 
-/// Throws Error(kind) telling every error in `problems`; returns when there is none.
+/// Throws Error(kind) that lists every error in `problems`; returns if there are none.
 void throw_if_errors(const Problems& problems, ErrorKind kind);
 
-/// Runs `step`; an Error that leaves it is told as a cause of `what`.
+/// Runs `step`; wraps an Error that leaves it into an error with the message `what`.
 template <class Step>
 auto with_context(const std::string& what, Step&& step) {
   try {

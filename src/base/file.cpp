@@ -37,9 +37,9 @@ bool is_null_device(const struct stat& status) {
   return S_ISCHR(status.st_mode) && status.st_rdev == makedev(memory_devices, null_device);
 }
 
-/// An open file that may be read to its end; none when there is no such file.
+/// Opens a file that can be read to its end; returns an empty descriptor if it does not exist.
 FileDescriptor open_to_read(const fs::path& path, FileSort sort) {
-  // O_NONBLOCK: opening a FIFO without a writer would wait for ever.
+  // O_NONBLOCK: opening a FIFO without a writer would block forever.
   const int wait = sort == FileSort::regular ? O_NONBLOCK : 0;
   FileDescriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | wait)};
   if (!file) {

@@ -16,7 +16,8 @@ namespace autopack {
 
 namespace {
 
-/// A file counts when its writer closes it: one that is written for hours would never rest.
+/// A written file counts when its writer closes it: one that is written for hours would never
+/// settle.
 constexpr std::uint32_t events_of_interest{IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM |
                                            IN_CREATE | IN_DELETE | IN_ATTRIB | IN_DELETE_SELF |
                                            IN_MOVE_SELF | IN_ONLYDIR | IN_EXCL_UNLINK};
@@ -53,14 +54,15 @@ bool FileWatch::follow(const std::set<std::filesystem::path>& directories) {
   });
   bool has_new = false;
   for (const auto& directory : directories) {
-    // Added again, for the name may be another directory's by now; that changes nothing otherwise.
+    // Adds all watches again, because a name may now belong to another directory; otherwise this
+    // changes nothing.
     const int watch = ::inotify_add_watch(events_.get(), directory.c_str(), events_of_interest);
     if (watch < 0 && (errno == ENOSPC || errno == ENOMEM)) {
       look_by_clock();
       return false;
     }
     if (watch < 0) {
-      watches_.erase(directory);  // it went away, which the directory above tells
+      watches_.erase(directory);  // it was removed, which the watch of its parent reports
       continue;
     }
     const auto [found, is_new] = watches_.insert_or_assign(directory, watch);

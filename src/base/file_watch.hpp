@@ -10,25 +10,27 @@
 
 namespace autopack {
 
-/// Tells that something may have changed in directories: by inotify(7), and by the clock alone
-/// where the system has no room for that many watches. It says neither what nor whether for sure.
+/// Reports that something may have changed in directories. Uses inotify(7), or only a timer if the
+/// system cannot watch that many directories. It reports neither what changed, nor whether it
+/// certainly did.
 class FileWatch {
 public:
-  /// More directories than `most` are looked at again every `period`.
+  /// With more than `most` directories, it reports a possible change every `period`.
   explicit FileWatch(std::size_t most = 8192,
                      std::chrono::milliseconds period = std::chrono::seconds{2});
 
-  /// Watches these directories and no others; what is below them is not watched. True when one is
-  /// new: what changed in it before is not told.
+  /// Watches these directories, not their subdirectories, and stops watching all others. Returns
+  /// true if one is new; earlier changes in it are not reported.
   bool follow(const std::set<std::filesystem::path>& directories);
 
-  /// Readable when something may have changed.
+  /// Readable if something may have changed.
   int descriptor() const;
 
-  /// Takes what was told, and what follows at once: an editor or a checkout changes several names.
+  /// Consumes the pending events and those that follow at once: an editor or a checkout changes
+  /// several names.
   void settle() const;
 
-  /// True when there is no room for watches, so that the clock tells.
+  /// True if there is no room for watches, so the timer is in use.
   bool looks_by_clock() const { return static_cast<bool>(clock_); }
 
 private:

@@ -20,7 +20,7 @@ std::string exact_text(const Json& value) {
   }
 }
 
-/// Each level takes memory many times its text, and the writer calls itself for it.
+/// Each level needs a multiple of its text in memory, and the writer is recursive.
 constexpr std::size_t deepest{200};
 
 bool is_too_deep(std::string_view text) {

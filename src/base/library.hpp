@@ -2,22 +2,22 @@
 
 namespace autopack {
 
-/// A library that is opened at run time, because the libraries which it needs take longer to load
-/// than the commands that do without it take as a whole. It stays open: its threads may still run
-/// at the process's end.
+/// A library that is opened at run time, because loading its dependencies takes longer than whole
+/// commands that do not need it. It is never closed: its threads may still run when the process
+/// ends.
 class Library {
 public:
-  /// `file_name` as the loader looks for it; `remedy` says how to install it. Throws
-  /// Error(environment) when it cannot be opened.
+  /// `file_name` is the loader's name for it; `remedy` says how to install it. Throws
+  /// Error(environment) if it cannot be opened.
   Library(const char* file_name, const char* remedy);
 
-  /// Throws Error(environment) when the library has no `name`.
+  /// Throws Error(environment) if the library has no `name`.
   template <class Function>
   void find(const char* name, Function& function) const {
     function = reinterpret_cast<Function>(symbol(name));
   }
 
-  /// Error(environment) that names the library.
+  /// Throws an Error(environment) that names the library.
   [[noreturn]] void throw_unusable(const char* cause) const;
 
 private:

@@ -5,7 +5,8 @@
 
 namespace autopack {
 
-/// `text` with each run of ASCII white space made one space, and none at both ends.
+/// Returns `text` with each run of ASCII white space replaced by one space, and without white space
+/// at the ends.
 std::string single_spaced(std::string_view text);
 
 }  // namespace autopack

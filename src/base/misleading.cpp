@@ -10,7 +10,7 @@ namespace autopack {
 
 namespace {
 
-/// Of a character of two or three bytes.
+/// For a character of two or three bytes.
 unsigned code_point(std::string_view character) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(character[i]) & 0x3FU; };
   return character.size() == 2 ? (byte(0) & 0x1FU) << 6U | byte(1)

@@ -5,9 +5,9 @@
 
 namespace autopack {
 
-/// `text` with `prefix` and four hexadecimal digits for each character that shows it otherwise than
-/// it is written: those that change its direction, invisible ones, and controls beyond ASCII. With
-/// `\u` a JSON text stays what it is.
+/// Returns `text` with `prefix` and four hexadecimal digits for each character that makes it look
+/// different from its contents: those that change its direction, invisible ones, and control
+/// characters beyond ASCII. With `\u`, a JSON text keeps its meaning.
 std::string escape_misleading(std::string_view text, std::string_view prefix);
 
 }  // namespace autopack

@@ -1,4 +1,4 @@
-// As in digest.cpp: the functions of each hash need no setup.
+// As in digest.cpp, these functions need no setup.
 
 #include "base/named_hash.hpp"
 

@@ -7,11 +7,10 @@
 
 namespace autopack {
 
-/// A hash by the name that package indexes and locks give it: md5, sha1, sha224, sha256, sha384 or
-/// sha512.
+/// A hash by its name in package indexes and locks: md5, sha1, sha224, sha256, sha384 or sha512.
 class NamedHash {
 public:
-  /// None for any other name.
+  /// Returns nothing for any other name.
   static std::optional<NamedHash> make(std::string_view name);
 
   ~NamedHash();
@@ -21,7 +20,7 @@ public:
   NamedHash& operator=(const NamedHash&) = delete;
 
   void update(std::string_view bytes);
-  /// The hash of all bytes so far in lower-case hexadecimal digits; once only.
+  /// Returns the hash of all bytes so far in lower-case hexadecimal digits; call it once.
   std::string finish();
 
 private:

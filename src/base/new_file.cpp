@@ -29,7 +29,7 @@ Error cannot_write(const fs::path& path, int code) {
 
 constexpr std::size_t suffix_length{8};
 
-/// Whether `name` is one that name_underway gives for the file name `target`.
+/// Returns whether `name` is a name that name_underway gives for the file name `target`.
 bool is_underway(std::string_view name, std::string_view target) {
   if (!name.starts_with('.') || name.size() != target.size() + suffix_length + 2) {
     return false;
@@ -48,7 +48,7 @@ fs::path name_underway(const fs::path& path) {
 }
 
 bool hold(int file) {
-  // A file system without locks has no leftovers swept either.
+  // On a file system without locks, leftovers are not removed.
   struct stat state {};
 
   const bool is_taken = ::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
@@ -82,7 +82,7 @@ NewFile::NewFile(fs::path path, FileMode mode) : path_{std::move(path)} {
   }
   while (!file_) {
     temporary_ = name_underway(path_).string();
-    // Made with its last mode, because asking for the umask would change it for other threads.
+    // Created with its final mode, because reading the umask would change it for other threads.
     file_ = FileDescriptor{::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
                                   mode == FileMode::secret ? 0600 : 0644)};
     if (!file_ && errno != EEXIST) {
@@ -119,7 +119,7 @@ void NewFile::commit_as(const fs::path& path) {
 }
 
 void NewFile::commit() {
-  // Held until it has its name: closed at once it would look like a leftover.
+  // Held until it is renamed: without a holder it would look like a leftover.
   const FileDescriptor held{::fcntl(file_.get(), F_DUPFD_CLOEXEC, 0)};
   if (file_.close() != 0 || ::rename(temporary_.c_str(), path_.c_str()) != 0) {
     throw cannot_write(path_, errno);
@@ -139,7 +139,7 @@ bool NewFile::commit_if_absent() {
   if (errno == EEXIST) {
     return false;
   }
-  // Some file systems know no such rename (EINVAL).
+  // Some file systems do not support such a rename (EINVAL).
   if (errno != EINVAL || fs::exists(fs::symlink_status(path_)) ||
       ::rename(temporary_.c_str(), path_.c_str()) != 0) {
     throw cannot_write(path_, errno);

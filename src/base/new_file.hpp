@@ -9,20 +9,20 @@
 
 namespace autopack {
 
-/// Removes what killed writers of `path` left beside it: what NewFile and NewDirectory name so and
-/// no living process holds. Never throws.
+/// Removes what killed writers of `path` left beside it: names that NewFile and NewDirectory use
+/// and that no living process holds. Never throws.
 void sweep_leftovers(const std::filesystem::path& path);
 
-/// The name of something that is on its way to become `path`.
+/// Returns a temporary name for something that will become `path`.
 std::filesystem::path name_underway(const std::filesystem::path& path);
 
-/// Marks what is under way as held by this process for as long as `file` is open; false when
-/// somebody took it for a leftover.
+/// Marks a temporary file as held by this process as long as `file` is open. Returns false if
+/// another process removed it as a leftover.
 bool hold(int file);
 
-/// A file that comes into being as a whole: written beside its place, moved there by commit(), and
-/// gone when it was not committed. Missing parent directories are created, those of a secret file
-/// for this user alone. Throws Error(environment).
+/// A file that appears as a whole: it is written beside its destination and moved there by
+/// commit(). Without commit() it is removed. Missing parent directories are created; those of a
+/// secret file are for this user alone. Throws Error(environment).
 class NewFile {
 public:
   explicit NewFile(std::filesystem::path path, FileMode mode = FileMode::normal);
@@ -30,15 +30,15 @@ public:
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
 
-  /// Where it stands until it is committed.
+  /// Returns its temporary path, until commit().
   const std::string& path() const { return temporary_; }
 
   void write(std::string_view bytes);
   void commit();
-  /// The same where nothing has the name yet; false, and nothing is changed, when something has.
+  /// The same, but only if the name does not exist; otherwise returns false and changes nothing.
   bool commit_if_absent();
-  /// The same at another place of the same disk, whose name is known only now. Missing parent
-  /// directories are created for this user alone.
+  /// The same at another path on the same file system, if the name is known only now. Missing
+  /// parent directories are created for this user alone.
   void commit_as(const std::filesystem::path& path);
 
 private:

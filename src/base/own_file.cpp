@@ -16,7 +16,7 @@ constexpr mode_t others{077};
 }  // namespace
 
 FileDescriptor open_own_file(const std::filesystem::path& path) {
-  // O_NONBLOCK: opening a FIFO without a writer would wait for ever.
+  // O_NONBLOCK: opening a FIFO without a writer would block forever.
   FileDescriptor file{
       ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK)};
 

@@ -35,7 +35,7 @@ void in_parallel(std::size_t count,
         others.push_back(in_background(run));
       }
     } catch (const Error&) {
-      // No more threads are to be had: these do all of it.
+      // No more threads can be started; the existing ones do all the work.
     }
     run();
   }

@@ -48,9 +48,9 @@ struct Pipe {
   }
 };
 
-/// How a program starts: with no signal blocked and none ignored, whichever thread of this process
-/// it is that starts it and whatever this process ignores for itself. A SIGHUP that is ignored
-/// stays so: under nohup(1), what a run needs has to go on with it.
+/// The signal settings of a new program: none blocked and none ignored, whichever thread starts it
+/// and whatever this process ignores. An ignored SIGHUP stays ignored: under nohup(1), the programs
+/// that a run needs must continue with it.
 class StartAttributes {
 public:
   StartAttributes() {
@@ -91,7 +91,7 @@ void take(Pipe& pipe, std::string& text) {
   }
 }
 
-/// How long a program may run.
+/// The time limit of a program.
 class Patience {
 public:
   Patience(std::chrono::milliseconds timeout, const Cancellation* cancellation)
@@ -106,14 +106,15 @@ public:
            (end_ != Clock::time_point::max() && Clock::now() >= end_);
   }
 
-  /// Milliseconds for poll(), after which is_over() may have changed; -1 when it cannot.
+  /// Returns the timeout in milliseconds for poll(), after which is_over() may have changed; -1 if
+  /// it cannot change.
   int next_look() const {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(end_ - Clock::now());
     const bool has_end = end_ != Clock::time_point::max();
     if (cancellation_ == nullptr) {
       return has_end ? static_cast<int>(std::max<std::int64_t>(left.count(), 0)) : -1;
     }
-    constexpr std::int64_t look_at_user = 50;  // nothing wakes poll() for a cancellation
+    constexpr std::int64_t look_at_user = 50;  // a cancellation does not wake up poll()
     return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, look_at_user));
   }
 
@@ -126,7 +127,7 @@ private:
 
 enum class End { itself, too_late, too_much };
 
-/// Hands over the input and takes what the program prints.
+/// Writes the input and collects what the program prints.
 End exchange(Pipe& input,
              Pipe& output,
              Pipe& errors,
@@ -172,7 +173,7 @@ End exchange(Pipe& input,
   return End::itself;
 }
 
-/// This process's variables, with those of `extra` in their places.
+/// Returns this process's variables, overridden by `extra`.
 std::vector<std::string> variables_with(const std::map<std::string, std::string>& extra) {
   std::vector<std::string> variables;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
@@ -187,7 +188,7 @@ std::vector<std::string> variables_with(const std::map<std::string, std::string>
   return variables;
 }
 
-/// What posix_spawn takes; it does not write to the words.
+/// Returns the pointers for posix_spawn, which does not modify the words.
 std::vector<char*> pointers_to(const std::vector<std::string>& words) {
   std::vector<char*> pointers;
   pointers.reserve(words.size() + 1);
@@ -198,7 +199,8 @@ std::vector<char*> pointers_to(const std::vector<std::string>& words) {
   return pointers;
 }
 
-/// Starts `argv`, whose standard descriptors are ends of these pipes. None when it is not there.
+/// Starts `argv` with ends of these pipes as its standard descriptors. Returns nothing if the
+/// program does not exist.
 std::optional<pid_t> start(const std::vector<std::string>& argv,
                            const std::map<std::string, std::string>& extra_environment,
                            Pipe& in,
@@ -249,7 +251,7 @@ std::optional<ProcessResult> run_process(const std::vector<std::string>& argv,
   ProcessResult result;
   End end = End::itself;
   {
-    const BrokenPipeGuard guard;  // a child that does not read its input
+    const BrokenPipeGuard guard;  // for a child that does not read its input
     end = exchange(in, out, err, input, Patience{options.timeout, options.cancellation}, result);
   }
   if (end != End::itself) {

@@ -17,21 +17,22 @@ struct ProcessResult {
 };
 
 struct ProcessOptions {
-  std::map<std::string, std::string> environment{};  ///< besides this process's own
-  std::chrono::milliseconds timeout{};               ///< 0: no limit
+  std::map<std::string, std::string> environment{};  ///< in addition to this process's own
+  std::chrono::milliseconds timeout{};               ///< 0 means no limit
   const Cancellation* cancellation{nullptr};
 };
 
-/// Runs `argv` (found through PATH), feeds `input`, waits. None when the program is not there.
-/// The program starts with no signal blocked, and none ignored but a SIGHUP that is ignored here.
-/// Secrets go in through `input`, never through `argv`. A program that is not at its end after
-/// the timeout, or prints more than `largest_text`, is killed: Error(environment); so is one that
-/// runs when the cancellation is requested: Error(interrupted).
+/// Runs `argv` (found on PATH), writes `input` to it, and waits. Returns nothing if the program
+/// does not exist. The program starts without blocked signals and without ignored ones, except for
+/// a SIGHUP that is ignored here. Pass secrets in `input`, never in `argv`. Kills a program that
+/// has not ended after the timeout or that prints more than `largest_text`, and throws
+/// Error(environment). If the cancellation is requested, kills the program and throws
+/// Error(interrupted).
 std::optional<ProcessResult> run_process(const std::vector<std::string>& argv,
                                          const std::string& input,
                                          const ProcessOptions& options = {});
 
-/// The program `name` in the directories of `path` (the variable PATH); none when it is in none.
+/// Returns the program `name` in the directories of `path` (the variable PATH), or nothing.
 std::optional<std::string> find_program(const std::string& name, const std::string& path);
 
 }  // namespace autopack

@@ -5,8 +5,8 @@
 
 namespace autopack {
 
-/// A value that must not be printed. It has no stream or format operator on purpose; `reveal` marks
-/// the places where it leaves.
+/// A value that must not be printed. It deliberately has no stream or format operator; `reveal`
+/// marks the places that use it.
 class Secret {
 public:
   Secret() = default;

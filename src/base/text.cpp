@@ -184,8 +184,8 @@ std::size_t utf8_length(std::string_view text) {
 
 namespace {
 
-/// Characters that show a text in another order or on another line than it is written in: the
-/// Unicode property Bidi_Control, the separators of lines and paragraphs, and invisible marks.
+/// Characters that display a text in another order or on another line: the Unicode property
+/// Bidi_Control, line and paragraph separators, and invisible marks.
 bool misleads(std::string_view character) {
   // NOLINTBEGIN(misc-misleading-bidirectional): written as escapes, they mislead nobody.
   static constexpr std::array<std::string_view, 18> characters{

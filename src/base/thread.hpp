@@ -10,7 +10,7 @@
 
 namespace autopack {
 
-/// A thread that runs `task`; Error(environment) when the system has none to give.
+/// Starts a thread that runs `task`; throws Error(environment) if the system cannot start one.
 template <class Thread = std::jthread, class Task>
 Thread start_thread(Task&& task) {
   try {
@@ -22,7 +22,7 @@ Thread start_thread(Task&& task) {
   }
 }
 
-/// Waits; throws Error(interrupted) as soon as `cancellation`, which may be null, asks for an end.
+/// Waits; throws Error(interrupted) as soon as `cancellation`, which may be null, is requested.
 inline void sleep_unless_cancelled(std::chrono::milliseconds time,
                                    const Cancellation* cancellation) {
   using Clock = std::chrono::steady_clock;

@@ -135,7 +135,7 @@ bool has_scheme(std::string_view reference) {
          is_alphanumeric(reference.substr(0, colon), "+-.");
 }
 
-/// RFC 3986 section 5.2.4.
+/// Implements RFC 3986 section 5.2.4.
 std::string without_dot_segments(std::string_view path) {
   std::vector<std::string> kept;
   const auto segments = split(path.substr(std::min<std::size_t>(1, path.size())), '/');
@@ -208,7 +208,7 @@ std::string redact_credentials(std::string text) {
     const auto end = text.find_first_of("/ \t\r\n\"'`?#", at);
     const auto sign = text.rfind('@', end == std::string::npos ? text.size() : end);
     if (sign != std::string::npos && sign >= at) {
-      // The name of an account proves nothing to ssh; elsewhere a name alone may be a token.
+      // For ssh, the name of an account is not a secret; elsewhere a name alone may be a token.
       const auto login = std::string_view{text}.substr(at, sign - at);
       if (!by_ssh || login.find_first_of(":@") != std::string_view::npos) {
         text.replace(at, sign - at, "***");

@@ -4,17 +4,17 @@
 
 namespace autopack {
 
-/// What is used of zlib, which is opened at the first use.
+/// The zlib functions in use; zlib is opened on first use.
 struct Zlib {
   decltype(&inflateInit2_) init{};
   decltype(&::inflate) inflate{};
   decltype(&inflateEnd) end{};
 
   static constexpr int zlib_format{15};   ///< for init()
-  static constexpr int raw_deflate{-15};  ///< likewise
+  static constexpr int raw_deflate{-15};  ///< for init()
 };
 
-/// Throws Error(environment) when it is not installed.
+/// Throws Error(environment) if zlib is not installed.
 const Zlib& zlib();
 
 }  // namespace autopack
