@@ -11,7 +11,7 @@ MarkerEnvironment marker_environment(const Interpreter& interpreter) {
     variables["implementation_name"] = interpreter.implementation;
     variables["platform_python_implementation"] =
         interpreter.implementation == "pypy" ? "PyPy" : interpreter.implementation;
-    // Its own version, not that of the language.
+    // The implementation's version, not the language's.
     variables.erase("implementation_version");
   }
   return environment;

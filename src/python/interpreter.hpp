@@ -25,9 +25,9 @@ struct Libc {
   int minor{0};
 };
 
-/// A Python interpreter of an image, as it was found without running it.
+/// A Python interpreter of an image, found without running it.
 struct Interpreter {
-  std::string executable{};  ///< absolute, as PATH finds it: goes into launchers
+  std::string executable{};  ///< absolute, as found on PATH; launchers contain it
   Version version{};
   std::string implementation{"cpython"};
   std::string abi_flags{};  ///< `t`, `d`, `m` or empty
@@ -36,8 +36,8 @@ struct Interpreter {
   Scheme scheme{};
 };
 
-/// What markers are evaluated with for `interpreter`. The kernel's release and version are empty:
-/// the one that the job meets is not known.
+/// Returns the environment for evaluating markers for `interpreter`. The kernel's release and
+/// version are empty, because the job's kernel is unknown.
 MarkerEnvironment marker_environment(const Interpreter& interpreter);
 
 }  // namespace autopack::python

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int deepest{50};
 
-/// Names and older spellings of them.
+/// Names, and their older spellings.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 19> variables{{
     {"python_version", "python_version"},
     {"python_full_version", "python_full_version"},
@@ -38,7 +38,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 19> variable
 }};
 constexpr std::string_view groups_variable{"dependency_groups"};
 
-/// A variable, or text between quotes.
+/// A variable, or quoted text.
 struct Value {
   std::string text{};
   bool is_variable{false};
@@ -65,7 +65,7 @@ bool is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/// Null wherever the text is no marker.
+/// Returns null if the text is not a marker.
 class Parser {
 public:
   explicit Parser(std::string_view text) : rest_{text} {}
@@ -90,7 +90,7 @@ private:
     return there;
   }
 
-  /// A word that no letter follows.
+  /// Accepts a word that no letter follows.
   bool take_word(std::string_view word) {
     skip();
     const bool ends =
@@ -198,7 +198,7 @@ bool is_version_variable(std::string_view name) {
          name == "platform_release";
 }
 
-/// None for an operator that text does not have.
+/// Returns nothing for an operator that does not apply to text.
 std::optional<bool> compare_text(std::string_view left,
                                  std::string_view op,
                                  std::string_view right) {
@@ -229,7 +229,7 @@ std::optional<bool> compare(std::string_view variable,
   return compare_text(left, op, right);
 }
 
-/// `extra == "gpu"`, and `"gpu" in extras` of lock files.
+/// Evaluates `extra == "gpu"`, and `"gpu" in extras` of lock files.
 std::optional<bool> is_member(const std::vector<std::string>& members, const Node& node) {
   const std::string name = normalise_name(node.left.is_variable ? node.right.text : node.left.text);
   const bool there = std::find(members.begin(), members.end(), name) != members.end();
@@ -255,7 +255,7 @@ std::optional<bool> evaluate(const Node& node, const MarkerEnvironment& environm
     return compare(variable, node.left.is_variable ? known->second : node.left.text, node.op,
                    node.right.is_variable ? known->second : node.right.text);
   }
-  // One part that fails settles `and`, one that holds settles `or`, whatever is not known.
+  // One false part decides `and`, one true part decides `or`, even if other parts are unknown.
   const bool settling = node.kind == Kind::any_of;
   bool all_known = true;
   for (const auto& child : node.children) {

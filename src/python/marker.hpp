@@ -11,16 +11,16 @@
 
 namespace autopack::python {
 
-/// What an environment marker is evaluated with. A variable that is not in `variables` is not
-/// known.
+/// The input for evaluating an environment marker. A variable that is not in `variables` is
+/// unknown.
 struct MarkerEnvironment {
   std::map<std::string, std::string, std::less<>> variables{};
-  std::vector<std::string> extras{};             ///< asked for; PEP 503 names
-  std::vector<std::string> dependency_groups{};  ///< likewise
+  std::vector<std::string> extras{};             ///< requested extras; PEP 503 names
+  std::vector<std::string> dependency_groups{};  ///< requested groups; PEP 503 names
 };
 
-/// CPython on Linux. `python` may be `3.11` alone: then the full version is not known. `machine` is
-/// the kernel's word, `x86_64`.
+/// Returns the environment of CPython on Linux. `python` may be `3.11`: then the full version is
+/// unknown. `machine` is the kernel's name, such as `x86_64`.
 MarkerEnvironment environment_on_linux(const Version& python,
                                        std::optional<std::string_view> machine);
 
@@ -29,10 +29,10 @@ class Marker {
 public:
   struct Node;
 
-  /// None when `text` is no marker, or nests more than 50 levels of brackets.
+  /// Returns nothing if `text` is not a marker, or nests more than 50 levels of parentheses.
   static std::optional<Marker> parse(std::string_view text);
 
-  /// None when it depends on a variable that is not known.
+  /// Returns nothing if the result depends on an unknown variable.
   std::optional<bool> holds_in(const MarkerEnvironment& environment) const;
 
 private:

@@ -5,7 +5,7 @@
 
 namespace autopack::python {
 
-/// PEP 503: lower case, runs of `-`, `_` and `.` are one `-`, none at the ends.
+/// Normalises as in PEP 503: lower case, `-` for each run of `-`, `_` and `.`, none at the ends.
 std::string normalise_name(std::string_view name);
 
 }  // namespace autopack::python

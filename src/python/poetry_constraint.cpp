@@ -12,7 +12,7 @@ Specifier condition(Specifier::Operator op, Version version) {
   return {.op = op, .version = std::move(version)};
 }
 
-/// The first version that shares no more than `kept` release numbers with `version`.
+/// Returns the first version that shares at most `kept` release numbers with `version`.
 Version next_after(const Version& version, std::size_t kept) {
   Version next = version.base();
   next.release.resize(kept);
@@ -25,7 +25,7 @@ void add_range(std::vector<Specifier>& all, const Version& version, std::size_t 
   all.push_back(condition(Specifier::Operator::less, next_after(version, kept)));
 }
 
-/// `^1.2`: below the next version that differs in the first number that is not 0.
+/// For `^1.2`: the upper bound is the next version whose first non-zero number differs.
 std::size_t kept_by_caret(const Version& version) {
   const auto& numbers = version.release;
   const auto first =
@@ -34,7 +34,7 @@ std::size_t kept_by_caret(const Version& version) {
                                 : static_cast<std::size_t>(first - numbers.begin()) + 1;
 }
 
-/// False when `text` is no condition.
+/// Returns false if `text` is not a condition.
 bool add_condition(std::vector<Specifier>& all, std::string_view text) {
   if (text.empty() || text == "*") {
     return true;
@@ -59,7 +59,7 @@ bool add_condition(std::vector<Specifier>& all, std::string_view text) {
   return specifier.has_value();
 }
 
-/// Conditions stand between commas or white space; an operator may be followed by white space.
+/// Commas or white space separate conditions; white space may follow an operator.
 std::vector<std::string> conditions_of(std::string_view text) {
   std::vector<std::string> words;
   for (const char c : replace_all(std::string{text}, ",", " ")) {

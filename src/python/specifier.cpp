@@ -12,7 +12,7 @@ namespace {
 
 using Operator = Specifier::Operator;
 
-/// The longer of two that start alike comes first.
+/// Of two with the same beginning, the longer one comes first.
 constexpr std::array<std::pair<std::string_view, Operator>, 8> operators{{
     {"===", Operator::arbitrarily_equal},
     {"~=", Operator::compatible},
@@ -24,7 +24,8 @@ constexpr std::array<std::pair<std::string_view, Operator>, 8> operators{{
     {">", Operator::greater},
 }};
 
-/// True when `candidate` has the epoch and the release numbers in front, missing ones being 0.
+/// True if `candidate` has the same epoch and begins with the same release numbers; missing numbers
+/// are 0.
 bool starts_with(const Version& candidate, const Version& version) {
   if (candidate.epoch != version.epoch) {
     return false;
@@ -38,7 +39,8 @@ bool starts_with(const Version& candidate, const Version& version) {
   return true;
 }
 
-/// Whether `candidate` equals `version`; a local part counts only when the condition names one.
+/// Returns whether `candidate` equals `version`; compares the local part only if the condition has
+/// one.
 bool equals(const Version& candidate, const Version& version) {
   return (version.local.empty() ? candidate.without_local() : candidate) == version;
 }
@@ -49,14 +51,14 @@ bool fits_compatible(const Version& candidate, const Version& version) {
   return candidate.without_local() >= version && starts_with(candidate, series);
 }
 
-/// A pre-release of the version itself is not below it, unless a pre-release is named.
+/// A pre-release of `version` itself is not below it, unless the condition names a pre-release.
 bool is_below(const Version& candidate, const Version& version) {
   const bool own =
       !version.is_prerelease() && candidate.is_prerelease() && candidate.base() == version.base();
   return candidate < version && !own;
 }
 
-/// Post-releases and local builds of the version itself are not above it.
+/// Post-releases and local builds of `version` itself are not above it.
 bool is_above(const Version& candidate, const Version& version) {
   const bool own = (candidate.post.has_value() && !version.post) || !candidate.local.empty();
   return candidate > version && !(own && candidate.base() == version.base());

@@ -9,13 +9,13 @@
 
 namespace autopack::python {
 
-/// Whether a pre-release can fit.
+/// Whether a pre-release can match.
 enum class Prereleases {
-  as_named,  ///< only when a condition names one, as for distributions
+  as_named,  ///< only if a condition names one, as for distributions
   allowed,   ///< as for the version of Python itself
 };
 
-/// One condition on a version, such as `>=1.2` or `==1.*`.
+/// A condition on a version, such as `>=1.2` or `==1.*`.
 struct Specifier {
   enum class Operator {
     compatible,        ///< `~=`
@@ -31,24 +31,24 @@ struct Specifier {
   Operator op{Operator::equal};
   Version version{};
   bool any_below{false};  ///< `.*`
-  std::string text{};     ///< of `===`: what stands after it
+  std::string text{};     ///< of `===`: the text after it
 
-  /// None when `text` is no condition that PEP 440 knows.
+  /// Returns nothing if `text` is not a condition of PEP 440.
   static std::optional<Specifier> parse(std::string_view text);
 
-  /// Pre-releases have no place of their own here: see SpecifierSet::contains.
+  /// Treats pre-releases like other versions: see SpecifierSet::contains.
   bool holds_for(const Version& candidate) const;
   bool names_prerelease() const;
 };
 
-/// Conditions that must all hold: `>=3.8,!=3.9.0,<4`. None at all hold for everything.
+/// Conditions that must all hold: `>=3.8,!=3.9.0,<4`. An empty set matches every version.
 class SpecifierSet {
 public:
   SpecifierSet() = default;
 
   explicit SpecifierSet(std::vector<Specifier> all) : all_{std::move(all)} {}
 
-  /// None when `text` holds something else than conditions.
+  /// Returns nothing if `text` contains anything but conditions.
   static std::optional<SpecifierSet> parse(std::string_view text);
 
   bool contains(const Version& candidate, Prereleases prereleases = Prereleases::as_named) const;
@@ -59,8 +59,8 @@ private:
   std::vector<Specifier> all_{};
 };
 
-/// A constraint as Poetry writes it: `^3.8`, `~3.9`, `3.8.*`, `>=3.8 <3.12`, `2.7 || ^3.6`. One set
-/// for each alternative; none when `text` is no such constraint.
+/// Parses a constraint in Poetry's syntax: `^3.8`, `~3.9`, `3.8.*`, `>=3.8 <3.12`, `2.7 || ^3.6`.
+/// Returns one set for each alternative; nothing if `text` is not such a constraint.
 std::optional<std::vector<SpecifierSet>> parse_poetry_constraint(std::string_view text);
 
 }  // namespace autopack::python

@@ -11,11 +11,11 @@ namespace autopack::python {
 
 namespace {
 
-constexpr int first_stable_abi{2};  // Python 3.2, PEP 384
+constexpr int first_stable_abi{2};  // of Python 3.2, PEP 384
 constexpr int first_without_pymalloc{8};
 constexpr int most_minors{200};
 
-/// The glibc of a manylinux that had a name before PEP 600.
+/// The glibc version of a manylinux that was named before PEP 600.
 struct NamedManylinux {
   int minor;
   std::string_view name;
@@ -52,7 +52,7 @@ std::vector<std::string> platforms_of(const std::string& machine, const Libc& li
   return platforms;
 }
 
-/// The place of the first pair that is in the product of both sets.
+/// Returns the index of the first pair whose parts are in both sets of the wheel.
 std::optional<std::size_t> first_pair(const std::vector<std::pair<std::string, std::string>>& pairs,
                                       const WheelName& wheel) {
   const auto has = [](const std::vector<std::string>& set, const std::string& one) {
@@ -65,7 +65,7 @@ std::optional<std::size_t> first_pair(const std::vector<std::pair<std::string, s
                               : std::optional{static_cast<std::size_t>(found - pairs.begin())};
 }
 
-/// `py311`, `py3`, `py310` ... `py30`.
+/// Returns `py311`, `py3`, `py310` ... `py30`.
 std::vector<std::string> language_tags(std::uint64_t major, int minor) {
   std::vector<std::string> tags{fmt::format("py{}{}", major, minor), fmt::format("py{}", major)};
   for (int older = minor - 1; older >= 0; --older) {
@@ -88,7 +88,7 @@ AcceptedTags::AcceptedTags(const Interpreter& interpreter)
     const std::string& flags = interpreter.abi_flags;
     const bool free_threaded = flags.find('t') != std::string::npos;
     binary_.emplace_back(own, own + flags);
-    // A debug build loads what is built without debugging, too.
+    // A debug build also loads modules that were built without debugging.
     if (flags.find('d') != std::string::npos && (major > 3 || minor >= first_without_pymalloc)) {
       binary_.emplace_back(own, own + (free_threaded ? "t" : ""));
     }

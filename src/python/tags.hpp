@@ -12,32 +12,32 @@
 
 namespace autopack::python {
 
-/// The tags of wheels that an interpreter accepts, the best first, in the order of pypa's packaging
-/// before 26.3 (which moved `linux_ARCH` to the front). Of other implementations than CPython,
-/// whose binary interfaces are not known here, only wheels of pure Python are accepted.
+/// The wheel tags that an interpreter accepts, best first, in the order of pypa's packaging before
+/// 26.3 (which moved `linux_ARCH` to the front). The ABIs of implementations other than CPython are
+/// unknown here, so they accept only pure-Python wheels.
 class AcceptedTags {
 public:
   explicit AcceptedTags(const Interpreter& interpreter);
 
-  /// The rank of the best tag of `wheel`, 0 being the best of all; none when it does not fit.
+  /// Returns the rank of the best tag of `wheel`, where 0 is the best; nothing if it does not fit.
   std::optional<std::size_t> rank(const WheelName& wheel) const;
 
-  /// All tags in their order: `cp311-cp311-manylinux_2_36_x86_64`.
+  /// Returns all tags in order: `cp311-cp311-manylinux_2_36_x86_64`.
   std::vector<std::string> all() const;
 
-  /// The best platform: `manylinux_2_36_x86_64`.
+  /// Returns the best platform: `manylinux_2_36_x86_64`.
   const std::string& platform() const { return platforms_.front(); }
 
 private:
   using Pairs = std::vector<std::pair<std::string, std::string>>;
 
-  Pairs binary_{};  ///< interpreter and ABI, each with every platform
-  Pairs pure_{};    ///< likewise, with `any` alone
+  Pairs binary_{};  ///< interpreter and ABI, each combined with every platform
+  Pairs pure_{};    ///< interpreter and ABI, combined only with `any`
   std::vector<std::string> platforms_{};
 };
 
-/// The place in `wheels`, all of one version, of the one that pip installs: the best tag, then the
-/// highest build tag, then the first. None when nothing fits.
+/// Returns the index in `wheels`, all of one version, of the wheel that pip installs: the best tag,
+/// then the highest build tag, then the first. Returns nothing if none fits.
 std::optional<std::size_t> best_wheel(const AcceptedTags& tags, std::span<const WheelName> wheels);
 
 }  // namespace autopack::python

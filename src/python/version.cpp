@@ -18,7 +18,7 @@ bool is_separator(char c) {
   return c == '.' || c == '-' || c == '_';
 }
 
-/// Reads a version, in lower case, from its front to its end.
+/// Reads a version, in lower case, from start to end.
 class VersionReader {
 public:
   explicit VersionReader(std::string_view text) : rest_{text} {}
@@ -45,7 +45,7 @@ private:
 
   void take_separator() { rest_.remove_prefix(!rest_.empty() && is_separator(rest_.front())); }
 
-  /// None when no digit stands here.
+  /// Returns nothing if no digit follows.
   std::optional<std::uint64_t> number() {
     std::size_t end = 0;
     while (end < rest_.size() && is_digit(rest_[end])) {
@@ -81,7 +81,7 @@ private:
     return true;
   }
 
-  /// One of `words`, with a separator before it or not; nothing is taken when none stands here.
+  /// Reads one of `words`, with or without a separator before it; consumes nothing if none follows.
   template <class Words>
   std::optional<std::string_view> word(const Words& words) {
     const auto before = rest_;
@@ -95,14 +95,14 @@ private:
     return std::nullopt;
   }
 
-  /// What follows a word: `.1`, `1` or nothing, which is 0.
+  /// Reads the number after a word: `.1`, `1`, or none, which means 0.
   std::uint64_t number_after() {
     take_separator();
     return number().value_or(0);
   }
 
   void read_pre(Version& version) {
-    // The longer of two that start alike comes first.
+    // Of two with the same beginning, the longer one comes first.
     static constexpr std::array<std::string_view, 8> words{"alpha", "a", "beta",    "b",
                                                            "rc",    "c", "preview", "pre"};
     const auto found = word(words);
@@ -130,7 +130,7 @@ private:
     }
   }
 
-  /// False when what follows `+` is no local part.
+  /// Returns false if the text after `+` is not a local part.
   bool read_local(Version& version) {
     if (!take("+")) {
       return true;
@@ -171,7 +171,7 @@ std::string_view word_of(Version::Stage stage) {
   }
 }
 
-/// Zeros at the end do not count.
+/// Ignores trailing zeros.
 std::strong_ordering compare_releases(const std::vector<std::uint64_t>& a,
                                       const std::vector<std::uint64_t>& b) {
   for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
@@ -183,7 +183,7 @@ std::strong_ordering compare_releases(const std::vector<std::uint64_t>& a,
   return std::strong_ordering::equal;
 }
 
-/// Numbers stand behind words, and are compared as numbers.
+/// Numbers sort after words, and compare as numbers.
 std::strong_ordering compare_local(const std::string& a, const std::string& b) {
   const bool a_counts = is_digit(a.front()) && std::all_of(a.begin(), a.end(), is_digit);
   const bool b_counts = is_digit(b.front()) && std::all_of(b.begin(), b.end(), is_digit);
@@ -199,8 +199,8 @@ std::strong_ordering compare_locals(const std::vector<std::string>& a,
                                                 compare_local);
 }
 
-/// Where a version stands among those of its release: development releases of the release itself,
-/// pre-releases, the release and what came after it.
+/// Orders a version among those of the same release: first the development releases of the release
+/// itself, then pre-releases, then the release and later ones.
 auto stage_key(const Version& version) {
   const bool only_dev = !version.pre && !version.post && version.dev;
   const int place = only_dev ? 0 : version.pre ? 1 : 2;

@@ -9,7 +9,7 @@
 
 namespace autopack::python {
 
-/// A version as PEP 440 has it, whatever way it was spelled.
+/// A version of PEP 440, in any spelling.
 struct Version {
   enum class Stage { alpha, beta, candidate };
 
@@ -22,25 +22,26 @@ struct Version {
   };
 
   std::uint64_t epoch{0};
-  std::vector<std::uint64_t> release{};  ///< as written: `1.0` and `1` differ here, not in order
+  /// as written: `1.0` and `1` have different release numbers but compare equal
+  std::vector<std::uint64_t> release{};
   std::optional<Prerelease> pre{};
   std::optional<std::uint64_t> post{};
   std::optional<std::uint64_t> dev{};
   std::vector<std::string> local{};  ///< lower case; numbers without leading zeros
 
-  /// None when `text` is no version, or holds a number of more than 18 digits. White space around
-  /// it and a leading `v` do not count.
+  /// Returns nothing if `text` is not a version, or has a number of more than 18 digits. Ignores
+  /// white space around it and a leading `v`.
   static std::optional<Version> parse(std::string_view text);
 
-  /// The normal form: `1!2.0rc1.post2.dev3+ubuntu.1`.
+  /// Returns the normal form: `1!2.0rc1.post2.dev3+ubuntu.1`.
   std::string str() const;
 
-  /// True for a development release too.
+  /// Also true for a development release.
   bool is_prerelease() const { return pre.has_value() || dev.has_value(); }
 
   /// Without the local part.
   Version without_local() const;
-  /// Epoch and release alone.
+  /// Returns only epoch and release.
   Version base() const;
 
   /// PEP 440's order: `1.0.dev1 < 1.0a1 < 1.0 == 1 < 1.0+x < 1.0.post1`.

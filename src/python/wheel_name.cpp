@@ -28,7 +28,7 @@ std::optional<BuildTag> parse_build(std::string_view text) {
   return BuildTag{number, std::string{text.substr(digits)}};
 }
 
-/// The tags of a dotted set; none when one of them is empty.
+/// Returns the tags of a dotted set, or nothing if one of them is empty.
 std::optional<std::vector<std::string>> parse_tags(std::string_view text) {
   auto tags = split(to_lower(text), '.');
   const bool whole =
@@ -40,7 +40,7 @@ bool is_identifier(const std::string& text) {
   return !is_digit(text.front()) && is_alphanumeric(text, "_");
 }
 
-/// The parts of the name, or what is wrong with them.
+/// Returns the parts of the name, or its error.
 std::variant<WheelName, std::string> read(std::string_view file) {
   if (file.size() > longest_name) {
     return fmt::format("it is longer than {} bytes", longest_name);
