@@ -22,7 +22,7 @@ fs::path file_of_reference(const std::string& reference, const std::string& plat
 std::optional<image::BaseFacts> load(const fs::path& file) {
   try {
     const auto text = read_file_if_exists(file);
-    // Kept by a release that did not look for the version: looked into once more.
+    // Written by a release that did not determine the version: determine it again.
     const bool whole = text && text->find(R"("python_version":)") != std::string::npos;
     return whole ? image::facts_from_json(*text) : std::nullopt;
   } catch (const Error&) {
@@ -49,7 +49,7 @@ std::optional<image::BaseFacts> BaseCache::by_reference(const std::string& refer
 void BaseCache::store(const image::BaseFacts& facts) const {
   auto json = parse_json(image::to_json_line(facts));
   json["environment"] = facts.environment;
-  // Also of an image that tells none: it was looked for.
+  // Stored even if the image has no version, to record that it was searched for.
   json["python_version"] = facts.python_version.value_or("");
   const std::string text = print_json(json) + "\n";
   try {
@@ -58,7 +58,7 @@ void BaseCache::store(const image::BaseFacts& facts) const {
       write_file(directory_ / file_of_digest(*facts.digest, facts.platform), text);
     }
   } catch (const Error&) {
-    // A cache that cannot be written costs time only.
+    // Without a cache, runs are only slower.
     return;
   }
 }

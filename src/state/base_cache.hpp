@@ -8,16 +8,16 @@
 
 namespace autopack::state {
 
-/// Base facts by digest (and, for looking up without a registry, by reference and platform) in a
-/// directory of small files. Unreadable or foreign files count as absent; a failed write is no
-/// error.
+/// Caches base facts by digest (and, for lookups without a registry, by reference and platform) in
+/// a directory of small files. Ignores unreadable or foreign files and failures to write.
 class BaseCache {
 public:
   explicit BaseCache(std::filesystem::path directory) : directory_{std::move(directory)} {}
 
   std::optional<image::BaseFacts> by_digest(const Digest& digest,
                                             const std::string& platform) const;
-  /// The facts last stored for a reference: may be stale; good for printing a Dockerfile only.
+  /// Returns the facts last stored for a reference. They may be stale, so use them only to print a
+  /// Dockerfile.
   std::optional<image::BaseFacts> by_reference(const std::string& reference,
                                                const std::string& platform) const;
   void store(const image::BaseFacts& facts) const;

@@ -31,7 +31,7 @@ void BaseModules::store(const Digest& image, const std::map<std::string, bool>& 
   try {
     write_file(directory_ / (image.hex() + ".json"), print_json(nlohmann::json(modules)) + "\n");
   } catch (const Error&) {
-    // A cache that cannot be written costs time only.
+    // Without a cache, runs are only slower.
     return;
   }
 }

@@ -8,16 +8,16 @@
 
 namespace autopack::state {
 
-/// Which modules an executor image holds, as far as it was looked into, by the digest of its
-/// configuration: a directory of small files. Unreadable or foreign files count as absent; a failed
-/// write is no error.
+/// Caches which modules an executor image has, as far as it was searched, by the digest of its
+/// configuration, in a directory of small files. Ignores unreadable or foreign files and failures
+/// to write.
 class BaseModules {
 public:
   explicit BaseModules(std::filesystem::path directory) : directory_{std::move(directory)} {}
 
-  /// Name -> whether the image holds it; names that were not looked for are absent.
+  /// Maps a name to whether the image has it; names that were not searched for are absent.
   std::map<std::string, bool> of(const Digest& image) const;
-  /// At most `most_names` are kept.
+  /// Keeps at most `most_names`.
   void store(const Digest& image, const std::map<std::string, bool>& modules) const;
 
   static constexpr std::size_t most_names{1000};

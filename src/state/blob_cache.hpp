@@ -9,16 +9,16 @@
 
 namespace autopack::state {
 
-/// Small blobs (manifests, configurations) by digest, in a directory of files. Content-addressed:
-/// what is read is verified, so that several processes, a kill at any moment and a foreign file do
-/// no harm. Failures to write are no errors.
+/// Caches small blobs (manifests, configurations) by digest in a directory of files. Verifies what
+/// it reads, so that several processes, kills and foreign files do no harm. Ignores failures to
+/// write.
 class BlobCache {
 public:
-  /// `limit` bounds the directory, in bytes; the oldest files go first.
+  /// `limit` is the size of the directory in bytes; the oldest files are removed first.
   explicit BlobCache(std::filesystem::path directory, std::uint64_t limit = 64'000'000)
       : directory_{std::move(directory)}, limit_{limit} {}
 
-  /// None when it is not there or is not what its name says.
+  /// Returns nothing if the blob is absent or does not match its digest.
   std::optional<std::string> get(const Digest& digest) const;
   void put(std::string_view blob) const;
 

@@ -14,10 +14,10 @@ namespace {
 
 using nlohmann::json;
 
-/// Raise it when an older autopack's records would be misread.
+/// Increase this if records of an older autopack would be misinterpreted.
 constexpr int record_format{1};
 
-/// What the names of a project's files begin with.
+/// Returns the common prefix of the names of a project's files.
 std::string stem_of(const std::filesystem::path& project) {
   std::error_code code;
   const auto whole = std::filesystem::weakly_canonical(project, code);

@@ -22,18 +22,18 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Looking at all files takes longer than writing one: before the first look a process looks at one
-/// of this many writes.
+/// Listing all files takes longer than writing one: until it has listed a directory once, a process
+/// does so after one of this many writes.
 constexpr std::uint64_t writes_to_a_look{16};
 
-/// Of one directory, whatever its files hold.
+/// Limit for one directory, whatever the size of its files.
 constexpr std::size_t most_files{50'000};
 
-/// When this process looks at a directory next: a look at many files is worth it only after many
-/// writes. The one thing here that is the process's: caches are copied and made anew.
+/// Decides when this process lists a directory again: listing many files is worth it only after
+/// many writes. This state is global in the process, because caches are copied and created again.
 class Looks {
 public:
-  /// True if a write is to be followed by a look.
+  /// True if the directory should be listed after this write.
   bool is_due(const std::string& directory) {
     const std::scoped_lock lock{mutex_};
     const auto left = left_.find(directory);
@@ -51,7 +51,7 @@ public:
 
 private:
   std::mutex mutex_{};
-  std::map<std::string, std::size_t> left_{};  ///< writes until the next look
+  std::map<std::string, std::size_t> left_{};  ///< number of writes until it is listed again
 };
 
 Looks& looks() {
@@ -59,8 +59,8 @@ Looks& looks() {
   return all;
 }
 
-/// Removes the oldest files if there are more than `limit` bytes or too many files, until half of
-/// that is left.
+/// If there are more than `limit` bytes or too many files, removes the oldest files until half of
+/// the limit is left.
 void prune(const fs::path& directory, std::uint64_t limit) {
   struct File {
     fs::path path;
@@ -126,7 +126,7 @@ void write_quietly(const fs::path& path, std::string_view text, std::uint64_t li
       prune(directory, limit);
     }
   } catch (const std::exception&) {
-    return;  // whatever it is: a build is not worth less for it
+    return;  // ignores every error: the build matters more
   }
 }
 

@@ -24,20 +24,20 @@ namespace autopack::state {
 namespace {
 
 constexpr std::uint32_t records_let_go = 8192;
-/// One or two edited files are found sooner than the table is put in order.
+/// For a few edited files, a linear search is faster than sorting the table.
 constexpr std::uint32_t searches_without_order = 4;
 constexpr off_t largest_table = off_t{1} << 30U;
 constexpr std::size_t written_at_once = 65536;
 constexpr std::int64_t race_ns = 2'000'000'000;
-/// The last characters are the version of the format.
+/// The last characters are the format's version.
 constexpr std::array<char, 16> magic{'a', 'u', 't', 'o', 'p', 'a', 'c', 'k',
                                      '-', 'h', 'a', 's', 'h', '-', '0', '3'};
 
-/// A path and what it is in. Two hashes of 64 bits: what they would mix up must have the same
-/// inode, size and times too.
+/// A path and its tree. Two hashes of 64 bits: for a mix-up, inode, size and times would have to be
+/// equal, too.
 using Key = std::array<std::uint64_t, 2>;
 
-/// Nothing but the identity tells these apart, and whoever made the commit chose it.
+/// These records differ only in their identity, and the author of the commit controls it.
 Key key_by_identity(std::string_view path, std::string_view identity) {
   Sha256 hash;
   hash.update(identity);
@@ -51,7 +51,7 @@ Key key_by_identity(std::string_view path, std::string_view identity) {
 
 }  // namespace
 
-/// As it stands in the file.
+/// The layout in the file.
 struct FileHashes::Record {
   Key key{};
   ContentHash::Bytes content{};
@@ -59,7 +59,8 @@ struct FileHashes::Record {
   std::int64_t mtime_ns{0};
   std::int64_t ctime_ns{0};
   std::uint64_t inode{0};
-  std::uint64_t cleared{0};  ///< source::secret_rules_version that found nothing; 0: none did
+  /// the source::secret_rules_version that found nothing; 0: there is none
+  std::uint64_t cleared{0};
 
   bool same_state(const Record& other) const {
     return size == other.size && mtime_ns == other.mtime_ns && ctime_ns == other.ctime_ns &&
@@ -67,7 +68,7 @@ struct FileHashes::Record {
   }
 };
 
-/// The file, mapped: magic, then the records in the order they were asked for.
+/// The mapped file: magic, then the records in the order of the requests.
 class FileHashes::Table {
 public:
   explicit Table(const std::filesystem::path& file) {
@@ -102,7 +103,7 @@ public:
   Table(const Table&) = delete;
   Table& operator=(const Table&) = delete;
 
-  /// The place of `key`; none when there is no such.
+  /// Returns the index of `key`, or nothing.
   std::optional<std::uint32_t> find(const Key& key) {
     if (next_ >= records_.size() || records_[next_].key != key) {
       const auto found = ++searches_ > searches_without_order ? search_sorted(key) : search(key);
@@ -112,7 +113,8 @@ public:
       next_ = *found;
     }
     if (next_ % records_let_go == 0) {
-      // Read again from the file where they are wanted again: memory is for the plan.
+      // Drop the pages to leave the memory to the plan; they are read again from the file if
+      // needed.
       ::madvise(const_cast<char*>(bytes_), size_, MADV_DONTNEED);
     }
     return next_++;
@@ -156,7 +158,7 @@ private:
   const char* bytes_{nullptr};
   std::size_t size_{0};
   std::span<const Record> records_{};
-  std::uint32_t next_{0};  ///< where the following file most likely is
+  std::uint32_t next_{0};  ///< the most likely position of the next file
   std::uint32_t searches_{0};
   std::vector<std::uint32_t> sorted_{};
 };
@@ -226,7 +228,7 @@ FileFacts FileHashes::of(const source::Tree& tree,
     asked_.push_back(old_->count() + static_cast<std::uint32_t>(fresh_.size()));
     fresh_.push_back(record);
   } else if (place) {
-    asked_.push_back(*place);  // it does no harm, and spares writing the table
+    asked_.push_back(*place);  // harmless, and saves writing the table
   }
   return facts;
 }
@@ -254,7 +256,7 @@ void FileHashes::save() {
     file.write(text);
     file.commit();
   } catch (const Error&) {
-    // A cache that cannot be written costs time, nothing else.
+    // Without a cache, runs are only slower.
   }
 }
 

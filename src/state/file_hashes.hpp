@@ -17,35 +17,35 @@ struct Cancellation;
 
 namespace autopack::state {
 
-/// What is remembered of a file's contents.
+/// Cached facts about a file's contents.
 struct FileFacts {
   ContentHash content;
   bool cleared{false};  ///< source::SecretScan found nothing
 };
 
-/// Facts of files that did not change since they were last read, told by size, times and inode as
-/// git's index does, or by their identity in git. One file for each working directory, mapped and
-/// read without a lock, replaced as a whole; a damaged or foreign file counts as empty.
-///
-/// The race rule: a file changed in the instant of its hashing can keep its time stamp, so a digest
-/// is remembered only when both times are at least two seconds older than the moment it was asked
-/// for (two seconds: FAT's time stamps).
+/// Facts about files that did not change since they were last read. A file is recognised by size,
+/// times and inode, as in git's index, or by its identity in git. Each working directory has one
+/// file, which is mapped and read without a lock, and replaced as a whole; a damaged or foreign
+/// file counts as empty. A file that changes at the moment it is hashed can keep its time stamp. So
+/// a digest is stored only if both times are at least two seconds older than the moment of the
+/// request (FAT's time stamps have two seconds).
 class FileHashes {
 public:
-  /// `file` is where the table is kept. `cancellation` ends the reading of a file too; it may be
+  /// `file` is the path of the table. `cancellation` also interrupts reading a file; it may be
   /// null.
   explicit FileHashes(std::filesystem::path file, const Cancellation* cancellation = nullptr);
   ~FileHashes();
   FileHashes(const FileHashes&) = delete;
   FileHashes& operator=(const FileHashes&) = delete;
 
-  /// The facts of `entry`, the file `path` of `tree`, from the table or by reading it once.
-  /// Quickest in the order of the last time. Throws Error(interrupted).
+  /// Returns the facts about `entry`, the file `path` of `tree`, from the table or by reading the
+  /// file once. Fastest if the files come in the same order as last time. Throws
+  /// Error(interrupted).
   FileFacts of(const source::Tree& tree, std::string_view path, const source::Entry& entry);
-  /// How many files are remembered.
+  /// Returns the number of files in the table.
   std::size_t count() const;
-  /// Writes the table when it changed: the files asked for since the object was made. A failure is
-  /// no error, the next run hashes again.
+  /// Writes the table if it changed: the files that were requested since the object was made.
+  /// Ignores failures: the next run then hashes again.
   void save();
 
 private:
@@ -59,10 +59,10 @@ private:
   std::filesystem::path file_;
   const Cancellation* cancellation_;
   std::unique_ptr<Table> old_;
-  std::vector<std::uint32_t> asked_;  ///< records of old_, then those of fresh_
+  std::vector<std::uint32_t> asked_;  ///< indexes into old_, then into fresh_
   std::deque<Record> fresh_;
   std::int64_t now_ns_;
-  const source::Tree* tree_{nullptr};  ///< the last one, and the hash of where it is
+  const source::Tree* tree_{nullptr};  ///< the last tree, and the hash of its location
   std::uint64_t place_{0};
 };
 

@@ -13,7 +13,7 @@ using nlohmann::json;
 
 namespace {
 
-/// Binds a record to its key and to how layers are compressed, so that no damage goes unseen.
+/// Binds a record to its key and to the compression format, so that damage is detected.
 std::string seal(const std::string& key, const image::LayerFacts& facts) {
   return sha256(fmt::format("{} {} {} {} {} {}", image::compression_format, key, facts.digest.str(),
                             facts.diff_id.str(), facts.size, facts.tar_size))

@@ -10,8 +10,8 @@
 
 namespace autopack::state {
 
-/// What compressing a layer gave, by the key of its recipe (engine::LayerRecipe::key). A
-/// damaged record counts as absent.
+/// Caches the facts about compressed layers, by the key of their recipe (engine::LayerRecipe::key).
+/// Ignores damaged records.
 class LayerCache {
 public:
   explicit LayerCache(std::filesystem::path directory, std::uint64_t limit = 8'000'000)
@@ -19,7 +19,7 @@ public:
 
   std::optional<image::LayerFacts> get(const std::string& key) const;
   void put(const std::string& key, const image::LayerFacts& facts) const;
-  /// Forgets all: they are of another compressor's bytes. A failure is no error.
+  /// Removes all records, because another compressor made the bytes. Ignores failures.
   void clear() const;
 
 private:

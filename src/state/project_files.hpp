@@ -4,20 +4,20 @@
 
 namespace autopack::state {
 
-// Where `cache` keeps what it knows of the files of the project in `directory`; of those in git's
-// objects apart from those on the disk.
+// Paths in `cache` for facts about the files of the project in `directory`. Files from git's
+// objects and files on the disk have separate paths.
 
-/// The table of their hashes, see FileHashes.
+/// Returns the path of the table of hashes, see FileHashes.
 std::filesystem::path hashes_file(const std::filesystem::path& cache,
                                   const std::filesystem::path& directory,
                                   bool is_from_git);
 
-/// What its Python files say.
+/// Returns the path of the facts about its Python files.
 std::filesystem::path python_file(const std::filesystem::path& cache,
                                   const std::filesystem::path& directory,
                                   bool is_from_git);
 
-/// What Pythons said of their syntax.
+/// Returns the path of Pythons' verdicts about their syntax.
 std::filesystem::path syntax_file(const std::filesystem::path& cache,
                                   const std::filesystem::path& directory,
                                   bool is_from_git);

@@ -9,12 +9,12 @@
 
 namespace autopack::state {
 
-/// The manifest that was pushed last to each repository, one small file each. While the repository
-/// still has it, its layers are there too, by the registry's own rule. A damaged record counts as
-/// absent, and a failure to write is no error.
+/// Stores the manifest that was pushed last to each repository, in a small file each. As long as
+/// the repository still has the manifest, it has the layers too, by the registry's own rules.
+/// Ignores damaged records and failures to write.
 class PushedImages {
 public:
-  /// `limit` bounds the directory, in bytes; the oldest files go first.
+  /// `limit` is the size of the directory in bytes; the oldest files are removed first.
   explicit PushedImages(std::filesystem::path directory, std::uint64_t limit = 1'000'000)
       : directory_{std::move(directory)}, limit_{limit} {}
 

@@ -10,7 +10,7 @@ namespace autopack::state {
 
 namespace {
 
-/// What a file begins with: binds the record to its name, so that no damage goes unnoticed.
+/// The first line of a file. It binds the record to its name, so that damage is detected.
 std::string record_seal(const std::string& name, std::string_view record) {
   Sha256 hash;
   hash.update(std::to_string(name.size()) + " " + name);

@@ -7,15 +7,15 @@
 
 namespace autopack::state {
 
-/// What was found out and would cost time to find again: texts by names of any form, in a
-/// directory of small files. A failure to write is no error.
+/// Stores results that are expensive to compute: texts by arbitrary names, in a directory of small
+/// files. Ignores failures to write.
 class Records {
 public:
-  /// `limit` bounds the directory, in bytes; the oldest files go first.
+  /// `limit` is the size of the directory in bytes; the oldest files are removed first.
   explicit Records(std::filesystem::path directory, std::uint64_t limit = 64'000'000)
       : directory_{std::move(directory)}, limit_{limit} {}
 
-  /// Returns the record as it was put; nothing if there is none, or if its file is damaged.
+  /// Returns the record as it was stored, or nothing if there is none or its file is damaged.
   std::optional<std::string> get(const std::string& name) const;
   void put(const std::string& name, const std::string& record) const;
 

@@ -40,7 +40,7 @@ Submission::Submission(const std::optional<fs::path>& directory,
        entry.increment(code)) {
     std::error_code ignored;
     if (is_old(entry->path())) {
-      fs::remove(entry->path(), ignored);  // whatever left it is long gone
+      fs::remove(entry->path(), ignored);  // it is too old to matter
     } else if (entry->path().stem() == key && take_over(entry->path())) {
       return;
     }
@@ -48,7 +48,7 @@ Submission::Submission(const std::optional<fs::path>& directory,
   write(*directory, key);
 }
 
-/// A living run holds the lock of its record.
+/// A running process holds the lock of its record.
 bool Submission::take_over(const fs::path& file) {
   FileDescriptor lock{::open(file.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
 
@@ -70,7 +70,7 @@ bool Submission::take_over(const fs::path& file) {
 void Submission::write(const fs::path& directory, const std::string& key) {
   std::error_code code;
   fs::create_directories(directory, code);
-  // Locked before it has its name, so that nobody takes it for one that was left.
+  // Locked before it gets its name, so that nobody takes it for an abandoned record.
   const fs::path fresh = directory / ("." + id_);
   FileDescriptor lock{::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)};
   if (!lock || ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {

@@ -8,25 +8,25 @@
 
 namespace autopack::state {
 
-/// What is about to be created, written down for as long as it is not known what became of it. A
-/// run that is killed leaves it behind, and the next run of the same submission takes it over.
+/// Records something that is about to be created, until the result is known. If a run is killed,
+/// its record stays, and the next run of the same submission takes it over.
 class Submission {
 public:
-  /// The record of `key` that a run left in `directory` within the last day, else a new one with
-  /// `id`. Where none can be written there is only the id: never throws for it.
+  /// Opens the record of `key` that a run left in `directory` within the last day, else writes a
+  /// new one with `id`. If that fails, there is only the id; it does not throw.
   Submission(const std::optional<std::filesystem::path>& directory,
              const std::string& key,
              std::string id);
 
   const std::string& id() const { return id_; }
 
-  /// True when a run before this one wrote it.
+  /// True if an earlier run wrote it.
   bool is_left() const { return is_left_; }
 
-  /// None when nothing could be written.
+  /// Returns nothing if the record could not be written.
   const std::optional<std::filesystem::path>& file() const { return file_; }
 
-  /// It is known what became of it: the record goes.
+  /// Removes the record, because the result is known.
   void settle();
 
 private:

@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view first_line{"autopack-syntax-01"};
 constexpr std::string_view nobody{"-"};
 
-/// The part of `rest` before its next blank, which goes too.
+/// Removes the first word of `rest` and the blank after it.
 std::string take_word(std::string_view& rest) {
   const auto end = std::min(rest.find(' '), rest.size());
   std::string word{rest.substr(0, end)};

@@ -11,16 +11,16 @@
 
 namespace autopack::state {
 
-/// What a Python said of a file.
+/// A Python's verdict about a file's syntax.
 struct SyntaxVerdict {
-  std::string python{};   ///< its version, as `3.11`; empty: none could say anything
-  int line{0};            ///< of the fault
-  std::string message{};  ///< of the fault; empty when there is none
+  std::string python{};   ///< its version, such as `3.11`; empty: no Python could check it
+  int line{0};            ///< of the error
+  std::string message{};  ///< of the error; empty if there is none
 
   bool operator==(const SyntaxVerdict&) const = default;
 };
 
-/// A Python of this machine, as it was when it said its version.
+/// A Python of this machine, with the properties it had when it reported its version.
 struct KnownPython {
   std::string path{};
   std::int64_t changed_ns{0};
@@ -30,13 +30,13 @@ struct KnownPython {
   bool operator==(const KnownPython&) const = default;
 };
 
-/// What Pythons said of the files of one project, by the hash of their content and the version they
-/// were asked about, in a text. A line that is damaged counts as absent.
+/// Pythons' verdicts about the files of one project, by content hash and requested version, saved
+/// as text. Ignores damaged lines.
 class SyntaxVerdicts {
 public:
   explicit SyntaxVerdicts(const std::string& saved = {});
 
-  /// None when no Python was asked about it.
+  /// Returns nothing if no Python has checked it.
   std::optional<SyntaxVerdict> of(const ContentHash& content, const std::string& version);
 
   void add(const ContentHash& content, const std::string& version, SyntaxVerdict verdict);
@@ -45,7 +45,7 @@ public:
 
   void set_python(KnownPython python);
 
-  /// The verdicts that were asked for or added; nothing if `saved` says the same.
+  /// Returns the verdicts that were requested or added, or nothing if they equal `saved`.
   std::optional<std::string> text_to_save() const;
 
 private:
