@@ -102,7 +102,7 @@ std::size_t layers_there(engine::Docker& docker,
   std::size_t most = 0;
   for (const auto& candidate : candidates) {
     const auto local = docker.inspect(candidate);
-    // Containerd's store takes no image whose layers are left out, though it has them.
+    // Containerd's store accepts no image without all its layers, even if it has them.
     if (local && !local->id_is_manifest) {
       const auto& layers = local->layers;
       const auto [mine, theirs] =
@@ -138,7 +138,7 @@ engine::PushResult push_with_engine(Services& services,
   try {
     return services.docker().push(reference);
   } catch (const Error& error) {
-    // An engine passes on a registry's words and no code: the registry itself is asked.
+    // An engine passes on a registry's message but no code, so ask the registry itself.
     if (error.kind() == ErrorKind::interrupted || !make_repository_if_missing(services, name)) {
       throw;
     }

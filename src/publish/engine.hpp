@@ -13,11 +13,12 @@
 
 namespace autopack::publish {
 
-/// The digest that the registry has for `name` now; none also when it does not answer: the push
-/// will tell why.
+/// Returns the registry's current digest for `name`. Also returns nothing if the registry does not
+/// answer: the push then reports why.
 std::optional<Digest> digest_in_registry(engine::Docker& docker, const image::Reference& name);
 
-/// How many of the lowest layers of `image` the engine has, as those of some image there.
+/// Returns how many of the lowest layers of `image` the engine has, as part of some image of
+/// `candidates`.
 std::size_t layers_there(engine::Docker& docker,
                          const image::Source& image,
                          const std::vector<std::string>& candidates);
@@ -28,11 +29,11 @@ void load(engine::Docker& docker,
           const std::vector<std::string>& names,
           std::size_t left_out);
 
-/// Sees to it that the engine has an executor image that is in files, under image::build_name.
+/// Loads an executor image in files into the engine, under image::build_name, unless it is there.
 void load_executor_image(Services& services, const plan::Plan& plan);
 
-/// Has the docker engine push `reference`, a name in the repository of `name`, which is made as
-/// open_target does.
+/// Makes the docker engine push `reference`, a name in the repository of `name`, which is created
+/// as in open_target.
 engine::PushResult push_with_engine(Services& services,
                                     const packaging::ImageName& name,
                                     const image::Reference& reference);

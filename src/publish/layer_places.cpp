@@ -6,7 +6,7 @@ namespace autopack::publish {
 
 namespace {
 
-/// A smaller layer is as soon sent as mounted.
+/// Sending a smaller layer is as fast as mounting it.
 constexpr std::uint64_t worth_mounting{1'000'000};
 
 }  // namespace

@@ -11,17 +11,17 @@
 
 namespace autopack::publish {
 
-/// Where this machine sent large layers: a repository of each registry, by digest.
+/// Remembers where this machine sent large layers: a repository of each registry, by digest.
 class LayerPlaces {
 public:
-  /// Of the registry that `name` is in; `services` must outlive it.
+  /// For the registry of `name`; `services` must outlive it.
   LayerPlaces(const Services& services, const image::Reference& name);
 
-  /// Another repository of the registry, from which `layer` may be mounted; none when none is
-  /// known. It may have lost the layer since.
+  /// Returns another repository of the registry that had `layer`, to mount it from there, or
+  /// nothing. It may have lost the layer since.
   std::optional<std::string> other_with(const image::Descriptor& layer) const;
 
-  /// The repository of `name` has the layer now.
+  /// Records that the repository of `name` now has the layer.
   void note(const Digest& layer, std::uint64_t size) const;
 
 private:

@@ -24,7 +24,8 @@ std::vector<std::string> names_of(const Packaging& work) {
   return names;
 }
 
-/// Loads what the engine does not have yet; all of it where the engine does not take a part.
+/// Loads what the engine does not have yet; loads everything if the engine accepts no partial
+/// image.
 void load_missing(engine::Docker& docker,
                   const image::Source& image,
                   const std::vector<std::string>& names,
@@ -84,7 +85,7 @@ private:
   void load(const image::Source& source, const Packaging& work, packaging::Image& image) {
     auto& docker = services_.docker();
     load_into_engine(docker, source, work);
-    // In containerd's store its id is another than the configuration's digest.
+    // In containerd's store the image's id is not the configuration's digest.
     if (const auto loaded = docker.inspect(work.keyed_name().tagged())) {
       image.image_id = loaded->id;
     }

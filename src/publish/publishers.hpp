@@ -11,25 +11,26 @@ namespace autopack::publish {
 
 using PublisherPtr = std::unique_ptr<packaging::Publisher>;
 
-/// Sends an image that is put together here to `target`: what the registry is not known to have,
-/// then the manifest under the key's tag, then under the user's own. Of an image that is there
-/// already the user's tag is moved.
+/// Returns a publisher that sends an image assembled here to `target`: first what the registry is
+/// not known to have, then the manifest under the key's tag, then under the user's own. If the
+/// image is already there, it only moves the user's tag.
 PublisherPtr to_registry(Services& services, std::shared_ptr<Target> target);
 
-/// Sends `made`, the image of the dependencies of `work`, which is put together here, to `target`,
-/// under the tag of its key. What of it was sent is noted in `made`.
+/// Sends `made`, the image of the dependencies of `work`, which was assembled here, to `target`
+/// under the tag of its key. Records in `made` what was sent.
 Digest push_dependencies(Services& services,
                          const std::shared_ptr<Target>& target,
                          const packaging::Packaging& work,
                          packaging::MadeImage& made);
 
-/// Has the docker engine push an image that it holds, the user's own tag last.
+/// Returns a publisher that makes the docker engine push its image, the user's own tag last.
 PublisherPtr to_registry_by_engine(Services& services);
 
-/// Gives an image that the docker engine holds the user's own tag there.
+/// Returns a publisher that gives an image in the docker engine the user's own tag.
 PublisherPtr to_engine_name(Services& services);
 
-/// Writes an OCI layout or an archive, or loads the image into the docker engine.
+/// Returns a publisher that writes an OCI layout or an archive, or loads the image into the docker
+/// engine.
 PublisherPtr to_output(Services& services, packaging::Output output);
 
 }  // namespace autopack::publish

@@ -9,7 +9,7 @@ namespace autopack::publish {
 void tell_reused(const Services& services, const packaging::Image& image);
 void tell_pushed(const Services& services, const packaging::MadeImage& made);
 
-/// From here on `made`, which is in the registry of `work`, is read from there.
+/// From now on, reads `made` from the registry of `work`, which has it.
 void read_from_registry(Services& services,
                         const packaging::Packaging& work,
                         packaging::MadeImage& made);

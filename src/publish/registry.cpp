@@ -18,20 +18,20 @@ namespace {
 using packaging::MadeImage;
 using packaging::Packaging;
 
-/// Asking for less than this costs more than sending it.
+/// Sending less than this is cheaper than asking whether the registry has it.
 constexpr std::uint64_t not_worth_a_question{256'000};
 
-/// Registries write a blob down before they answer, which is time for others. More would need more
-/// memory: a layer that is made while it is sent holds up to 25 MB.
+/// Registries write a blob to disk before they answer, so other transfers can use that time. More
+/// connections would need more memory: a layer that is made while it is sent takes up to 25 MB.
 constexpr std::size_t connections{4};
 
-/// Reports the layers on their way as one step: how many have arrived, and the bytes of all.
+/// Reports the transfer of all layers as one step: how many have arrived, and the total bytes.
 class PushProgress {
 public:
-  /// A layer's name, and its size as far as it is known.
+  /// A layer's name, and its size if that is known.
   struct Layer {
     std::string name{};
-    std::uint64_t total{0};  ///< 0: not known
+    std::uint64_t total{0};  ///< 0: unknown
     std::uint64_t current{0};
   };
 
@@ -45,7 +45,7 @@ public:
     auto& layer = layers_[index];
     layer.current = bytes;
     if (layer.total > 0) {
-      layer.total = std::max(layer.total, bytes);  // it was a guess
+      layer.total = std::max(layer.total, bytes);  // the total was an estimate
     }
     report(StepEvent::State::progress);
   }
@@ -55,7 +55,7 @@ public:
       return;
     }
     auto& layer = layers_[index];
-    // What the registry had already is nothing to send.
+    // A layer that the registry already had transfers nothing.
     layer.current = pushed.uploaded ? pushed.size : 0;
     layer.total = layer.current;
     ++ended_;
@@ -97,15 +97,15 @@ private:
   std::size_t uploaded_{0};
 };
 
-/// True for what a registry says of a manifest that names a blob it does not have.
+/// True for the answers of a registry to a manifest that names a missing blob.
 bool may_lack_a_blob(const registry::Refused& error) {
   return error.status() == 400 || error.status() == 404;
 }
 
-/// One image on its way to one repository.
+/// The transfer of one image to one repository.
 class Sending {
 public:
-  /// All must outlive it.
+  /// All parameters must outlive it.
   Sending(Services& services,
           registry::Repository& target,
           const image::Reference& name,
@@ -130,7 +130,7 @@ public:
     }
   }
 
-  /// The manifest, stored under `key` and by its digest.
+  /// Returns the manifest, stored under `key` and by its digest.
   registry::StoredManifest run(const std::string& key) {
     Background<bool> last_is_there;
     if (last_) {
@@ -158,7 +158,7 @@ public:
     return stored;
   }
 
-  /// The image as it is sent; its layers are known once they were sent.
+  /// Returns the image as sent. All layers must have been sent.
   const packaging::FinishedImage& finish() {
     if (!finished_) {
       finished_ = image_.finish();
@@ -166,7 +166,7 @@ public:
     return *finished_;
   }
 
-  /// Notes in `image` what was sent.
+  /// Records in `image` what was sent.
   void note(packaging::Image& image) const {
     image.image_id = finished_->manifest.config.digest.str();
     image.bytes_uploaded += config_->uploaded ? config_->size : 0;
@@ -182,7 +182,7 @@ public:
   }
 
 private:
-  /// The repository has its own image's layers.
+  /// The repository has all layers of its own image.
   void hold_parents_layers() {
     for (const auto& layer : image_.layers()) {
       if (layer.is_parents) {
@@ -198,8 +198,8 @@ private:
     send_blobs();
   }
 
-  /// Layers in the order of the manifest, and the configuration with them when it is known yet:
-  /// that saves a round trip.
+  /// Sends the layers in the order of the manifest, and also the configuration if it is already
+  /// known, which saves a round trip.
   void send_blobs() {
     std::vector<std::size_t> places;
     std::vector<registry::Blob> blobs;
@@ -234,7 +234,7 @@ private:
     merge(config_, all_known ? pushed.back() : target_.push_blob(configuration(), {}));
   }
 
-  /// Sent once is sent, though it is there when asked for again.
+  /// A blob that was sent counts as sent, even if it is found there on a second try.
   static void merge(std::optional<registry::PushedBlob>& sum, registry::PushedBlob next) {
     next.uploaded = next.uploaded || (sum && sum->uploaded);
     sum = std::move(next);
@@ -265,11 +265,12 @@ private:
   const packaging::LazyImage& image_;
   LayerPlaces places_;
   std::optional<LastPushed> last_;
-  std::optional<std::string> mount_from_{};  ///< none: the parent is in another registry
+  std::optional<std::string> mount_from_{};  ///< absent: the parent is in another registry
   std::set<Digest> held_{};
-  bool trusted_{false};  ///< something of held_ was not asked for
+  bool trusted_{false};  ///< some of held_ was not checked
   bool again_{false};
-  std::vector<std::optional<registry::PushedBlob>> sent_;  ///< layers; none until it is there
+  /// of layers; absent until the layer is there
+  std::vector<std::optional<registry::PushedBlob>> sent_;
   std::optional<registry::PushedBlob> config_{};
   std::optional<packaging::FinishedImage> finished_{};
 };
@@ -300,7 +301,7 @@ private:
     const auto stored = sending.run(made.image.tag);
     Background<void> moving;
     if (name.tag && name.tag != made.image.tag) {
-      // Last: everything it names is there.
+      // The user's tag moves last, when everything that the manifest names is there.
       moving = in_background([&] { repository.put_manifest(stored, name.tag); });
     }
     services_.blob_cache.put(stored.text);
@@ -326,7 +327,7 @@ Digest push_dependencies(Services& services,
                   target->contents().last};
   const auto stored = sending.run(work.dependency_tag());
   services.blob_cache.put(stored.text);
-  // The code is put on it next.
+  // The code will be put on top of it.
   services.blob_cache.put(sending.finish().configuration);
   sending.note(made.image);
   return stored.digest;

@@ -13,16 +13,16 @@ using Answer = std::optional<image::Descriptor>;
 
 struct Question {
   std::string key{};
-  std::optional<std::string> dependencies{};  ///< none: not asked for
-  std::optional<std::string> own{};           ///< none: not asked for
+  std::optional<std::string> dependencies{};  ///< absent: no query
+  std::optional<std::string> own{};           ///< absent: no query
   std::optional<registry::StoredManifest> last{};
 };
 
-/// Each name in a thread of its own but the first.
+/// Sends each query in its own thread, except the first.
 TargetContents look_for(const std::shared_ptr<registry::Repository>& repository,
                         const Question& question) {
   if (question.last) {
-    // Something changed since, so that the key is hardly ever there.
+    // Something changed, so the image will hardly be there under its key.
     repository->begin_uploads(blobs_of_an_edit);
   }
   const auto ask = [&](const std::optional<std::string>& reference) {
