@@ -16,11 +16,11 @@ namespace {
 using namespace notes_format;
 using nlohmann::json;
 
-/// Such texts are kept on this machine as well. Larger ones are lists of what wheels bring, which
-/// are remembered by those who ask for them.
+/// Texts up to this size are also cached on this machine. Larger ones are lists of files of wheels,
+/// which their users cache.
 constexpr std::uint64_t largest_kept_text{65'536};
 
-/// The packed text `descriptor`, which this machine may have.
+/// Reads the packed text `descriptor`, from this machine if possible.
 std::string packed_text(registry::Repository& repository,
                         const image::Descriptor& descriptor,
                         const state::BlobCache& blobs) {
@@ -82,7 +82,7 @@ public:
   PackedTexts take() { return std::move(packed_); }
 
 private:
-  /// None when it is too long, which is as if there were no such text.
+  /// Returns nothing if the text is too long, so that it counts as absent.
   std::optional<registry::Blob> pack(const std::string& text, const char* type) const {
     auto packed = image::compressed(text);
     if (packed.size() > largest_packed_text || text.size() > largest_noted_text) {
@@ -99,7 +99,7 @@ private:
   PackedTexts packed_{};
 };
 
-/// The texts among `lists` that have one of `keys`.
+/// Returns the texts in `lists` whose key is in `keys`.
 std::map<std::string, std::string> gathered(const std::string& lists,
                                             const std::set<std::string>& keys) {
   std::map<std::string, std::string> found;

@@ -3,11 +3,11 @@
 #include <cstddef>
 #include <cstdint>
 
-/// What the notes of a repository are written with. No more of them is kept, and none is read that
-/// are larger.
+/// The format of the facts that a repository remembers. These are also limits: the writer keeps no
+/// more, and the reader refuses larger ones.
 namespace autopack::notes_format {
 
-/// Raise it when notes say something else: those of before are not read then.
+/// Increase this if the meaning changes: facts of older versions are then ignored.
 inline constexpr int version{1};
 
 inline constexpr std::size_t most_layers{400};
@@ -16,14 +16,14 @@ inline constexpr std::uint64_t largest_index{std::uint64_t{4} << 20U};
 inline constexpr std::uint64_t largest_packed_text{std::uint64_t{4} << 20U};
 inline constexpr std::size_t largest_noted_text{std::size_t{32} << 20U};
 inline constexpr std::size_t longest_key{200};
-/// Lists are gathered in one blob up to here, in bytes: each blob costs a repository two requests.
+/// Lists share a blob up to this size in bytes: each blob costs a repository two requests.
 inline constexpr std::size_t largest_gathered{std::size_t{1} << 20U};
 
 inline constexpr auto* index_type = "application/vnd.autopack.notes.v1+json";
 inline constexpr auto* text_type = "application/vnd.autopack.note.v1+gzip";
 /// A JSON object of texts by key.
 inline constexpr auto* lists_type = "application/vnd.autopack.lists.v1+gzip";
-/// The keys of a blob, with blanks between them.
+/// The keys of a blob, separated by blanks.
 inline constexpr auto* keys_annotation = "autopack.note";
 
 }  // namespace autopack::notes_format

@@ -19,14 +19,15 @@ bool is_key(const std::string& key) {
   return !key.empty() && key.size() <= longest_key;
 }
 
-/// The number of bytes that `value` is; nothing if it is another thing: a number below zero, too.
+/// Returns `value` as a number of bytes, or nothing if it is anything else, such as a negative
+/// number.
 std::optional<std::uint64_t> size_of(const json& value) {
   const auto size = value.is_number_unsigned() ? value.get<std::uint64_t>() : largest_layer + 1;
   return size <= largest_layer ? std::optional{size} : std::nullopt;
 }
 
-/// Throws json::exception for what is no layer; none for digests of another kind and for sizes that
-/// no layer has.
+/// Throws json::exception if `value` is not a layer. Returns nothing for digests of another type
+/// and for sizes that no layer has.
 std::optional<image::LayerFacts> layer_of(const json& value) {
   const auto digest = Digest::parse(value.at("digest").get<std::string>());
   const auto diff_id = Digest::parse(value.at("diff_id").get<std::string>());

@@ -7,7 +7,7 @@
 
 namespace autopack {
 
-/// Something that is made when it is first asked for, and once, whichever thread asks.
+/// A value that is made on first use, and only once, whichever thread asks.
 template <class T>
 class Once {
 public:
@@ -15,13 +15,13 @@ public:
 
   explicit Once(Make make) : make_{std::move(make)} {}
 
-  /// Throws what making it throws; the next call tries again.
+  /// Throws the maker's exception; the next call tries again.
   T& operator()() {
     std::call_once(flag_, [this] { made_ = make_(); });
     return *made_;
   }
 
-  /// The same for those who must not know what it is made from. This must outlive it.
+  /// The same as a function, for code that does not know the maker. This must outlive it.
   std::function<T&()> function() {
     return [this]() -> T& { return (*this)(); };
   }

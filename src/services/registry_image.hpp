@@ -9,14 +9,15 @@
 
 namespace autopack {
 
-/// The image that `repository` has under the digest of `reference`, for `platform`; manifest and
-/// configuration from the cache when they are there. Throws Error(remote) when there is none.
+/// Returns the image in `repository` with the digest of `reference`, for `platform`; uses manifest
+/// and configuration from the cache if they are there. Throws Error(remote) if there is no such
+/// image.
 image::Source registry_image(Services& services,
                              std::shared_ptr<registry::Repository> repository,
                              const image::Reference& reference,
                              const std::string& platform);
 
-/// The same, of the repository that `reference` names.
+/// The same, in the repository that `reference` names.
 image::Source registry_image(Services& services,
                              const image::Reference& reference,
                              const std::string& platform);

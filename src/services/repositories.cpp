@@ -18,7 +18,7 @@ registry::RepositoryOptions options_for(Services& services, const std::string& h
               registry::certificate_directories(services.environment), host)};
 }
 
-/// True when the repository of `name` is there now: only one that the user did not name is made.
+/// Creates the repository of `name` unless the user chose the name; returns true if it exists now.
 bool make_missing(Services& services, const packaging::ImageName& name) {
   const auto repository = google::repository_of(name.reference);
   if (!name.is_default || !repository || !services.artifact_registry) {
@@ -53,7 +53,7 @@ std::unique_ptr<registry::Repository> open_target(Services& services,
 std::shared_ptr<RepositoryNotes> open_notes(Services& services, const packaging::ImageName& name) {
   const auto& reference = name.reference;
   return std::make_shared<RepositoryNotes>(
-      // Asked once: without an answer there is another way.
+      // No retries: without the remembered facts, the layers are read instead.
       [&services, reference] {
         return open_repository(services, reference, registry::Access::pull, {.attempts = 1});
       },

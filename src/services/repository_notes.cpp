@@ -27,7 +27,7 @@ std::string tag_of(const Digest& executor, const std::string& platform) {
                       .substr(0, 16);
 }
 
-/// The index of `manifest`, which is kept on this machine as well.
+/// Returns the JSON that `manifest` names, and also caches it on this machine.
 std::string index_text(registry::Repository& repository,
                        const image::Manifest& manifest,
                        const state::BlobCache& blobs) {
@@ -55,7 +55,7 @@ std::optional<Notes> read_from(registry::Repository& repository,
   return read_notes(manifest, index_text(repository, manifest, blobs), executor, platform);
 }
 
-/// Puts `first` before what `old` has under other keys.
+/// Returns `first`, followed by the entries of `old` with other keys.
 template <class Value>
 std::vector<std::pair<std::string, Value>> merged(
     std::vector<std::pair<std::string, Value>> first,
@@ -72,8 +72,8 @@ std::vector<std::pair<std::string, Value>> merged(
   return first;
 }
 
-/// Writes `news` beside what `before` notes under other keys. `seen` is what was known of the notes
-/// when the news were found.
+/// Writes `news` in addition to the facts in `before` with other keys. `seen` are the facts that
+/// were known when `news` was determined.
 void write(const NotesTarget& to, News news, const Notes& before, const Notes& seen) {
   auto& [target, blobs, executor, platform] = to;
   Notes after{.about = news.about ? news.about : before.about,
@@ -106,7 +106,7 @@ void keep_in(const NotesTarget& to, const RepositoryNotes::FindNews& find) {
   write(to, find(before), before, before);
 }
 
-/// How many of the layers of `news` have other contents by the notes.
+/// Counts the layers of `news` whose remembered contents differ.
 std::size_t count_contradicted(const News& news, const Notes& noted) {
   return static_cast<std::size_t>(
       std::count_if(news.layers.begin(), news.layers.end(), [&](const auto& own) {
@@ -116,7 +116,7 @@ std::size_t count_contradicted(const News& news, const Notes& noted) {
       }));
 }
 
-/// Runs `work`; what a repository refuses is told as a detail.
+/// Runs `work`; reports a repository's refusal as a detail.
 template <class Work>
 void or_tell(Reporter& reporter, Work work) {
   try {

@@ -22,45 +22,47 @@
 
 namespace autopack {
 
-/// The notes on an executor image, as they were read.
+/// The remembered facts about an executor image, as read from a repository.
 struct Notes {
-  std::optional<std::string> about{};                               ///< JSON of the executor image
-  std::vector<std::pair<std::string, image::LayerFacts>> layers{};  ///< by key, the newest first
-  /// By key, the newest first, each with the blob that it is in: alone, or among lists.
+  std::optional<std::string> about{};  ///< the executor image's own facts, in JSON
+  std::vector<std::pair<std::string, image::LayerFacts>> layers{};  ///< by key, newest first
+  /// By key, newest first, each with its blob, which contains only this text or several lists.
   std::vector<std::pair<std::string, image::Descriptor>> texts{};
 
   bool operator==(const Notes&) const = default;
 };
 
-/// The JSON that read_notes() takes, without the texts.
+/// Returns the JSON that read_notes() accepts, without the texts.
 std::string notes_json(const Notes& notes, const Digest& executor, const std::string& platform);
 
-/// `text` and the blobs of texts that `manifest` names. None when either is damaged, too long, of
-/// another format or of another executor image.
+/// Combines `text` with the blobs that `manifest` names. Returns nothing if either is damaged, too
+/// long, in another format or about another executor image.
 std::optional<Notes> read_notes(const image::Manifest& manifest,
                                 std::string_view text,
                                 const Digest& executor,
                                 const std::string& platform);
 
-/// What is to be kept of an executor image.
+/// New facts about an executor image.
 struct News {
-  std::optional<std::string> about{};  ///< none: as it was
+  std::optional<std::string> about{};  ///< absent: unchanged
   std::vector<std::pair<std::string, image::LayerFacts>> layers{};
-  std::map<std::string, std::string> texts{};  ///< take the place of what is noted
-  std::map<std::string, std::string> lists{};  ///< texts that follow from their keys: noted once
+  std::map<std::string, std::string> texts{};  ///< replace the remembered texts
+  /// texts that are determined by their keys: written once
+  std::map<std::string, std::string> lists{};
 };
 
-/// The notes that a repository keeps of an executor image and of the layers that were put on it,
-/// for machines that know nothing yet: under a tag of their own, a manifest that names JSON and
-/// small texts. They are looked for only in the repository that an image goes to: who can change
-/// them can as well change the images there under the tags of their keys, which are believed. A
-/// repository that has none, or takes none, costs a detail line and no error.
+/// The facts that a repository remembers about an executor image and the layers that were put on
+/// it, for machines with an empty cache. They have a tag of their own, whose manifest names JSON
+/// and small texts. They are read only from the repository that the image is pushed to: whoever can
+/// change them can also change the images there under the tags of their keys, which are trusted. If
+/// a repository has none, or refuses them, that causes a detail line and no error.
 class RepositoryNotes {
 public:
   using Open = std::function<std::shared_ptr<registry::Repository>()>;
 
-  /// `open` opens the repository for reading, when it is first needed. What it told is kept on this
-  /// machine in `directory`, apart from what was found here. `reporter` must outlive it.
+  /// `open` opens the repository for reading, on first use. `directory` caches on this machine what
+  /// the repository returned, apart from facts that were determined here. `reporter` must outlive
+  /// it.
   RepositoryNotes(Open open,
                   std::filesystem::path directory,
                   state::BlobCache blobs,
@@ -68,31 +70,32 @@ public:
 
   const std::filesystem::path& directory() const { return directory_; }
 
-  /// Begins to read the notes on `executor`, of which the other methods then tell; once for each.
+  /// Starts to read the facts about `executor`; the other methods return them. Call it once for
+  /// each executor image.
   void read(const Digest& executor, const std::string& platform);
 
-  /// What is noted of the executor image; none when nothing is.
+  /// Returns the executor image's own facts, or nothing if there are none.
   const std::optional<std::string>& about() { return notes().about; }
 
-  /// Asks the repository which of the layers `keys`, as far as they are noted, it still has.
+  /// Asks the repository which of the layers `keys`, if they are remembered, it still has.
   void look_for_layers(const std::vector<std::string>& keys);
 
-  /// A layer that look_for_layers() found there; none else.
+  /// Returns a layer that look_for_layers() found, or nothing.
   std::optional<image::LayerFacts> layer(const std::string& key) const;
 
   bool has_text(const std::string& key);
 
-  /// Reads a layer that layer() gave.
+  /// Reads a layer that layer() returned.
   image::Reader open_layer(const image::Descriptor& layer);
 
-  /// Those of the texts `keys` that are noted.
+  /// Returns those of the texts `keys` that are remembered.
   std::map<std::string, std::string> texts(const std::vector<std::string>& keys);
 
-  /// Finds news in view of what is noted.
+  /// Determines the new facts, given the remembered ones.
   using FindNews = std::function<News(const Notes& noted)>;
 
-  /// Keeps the news of `executor` in `target`, the repository, beside what is noted there; in the
-  /// background, which the destructor waits for.
+  /// Adds the new facts about `executor` to the remembered ones in `target`, the repository. Works
+  /// in the background; the destructor waits for it.
   void keep(std::shared_ptr<registry::Repository> target,
             const Digest& executor,
             const std::string& platform,
@@ -107,7 +110,7 @@ private:
   state::BlobCache blobs_;
   Reporter& reporter_;
   std::shared_ptr<registry::Repository> repository_{};
-  std::optional<std::string> tag_{};  ///< of the notes that were read; none before
+  std::optional<std::string> tag_{};  ///< of the facts that were read; absent before
   Background<Notes> reading_{};
   Notes notes_{};
   std::map<std::string, image::LayerFacts> there_{};  ///< layers that the repository has

@@ -21,20 +21,20 @@
 
 namespace autopack {
 
-/// How the parts of Services are made that a test or another run may want otherwise.
+/// The factories of the parts of Services, which a test or another run may replace.
 struct ServiceMakers {
-  /// With null nothing ends its requests before their time.
+  /// With null, nothing cancels the client's requests.
   std::function<std::shared_ptr<http::Client>(const Cancellation* cancellation)> client{};
   Once<engine::Docker>::Make docker{};
-  /// Throws as google::find_credentials does.
+  /// Throws like google::find_credentials.
   Once<google::TokenSource>::Make google{};
-  /// Throws as `google` does.
+  /// Throws like `google`.
   std::function<google::ArtifactRegistryOptions()> artifact_registry{};
   registry::CredentialSource credentials{};
 };
 
-/// What the steps of a run work with. Engine, clients and tokens are made when first asked for, so
-/// that a command that needs none touches none.
+/// The clients, caches and settings that the steps of a run share. Engine, clients and tokens are
+/// made on first use, so that a command does not touch those it does not need.
 struct Services {
   Services(Environment of, Reporter& teller, const Cancellation* stop, ServiceMakers makers);
   Services(const Services&) = delete;
@@ -46,29 +46,31 @@ struct Services {
   Environment environment;
   Reporter* reporter;
   const Cancellation* cancellation;
-  /// A further client, for requests that another cancellation ends.
+  /// Returns another client, whose requests have another cancellation.
   std::function<std::shared_ptr<http::Client>(const Cancellation* cancellation)> new_client;
   Once<http::Client> client;
-  /// A client that Ctrl-C does not stop, for what must be known before the end.
+  /// A client that Ctrl-C does not interrupt, for requests that must finish before the program
+  /// ends.
   Once<http::Client> unstoppable_client;
   Once<engine::Docker> docker;
-  /// Google's tokens by flags, environment and gcloud's configuration, one source for all of a run.
+  /// Google's tokens by flags, environment and gcloud's configuration; one source for the whole
+  /// run.
   Once<google::TokenSource> google;
   registry::CredentialSource credentials;  ///< of registries
-  /// Artifact Registry, for google::ensure_repository.
+  /// For google::ensure_repository.
   std::function<google::ArtifactRegistryOptions()> artifact_registry;
   state::BaseCache base_cache{environment.cache_directory() / "bases"};
   state::BlobCache blob_cache{environment.cache_directory() / "blobs"};
   state::LayerCache layer_cache{environment.cache_directory() / "layers"};
   state::BuildRecords build_records{environment.cache_directory() / "builds"};
-  /// What dependency images tell of the installation of the project's own package, by the image's
-  /// digest and by the dependency key that it was made for.
+  /// The records in dependency images about the installation of the project's own package, by the
+  /// image's digest and the dependency key that it was made for.
   state::Records install_records{environment.cache_directory() / "installations"};
-  /// What was found out about wheels and sets of them, by what was asked.
+  /// Facts about wheels and sets of wheels, by their query.
   state::Records wheel_records{environment.cache_directory() / "wheel-records"};
   state::PushedImages pushed_images{environment.cache_directory() / "pushed"};
-  /// Of the repository that this run's image goes to; null when it goes to none, and when what was
-  /// made before is not to be used.
+  /// Of the repository that this run's image is pushed to. Null if it is not pushed, or if existing
+  /// results must not be used.
   std::shared_ptr<RepositoryNotes> notes{};
 };
 

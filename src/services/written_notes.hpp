@@ -7,7 +7,7 @@
 
 namespace autopack {
 
-/// Where notes go that were not read: of one executor image, in one repository.
+/// Where to write facts that were not read: about one executor image, in one repository.
 struct NotesTarget {
   registry::Repository& repository;
   const state::BlobCache& blobs;
@@ -16,13 +16,13 @@ struct NotesTarget {
 };
 
 enum class OldNotes {
-  corrected,  ///< what is noted under other keys stays
-  replaced,   ///< nothing that is noted stays
+  corrected,  ///< remembered facts with other keys stay
+  replaced,   ///< no remembered fact stays
 };
 
-/// Writes the news that `find` gives when nothing is noted; all its layers were made from their
-/// wheels. Returns how many of these layers the notes described otherwise before. A repository that
-/// takes no notes costs a detail line and no error.
+/// Writes the facts that `find` returns for empty remembered facts; all its layers were made from
+/// their wheels. Returns how many of these layers the remembered facts described differently. If
+/// the repository refuses them, that causes a detail line and no error.
 std::size_t write_notes(Reporter& reporter,
                         const NotesTarget& target,
                         const RepositoryNotes::FindNews& find,
