@@ -9,19 +9,19 @@
 
 namespace autopack::packaging {
 
-/// `--max-dependency-age` for one plan. What is pinned never ages.
+/// `--max-dependency-age` for one plan. Pinned requirements never age.
 class AgeLimit {
 public:
   AgeLimit(const Request& request, const project::Project& project, const plan::Plan& plan);
 
-  /// False when there is no limit, or nothing that could age.
+  /// False if there is no limit, or nothing that could age.
   bool applies() const { return applies_; }
 
-  /// True when what was installed by the RUN steps of an image at `times` is older than the limit
-  /// at `now`, seconds since 1970; an image that does not tell counts as old.
+  /// True if an installation by RUN steps at `times` exceeds the limit at `now`; all in seconds
+  /// since 1970. An image without times counts as too old.
   bool is_past(std::vector<std::int64_t> times, bool is_dependency_image, std::int64_t now) const;
 
-  /// `they are older than 1 day`.
+  /// Returns `they are older than 1 day`.
   std::string reason() const;
 
 private:

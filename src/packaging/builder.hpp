@@ -5,16 +5,16 @@
 
 namespace autopack::packaging {
 
-/// One way to make an image.
+/// A way to make an image.
 class Builder {
 public:
   virtual ~Builder() = default;
-  /// The image of `work`, as it was made before where that will do. It may refer to `work`, which
-  /// must outlive it.
+  /// Returns the image of `work`, reusing an existing one if it is still valid. The result may
+  /// refer to `work`, which must outlive it.
   virtual MadeImage make(const Packaging& work) = 0;
 };
 
-/// Whether a step may take what earlier ones left behind.
+/// Whether a step may reuse results of earlier ones.
 enum class Freshness { cached, anew };
 
 }  // namespace autopack::packaging

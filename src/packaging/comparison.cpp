@@ -29,7 +29,7 @@ Outcome rebuild_because(const Packaging& work, const Texts& changes, const std::
   return {.reason = otherwise};
 }
 
-/// What changed of the image; the dependencies first.
+/// Returns all changes of the image, the dependencies first.
 Texts all_changes(const Packaging& work) {
   const auto& changes = work.comparison().changes;
   Texts all = changes.dependencies;

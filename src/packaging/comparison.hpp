@@ -10,35 +10,36 @@ namespace autopack::packaging {
 
 class Packaging;
 
-/// How a project compares with what was last built of it on this machine.
+/// How a project differs from its last build on this machine.
 struct Comparison {
-  bool is_first{true};  ///< nothing was built of it here yet
+  bool is_first{true};  ///< nothing was built from it here yet
   plan::Changes changes{};
-  /// What to keep for the next time; none when that is there already.
+  /// What to store for the next time; absent if it is already stored.
   std::optional<state::BuildRecord> record{};
 };
 
-/// Whether something was taken as it is or made anew, and why.
+/// Whether something was reused or rebuilt, and why.
 struct Outcome {
   bool reused{false};
   std::string reason{};  ///< follows "because": `requirements.txt changed (numpy 2.1 -> 2.2)`
-  bool is_first{false};  ///< nothing was there to be compared with
+  bool is_first{false};  ///< there was nothing to compare with
 };
 
-/// What a build will do about the image and about its dependencies, by the comparison alone: a
-/// registry may have either already. No dependencies: none.
+/// Predict what a build will do about the image and about its dependencies. They use only the
+/// comparison: a registry may already have either. Without dependencies, the second returns
+/// nothing.
 Outcome expected_image(const Packaging& work);
 std::optional<Outcome> expected_dependencies(const Packaging& work);
 
-/// An image that was there already, and its dependencies.
+/// For an image that already exists, and for its dependencies.
 Outcome reused_image(const Packaging& work);
 std::optional<Outcome> reused_dependencies(const Packaging& work);
 
-/// Why dependencies are made anew: `--no-cache`, what changed, else `otherwise`.
+/// Returns why dependencies are rebuilt: `--no-cache`, what changed, else `otherwise`.
 Outcome rebuilt_dependencies(const Packaging& work, const std::string& otherwise);
 
-/// `reused: nothing changed`, `built for the first time here`, `rebuilt because requirements.txt
-/// changed (numpy 2.1 -> 2.2)`.
+/// Returns `reused: nothing changed`, `built for the first time here`, or `rebuilt because
+/// requirements.txt changed (numpy 2.1 -> 2.2)`.
 std::string to_text(const Outcome& outcome);
 
 }  // namespace autopack::packaging

@@ -11,13 +11,13 @@
 
 namespace autopack::packaging {
 
-/// An image that can be read, and its place in a registry when one has it.
+/// An image that can be read, and its name in a registry, if any.
 struct ParentImage {
   image::Source image;
   std::optional<image::Reference> reference{};
 };
 
-/// An image that is opened for reading when it is first asked for, and once.
+/// An image that is opened for reading on first use, and only once.
 class LazySource {
 public:
   LazySource() = default;
@@ -36,13 +36,13 @@ private:
   std::optional<image::Source> source_{};
 };
 
-/// What a builder hands to the publishers: an image that is in the engine, in its registry, or not
+/// The result of a builder for the publishers: an image in the engine, in its registry, or not
 /// anywhere yet.
 struct MadeImage {
   Image image{};
-  /// Where it is put together; null when an engine or a registry has it already.
+  /// The recipe of the image; null if an engine or a registry already has it.
   std::unique_ptr<LazyImage> lazy{};
-  std::optional<image::Reference> parent{};  ///< of `lazy`, when a registry has it
+  std::optional<image::Reference> parent{};  ///< of `lazy`, if a registry has it
   bool in_engine{false};
   bool in_registry{false};  ///< under the tag of its key
   LazySource source{};      ///< of the image, wherever it is

@@ -7,7 +7,7 @@
 
 namespace autopack::packaging {
 
-/// Where an image goes besides or instead of a registry: `oci:DIR[:TAG]`, `tar:FILE`, `docker`.
+/// A destination besides, or instead of, a registry: `oci:DIR[:TAG]`, `tar:FILE`, `docker`.
 struct Output {
   enum class Kind { layout, archive, docker };
 

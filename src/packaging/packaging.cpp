@@ -50,7 +50,7 @@ std::map<std::string, std::string> Packaging::labels() const {
   const auto& keys = plan_->keys.value();
   std::map<std::string, std::string> labels{{key_label, keys.image},
                                             {dependency_key_label, keys.dependencies}};
-  // A path of this machine says nothing elsewhere.
+  // A path of this machine has no meaning elsewhere.
   if (!base.reference.empty() && !image::names_files(base.reference)) {
     labels["org.opencontainers.image.base.name"] = base.reference;
   }

@@ -14,11 +14,11 @@
 
 namespace autopack::packaging {
 
-/// An image that is to be made: what the user wants, every decision about it, its names and keys,
-/// and how it compares with what was built here last. A copy shares all of it.
+/// An image to make: what the user wants, every decision, names and keys, and the comparison with
+/// the last build here. Copies share all of it.
 class Packaging {
 public:
-  /// `before` is what was built of the working directory last; none when nothing was.
+  /// `before` describes the last build from the working directory; absent if there is none.
   Packaging(std::shared_ptr<const Wanted> wanted,
             plan::ReadablePlan plan,
             std::optional<state::BuildRecord> before);
@@ -31,23 +31,23 @@ public:
 
   const ImageName& name() const { return wanted_->name; }
 
-  /// Stays where it is, in copies too.
+  /// The reference stays valid in copies, too.
   const plan::ReadablePlan& plan() const { return *plan_; }
 
-  /// True when something is different from what was built here last, or nothing was.
+  /// True if something differs from the last build here, or if there is none.
   bool is_changed() const;
 
-  /// Worked out when first asked for.
+  /// Computed on first use.
   const Comparison& comparison() const;
 
-  /// What was built here last, as the key of its image; none when nothing was.
+  /// Returns the key of the image last built here, or nothing.
   std::optional<std::string> key_before() const;
 
-  /// True when something is installed or removed below the code.
+  /// True if something is installed or removed below the code.
   bool needs_dependencies() const { return plan_->needs_dependency_image(); }
 
-  /// False for a user's own Dockerfile: what it starts from is not in the key, so only the
-  /// builder's cache can tell whether the image is still the same.
+  /// False for a user's own Dockerfile: the key does not include its base, so only the builder's
+  /// cache can tell whether the image is the same.
   bool key_is_whole() const { return !plan_->user_dockerfile; }
 
   std::string key_tag() const { return packaging::key_tag(plan_->keys.value().image); }
@@ -56,18 +56,18 @@ public:
     return packaging::dependency_tag(plan_->keys.value().dependencies);
   }
 
-  /// `repository:ap-<16 hex>`
+  /// Returns `repository:ap-<16 hex>`.
   image::Reference keyed_name() const;
 
-  /// `repository:apd-<16 hex>`
+  /// Returns `repository:apd-<16 hex>`.
   std::string dependency_name() const;
 
   AgeLimit age_limit() const { return {request(), scanned().project, plan()}; }
 
-  /// The image by its names alone.
+  /// Returns the image with only its names.
   Image named_image() const;
 
-  /// What autopack says of the image in its labels.
+  /// Returns the labels with autopack's facts about the image.
   std::map<std::string, std::string> labels() const;
 
 private:
@@ -77,11 +77,11 @@ private:
   mutable std::shared_ptr<const Comparison> comparison_{};
 };
 
-/// Labels of an image by which autopack knows it again.
+/// Labels that identify an image made by autopack.
 inline constexpr auto* key_label = "autopack.key";
 inline constexpr auto* dependency_key_label = "autopack.dependency-key";
-/// Of an image whose requirements are layers of wheels, which hold no byte code: Python may write
-/// it where the program runs, so that not every process compiles again.
+/// For an image whose requirements are layers of wheels, which have no byte code: Python may write
+/// byte code where the program runs, so that not every process compiles again.
 inline constexpr auto* wheels_label = "autopack.wheels";
 
 }  // namespace autopack::packaging

@@ -5,11 +5,11 @@
 
 namespace autopack::packaging {
 
-/// One place that an image goes to.
+/// A destination of an image.
 class Publisher {
 public:
   virtual ~Publisher() = default;
-  /// Brings `made`, the image of `work`, there, and notes in it what became known on the way.
+  /// Sends `made`, the image of `work`, to this destination, and records in it what became known.
   virtual void publish(const Packaging& work, MadeImage& made) = 0;
 };
 

@@ -11,7 +11,7 @@ namespace autopack::packaging {
 
 struct Request;
 
-/// What the user said about what goes into the image. Absent = not given.
+/// The settings that the user gave for the contents of the image. Absent ones were not given.
 struct Settings {
   using Text = std::optional<std::string>;
   using List = std::optional<std::vector<std::string>>;
@@ -37,17 +37,17 @@ struct Settings {
 };
 
 /// A packaging setting: a flag of every command that packages, a key of a worker pool, and a key of
-/// `autopack.yaml`. Help, completions, schema, and the rules on what excludes what follow from its
-/// row in `settings`. `apply` says what it does to a request.
+/// `autopack.yaml`. Help, completions, schema, and the rules about settings that exclude each other
+/// are derived from its row in `settings`. `apply` applies it to a request.
 struct Setting {
   using Member = std::variant<Settings::Text Settings::*, Settings::List Settings::*>;
 
-  /// `often`: described in the short help of every command. `usual`: not in that of a job.
+  /// `often`: in the short help of every command. `usual`: not in that of a job.
   enum class Use { often, usual, rare };
-  /// `content` is what goes in besides the program and what it starts from.
+  /// `content` goes in besides the program and what it starts from.
   enum class Role { place, base, entry, content, name };
   enum class Completion { none, files, directories, executor_images, launchers };
-  /// What its value can name beyond the project: one path of this machine, or several.
+  /// What its value can name outside the project: one path of this machine, or several.
   enum class Reach { nothing, path, paths };
 
   std::string_view key{};    ///< `executor-image-uri`
@@ -62,7 +62,7 @@ struct Setting {
 
   bool is_list() const { return std::holds_alternative<Settings::List Settings::*>(member); }
 
-  /// A job has one command, whatever its pools are.
+  /// A job has one command for all its pools.
   bool is_pool_key() const { return key != "command"; }
 
   bool is_given(const Settings& given) const;
