@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t longest_text = 2000;
 
-/// Tabs separate findings, so they are kept until the message is split.
+/// Tabs separate findings, so this keeps them until the message is split.
 std::string readable(std::string_view text) {
   std::string result;
   for (const auto& part : split(text.substr(0, longest_text), '\t')) {
@@ -27,7 +27,7 @@ std::string readable(std::string_view text) {
   return std::string{trim(result)};
 }
 
-/// What stands behind the number of a finding, `1.` or `1. Field: `; none without a number.
+/// Returns the text after a finding's number, `1.` or `1. Field: `, or nothing without a number.
 std::optional<std::string_view> behind_number(std::string_view part) {
   const auto digits = std::min(part.find_first_not_of("0123456789"), part.size());
   if (digits == 0 || !part.substr(digits).starts_with('.')) {
@@ -40,7 +40,7 @@ std::optional<std::string_view> behind_number(std::string_view part) {
   return part;
 }
 
-/// "List of found errors:\t1.Field: a; Message: b\t2.Field: ..." as its parts.
+/// Splits "List of found errors:\t1.Field: a; Message: b\t2.Field: ...".
 std::vector<std::string> split_findings(const std::string& message) {
   if (message.find("List of found errors:") == std::string::npos) {
     return {readable(message)};

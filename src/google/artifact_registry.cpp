@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::chrono::milliseconds first_wait = 250ms;
 constexpr std::chrono::milliseconds longest_wait = 5s;
-/// Google makes a repository within seconds; an operation that takes longer hangs.
+/// Google creates a repository within seconds; a longer operation hangs.
 constexpr std::chrono::milliseconds longest_operation = 5min;
 
 bool is_done(const json& operation) {
@@ -28,7 +28,6 @@ bool is_done(const json& operation) {
   return found != operation.end() && *found == true;
 }
 
-/// One repository, and the requests about it.
 class Maker {
 public:
   Maker(const ArtifactRegistryOptions& options, const RepositoryName& name)
@@ -49,7 +48,7 @@ public:
   }
 
 private:
-  /// Asking twice does no harm here: a repository that the first try made is found by the second.
+  /// Repeating is safe here: the second attempt finds a repository that the first one created.
   http::Response ask(const http::Request& request) const {
     return http::retry([&] { return send(options_.caller, request); },
                        [this](std::chrono::milliseconds time) { pause(time); },
@@ -96,7 +95,7 @@ private:
     return true;
   }
 
-  /// False when somebody else made it meanwhile.
+  /// Returns false if somebody else created it meanwhile.
   bool create() const {
     const http::Request request{
         .what = fmt::format("create repository `{}`", name_.str()),
@@ -145,7 +144,7 @@ private:
     }
   }
 
-  /// It becomes part of a URL that carries a token.
+  /// The name becomes part of a URL that is called with a token.
   static bool is_operation(std::string_view name) {
     return name.starts_with("projects/") && name.find("..") == std::string_view::npos &&
            is_alphanumeric(name, "-_./:");
@@ -220,7 +219,7 @@ std::string RepositoryName::str() const {
 std::optional<RepositoryName> repository_of(const image::Reference& image) {
   const auto location = location_of(image.host);
   auto parts = split(image.path, '/');
-  // `example.com/my-project` stands for the project `example.com:my-project`
+  // `example.com/my-project` means the project `example.com:my-project`
   if (parts.size() > 1 && parts[0].find('.') != std::string::npos) {
     parts[1] = parts[0] + ":" + parts[1];
     parts.erase(parts.begin());

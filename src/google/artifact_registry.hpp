@@ -10,37 +10,39 @@
 
 namespace autopack::google {
 
-/// A repository of Artifact Registry, which holds images; it is never made by a push.
+/// A repository of Artifact Registry, which contains images. A push never creates one.
 struct RepositoryName {
-  std::string project{};   ///< `my-project`, or of a domain `example.com:my-project`
+  std::string project{};   ///< `my-project`, or `example.com:my-project` for a project of a domain
   std::string location{};  ///< `us-central1`, `europe`
   std::string repository{};
 
-  /// `projects/P/locations/L/repositories/R`.
+  /// Returns `projects/P/locations/L/repositories/R`.
   std::string str() const;
 };
 
-/// The repository that `image` belongs to; none when its registry is not an Artifact Registry
-/// (`LOCATION-docker.pkg.dev`, `docker.LOCATION.rep.pkg.dev`) or its path has no repository.
+/// Returns the repository that `image` belongs to, or nothing if its registry is not an Artifact
+/// Registry (`LOCATION-docker.pkg.dev`, `docker.LOCATION.rep.pkg.dev`) or its path has no
+/// repository.
 std::optional<RepositoryName> repository_of(const image::Reference& image);
 
-/// The command that makes the repository.
+/// Returns the command that creates the repository.
 std::string create_command(const RepositoryName& name);
 
 struct ArtifactRegistryOptions {
   ApiCaller caller{};
-  /// CLOUDSDK_API_ENDPOINT_OVERRIDES_ARTIFACTREGISTRY; none: Google's own.
+  /// CLOUDSDK_API_ENDPOINT_OVERRIDES_ARTIFACTREGISTRY; absent: Google's own.
   std::optional<std::string> endpoint_override{};
   const Cancellation* cancellation{nullptr};
-  /// Waits between looks at an operation; really sleeps when empty.
+  /// Waits between polls of an operation; if empty, really sleeps.
   std::function<void(std::chrono::milliseconds)> sleep{};
 };
 
 enum class Ensured { existed, created };
 
-/// Sees to it that `name` exists and takes images: makes it when it is missing, and waits for that.
-/// One that exists is never changed; Error(usage) when its format is not DOCKER or it only mirrors
-/// another. Error(remote) with the command that mends it when Google refuses; Error(interrupted).
+/// Ensures that `name` exists and accepts images: creates it if it is missing, and waits for that.
+/// Never changes an existing one. Throws Error(usage) if its format is not DOCKER or it only
+/// mirrors another repository, Error(remote) with the command that fixes it if Google refuses, and
+/// Interrupted.
 Ensured ensure_repository(const ArtifactRegistryOptions& options, const RepositoryName& name);
 
 }  // namespace autopack::google

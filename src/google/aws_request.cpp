@@ -15,7 +15,7 @@ namespace autopack::google {
 namespace {
 
 constexpr auto algorithm = "AWS4-HMAC-SHA256";
-/// SHA-256 of nothing, the body of a GetCallerIdentity request.
+/// SHA-256 of the empty body of a GetCallerIdentity request.
 constexpr auto empty_hash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
 /// `20261120T101500Z`.
@@ -39,7 +39,7 @@ std::string sorted_query(const std::string& query) {
   return query.empty() ? "" : join(pairs, "&");
 }
 
-/// The names of `headers`, `;` between, as they are signed.
+/// The names of `headers`, separated by `;`, as the signature needs them.
 std::string names_of(const std::vector<http::Header>& headers) {
   std::vector<std::string> names;
   std::transform(headers.begin(), headers.end(), std::back_inserter(names),

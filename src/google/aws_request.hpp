@@ -9,16 +9,16 @@
 
 namespace autopack::google {
 
-/// What AWS knows a caller by; there is no `session` for a user's own keys.
+/// The caller's keys at AWS; a user's own keys have no `session`.
 struct AwsKeys {
   std::string id{};
   Secret key{};
   std::optional<Secret> session{};
 };
 
-/// The headers of a POST of nothing to `url` (https, no user information) that AWS takes as the
-/// caller's own, `target` among them as `x-goog-cloud-target-resource`: Signature Version 4, sorted
-/// by name. `now` is in seconds since the epoch.
+/// Returns the headers that authenticate a POST without a body to `url` (https, no user
+/// information) at AWS: Signature Version 4, sorted by name. They include `target` as
+/// `x-goog-cloud-target-resource`. `now` is in seconds since the epoch.
 std::vector<http::Header> sign_aws_request(const std::string& url,
                                            const std::string& region,
                                            const std::string& target,

@@ -15,9 +15,9 @@ namespace {
 constexpr auto known_environment = "aws1";
 constexpr auto metadata_token = "X-aws-ec2-metadata-token";
 
-/// Proof of an AWS identity: a signed request that Google's service sends to AWS in our stead
-/// (google.aip.dev/auth/4117). Keys and region come from the environment, else from the metadata
-/// server of the machine.
+/// Proof of an AWS identity: a signed request that Google's service sends to AWS on our behalf
+/// (google.aip.dev/auth/4117). Keys and region come from the environment, else from the machine's
+/// metadata server.
 class OfAws final : public SubjectToken {
 public:
   OfAws(CredentialOptions options, const CredentialsFile& file, const json& source)
@@ -49,7 +49,7 @@ public:
     for (const auto& header : sign_aws_request(url, region, audience_, keys(), options_.now())) {
       headers.push_back({{"key", header.name}, {"value", header.value}});
     }
-    // quoted once here and once more as a part of the form, which is what the service undoes
+    // quoted once here and once more as part of the form; the service undoes both
     return percent_encode(write_json(json{{"url", url}, {"method", "POST"}, {"headers", headers}}));
   }
 
@@ -100,7 +100,7 @@ private:
     return keys;
   }
 
-  /// The trimmed text that the machine's metadata server has there; never empty.
+  /// Returns the trimmed text at `url` of the machine's metadata server; never empty.
   std::string ask(const std::string& url) {
     http::Request request{.what = "ask the AWS metadata server", .url = url};
     if (!session_url_.empty()) {

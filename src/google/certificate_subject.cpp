@@ -17,8 +17,8 @@ constexpr auto config_variable = "GOOGLE_API_CERTIFICATE_CONFIG";
 constexpr std::string_view begin_line = "-----BEGIN CERTIFICATE-----";
 constexpr std::string_view end_line = "-----END CERTIFICATE-----";
 
-/// The certificates of a PEM file, each as the base64 of its DER, which is what stands between the
-/// lines.
+/// Returns the certificates of a PEM file, each as the base64 of its DER: the text between the
+/// delimiter lines.
 std::vector<std::string> read_certificates(const std::filesystem::path& path) {
   const auto text = read_file(path);
   std::vector<std::string> all;
@@ -40,8 +40,8 @@ std::vector<std::string> read_certificates(const std::filesystem::path& path) {
   return all;
 }
 
-/// A certificate of the machine is the subject: the token endpoint sees it in the handshake, and
-/// the token repeats it with those that vouch for it.
+/// The subject is a certificate of the machine: the token endpoint receives it in the handshake,
+/// and the token repeats it with its certificate chain.
 class OfCertificate final : public SubjectToken {
 public:
   OfCertificate(const CredentialOptions& options, const CredentialsFile& file, const json& source) {

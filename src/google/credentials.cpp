@@ -19,14 +19,14 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A token with less time left than this is fetched anew (google-auth's 3 min 45 s).
+/// Refreshes a token with less time left than this (google-auth's 3 min 45 s).
 constexpr std::int64_t refresh_before = 225;
 
 constexpr auto login_hint = "log in: gcloud auth application-default login";
 constexpr auto key_hint =
     "or name a service account's key: export GOOGLE_APPLICATION_CREDENTIALS=KEY.json";
 
-/// Parse errors are not told: they quote the file, which holds a secret.
+/// Parse errors are not printed: they quote the file, which contains a secret.
 CredentialsFile load(const fs::path& path, const std::string& origin) {
   CredentialsFile file{.path = path, .origin = origin};
   auto content = parse_json(read_file(path, FileSort::any));
@@ -95,7 +95,7 @@ std::unique_ptr<CachingTokenSource> find_source(const CredentialOptions& options
   throw error.hint(login_hint).hint(key_hint);
 }
 
-/// It becomes a header.
+/// The project becomes a header.
 void check_quota_project(const std::string& project) {
   if (project.size() > 200 ||
       !std::all_of(project.begin(), project.end(), [](char c) { return c > ' ' && c < '\x7f'; })) {

@@ -18,22 +18,22 @@ namespace autopack::google {
 
 struct AccessToken {
   Secret token{};
-  std::int64_t expires_at{0};  ///< seconds since the epoch; 0 when not known
+  std::int64_t expires_at{0};  ///< seconds since the epoch; 0 if unknown
 };
 
-/// Gives access tokens for the cloud-platform scope, a new one when the last is about to end. Safe
-/// to use from several threads.
+/// Returns access tokens for the cloud-platform scope, and gets a new one shortly before the last
+/// expires. Thread-safe.
 class TokenSource {
 public:
   virtual ~TokenSource() = default;
   virtual AccessToken token() = 0;
-  /// Forgets the token at hand: a service refused it.
+  /// Forgets the current token, because a service refused it.
   virtual void expire() = 0;
-  /// Where it comes from: "service account key `/path`, named by `GOOGLE_APPLICATION_CREDENTIALS`".
+  /// Returns its source: "service account key `/path`, named by `GOOGLE_APPLICATION_CREDENTIALS`".
   virtual std::string describe() const = 0;
-  /// Project of the credentials; none when they name none.
+  /// Returns the project of the credentials, or nothing if they name none.
   virtual std::optional<std::string> project() const = 0;
-  /// x-goog-user-project; none when none applies.
+  /// Returns the value of x-goog-user-project, or nothing if none applies.
   virtual std::optional<std::string> quota_project() const = 0;
 };
 
@@ -41,30 +41,29 @@ struct CredentialOptions {
   std::optional<std::filesystem::path> access_token_file{};  ///< see find_access_token_file
   const Environment* environment{nullptr};
   http::Client* client{nullptr};
-  /// Seconds since the epoch; the system's clock when empty.
+  /// Seconds since the epoch; if empty, the system's clock.
   std::function<std::int64_t()> now{};
-  /// Waits between tries of a token endpoint; really sleeps when empty.
+  /// Waits between attempts at a token endpoint; if empty, really sleeps.
   std::function<void(std::chrono::milliseconds)> sleep{};
-  /// `--billing-project`: x-goog-user-project whatever else is set.
+  /// `--billing-project`: overrides every other source of x-goog-user-project.
   std::optional<std::string> billing_project{};
   std::string access_token_file_origin{};
   Setting
-      account{};  ///< see find_account; without a value Application Default Credentials come first
-  Setting impersonate{};  ///< see find_impersonation: accounts with commas between, the last acts
+      account{};  ///< see find_account; without a value, Application Default Credentials come first
+  Setting impersonate{};  ///< see find_impersonation: comma-separated accounts, the last one acts
   GcloudConfiguration configuration{};
-  /// Where tokens are kept from one run to the next, in files that only the user can read; none:
-  /// nowhere.
+  /// Tokens are cached here between runs, in files that only the user can read; absent: no cache.
   std::optional<std::filesystem::path> token_directory{};
-  const Cancellation* cancellation{nullptr};  ///< ends programs that are asked; may be null
-  Reporter* reporter{nullptr};  ///< told which source was taken and why, with -v; may be null
+  const Cancellation* cancellation{nullptr};  ///< stops programs that supply tokens; may be null
+  Reporter* reporter{nullptr};  ///< gets the selected source and the reason, with -v; may be null
 };
 
-/// The first that is there: the access token file; the account that `account`
-/// names, by gcloud; GOOGLE_APPLICATION_CREDENTIALS; gcloud's application default credentials; the
-/// account of gcloud's configuration; the metadata server. Then impersonation. Only the search for
-/// a metadata server uses the network; all else waits for token(). Error(environment) when nothing
-/// is found, with the commands that make credentials; Error(usage) for what is named but missing or
-/// cannot be used.
+/// Returns the first of these that exists: the access token file; the account that `account` names,
+/// through gcloud; GOOGLE_APPLICATION_CREDENTIALS; gcloud's application default credentials; the
+/// account of gcloud's configuration; the metadata server. Then applies impersonation. Only the
+/// search for a metadata server uses the network; everything else waits until token(). Throws
+/// Error(environment) with the commands that create credentials if nothing is found, and
+/// Error(usage) if a named source is missing or unusable.
 std::unique_ptr<TokenSource> find_credentials(const CredentialOptions& given);
 
 }  // namespace autopack::google

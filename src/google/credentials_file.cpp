@@ -10,7 +10,7 @@ namespace {
 
 constexpr auto own_universe = "googleapis.com";
 
-/// gcloud speaks every kind that there is.
+/// gcloud supports every existing kind.
 Error unknown_type(const CredentialsFile& file, const std::string& type) {
   return file
       .fault(fmt::format("is of type `{}`, which is not supported", printable(type.substr(0, 60))))

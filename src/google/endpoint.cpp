@@ -8,7 +8,7 @@ namespace autopack::google {
 
 namespace {
 
-/// Where clouds keep their metadata servers, which speak plain HTTP.
+/// The metadata servers of clouds, which use plain HTTP.
 bool is_metadata_address(const Url& url) {
   return url.host == "169.254.169.254" || url.host == "169.254.170.2" ||
          url.host == "fd00:ec2::254" || url.host == "metadata.google.internal";
@@ -24,7 +24,7 @@ bool is_loopback(const Url& url) {
   return (url.scheme == "http" || url.scheme == "https") && url.is_loopback();
 }
 
-/// A line break in it would end the request's first line.
+/// A line break in the URL would end the request's first line.
 std::optional<Url> parse_endpoint(const std::string& url) {
   return url.find_first_of(" \t\r\n") == std::string::npos ? Url::parse(url) : std::nullopt;
 }

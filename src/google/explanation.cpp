@@ -17,12 +17,12 @@ bool holds(std::string_view text, std::string_view fragment) {
   return text.find(fragment) != std::string_view::npos;
 }
 
-/// A letter, a digit, `_`, or one of `more`.
+/// Returns true for a letter, a digit, `_`, or one of `more`.
 bool may_name(char c, std::string_view more) {
   return c == '_' || is_alphanumeric({&c, 1}, more);
 }
 
-/// What may name something, as far as it goes from `at` on.
+/// Returns the longest name that starts at `at`.
 std::string_view name_at(std::string_view text, std::size_t at, std::string_view more) {
   std::size_t end = at;
   while (end < text.size() && may_name(text[end], more)) {
@@ -31,7 +31,7 @@ std::string_view name_at(std::string_view text, std::size_t at, std::string_view
   return text.substr(at, end - at);
 }
 
-/// What may name something, as far as it goes back from `end`.
+/// Returns the longest name that ends before `end`.
 std::string_view name_before(std::string_view text, std::size_t end, std::string_view more) {
   std::size_t begin = end;
   while (begin > 0 && may_name(text[begin - 1], more)) {
@@ -40,7 +40,7 @@ std::string_view name_before(std::string_view text, std::size_t end, std::string
   return text.substr(begin, end - begin);
 }
 
-/// `name` up to its last letter, digit or `_`.
+/// Returns `name` up to its last letter, digit or `_`.
 std::string_view without_punctuation(std::string_view name) {
   while (!name.empty() && !may_name(name.back(), "")) {
     name.remove_suffix(1);
@@ -48,7 +48,7 @@ std::string_view without_punctuation(std::string_view name) {
   return name;
 }
 
-/// What `read` makes of the first place of `mark` in `text` where that is not empty.
+/// Calls `read` at each occurrence of `mark` in `text`; returns its first non-empty result.
 template <class Read>
 std::optional<std::string> first_at(std::string_view text, std::string_view mark, Read read) {
   for (auto at = text.find(mark); at != std::string_view::npos; at = text.find(mark, at + 1)) {
@@ -59,7 +59,7 @@ std::optional<std::string> first_at(std::string_view text, std::string_view mark
   return std::nullopt;
 }
 
-/// The first name right behind `mark` and, if that is given, right before `end`.
+/// Returns the first name directly after `mark` and, if given, directly before `end`.
 std::optional<std::string> name_behind(std::string_view text,
                                        std::string_view mark,
                                        std::string_view more,
@@ -70,7 +70,7 @@ std::optional<std::string> name_behind(std::string_view text,
   });
 }
 
-/// `HOST/PATH` of an image in one of Google's registries.
+/// Returns `HOST/PATH` of an image in one of Google's registries.
 std::optional<std::string> image_in(std::string_view text) {
   return first_at(text, "/", [&](std::size_t at) {
     const auto host = name_before(text, at, ".-");
@@ -103,7 +103,7 @@ std::optional<std::string> repository_in(std::string_view text) {
   });
 }
 
-/// The project of a repository's resource name.
+/// Returns the project in a repository's resource name.
 std::optional<std::string> owner_in(std::string_view text) {
   constexpr std::string_view mark = "/locations/";
   return first_at(text, mark, [&](std::size_t at) {
@@ -117,13 +117,13 @@ std::optional<std::string> owner_in(std::string_view text) {
   });
 }
 
-/// The mail address around the `@` at `at`, whose domain is `domain`; empty without a user.
+/// Returns the mail address around the `@` at `at` with the domain `domain`; empty without a user.
 std::string_view address_at(std::string_view text, std::size_t at, std::string_view domain) {
   const auto user = name_before(text, at, ".-");
   return user.empty() ? "" : text.substr(at - user.size(), user.size() + 1 + domain.size());
 }
 
-/// The account of one of Google's services.
+/// Returns the account of one of Google's services.
 std::optional<std::string> agent_in(std::string_view text) {
   constexpr std::string_view begin = "gcp-sa-";
   return first_at(text, "@", [&](std::size_t at) {
@@ -143,7 +143,7 @@ std::optional<std::string> service_account_in(std::string_view text) {
   });
 }
 
-/// A placeholder of the table, and the value that the failure's text gives it.
+/// A placeholder of the table, and its value from the failure's text.
 struct Filling {
   const char* placeholder;
   std::optional<std::string> value;

@@ -7,32 +7,31 @@
 
 namespace autopack::google {
 
-/// A text that services and jobs are known to fail with, what it
-/// means, and what mends it.
+/// A text in the failures of services and jobs, its meaning and the fix.
 struct KnownFailure {
   std::string_view fragment{};
-  std::string_view and_also{};  ///< must stand in the text too; may be empty
+  std::string_view and_also{};  ///< must be in the text too; may be empty
   std::string_view why{};
-  std::string_view command{};  ///< PROJECT, REGION, IMAGE, ... stand for the failure's own
+  std::string_view command{};  ///< PROJECT, REGION, IMAGE, ... are placeholders for values of the
+                               ///< failure
 };
 
-/// The known failures; the first whose fragments are in a text is its own.
+/// Returns the known failures. The first entry whose fragments are in a text applies.
 std::span<const KnownFailure> known_failures();
 
-/// Where a failure happened, as far as that is known.
+/// The place of a failure, as far as it is known.
 struct FieldPlace {
   std::optional<std::string> project{};
   std::optional<std::string> region{};
 };
 
-/// A failure in words.
 struct FailureExplanation {
   std::string why{};
   std::string command{};
 };
 
-/// What `text` means and what mends it; none when it is no known failure. Names of images,
-/// repositories and accounts are taken from the text.
+/// Returns the meaning of `text` and the fix, or nothing if it is not a known failure. Takes names
+/// of images, repositories and accounts from the text.
 std::optional<FailureExplanation> explain(std::string_view text, const FieldPlace& place = {});
 
 }  // namespace autopack::google

@@ -13,7 +13,7 @@ namespace {
 
 constexpr auto token_exchange_grant = "urn:ietf:params:oauth:grant-type:token-exchange";
 constexpr auto access_token_type = "urn:ietf:params:oauth:token-type:access_token";
-/// All that is asked of a token which is only to get another account's.
+/// The scope of a token that is used only to get another account's token.
 constexpr auto iam_scope = "https://www.googleapis.com/auth/iam";
 
 bool impersonates(const CredentialsFile& file) {
@@ -21,8 +21,8 @@ bool impersonates(const CredentialsFile& file) {
          !(*file.content)["service_account_impersonation_url"].is_null();
 }
 
-/// A token that another identity provider gave, exchanged for Google's (RFC 8693). Two jobs that
-/// share a machine and a file may have different subjects, so no token outlives the run.
+/// A token of another identity provider, exchanged for a Google token (RFC 8693). Two jobs that
+/// share a machine and a file may have different subjects, so the token is not cached between runs.
 class ExternalAccount final : public CachingTokenSource {
 public:
   ExternalAccount(CredentialOptions options, const CredentialsFile& file)
@@ -69,7 +69,7 @@ protected:
       request.headers = {
           {"Authorization", "Basic " + base64_encode(*client_id_ + ":" + client_secret_.reveal())}};
     } else if (workforce_project_) {
-      // quoted once here and once more as a part of the form, which is what the service undoes
+      // quoted once here and once more as part of the form; the service undoes both
       request.form.emplace_back("options",
                                 percent_encode(fmt::format("{{\"userProject\": {}}}",
                                                            write_json(json(*workforce_project_)))));

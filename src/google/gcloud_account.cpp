@@ -22,8 +22,8 @@ bool is_account(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < '\x7f'; });
 }
 
-/// The account's logins are in files that only gcloud knows to read, and only gcloud can do what an
-/// organisation asks for at a login; so it is asked.
+/// Runs gcloud for tokens: only gcloud can read the files with its logins, and only gcloud supports
+/// the additional steps that an organisation may require at login.
 class GcloudAccount final : public CachingTokenSource {
 public:
   GcloudAccount(CredentialOptions options,
@@ -46,7 +46,7 @@ public:
     }
     const auto payer =
         find_property("billing/quota_project", *options().environment, options().configuration);
-    // gcloud's words for the project at hand, which pays anyway
+    // gcloud's names for the current project, which pays anyway
     const bool is_current =
         payer.value && (*payer.value == "LEGACY" || payer.value->starts_with("CURRENT_PROJECT"));
     return is_current ? std::nullopt : payer.value;
@@ -82,7 +82,7 @@ protected:
   }
 
 private:
-  /// Impersonation is autopack's own, and requests that gcloud writes down hold tokens.
+  /// autopack does impersonation itself, and requests that gcloud logs contain tokens.
   std::map<std::string, std::string> variables() const {
     return {{"CLOUDSDK_CONFIG", options().environment->gcloud_directory().string()},
             {"CLOUDSDK_ACTIVE_CONFIG_NAME",
@@ -93,7 +93,7 @@ private:
             {"CLOUDSDK_CORE_LOG_HTTP", "false"}};
   }
 
-  /// The first line that gcloud says, without its own prefix.
+  /// Returns the first line of gcloud's errors, without its prefix.
   static std::string words_of(const std::string& errors) {
     for (const auto& line : split(errors, '\n')) {
       const auto text = trim(line);

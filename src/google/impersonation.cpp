@@ -18,7 +18,7 @@ constexpr auto account_prefix = "projects/-/serviceAccounts/";
 constexpr std::int64_t shortest_lifetime = 600;
 constexpr std::int64_t longest_lifetime = 43200;
 
-/// The name that generateAccessToken wants for a delegate.
+/// Returns the name of a delegate in the form of generateAccessToken.
 std::string as_resource(const std::string& account) {
   return account.starts_with("projects/") ? account : account_prefix + account;
 }
@@ -85,7 +85,7 @@ protected:
   AccessToken fetch() override {
     auto request = this->request();
     auto response = send(request);
-    // a token that was kept from a former run may have been revoked since
+    // a cached token may have been revoked since
     if (response.status == 401) {
       source_->expire();
       response = send(request);

@@ -12,7 +12,7 @@ using nlohmann::json;
 
 namespace {
 
-/// A service that gives the same page for ever must not hold us for ever.
+/// Prevents an endless loop if a service returns the same page forever.
 constexpr int most_pages = 10'000;
 
 bool is_job(const json& value) {

@@ -6,7 +6,7 @@ namespace autopack::google {
 
 namespace {
 
-// The rows without a text of a service (a huge context, flags that were never given) are not here.
+// Failures without a text from a service (a huge context, missing flags) are not here.
 constexpr std::array table{
     KnownFailure{
         "exec format error", "",

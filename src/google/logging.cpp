@@ -12,7 +12,7 @@ using nlohmann::json;
 
 namespace {
 
-constexpr int page_size = 1000;  // the most that entries:list gives
+constexpr int page_size = 1000;  // the maximum of entries:list
 
 const json& object_at(const json& object, const char* key) {
   static const json nothing = json::object();
@@ -46,7 +46,7 @@ std::optional<LogEntry> read_log_entry(const json& value) {
   if (!entry.time) {
     entry.time = Timestamp::parse(text_at(value, "receiveTimestamp"));
   }
-  // What has no id of its own is known again by what it says.
+  // An entry without an id is identified by its content.
   if (entry.insert_id.empty()) {
     entry.insert_id = print_json(value);
   }

@@ -11,30 +11,31 @@
 
 namespace autopack::google {
 
-/// One entry of Cloud Logging, as far as jobs write it.
+/// An entry of Cloud Logging: the fields that jobs write.
 struct LogEntry {
-  std::optional<Timestamp> time{};  ///< none when the entry has none that can be read
+  std::optional<Timestamp> time{};  ///< absent if missing or invalid
   std::string insert_id{};          ///< unique among entries of one time
   std::string severity{"DEFAULT"};
   std::string task{"unknown_task"};  ///< the replica: `workerpool0-0`, or `service`
   std::string message{};             ///< may have several lines
 };
 
-/// The entry in `value`; none when it is no JSON object. What it lacks has the defaults.
+/// Returns the entry in `value`, or nothing if it is not a JSON object. Missing fields have the
+/// defaults.
 std::optional<LogEntry> read_log_entry(const nlohmann::json& value);
 
-/// Which entries of a job are asked for.
+/// Selects entries of a job.
 struct LogQuery {
-  std::string project{};  ///< of the job's own name, id or number
+  std::string project{};  ///< from the job's name, id or number
   std::string job_id{};
-  std::optional<std::string> task{};  ///< one replica's only; none: all
-  Timestamp since{};                  ///< entries of this time and later
+  std::optional<std::string> task{};  ///< only this replica's; absent: all
+  Timestamp since{};                  ///< entries at this time or later
 };
 
-/// The query in Cloud Logging's language.
+/// Returns the query in Cloud Logging's language.
 std::string log_filter(const LogQuery& query);
 
-/// The entries:list call for a page of it, oldest first. `endpoint_override` is
+/// Returns the entries:list call for one page, oldest first. `endpoint_override` is
 /// CLOUDSDK_API_ENDPOINT_OVERRIDES_LOGGING.
 Call entries_call(const LogQuery& query,
                   const std::optional<std::string>& page_token,
@@ -42,11 +43,11 @@ Call entries_call(const LogQuery& query,
 
 struct LogPage {
   std::vector<LogEntry> entries{};
-  std::optional<std::string> next_page{};  ///< none on the last page
-  std::size_t unreadable{0};               ///< entries that are none
+  std::optional<std::string> next_page{};  ///< absent on the last page
+  std::size_t unreadable{0};               ///< number of entries that could not be read
 };
 
-/// Error(remote) when the answer is no list of entries.
+/// Throws Error(remote) if the response is not a list of entries.
 LogPage read_log_page(const Call& call, const http::Response& response);
 
 }  // namespace autopack::google

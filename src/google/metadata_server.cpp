@@ -17,7 +17,7 @@ namespace {
 constexpr auto default_address = "169.254.169.254";
 constexpr auto default_host = "metadata.google.internal";
 constexpr auto product_file = "/sys/class/dmi/id/product_name";
-/// On a machine of Google's the server may be slow to start; elsewhere nobody answers.
+/// On a Google machine the server may start slowly; elsewhere nothing responds.
 constexpr std::chrono::milliseconds wait_here = 3s;
 constexpr std::chrono::milliseconds wait_elsewhere = 500ms;
 
@@ -29,12 +29,12 @@ http::Request ask_for(const std::string& what, const std::string& url) {
           .timeout = wait_here};
 }
 
-/// The address may belong to another cloud, or to a router that answers everything.
+/// The address may belong to another cloud, or to a router that responds to everything.
 bool is_google(const http::Response& response) {
   return response.header("Metadata-Flavor") == "Google";
 }
 
-/// A name or an address with an optional port: the start of a URL.
+/// Returns true for a name or an address with an optional port: the start of a URL.
 bool is_host(std::string_view text) {
   return !text.empty() && text.size() < 256 && is_alphanumeric(text, "-._:[]");
 }
@@ -82,7 +82,7 @@ protected:
       throw Error(ErrorKind::remote, "could not " + what)
           .cause(fmt::format("GET http://{}: the answer holds no access token", host_));
     }
-    constexpr std::int64_t a_day = 86400;  // no token lasts longer
+    constexpr std::int64_t a_day = 86400;  // no token is valid longer
     const auto lifetime =
         std::clamp(answer["expires_in"].get<std::int64_t>(), std::int64_t{0}, a_day);
     return {.token = Secret{answer["access_token"].get<std::string>()},

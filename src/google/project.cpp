@@ -12,7 +12,7 @@ namespace autopack::google {
 
 namespace {
 
-/// A name becomes part of a path.
+/// The name becomes part of a path.
 bool is_configuration_name(std::string_view name) {
   return !name.empty() && name.size() < 100 && name[0] != '-' && is_alphanumeric(name, "-_");
 }
@@ -55,7 +55,7 @@ Setting of_text(const std::optional<std::string>& value, const char* origin) {
   return value ? Setting{.value = value, .origin = origin} : Setting{};
 }
 
-/// The first that sets something.
+/// Returns the first setting with a value.
 Setting first_of(std::initializer_list<Setting> settings) {
   const auto* const found = std::find_if(settings.begin(), settings.end(),
                                          [](const Setting& s) { return s.value.has_value(); });
@@ -81,7 +81,7 @@ GcloudConfiguration read_gcloud_configuration(const Environment& environment,
     result.name = active ? std::string{trim(*active)} : "";
     result.name = result.name.empty() ? "default" : result.name;
   }
-  // gcloud's own word for no configuration at all
+  // gcloud's name for no configuration
   if (result.name == "NONE") {
     return result;
   }

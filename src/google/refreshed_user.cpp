@@ -7,7 +7,7 @@ namespace autopack::google {
 
 namespace {
 
-/// A person who logged in once, and has a refresh token since.
+/// A person who logged in once and has a refresh token.
 class RefreshedUser : public CachingTokenSource {
 public:
   RefreshedUser(CredentialOptions options, const CredentialsFile& file)
@@ -32,12 +32,12 @@ protected:
 
   const Secret& refresh_token() const { return refresh_token_; }
 
-  /// What tells these credentials, used at `endpoint`, from others.
+  /// Returns a text that distinguishes these credentials, used at `endpoint`, from others.
   std::string identity_at(std::string_view kind, const std::string& endpoint) const {
     return fmt::format("{}\n{}\n{}\n{}", kind, endpoint, client_id_, refresh_token_.reveal());
   }
 
-  /// The answer to `request`; `login` is the command that makes new credentials.
+  /// Returns the token for `request`; `login` is the command that creates new credentials.
   AccessToken refresh(const TokenRequest& request, const char* login) {
     try {
       return request_token(options(), request);
@@ -89,7 +89,7 @@ private:
   std::string endpoint_{"https://oauth2.googleapis.com/token"};
 };
 
-/// An account of another identity provider, in a workforce pool, whose own endpoint takes the
+/// An account of another identity provider, in a workforce pool. Its own endpoint accepts the
 /// refresh token.
 class WorkforceUser final : public RefreshedUser {
 public:

@@ -12,12 +12,12 @@ namespace autopack::google {
 
 namespace {
 
-/// The credentials of a run, found when a registry first asks for a login.
+/// Finds the credentials of a run when a registry first requests a login.
 class Tokens {
 public:
   explicit Tokens(std::function<TokenSource&()> find) : find_{std::move(find)} {}
 
-  /// Null when there are none.
+  /// Returns null if there are none.
   TokenSource* source() {
     const std::scoped_lock lock{mutex_};
     if (source_ == nullptr && !missing_) {

@@ -28,7 +28,7 @@ double draw() {
   return std::uniform_real_distribution<>{}(device);
 }
 
-/// Project and region as they stand in the path of a URL.
+/// Returns project and region from the path of a URL.
 FieldPlace place_of(const std::string& url) {
   const auto parts = split(url.substr(0, url.find('?')), '/');
   const auto after = [&](const char* word) {

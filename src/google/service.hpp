@@ -15,11 +15,11 @@ namespace autopack::google {
 
 using Sleep = std::function<void(std::chrono::milliseconds)>;
 
-/// Sleeps that end with Error(interrupted) when `cancellation` (may be null) asks for it.
+/// Returns a sleep that ends with Error(interrupted) if `cancellation` (may be null) requests it.
 Sleep interruptible_sleep(const Cancellation* cancellation);
 
 struct ServiceOptions {
-  /// Called when first needed, so that a dry run needs no credentials.
+  /// Called on first use, so that a dry run needs no credentials.
   std::function<TokenSource&()> credentials{};
   http::Client* client{nullptr};
   Sleep sleep{};
@@ -31,11 +31,11 @@ struct Call {
   std::string method{"GET"};
   std::string url{};
   std::string body{};
-  /// For what must not happen twice (see http::Request::new_connection).
+  /// For a call that must not be repeated (see http::Request::new_connection).
   bool only_once{false};
 };
 
-/// Google's APIs as jobs use them: calls in JSON, repeated where that does no harm.
+/// Google's APIs as jobs use them: JSON calls, repeated if that is safe.
 class Service {
 public:
   explicit Service(ServiceOptions options) : options_{std::move(options)} {}
@@ -43,17 +43,18 @@ public:
   /// Finds the credentials. Throws as find_credentials does.
   void make_ready() const { options_.credentials(); }
 
-  /// Has a token at hand for the calls that follow.
+  /// Fetches a token for the calls that follow.
   void fetch_token() const { static_cast<void>(options_.credentials().token()); }
 
-  /// The answer, whatever its status. Throws as google::send does.
+  /// Returns the response, whatever its status. Throws as google::send does.
   http::Response send(const Call& call) const;
-  /// The same for calls that may be repeated: up to five tries while the service is busy or away.
+  /// The same for calls that may be repeated: up to five attempts while the service is busy or
+  /// down.
   http::Response ask(const Call& call) const;
-  /// ask(), and its answer as a JSON object; Error(remote) for any other status than 2xx and for
-  /// an answer that is no object.
+  /// Calls ask() and returns the JSON object. Throws Error(remote) if the status is not 2xx or the
+  /// response is not an object.
   nlohmann::json ask_json(const Call& call) const;
-  /// The same service over another client, which nothing interrupts.
+  /// Returns the same service over another client, which is not interrupted.
   Service over(http::Client& client) const;
 
   const ServiceOptions& options() const { return options_; }
@@ -62,13 +63,13 @@ private:
   ServiceOptions options_;
 };
 
-/// A call that was refused: `message`, what the service said, and remedies for it.
+/// Returns the error for a refused call: `message`, the service's reason, and remedies.
 Error refusal(const std::string& message, const Call& call, const http::Response& response);
 
-/// True for answers that a later try may better: 408, 429 and 5xx.
+/// Returns true if a later attempt may succeed: 408, 429 and 5xx.
 bool is_passing(int status);
 
-/// `override_url` as it is, else `https://HOST`; without a slash at its end.
+/// Returns `override_url`, or else `https://HOST`; without a trailing slash.
 std::string endpoint_of(const std::string& host, const std::optional<std::string>& override_url);
 
 }  // namespace autopack::google

@@ -11,10 +11,10 @@ using nlohmann::json;
 
 namespace {
 
-/// Whatever the token_uri, the assertion is made out to this name.
+/// The audience of the assertion, whatever the token_uri is.
 constexpr auto audience = "https://oauth2.googleapis.com/token";
 constexpr auto jwt_grant = "urn:ietf:params:oauth:grant-type:jwt-bearer";
-constexpr std::int64_t lifetime = 3600;  // seconds, the longest allowed
+constexpr std::int64_t lifetime = 3600;  // seconds, the maximum
 
 class ServiceAccount final : public CachingTokenSource {
 public:
@@ -28,7 +28,7 @@ public:
         project_{file.optional("project_id")},
         self_signed_{wants_self_signed(this->options())} {
     require_google_endpoint(token_uri_, fmt::format("`token_uri` of {}", place_));
-    // a key that cannot sign is told before anything is built
+    // reports a key that cannot sign before anything is built
     static_cast<void>(sign("probe"));
   }
 
@@ -39,7 +39,7 @@ public:
 
   std::optional<std::string> project() const override { return project_; }
 
-  /// A token that is signed here costs nothing to make again.
+  /// A self-signed token costs nothing, so it is not cached.
   std::optional<std::string> identity() const override {
     if (self_signed_) {
       return std::nullopt;
@@ -72,7 +72,7 @@ protected:
   }
 
 private:
-  /// As gcloud decides it.
+  /// The same rule as in gcloud.
   static bool wants_self_signed(const CredentialOptions& options) {
     const auto set = find_property("auth/service_account_use_self_signed_jwt", *options.environment,
                                    options.configuration);

@@ -5,10 +5,10 @@ namespace autopack::google {
 namespace {
 
 constexpr std::string_view space{" \t\r\n"};
-/// What a backslash takes its meaning from between double quotes (POSIX, XCU 2.2.3).
+/// Characters that a backslash escapes between double quotes (POSIX, XCU 2.2.3).
 constexpr std::string_view special{"$`\"\\\n"};
 
-/// The text up to the closing quote, which is taken too; none when there is none.
+/// Returns the text up to the closing quote and consumes both; nothing if the quote is not closed.
 std::optional<std::string> quoted(std::string_view& rest, char quote) {
   std::string text;
   while (!rest.empty() && rest.front() != quote) {

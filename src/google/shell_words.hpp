@@ -7,8 +7,8 @@
 
 namespace autopack::google {
 
-/// `text` split as a POSIX shell splits it (quotes and backslashes, nothing is expanded); none when
-/// a quote is not closed.
+/// Splits `text` as a POSIX shell does (quotes and backslashes, no expansion). Returns nothing if a
+/// quote is not closed.
 std::optional<std::vector<std::string>> shell_words(std::string_view text);
 
 }  // namespace autopack::google

@@ -19,7 +19,7 @@ constexpr std::int64_t default_timeout = 30'000;  // milliseconds, as are the ne
 constexpr std::int64_t shortest_timeout = 5'000;
 constexpr std::int64_t longest_timeout = 120'000;
 
-/// How the token stands in what a file or a URL gives.
+/// The format of the token in a file or a response.
 class Format {
 public:
   Format(const CredentialsFile& file, const json& source) {
@@ -48,7 +48,7 @@ public:
   }
 
 private:
-  std::optional<std::string> field_{};  ///< none: the whole text
+  std::optional<std::string> field_{};  ///< absent: the whole text
 };
 
 class OfFile final : public SubjectToken {
@@ -97,8 +97,8 @@ private:
   http::Request request_{};
 };
 
-/// A program of the user's (google.aip.dev/auth/4117), only where the environment allows it:
-/// whoever writes the file could else run anything.
+/// Runs a program of the user (google.aip.dev/auth/4117), only if the environment allows it:
+/// otherwise whoever writes the file could run anything.
 class OfProgram final : public SubjectToken {
 public:
   OfProgram(const CredentialOptions& options, const CredentialsFile& file, const json& source)

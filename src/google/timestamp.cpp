@@ -9,7 +9,7 @@ namespace autopack::google {
 
 namespace {
 
-/// Reads numbers off the front of a text; `good` stays false once something did not fit.
+/// Reads numbers from the front of a text; `good` stays false once something did not match.
 class Scanner {
 public:
   explicit Scanner(std::string_view text) : rest_{text} {}
@@ -24,7 +24,8 @@ public:
     return value;
   }
 
-  /// The character that comes next, when it is one of `some`; else `\0` and no longer good.
+  /// Consumes and returns the next character if it is in `some`; otherwise returns `\0` and clears
+  /// `good`.
   char one_of(std::string_view some) {
     const char next = rest_.empty() ? '\0' : rest_.front();
     good_ = good_ && next != '\0' && some.find(next) != std::string_view::npos;
@@ -32,7 +33,7 @@ public:
     return good_ ? next : '\0';
   }
 
-  /// `.123` as nanoseconds; 0 when there is no fraction.
+  /// Returns `.123` as nanoseconds; 0 without a fraction.
   std::int32_t fraction() {
     if (rest_.empty() || rest_.front() != '.') {
       return 0;

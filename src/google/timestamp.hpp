@@ -8,20 +8,20 @@
 
 namespace autopack::google {
 
-/// A point in time as Google's APIs write it (RFC 3339), to the nanosecond.
+/// A point in time as Google's APIs write it (RFC 3339), with nanoseconds.
 struct Timestamp {
   std::int64_t seconds{0};  ///< since 1970-01-01 UTC
   std::int32_t nanoseconds{0};
 
   auto operator<=>(const Timestamp&) const = default;  // NOLINT(modernize-use-nullptr)
 
-  /// None when `text` is no such time: `2026-01-02T03:04:05[.123456789]Z`, or with `+01:00` for
-  /// `Z`.
+  /// Parses `2026-01-02T03:04:05[.123456789]Z`, or `+01:00` instead of `Z`. Returns nothing if
+  /// `text` is anything else.
   static std::optional<Timestamp> parse(std::string_view text);
 
-  /// `2026-01-02T03:04:05.000000006Z`.
+  /// Returns `2026-01-02T03:04:05.000000006Z`.
   std::string text() const;
-  /// `2026-01-02 03:04:05 +0000`, as gcloud shows times.
+  /// Returns `2026-01-02 03:04:05 +0000`, the format of gcloud.
   std::string readable() const;
 };
 

@@ -28,7 +28,8 @@ bool is_private(int descriptor, mode_t kind) {
          facts.st_uid == ::geteuid() && (facts.st_mode & 077U) == 0;
 }
 
-/// Opened without following a link in its place; none unless it is the user's alone.
+/// Opens the directory without following a link; returns nothing unless only the user can access
+/// it.
 FileDescriptor open_directory(const std::filesystem::path& path) {
   FileDescriptor directory{::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
   return directory && is_private(directory.get(), S_IFDIR) ? std::move(directory)

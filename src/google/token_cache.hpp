@@ -8,21 +8,21 @@
 
 namespace autopack::google {
 
-/// Tokens of former runs: one file of mode 0600 for each identity, or none where that cannot be. A
-/// cache that cannot be read or written is as good as empty.
+/// Caches tokens between runs: one file of mode 0600 for each identity, or none if that is
+/// impossible. An unreadable or unwritable cache counts as empty.
 class TokenCache {
 public:
-  /// Without a directory nothing is kept.
+  /// Without a directory, nothing is cached.
   explicit TokenCache(std::optional<std::filesystem::path> directory)
       : directory_{std::move(directory)} {}
 
-  /// None for what is missing, damaged, or open to others.
+  /// Returns nothing if the token is missing, damaged, or accessible to others.
   std::optional<AccessToken> read(const std::string& identity) const;
   void write(const std::string& identity, const AccessToken& token) const;
   void erase(const std::string& identity) const;
 
 private:
-  /// None where nothing is kept.
+  /// Returns nothing if there is no cache.
   std::optional<std::filesystem::path> file_of(const std::string& identity) const;
 
   std::optional<std::filesystem::path> directory_;

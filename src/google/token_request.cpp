@@ -16,10 +16,10 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// As google-auth does; the policy is that of all requests, jitter included.
+/// The same as google-auth; retries follow the policy of all requests, including jitter.
 constexpr http::RetryLimits limits{.attempts = 3, .first = 2s};
 constexpr std::size_t longest_quote = 300;
-/// Anything shorter is a word that messages may hold.
+/// Shorter values are words that messages may contain.
 constexpr std::size_t shortest_secret = 8;
 
 http::Request as_http(const TokenRequest& request) {
@@ -36,13 +36,13 @@ http::Request as_http(const TokenRequest& request) {
   return result;
 }
 
-/// RFC 6749's `{"error": "code"}`, or what Google's APIs say.
+/// Reads RFC 6749's `{"error": "code"}`, or a Google API error.
 Error refusal(const TokenRequest& request, const http::Response& response) {
   std::vector<std::string> secrets;
   for (const auto& [name, value] : request.form) {
     secrets.push_back(value);
     if (name == "subject_token") {
-      // one of AWS is JSON, quoted, with tokens of its own in it
+      // the AWS value is quoted JSON with tokens inside
       const auto parts = split(percent_decode(value), '"');
       secrets.insert(secrets.end(), parts.begin(), parts.end());
     }
@@ -84,7 +84,7 @@ AccessToken read_token(const CredentialOptions& options,
   } else if (const auto text = text_at(body, "expires_in"); !text.empty()) {
     std::from_chars(text.data(), text.data() + text.size(), lifetime);
   }
-  constexpr std::int64_t a_day = 86400;  // no token lasts longer
+  constexpr std::int64_t a_day = 86400;  // no token is valid longer
   token.expires_at = lifetime > 0 ? options.now() + std::min(lifetime, a_day) : 0;
   return token;
 }

@@ -17,7 +17,7 @@ namespace autopack::google {
 
 constexpr auto cloud_platform_scope = "https://www.googleapis.com/auth/cloud-platform";
 
-/// A credentials file, or one that stands within another.
+/// A credentials file, or one nested in another.
 struct CredentialsFile {
   std::filesystem::path path{};
   std::optional<std::string> origin{};              ///< "named by `GOOGLE_APPLICATION_CREDENTIALS`"
@@ -25,16 +25,16 @@ struct CredentialsFile {
 
   /// "`/path`, named by `GOOGLE_APPLICATION_CREDENTIALS`".
   std::string place() const;
-  /// Text at `key`; Error(usage) naming key and file when it is missing.
+  /// Returns the string at `key`; throws Error(usage) naming key and file if it is missing.
   std::string required(const char* key) const;
-  /// Text at `key`; none when it is missing or empty.
+  /// Returns the string at `key`, or nothing if it is missing or empty.
   std::optional<std::string> optional(const char* key) const;
-  /// Error(usage) about this file.
+  /// Returns Error(usage) about this file.
   Error fault(const std::string& what) const;
 };
 
-/// Keeps the token until shortly before its end, and from one run to the next when the credentials
-/// have an identity.
+/// Caches the token until shortly before it expires; also between runs, if the credentials have an
+/// identity.
 class CachingTokenSource : public TokenSource {
 public:
   explicit CachingTokenSource(CredentialOptions options) : options_{std::move(options)} {}
@@ -46,8 +46,8 @@ public:
 
   std::optional<std::string> quota_project() const override;
 
-  /// What tells these credentials from all others, secrets included, for a key of stored tokens;
-  /// none when a token must not outlive the run.
+  /// Returns a text that distinguishes these credentials from all others, secrets included, for the
+  /// key of cached tokens. Returns nothing if a token must not outlive the run.
   virtual std::optional<std::string> identity() const { return {}; }
 
 protected:
@@ -69,24 +69,25 @@ struct TokenRequest {
   std::string url{};
   std::vector<std::pair<std::string, std::string>> form{};
   std::vector<http::Header> headers{};
-  http::Tls tls{};  ///< a client's certificate, where the endpoint asks for one
+  http::Tls tls{};  ///< a client certificate, if the endpoint requires one
 };
 
-/// Sends it, up to three times while the endpoint is busy or away. Error(remote) with the
-/// endpoint's own words, secrets of the request left out, when it refuses.
+/// Sends the request, up to three times while the endpoint is busy or down. If the endpoint
+/// refuses, throws Error(remote) with its message, without secrets of the request.
 AccessToken request_token(const CredentialOptions& options, const TokenRequest& request);
 
-/// Sends what may be sent twice, up to three times while the server is busy or away. The last
-/// answer, or TransportError.
+/// Sends a repeatable request, up to three times while the server is busy or down. Returns the last
+/// response, or throws TransportError.
 http::Response send_patiently(const CredentialOptions& options, const http::Request& request);
 
-/// `text` safe to print and cut to a message's length, each of `secrets` in it made `***`.
+/// Returns `text` safe to print, cut to a message's length, with each of `secrets` replaced by
+/// `***`.
 std::string quote(std::string_view text, std::span<const std::string> secrets);
 
-/// Error(usage) unless `url` is https on a host of Google's, or on loopback; `origin` says where it
-/// came from. What is sent there is worth a token.
+/// Throws Error(usage) unless `url` is https on a Google host, or on loopback: a token is sent
+/// there. `origin` is the source of the URL, for the message.
 void require_google_endpoint(const std::string& url, const std::string& origin);
-/// Error(usage) unless `url` is https, or http on loopback or on a cloud's metadata address.
+/// Throws Error(usage) unless `url` is https, or http on loopback or on a cloud's metadata address.
 void require_safe_endpoint(const std::string& url, const std::string& origin);
 
 std::unique_ptr<CachingTokenSource> make_access_token_file(CredentialOptions options);
@@ -100,57 +101,57 @@ std::unique_ptr<CachingTokenSource> make_external_account(CredentialOptions opti
                                                           const CredentialsFile& file);
 std::unique_ptr<CachingTokenSource> make_impersonated_file(CredentialOptions options,
                                                            const CredentialsFile& file);
-/// An account that gcloud has logged in; it is asked when a token is needed. `why` for messages:
-/// "named by `--account`". Error(environment) when there is no gcloud.
+/// An account that is logged in with gcloud. Runs gcloud when a token is needed. `why` is for
+/// messages: "named by `--account`". Throws Error(environment) if there is no gcloud.
 std::unique_ptr<CachingTokenSource> make_gcloud_account(CredentialOptions options,
                                                         const std::string& account,
                                                         const std::string& why);
-/// The service account of the machine that this runs on; null when no metadata server answers.
+/// The service account of this machine; null if no metadata server responds.
 std::unique_ptr<CachingTokenSource> find_metadata_server(CredentialOptions options);
-/// Any kind of credentials file.
+/// Supports every kind of credentials file.
 std::unique_ptr<CachingTokenSource> make_from_file(const CredentialOptions& options,
                                                    const CredentialsFile& file);
 
-/// A service account that another one's token stands in for.
+/// A service account to impersonate.
 struct Impersonation {
   std::string url{};  ///< ends in `:generateAccessToken`
   std::vector<std::string> delegates{};
   std::int64_t lifetime{3600};  ///< seconds
   std::string origin{};         ///< "`--impersonate-service-account`"
 
-  /// The account as `url` names it.
+  /// Returns the account that `url` names.
   std::string account() const;
 };
 
-/// Acts as `target` by the tokens of `source`.
+/// Impersonates `target` with the tokens of `source`.
 std::unique_ptr<CachingTokenSource> make_impersonated(CredentialOptions options,
                                                       Impersonation target,
                                                       std::unique_ptr<CachingTokenSource> source);
 
-/// `options.impersonate` as a target. Error(usage) for what is no account.
+/// Parses `options.impersonate`. Throws Error(usage) if it is not an account.
 Impersonation parse_impersonation(const CredentialOptions& options);
 
-/// `service_account_impersonation_url` of a file, its lifetime and delegates.
+/// Reads `service_account_impersonation_url` of a file, with lifetime and delegates.
 Impersonation impersonation_of(const CredentialsFile& file);
 
-/// The subject token of an external account's `credential_source`. Error(usage) from the
-/// constructor for what cannot be one.
+/// The subject token of an external account's `credential_source`. The constructor throws
+/// Error(usage) if the source is invalid.
 class SubjectToken {
 public:
   virtual ~SubjectToken() = default;
   virtual std::string get() = 0;
 
-  /// What the exchange of the token must show in its handshake.
+  /// Returns the client certificate for the handshake when this token is exchanged.
   virtual http::Tls tls() const { return {}; }
 };
 
 std::unique_ptr<SubjectToken> make_subject_token(const CredentialOptions& options,
                                                  const CredentialsFile& file);
-/// The one of a `source` with `environment_id`.
+/// For a `source` with `environment_id`.
 std::unique_ptr<SubjectToken> make_aws_subject_token(const CredentialOptions& options,
                                                      const CredentialsFile& file,
                                                      const nlohmann::json& source);
-/// The one of a `source` with `certificate`; its configuration is read at once.
+/// For a `source` with `certificate`; reads its configuration immediately.
 std::unique_ptr<SubjectToken> make_certificate_subject_token(const CredentialOptions& options,
                                                              const CredentialsFile& file,
                                                              const nlohmann::json& source);
