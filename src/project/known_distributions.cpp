@@ -1,8 +1,8 @@
 #include "project/known_distributions.hpp"
 
 #include "base/text.hpp"
-#include "project/distribution_tables.hpp"
 #include "project/package_names.hpp"
+#include "project/tables.hpp"
 
 #include <algorithm>
 #include <array>
@@ -38,11 +38,7 @@ std::string_view top_level(std::string_view module) {
 }
 
 bool has_same_name(std::string_view module) {
-  static const std::set<std::string, std::less<>> names = [] {
-    const auto words = split(trim(modules_of_same_names()), ' ');
-    return std::set<std::string, std::less<>>{words.begin(), words.end()};
-  }();
-  return names.contains(top_level(module));
+  return std::ranges::binary_search(modules_of_same_names(), top_level(module));
 }
 
 /// `named` and all that they are known to require.
@@ -135,7 +131,8 @@ std::optional<std::string> nearest_module(std::string_view module) {
   if (name.size() < shortest || !distributions_of(module).empty()) {
     return std::nullopt;
   }
-  auto candidates = split(trim(modules_of_same_names()), ' ');
+  const auto same = modules_of_same_names();
+  std::vector<std::string_view> candidates(same.begin(), same.end());
   for (const auto& [other, row] : modules_of_other_names()) {
     if (other.find('.') == std::string_view::npos) {
       candidates.emplace_back(other);
@@ -172,7 +169,7 @@ bool is_known_distribution(std::string_view name) {
         all.insert(name_in(one));
       }
     }
-    for (const auto& one : split(trim(modules_of_same_names()), ' ')) {
+    for (const auto one : modules_of_same_names()) {
       all.insert(normalise_name(one));
     }
     return all;

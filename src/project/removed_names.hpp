@@ -1,23 +1,13 @@
 #pragma once
 
 #include "project/python_file.hpp"
+#include "project/tables.hpp"
 #include "python/version.hpp"
 
 #include <optional>
 #include <string_view>
 
 namespace autopack::project {
-
-/// What Python's own library had.
-struct RemovedName {
-  std::string_view module{};
-  std::string_view names{};  ///< of the module, a blank between two; empty: the module itself
-  unsigned minor{0};         ///< 3.minor is the first version without it
-  std::optional<std::string_view> instead{};  ///< what to do now; none: nothing takes its place
-
-  /// True for a module that is gone as a whole.
-  bool is_module() const { return names.empty(); }
-};
 
 /// A removed name that an import asks for.
 struct RemovedImport {
