@@ -9,18 +9,18 @@
 
 namespace autopack::job {
 
-/// What a `--config` file says.
+/// The content of a `--config` file.
 struct Config {
   Job job{};
   std::string name{};  ///< the file's, for messages
-  /// The command whose output it is; none for a file on the disk.
+  /// The command that printed the config; absent for a file on the disk.
   std::optional<std::string> printed_by{};
 };
 
-/// Reads a `--config` file's text, YAML or JSON: a CustomJobSpec, CustomJob,
-/// HyperparameterTuningJob, StudySpec or TrainingPipeline, snake_case accepted. Unknown keys and
-/// values of a wrong type are problems with line and nearest name; what can be read is returned.
-/// `name` is the file's as typed, `-` for standard input; `printed_by` as in Config.
+/// Reads the text of a `--config` file, YAML or JSON: a CustomJobSpec, CustomJob,
+/// HyperparameterTuningJob, StudySpec or TrainingPipeline; accepts snake_case. Reports unknown keys
+/// and values of a wrong type as problems with line and nearest name, and returns the rest. `name`
+/// is the file's as typed, `-` for standard input; `printed_by` as in Config.
 Config parse_config(std::string_view text,
                     const std::string& name,
                     Problems& problems,

@@ -16,10 +16,10 @@ using nlohmann::json;
 
 namespace {
 
-/// What a file can be, by the message whose keys it has.
+/// A form of the file; its message is the one with most of the file's keys.
 struct Form {
   std::string_view message;
-  std::string_view path;  ///< of the message in the body
+  std::string_view path;  ///< the path of the message in the request body
   JobKind kind;
 };
 
@@ -40,7 +40,7 @@ std::size_t known_keys(const YAML::Node& node, std::string_view message) {
   return count;
 }
 
-/// The one that knows most of the keys; the first of equals.
+/// Returns the form that knows most of the keys; the first one if several do.
 const Form& form_of(const YAML::Node& node) {
   const Form* best = forms.data();
   std::size_t most = known_keys(node, best->message);
@@ -53,7 +53,7 @@ const Form& form_of(const YAML::Node& node) {
   return *best;
 }
 
-/// The node of a key, in whichever case it is written; undefined when there is none.
+/// Returns the node of a key in either case; undefined if there is none.
 YAML::Node find_key(const YAML::Node& node, std::string_view name) {
   for (const auto& pair : node) {
     if (camel_case(pair.first.as<std::string>("")) == name) {
@@ -63,7 +63,7 @@ YAML::Node find_key(const YAML::Node& node, std::string_view name) {
   return YAML::Node{YAML::NodeType::Undefined};
 }
 
-/// Gives the origins at and below path `from` the path `to`.
+/// Moves the origins at and below path `from` to the path `to`.
 void move_origins(Origins& origins, const std::string& from, const std::string& to) {
   Origins moved;
   for (auto& [path, origin] : origins) {
@@ -123,7 +123,7 @@ bool DocumentReader::is_mapping(const YAML::Node& node) {
   return !is_legacy;
 }
 
-/// The task decides what the inputs are, and whether autopack can make them.
+/// The task determines the inputs, and whether autopack supports them.
 void DocumentReader::check_definition(const YAML::Node& node, const YAML::Node& definition) {
   const bool tunes = find_key(node, "studySpec").IsDefined();
   config_.job.kind = tunes ? JobKind::tuning_pipeline : JobKind::training_pipeline;

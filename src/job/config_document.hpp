@@ -6,11 +6,11 @@
 
 namespace autopack::job {
 
-/// The only document of `text`. Throws Error(usage) when there are more, and for what is no YAML.
+/// Returns the only document of `text`. Throws Error(usage) if there are several, or if it is not
+/// YAML.
 YAML::Node load_document(const std::string& text, const std::string& name);
 
-/// Reads what a `--config` file says, whichever resource or part of one it is, into the config's
-/// job.
+/// Reads a `--config` file, whichever resource or part of one it contains, into the config's job.
 void read_document(const YAML::Node& node, Config& config, Problems& problems);
 
 }  // namespace autopack::job

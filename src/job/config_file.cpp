@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t largest_text = 1U << 20U;
 
-/// Passes over a document, and remembers where it began.
+/// Skips a document, and records where it began.
 class Skipped final : public YAML::EventHandler {
 public:
   using Style = YAML::EmitterStyle::value;
@@ -54,8 +54,7 @@ YAML::Node load_document(const std::string& text, const std::string& name) {
     throw Error(ErrorKind::usage, fmt::format("`{}` is larger than 1 MiB", name));
   }
   try {
-    // YAML::LoadAll never ends on some malformed texts, so the second document is looked for by
-    // hand
+    // YAML::LoadAll never ends on some malformed texts, so we look for a second document ourselves
     std::istringstream stream{text};
     YAML::Parser parser{stream};
     Skipped document;

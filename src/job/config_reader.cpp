@@ -18,7 +18,7 @@ using tables::Type;
 
 namespace {
 
-/// Aliases may stand for more than the text holds; no job is this big.
+/// Aliases may expand to more than the text contains; no job is this big.
 constexpr std::size_t most_values = 100'000;
 
 }  // namespace
@@ -131,7 +131,7 @@ json ConfigReader::read_list(const YAML::Node& node, const Field& field, const s
   if (node.IsNull()) {
     return nullptr;
   }
-  // gcloud's help writes a single pool without its dash, and gcloud takes it
+  // gcloud's help writes a single pool without its dash, and gcloud accepts it
   if (node.IsMap() && field.type == Type::message) {
     auto item = read_value(node, field, path + "[0]");
     origins_[path + "[0]"] = origin_of(node);

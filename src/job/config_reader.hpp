@@ -13,24 +13,25 @@
 
 namespace autopack::job {
 
-/// `bootDiskSizeGb` of `boot_disk_size_gb`; other text unchanged.
+/// Returns `bootDiskSizeGb` for `boot_disk_size_gb`; other text unchanged.
 std::string camel_case(std::string_view name);
 
-/// Reads YAML nodes by the schema; what does not fit becomes a problem with its line.
+/// Reads YAML nodes by the schema; reports everything that does not match as a problem with its
+/// line.
 class ConfigReader {
 public:
-  /// Of the file `name`; where each value stands goes into `origins`.
+  /// Reads the file `name`, and records the place of each value in `origins`.
   ConfigReader(std::string name, Origins& origins, Problems& problems)
       : name_{std::move(name)}, origins_{origins}, problems_{problems} {}
 
-  /// `path` is the message's place in a CustomJob.
+  /// `path` is the message's path in a CustomJob.
   nlohmann::json read_message(const YAML::Node& node,
                               const tables::Message& message,
                               const std::string& path);
 
   void fault(const YAML::Node& node, std::string text, std::vector<std::string> hints = {});
 
-  /// Leaves `prefix` out of the paths in messages, so that they read as in the file.
+  /// Omits `prefix` from the paths in messages, so that they match the file.
   void hide_prefix(std::string prefix) { hidden_ = std::move(prefix); }
 
 private:

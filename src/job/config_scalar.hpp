@@ -8,12 +8,13 @@
 
 namespace autopack::job {
 
-/// What YAML 1.2's core schema makes of a node; `other` is no scalar, or has a tag but `!!str`.
+/// The type of a node in YAML 1.2's core schema; `other` is not a scalar, or has a tag other than
+/// `!!str`.
 enum class ScalarKind { null, boolean, integer, floating, string, other };
 
 ScalarKind scalar_kind(const YAML::Node& node);
 
-/// "a string", "a list", ... of any node, for messages.
+/// Returns "a string", "a list", ... for messages.
 std::string describe_node(const YAML::Node& node);
 
 }  // namespace autopack::job

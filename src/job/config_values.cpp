@@ -122,7 +122,7 @@ json ConfigReader::read_floating(const YAML::Node& node, const std::string& path
   return number;
 }
 
-/// Whatever JSON can hold, by YAML's core schema.
+/// Reads any JSON value, by YAML's core schema.
 json ConfigReader::read_any(const YAML::Node& node, const std::string& path) {
   count_value();
   if (node.IsSequence()) {

@@ -178,7 +178,6 @@ const std::array table{
 }
 ;
 
-/// Puts a value of its type into the field.
 class JobFieldSetter {
 public:
   JobFieldSetter(const GivenField& given, Job& job, Problems& problems)
@@ -202,7 +201,7 @@ public:
          .origin = to_string(given_.origin)});
   }
 
-  /// False takes away what a file says, as gcloud leaves it out.
+  /// False removes the file's value, because gcloud omits it too.
   void operator()(const SwitchField& field) const {
     if (std::get<bool>(given_.value)) {
       field.place(job_) = true;

@@ -11,13 +11,13 @@
 #include <variant>
 #include <vector>
 
-/// The flags that set one field each. To add one, add its row.
+/// The flags that set one field each. To add a flag, add its row.
 namespace autopack::job {
 
-/// What stands together in the help of a command.
+/// The groups of flags in the help of a command.
 enum class FlagGroup { places, limits, machines, network, records, model, version, data };
 
-/// Where the value of a flag goes; parts on the way are made.
+/// The place of a flag's value; missing parents are created.
 struct TextField {
   Text& (*place)(Job& job);
 };
@@ -34,7 +34,7 @@ struct ListField {
   std::vector<std::string>& (*place)(Job& job);
 };
 
-/// Of each pool that the flags address.
+/// A field of each pool that the flags address.
 struct PoolTextField {
   Text& (*place)(Pool& pool);
 };
@@ -49,18 +49,18 @@ using FieldPlace =
 struct FieldFlag {
   FlagGroup group;
   std::string_view flag;                  ///< `--network`
-  std::optional<std::string_view> label;  ///< `NAME`; none for a switch
+  std::optional<std::string_view> label;  ///< `NAME`; absent for a switch
   std::string_view help;
-  std::string_view path;  ///< `jobSpec.network`; of a pool's field below the pool
+  std::string_view path;  ///< `jobSpec.network`; for a pool's field, relative to the pool
   FieldPlace place;
 };
 
-/// In the order of the help.
+/// Returns the flags in the order of the help.
 std::span<const FieldFlag> field_flags();
-/// The row of `flag`; null when it sets no single field.
+/// Returns the row of `flag`; null if it does not set a single field.
 const FieldFlag* find_field_flag(std::string_view flag);
 
-/// What a flag was given: text, `true` or `false`, a number, or a list's elements.
+/// The value of a flag: text, `true` or `false`, a number, or a list's elements.
 using FieldValue = std::variant<std::string, bool, std::int64_t, std::vector<std::string>>;
 
 struct GivenField {
@@ -69,14 +69,14 @@ struct GivenField {
   Origin origin{};
 };
 
-/// True for the flags whose field each addressed pool has.
+/// Returns true for flags whose field is in each addressed pool.
 bool is_of_pool(const FieldFlag& flag);
-/// True for the flags of a training pipeline.
+/// Returns true for flags of a training pipeline.
 bool is_of_pipeline(const FieldFlag& flag);
 
-/// Sets the field of the job; a duration that is none becomes a problem.
+/// Sets the field of the job; reports an invalid duration as a problem.
 void set_field(const GivenField& given, Job& job, Problems& problems);
-/// Sets the field of one pool; fields of the job are passed over.
+/// Sets the field of one pool; ignores fields of the job.
 void set_field(const GivenField& given, Pool& pool, const std::string& path, Origins& origins);
 
 }  // namespace autopack::job

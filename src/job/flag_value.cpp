@@ -10,7 +10,7 @@ namespace autopack::job {
 
 namespace {
 
-/// `KEY=VALUE` of each key.
+/// Returns `KEY=VALUE` for each key.
 std::vector<std::string> as_pairs(const KeyValues& keys) {
   std::vector<std::string> pairs;
   for (const auto& [key, value] : keys) {
@@ -19,7 +19,7 @@ std::vector<std::string> as_pairs(const KeyValues& keys) {
   return pairs;
 }
 
-/// True when a requirement cannot begin with `part`, which `,` cut off: `<2`, `aws]`.
+/// Returns true if `part`, split off at `,`, cannot begin a requirement: `<2`, `aws]`.
 bool continues_requirement(std::string_view before, std::string_view part) {
   const auto opened = std::count(before.begin(), before.end(), '[');
   const auto closed = std::count(before.begin(), before.end(), ']');
@@ -28,7 +28,7 @@ bool continues_requirement(std::string_view before, std::string_view part) {
                              std::string_view{"<>=!~"}.find(part[begin]) != std::string_view::npos);
 }
 
-/// `parts` of a list of requirements, with those joined again that `,` split within one:
+/// Joins `parts` of a list of requirements that were split within one requirement:
 /// `pandas[performance,aws]`, `numpy>=1.20,<2`.
 std::vector<std::string> join_requirements(std::vector<std::string> parts) {
   std::vector<std::string> requirements;

@@ -9,12 +9,11 @@
 
 namespace autopack::job {
 
-/// What one key of an object is: one text, or a list.
+/// The value of one key of an object: a text or a list.
 using KeyValue = std::variant<std::string, std::vector<std::string>>;
 using KeyValues = std::vector<std::pair<std::string, KeyValue>>;
 
-/// What a flag is given once: text as it is typed, or a part of a file, which is taken apart
-/// already.
+/// One value of a flag: text as typed, or a part of a file, which is already parsed.
 class FlagValue {
 public:
   FlagValue() = default;
@@ -23,29 +22,28 @@ public:
 
   FlagValue(const char* typed) : value_{std::string{typed}} {}  // NOLINT: as it is typed
 
-  /// An element of a list, whatever it holds.
+  /// Returns an element of a list; its text is not split.
   static FlagValue element(std::string text) { return FlagValue{Element{std::move(text)}}; }
 
-  /// An object.
   static FlagValue object(KeyValues keys) { return FlagValue{std::move(keys)}; }
 
-  /// The text of a document that stands in a file, on the lines where it stands.
+  /// Returns the text of a document nested in a file, on its lines in that file.
   static FlagValue document(std::string text) { return FlagValue{Document{std::move(text)}}; }
 
-  /// As it is typed; an element's own text.
+  /// Returns the text as typed, or the text of an element.
   std::string text() const;
 
   bool is_document() const { return std::holds_alternative<Document>(value_); }
 
-  /// The elements of a list: a typed text is split as split_list does.
+  /// Returns the elements of a list; splits typed text like split_list.
   std::vector<std::string> elements(const std::string& flag, Problems& problems) const;
-  /// The keys of an object: a typed text is taken apart as split_pairs does.
+  /// Returns the keys of an object; splits typed text like split_pairs.
   KeyValues keys(const std::string& flag, Problems& problems) const;
 
-  /// The keys of an object; null for text.
+  /// Returns the keys of an object; null for text.
   const KeyValues* object() const { return std::get_if<KeyValues>(&value_); }
 
-  /// True when both say the same, each in its way.
+  /// Returns true if both mean the same, even if written differently.
   bool says_same(const FlagValue& other) const;
 
 private:
@@ -66,18 +64,18 @@ private:
 
 using FlagValues = std::vector<FlagValue>;
 
-/// All elements of a list flag that was given once or more.
+/// Returns all elements of a list flag that may be repeated.
 std::vector<std::string> all_elements(const FlagValues& values,
                                       const std::string& flag,
                                       Problems& problems);
-/// All pairs of a `KEY=VALUE,...` flag that was given once or more.
+/// Returns all pairs of a `KEY=VALUE,...` flag that may be repeated.
 std::vector<std::pair<std::string, std::string>> all_pairs(const FlagValues& values,
                                                            const std::string& flag,
                                                            Problems& problems);
 
-/// One text; a list is joined by `;`.
+/// Returns one text; joins a list with `;`.
 std::string to_text(const KeyValue& value);
-/// A list; a text is split at `;`.
+/// Returns a list; splits a text at `;`.
 std::vector<std::string> to_list(const KeyValue& value);
 
 }  // namespace autopack::job

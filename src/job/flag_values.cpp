@@ -21,7 +21,7 @@ struct Unit {
 
 constexpr std::array units{Unit{'d', 86'400}, Unit{'h', 3'600}, Unit{'m', 60}, Unit{'s', 1}};
 
-/// Takes a number of at most 12 digits off the front; none when there is no such number.
+/// Consumes a number of at most 12 digits at the front; returns nothing if there is none.
 std::optional<std::int64_t> take_number(std::string_view& text) {
   const auto digits = std::min(text.find_first_not_of("0123456789"), text.size());
   if (digits == 0 || digits > 12) {
@@ -91,7 +91,7 @@ std::string join_list(const std::vector<std::string>& elements) {
       held = held || element.find(delimiter) != std::string::npos;
     }
     if (!held || delimiter == "::::") {
-      // One delimiter at the end is dropped when it is read, as gcloud's lists are.
+      // The reader drops one trailing delimiter, as gcloud does.
       const bool ends_empty = !elements.empty() && elements.back().empty();
       return (plain ? "" : "^" + delimiter + "^") + join(elements, delimiter) +
              (ends_empty ? delimiter : "");

@@ -14,36 +14,36 @@
 #include <utility>
 #include <vector>
 
-/// What the user typed for a job, taken apart but not yet laid over a file's job.
+/// The flags of a job, parsed but not yet merged with a file's job.
 namespace autopack::job {
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
-/// One `--worker-pool-spec`. Absent = not typed.
+/// One `--worker-pool-spec`. Absent members were not typed.
 struct PoolFlags : packaging::Settings {
   Text machine_type{};
   Number replica_count{};
   Text accelerator_type{};
   Number accelerator_count{};
   Text container_image_uri{};
-  std::optional<Origin> origin{};  ///< none: nobody named the pool
-  /// Of keys that came from elsewhere.
+  std::optional<Origin> origin{};  ///< absent: nobody named the pool
+  /// Origins of keys that do not come from `origin`.
   std::map<std::string, Origin, std::less<>> origins{};
 
-  /// True when no key was typed, so that the file alone describes this pool, or nothing does.
+  /// Returns true if no key was typed; the file may still describe the pool.
   bool empty() const;
 
-  /// True when a key says what is packaged; `container-image-uri` is none.
+  /// Returns true if a key selects what is packaged; `container-image-uri` does not count.
   bool names_project() const;
 
-  /// Where the value of `key` came from; none when nobody named the pool.
+  /// Returns the origin of `key`'s value, or nothing if nobody named the pool.
   std::optional<Origin> origin_of(std::string_view key) const {
     const auto found = origins.find(key);
     return found == origins.end() ? origin : std::optional{found->second};
   }
 };
 
-/// What the user typed of a study and its trials.
+/// The flags of a study and its trials.
 struct StudyFlags {
   std::vector<std::string> metrics{};     ///< `accuracy:maximize`
   std::vector<std::string> parameters{};  ///< `lr:double:1e-5..1e-1:log`
@@ -55,7 +55,7 @@ struct StudyFlags {
   Text early_stopping{};         ///< `median`, `decay-curve`, `convex`
 };
 
-/// An encryption key: its whole resource name, or its id with the other three.
+/// An encryption key: its whole resource name, or its id with the other three members.
 struct KeyFlags {
   Text key{};
   Text keyring{};
@@ -63,20 +63,20 @@ struct KeyFlags {
   Text project{};
 };
 
-/// What the user typed of the container that serves a model.
+/// The flags of the container that serves a model.
 struct ServingFlags {
   std::vector<std::string> ports{};
   Pairs env{};
   Pairs labels{};  ///< of the model
 };
 
-/// What the user typed for a job, besides packaging. Empty or absent = not typed.
+/// The flags of a job, except packaging. Empty or absent members were not typed.
 struct JobFlags {
   Text display_name{};
-  /// Name of the job when neither flag nor file has one.
+  /// The name of the job if neither flag nor file has one.
   Text default_display_name{};
   std::vector<PoolFlags> pools{};
-  std::vector<GivenField> fields{};  ///< of the flags that set one field each
+  std::vector<GivenField> fields{};  ///< from the flags that set one field each
   std::optional<std::vector<std::string>> command{};
   std::optional<std::vector<std::string>> args{};
   std::vector<std::string> python_package_uris{};
@@ -88,21 +88,23 @@ struct JobFlags {
   Text reservation_affinity{};  ///< `reservation-affinity-type=any`
   FlagValues dns_peerings{};    ///< `domain=...,target-project=...,...`
   bool tune{false};             ///< the command is `tune`
-  Text as{};                    ///< `custom-job`, `training-pipeline`; absent: as the file says
+  Text as{};                    ///< `custom-job`, `training-pipeline`; absent: taken from the file
   StudyFlags study{};
   ServingFlags serving{};
-  /// `--dockerfile` is given: the pool names no entry and no dependencies, an executor is optional.
+  /// `--dockerfile` is given: the pool names neither entry nor dependencies; an executor is
+  /// optional.
   bool own_dockerfile{false};
-  bool infers{false};  ///< an entry and an executor that no pool names are taken from the project
-  /// Of the flags whose value was not typed but came from elsewhere.
+  bool infers{false};  ///< an entry and an executor that no pool names are inferred from the
+                       ///< project
+  /// Origins of the flags whose value was not typed.
   std::map<std::string, Origin, std::less<>> origins{};
 
-  /// True when the first pool names a directory to package.
+  /// Returns true if the first pool names a directory to package.
   bool packages() const {
     return !pools.empty() && (own_dockerfile || pools.front().local_package_path);
   }
 
-  /// Where the value of `flag` came from.
+  /// Returns the origin of `flag`'s value.
   Origin origin(std::string_view flag) const {
     const auto found = origins.find(flag);
     return found == origins.end() ? Origin::flag(std::string{flag}) : found->second;

@@ -11,7 +11,7 @@ namespace autopack::job {
 
 namespace {
 
-/// The one flag whose elements are themselves `KEY=VALUE,...`.
+/// The only flag whose elements are themselves `KEY=VALUE,...`.
 constexpr std::string_view pool_flag = "--worker-pool-spec";
 
 [[noreturn]] void refuse(const YAML::Node& node, const std::string& file, const std::string& what) {

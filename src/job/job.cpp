@@ -13,7 +13,7 @@ using nlohmann::json;
 
 namespace {
 
-/// Of a tuning job, and of the inputs of a tuning task.
+/// The keys of a tuning job, and of the inputs of a tuning task.
 constexpr std::array tuning_keys{std::string_view{"studySpec"}, std::string_view{"maxTrialCount"},
                                  std::string_view{"parallelTrialCount"},
                                  std::string_view{"maxFailedTrialCount"}};
@@ -23,7 +23,7 @@ constexpr std::string_view trial_key{"trialJobSpec"};
 constexpr std::string_view definition_key{"trainingTaskDefinition"};
 constexpr std::string_view inputs_key{"trainingTaskInputs"};
 
-/// The value of `key`, which `from` loses.
+/// Removes `key` from `from` and returns its value.
 json take(json& from, std::string_view key) {
   const auto found = from.find(key);
   json value = std::move(*found);

@@ -17,7 +17,7 @@
 namespace autopack::job {
 
 struct Scheduling {
-  Text timeout{};  ///< as the API writes durations: `7200s`
+  Text timeout{};  ///< in the API's form of durations: `7200s`
   Truth restart_on_worker_restart{};
   Text strategy{};
   Truth disable_retries{};
@@ -72,7 +72,7 @@ struct Encryption {
   static constexpr auto fields() { return std::tuple{field("kmsKeyName", &Encryption::key_name)}; }
 };
 
-/// What runs: a custom job, a trial of a tuning job, or the task of a pipeline.
+/// The work to run: a custom job, a trial of a tuning job, or the task of a pipeline.
 struct Spec {
   std::vector<Pool> pools{};
   std::optional<Scheduling> scheduling{};
@@ -110,8 +110,8 @@ struct Spec {
   }
 };
 
-/// A job of any kind, read once from flags and files and written once as JSON. The parts of other
-/// kinds than its own are absent.
+/// A job of any kind, read once from flags and files and written once as JSON. Parts of other kinds
+/// are absent.
 struct Job {
   Text display_name{};
   Spec spec{};
@@ -145,13 +145,13 @@ struct Job {
   }
 };
 
-/// `jobSpec.workerPoolSpecs[INDEX]`.
+/// Returns `jobSpec.workerPoolSpecs[INDEX]`.
 std::string pool_path(std::size_t index);
 
-/// The job with `image` in every packaged pool.
+/// Returns the job with `image` in every packaged pool.
 Job with_image(Job job, const std::string& image);
 
-/// The resource to create, in the form of its kind.
+/// Returns the resource to create, in the form of its kind.
 nlohmann::json resource(const Job& job);
 
 }  // namespace autopack::job

@@ -5,21 +5,21 @@
 
 namespace autopack::job {
 
-/// What a job is created as. A pipeline holds a custom task or a tuning task.
+/// The kind of resource of a job. A pipeline contains a custom task or a tuning task.
 enum class JobKind { custom_job, tuning_job, training_pipeline, tuning_pipeline };
 
-/// True when it has a study, whose trials are custom jobs.
+/// Returns true if it has a study, whose trials are custom jobs.
 bool is_tuning(JobKind kind);
 bool is_pipeline(JobKind kind);
 
-/// `CustomJob`, `HyperparameterTuningJob` or `TrainingPipeline`.
+/// Returns `CustomJob`, `HyperparameterTuningJob` or `TrainingPipeline`.
 std::string_view resource_name(JobKind kind);
 
-/// The collection that it is created in: `customJobs`, `hyperparameterTuningJobs` or
+/// Returns the collection for new jobs: `customJobs`, `hyperparameterTuningJobs` or
 /// `trainingPipelines`.
 std::string_view collection_of(JobKind kind);
 
-/// `trainingTaskDefinition` of a pipeline; none for other kinds.
+/// Returns `trainingTaskDefinition` of a pipeline; nothing for other kinds.
 std::optional<std::string_view> task_definition(JobKind kind);
 
 }  // namespace autopack::job

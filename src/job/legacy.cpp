@@ -22,7 +22,7 @@ bool has_key(const YAML::Node& node, std::string_view name) {
   });
 }
 
-/// A Job, or a TrainingInput alone.
+/// Reads a Job, or a TrainingInput alone.
 nlohmann::json read_node(const YAML::Node& node, const std::string& name, ConfigReader& reader) {
   if (node.IsDefined() && node.IsMap() && has_key(node, "predictionInput")) {
     reader.fault(node, fmt::format("`{}` is a prediction job; only training is translated", name));
@@ -52,12 +52,12 @@ void read_file(const LegacyFile& file, Legacy& legacy) {
   }
 }
 
-/// `nvidia-tesla-t4` as `NVIDIA_TESLA_T4`.
+/// Converts `nvidia-tesla-t4` to `NVIDIA_TESLA_T4`.
 std::string upper_name(std::string_view text) {
   return to_upper(replace_all(std::string{text}, "-", "_"));
 }
 
-/// Digits alone, at most `most` of them.
+/// Accepts only digits, at most `most` of them.
 Number number_of(const std::string& text, std::size_t most) {
   std::int64_t number = 0;
   const bool is_number = !text.empty() && text.size() <= most &&
@@ -93,7 +93,7 @@ private:
   Legacy& legacy_;
 };
 
-/// Remembers that `flag` gave the value of the training input at `key`.
+/// Records that `flag` gave the value of the training input at `key`.
 void FlagOverlay::came_from(const std::string& key, const std::string& flag) {
   legacy_.origins["trainingInput." + key] = Origin::flag(flag);
 }
@@ -143,7 +143,7 @@ void FlagOverlay::scale_tier() {
   }
 }
 
-/// Empty when it is none.
+/// Returns an empty value if it is invalid.
 LegacyAccelerator FlagOverlay::accelerator(const std::string& path,
                                            const std::string& flag,
                                            const std::string& value) {

@@ -13,7 +13,7 @@
 
 namespace autopack::job {
 
-/// A legacy job read from file and flags, and what there is to say about it.
+/// A legacy job read from file and flags, and the findings about it.
 struct Legacy {
   LegacyJob job{};
   Origins origins{};
@@ -23,22 +23,21 @@ struct Legacy {
 
   const LegacyInput& input() const { return job.input; }
 
-  /// True when the program is on this machine, to be packaged.
+  /// Returns true if the program is on this machine and must be packaged.
   bool is_local() const { return package_path || !local_packages.empty(); }
 
-  /// Messages about the value at `path`, which begins `trainingInput.`
+  /// Reports an error about the value at `path`, which begins with `trainingInput.`
   void error(const std::string& path, std::string message, std::vector<std::string> hints = {});
-  /// The same about a value that is not there; says nothing when one was given that could not be
-  /// read.
+  /// The same about a missing value; reports nothing if a value was given but could not be read.
   void missing(const std::string& path, std::string message, std::vector<std::string> hints = {});
   void warn(const std::string& path, std::string message, std::vector<std::string> hints = {});
 };
 
-/// Replicas that do the same.
+/// Replicas with the same role.
 struct LegacyRole {
-  std::string_view name;  ///< what its keys begin with
+  std::string_view name;  ///< the prefix of its keys
   Text LegacyInput::*type;
-  Number LegacyInput::*count;  ///< null for the master, which is one
+  Number LegacyInput::*count;  ///< null for the master, which has one replica
   std::optional<LegacyReplica> LegacyInput::*replica;
 };
 
@@ -53,16 +52,17 @@ inline constexpr std::array legacy_roles{
                &LegacyInput::evaluator},
 };
 
-/// The job of `file` with `flags` laid over it.
+/// Returns the job of `file` with `flags` merged into it.
 Legacy read_legacy(const LegacyFlags& flags, const std::optional<LegacyFile>& file);
 
-/// What the job's replicas are.
+/// Returns the pools for the job's replicas.
 std::vector<Pool> translate_pools(Legacy& legacy);
 
 /// Sets study and trial counts of `job` from the legacy job's hyperparameters.
 void translate_study(Legacy& legacy, const LegacyStudy& study, Job& job);
 
-/// The prebuilt image that comes nearest to the runtime version. None, and a problem, without one.
+/// Returns the prebuilt image nearest to the runtime version. If there is none, reports a problem
+/// and returns nothing.
 Text runtime_image(Legacy& legacy, const Text& accelerator);
 
 }  // namespace autopack::job

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-/// A job of the legacy AI Platform Training, in the terms of its API.
+/// A job of the legacy AI Platform Training, with the names of its API.
 namespace autopack::job {
 
 struct LegacyAccelerator {
@@ -32,7 +32,7 @@ struct LegacyDisk {
   }
 };
 
-/// What the replicas of one role run.
+/// The program of the replicas with one role.
 struct LegacyReplica {
   std::optional<LegacyAccelerator> accelerator{};
   std::optional<std::vector<std::string>> args{};

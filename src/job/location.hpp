@@ -8,7 +8,7 @@
 
 namespace autopack::job {
 
-/// Where a job goes. A submitter that runs it here needs neither.
+/// The project and region of a job. A submitter that runs it here needs neither.
 struct Location {
   std::optional<std::string> project{};
   std::optional<std::string> region{};
@@ -18,7 +18,7 @@ struct Location {
   bool is_complete() const { return project && region; }
 };
 
-/// What a service of Google misses in `location`: a project, a region.
+/// Reports the missing parts that a Google service needs: project, region.
 Problems missing_parts(const Location& location);
 
 }  // namespace autopack::job

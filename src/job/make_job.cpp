@@ -11,7 +11,7 @@ namespace autopack::job {
 
 namespace {
 
-/// What flags and file together ask for.
+/// Returns the kind that flags and file request together.
 JobKind kind_of(const JobFlags& flags, const Config* config, Problems& problems) {
   const auto file = config == nullptr ? JobKind::custom_job : config->job.kind;
   if (flags.as == "custom-job" && file != JobKind::custom_job) {
@@ -42,7 +42,7 @@ Job job_of(const JobFlags& flags,
   return job;
 }
 
-/// With an error its warnings: what looks misspelt is mended along with it.
+/// Adds the warnings to an error, so that the user can fix misspelt names at the same time.
 void throw_with_warnings(const Problems& problems, ErrorKind kind) {
   if (has_errors(problems)) {
     throw Error(kind, problems);

@@ -12,27 +12,27 @@ namespace autopack::job {
 
 struct CheckOptions {
   bool skip_tables{false};  ///< `--skip-checks`: no tables of service facts
-  /// `2026-11-20`, for images past their end; none = not checked.
+  /// `2026-11-20`, to find images after their end of support; absent: not checked.
   std::optional<std::string> today{};
 };
 
-/// A job that passed every rule that can be checked offline.
+/// A job that passed every offline rule.
 struct CheckedJob {
   Job job{};
   Problems warnings{};
 };
 
-/// Flags and file (may be null) merged by pool, flags winning key by key, and checked. All findings
-/// at once as Error(usage), together with the errors among `earlier`, the findings of reading flags
-/// and file.
+/// Merges flags and file (may be null) pool by pool, where flags override the file key by key, and
+/// checks the result. Throws Error(usage) with all findings at once, including the errors in
+/// `earlier`, the findings from reading flags and file.
 CheckedJob make_job(const JobFlags& flags,
                     const Config* config,
                     const Location& location,
                     const CheckOptions& options,
                     Problems earlier = {});
 
-/// The name that the job has, or would have: of the flag, else of the file (may be null), else the
-/// default.
+/// Returns the name that the job has or would have: from the flag, else from the file (may be
+/// null), else the default.
 std::string display_name(const JobFlags& flags, const Config* config);
 
 }  // namespace autopack::job

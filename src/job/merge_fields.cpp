@@ -15,7 +15,7 @@ constexpr auto* display_name_path = "displayName";
 constexpr auto* key_path = "encryptionSpec.kmsKeyName";
 constexpr auto* dns_path = "jobSpec.pscInterfaceConfig.dnsPeeringConfigs";
 
-/// Lays the flags that concern the whole job over the job.
+/// Merges the flags for the whole job.
 class FieldMerge {
 public:
   FieldMerge(const JobFlags& flags, Job& job, Problems& problems)
@@ -56,7 +56,7 @@ void FieldMerge::labels() {
   if (flags_.labels.empty()) {
     return;
   }
-  // gcloud, which reads labels from no other file, lets the flag's take the place of all
+  // the flag replaces all labels of the file, because gcloud reads labels from no other file
   if (job_.kind == JobKind::tuning_job) {
     job_.labels.reset();
   }

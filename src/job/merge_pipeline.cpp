@@ -10,7 +10,6 @@ namespace autopack::job {
 
 namespace {
 
-/// Lays the flags of a pipeline over the file's.
 class PipelineMerge {
 public:
   PipelineMerge(const JobFlags& flags, Job& job, Problems& problems)
@@ -31,7 +30,7 @@ private:
   Problems& problems_;
 };
 
-/// For a job that is no pipeline.
+/// Reports pipeline flags of a job that is not a pipeline.
 void PipelineMerge::refuse() {
   std::vector<std::string_view> given;
   for (const auto& field : flags_.fields) {

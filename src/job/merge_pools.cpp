@@ -11,7 +11,7 @@ namespace autopack::job {
 
 namespace {
 
-/// Lays `flags` over what the file says of one pool.
+/// Merges `flags` into one pool of the file.
 void merge_pool(Pool& pool, const PoolFlags& flags) {
   if (flags.machine_type) {
     ensure(pool.machine).type = flags.machine_type;
@@ -29,7 +29,7 @@ void merge_pool(Pool& pool, const PoolFlags& flags) {
   }
 }
 
-/// What the pool runs, where it is not packaged.
+/// Merges the program of a pool that is not packaged.
 void merge_program(Pool& pool, const PoolFlags& flags) {
   if (flags.container_image_uri) {
     ensure(pool.container).image = flags.container_image_uri;
@@ -42,7 +42,7 @@ void merge_program(Pool& pool, const PoolFlags& flags) {
   }
 }
 
-/// A mount takes the place of the file's at the same mount point.
+/// A mount replaces the file's mount at the same mount point.
 template <class Mount>
 void merge_mounts(std::vector<Mount>& mounts, const std::vector<Mount>& given) {
   for (const auto& mount : given) {
@@ -145,7 +145,7 @@ void PoolMerge::pool(std::size_t index) {
   }
 }
 
-/// Those that flags name. Without any, a file's only pool is meant.
+/// Returns the pools that flags name. Without any, the file's only pool.
 std::vector<std::size_t> PoolMerge::addressed_pools(std::size_t file_pools) {
   std::vector<std::size_t> result;
   for (std::size_t i = 0; i < flags_.pools.size(); ++i) {
@@ -189,7 +189,7 @@ void PoolMerge::without_pool() {
   }
 }
 
-/// A variable takes the place of the file's with the same name.
+/// A variable replaces the file's variable with the same name.
 void PoolMerge::env(std::vector<Variable>& env, const std::string& path) {
   for (const auto& [name, value] : flags_.env) {
     const auto same = std::find_if(env.begin(), env.end(), [&name = name](const Variable& other) {
@@ -227,7 +227,7 @@ void PoolMerge::mounts(Pool& pool, const std::string& path) {
   }
 }
 
-/// What needs splitting, once for all pools.
+/// Parses the flags that need splitting, once for all pools.
 void PoolMerge::read_messages() {
   if (flags_.reservation_affinity) {
     reservation_ = read_message<ReservationAffinity>(

@@ -24,7 +24,7 @@ constexpr std::array stopping_rules{
     StoppingRule{"convex", "convexAutomatedStoppingSpec", &Study::convex_stopping},
 };
 
-/// Lays the flags of a study over the file's, entry by entry.
+/// Merges the flags of a study entry by entry.
 class StudyMerge {
 public:
   StudyMerge(const JobFlags& flags, Job& job, Problems& problems)
@@ -59,7 +59,7 @@ void StudyMerge::fault(std::string_view flag, std::string message, std::vector<s
                        .hints = std::move(hints)});
 }
 
-/// For a job that tunes nothing.
+/// Reports study flags of a job without a study.
 void StudyMerge::refuse() {
   const std::array<std::pair<bool, std::string_view>, 8> given{{
       {!flags_.metrics.empty(), "--metric"},
@@ -78,7 +78,7 @@ void StudyMerge::refuse() {
   }
 }
 
-/// Each takes the place of the file's entry with its id, or comes last.
+/// Each entry replaces the file's entry with its id, or is appended.
 template <class Entry>
 void StudyMerge::entries(std::optional<std::vector<Entry>>& list,
                          const char* key,
@@ -118,14 +118,14 @@ void StudyMerge::count(Number& into, const char* key, const char* flag, const Nu
   into = value;
 }
 
-/// One trial, unless a count was given.
+/// Sets the count to one trial, unless it was given.
 void StudyMerge::least(Number& count, const char* key) {
   if (!count && !job_.origins.contains(key)) {
     count = 1;
   }
 }
 
-/// `grid-search` as `GRID_SEARCH`, and `best` as `BEST` with `suffix`.
+/// Converts `grid-search` to `GRID_SEARCH`, and `best` to `BEST` plus `suffix`.
 void StudyMerge::enumeration(
     Text& into, const char* key, const char* flag, const Text& given, std::string_view suffix) {
   if (!given) {

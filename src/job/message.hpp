@@ -11,32 +11,31 @@
 
 namespace autopack::job {
 
-/// What a field of a message can hold; absent is not the same as empty.
+/// Values of a message's fields; absent differs from empty.
 using Text = std::optional<std::string>;
 using Number = std::optional<std::int64_t>;
 using Real = std::optional<double>;
 using Truth = std::optional<bool>;
 
-/// The fields of a message that no member stands for, carried along as they were read.
+/// The fields of a message without a member; kept as they were read.
 class Bag {
 public:
   Bag() = default;
   /// `fields` must be an object.
   explicit Bag(nlohmann::json fields);
 
-  /// An object.
   const nlohmann::json& fields() const;
 
   friend bool operator==(const Bag& a, const Bag& b);
 
 private:
-  std::shared_ptr<const nlohmann::json> fields_{};  ///< null for none
+  std::shared_ptr<const nlohmann::json> fields_{};  ///< null if empty
 };
 
-/// How JSON has a whole number: proto3 writes 64 bits as text.
+/// The JSON form of a whole number: proto3 writes 64 bits as text.
 enum class NumberForm { number, text };
 
-/// A member of a message, and the API's name for it.
+/// A member of a message and its name in the API.
 template <class Owner, class Member>
 struct MessageField {
   std::string_view name;
@@ -51,7 +50,7 @@ constexpr MessageField<Owner, Member> field(std::string_view name,
   return {name, member, form};
 }
 
-/// `part`, which is made when it is absent.
+/// Returns `part`; creates it if it is absent.
 template <class T>
 T& ensure(std::optional<T>& part) {
   return part ? *part : part.emplace();

@@ -15,7 +15,7 @@ using tables::Type;
 
 namespace {
 
-/// `mount-point` of `mountPoint`.
+/// Converts `mountPoint` to `mount-point`.
 std::string kebab_case(std::string_view name) {
   std::string result;
   for (const char c : name) {
@@ -29,7 +29,8 @@ std::string kebab_case(std::string_view name) {
   return result;
 }
 
-/// `any` as `ANY_RESERVATION`, `specific-reservation` as `SPECIFIC_RESERVATION`; else as typed.
+/// Converts `any` to `ANY_RESERVATION`, `specific-reservation` to `SPECIFIC_RESERVATION`; other
+/// text is unchanged.
 std::string enumeration_value(const std::string& text, const Field& field) {
   std::string name = to_upper(replace_all(text, "-", "_"));
   name = name == "NONE" ? "NO" : name;

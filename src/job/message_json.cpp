@@ -17,7 +17,7 @@ concept Message = requires {
   T::fields();
 };
 
-/// Text of 64 bits, or a number.
+/// Accepts 64 bits as text, or a number.
 std::int64_t whole_number(const json& from) {
   if (!from.is_string()) {
     return from.get<std::int64_t>();
@@ -28,7 +28,7 @@ std::int64_t whole_number(const json& from) {
   return number;
 }
 
-/// Reads one value; what it holds decides how.
+/// Reads one value; the type of the member selects the overload.
 struct MessageReader {
   static void read(const json& from, std::string& into) { into = from.get<std::string>(); }
 
@@ -85,7 +85,7 @@ struct MessageReader {
   }
 };
 
-/// Writes one value; absent for what is left out.
+/// Writes one value; returns nothing if it is omitted.
 struct Writer {
   using Written = std::optional<json>;
 
@@ -115,7 +115,7 @@ struct Writer {
     return value ? write(*value) : Written{};
   }
 
-  /// A list that may be absent is written also when it is empty.
+  /// An optional list is written even if it is empty.
   template <class T>
   Written write(const std::optional<std::vector<T>>& value) const {
     return value ? list(*value) : Written{};

@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-/// What a training pipeline has besides its job, in the API's terms.
+/// The parts of a training pipeline besides its job, with the API's names.
 namespace autopack::job {
 
 struct Port {

@@ -6,7 +6,8 @@
 #include <tuple>
 #include <vector>
 
-/// A worker pool in the API's terms. Each message lists its fields once, with their names in JSON.
+/// A worker pool with the API's names. Each message lists its fields once, with their names in
+/// JSON.
 namespace autopack::job {
 
 struct ReservationAffinity {
@@ -135,8 +136,8 @@ struct LustreMount {
   friend bool operator==(const LustreMount&, const LustreMount&) = default;
 };
 
-/// Replicas of one kind. The first pool holds the primary, the next workers, parameter servers and
-/// evaluators; an empty pool keeps a place free.
+/// Replicas of one kind. The first pool contains the primary, the next ones workers, parameter
+/// servers and evaluators; an empty pool is a placeholder.
 struct Pool {
   std::optional<Machine> machine{};
   Number replicas{};
@@ -146,7 +147,7 @@ struct Pool {
   std::vector<NfsMount> nfs_mounts{};
   std::vector<LustreMount> lustre_mounts{};
   Bag others{};
-  bool is_packaged{false};  ///< its image is still to be made, so that `container` names none
+  bool is_packaged{false};  ///< its image is not made yet, so `container` does not name one
 
   static constexpr auto fields() {
     return std::tuple{field("machineSpec", &Pool::machine),

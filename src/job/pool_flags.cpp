@@ -96,7 +96,7 @@ std::string did_you_mean_key(std::string_view name) {
   return tables::did_you_mean(name, names);
 }
 
-/// The flag that says what a pool of Google's API calls by this name; nothing if there is none.
+/// Returns the flag that corresponds to this name in Google's API; nothing if there is none.
 std::optional<std::string> flag_for_key(std::string_view name) {
   if (name == "args" || name == "arg") {
     return "`--args=ARG,...`, or `-- ARGS` at the end, gives the program its arguments";
@@ -118,7 +118,7 @@ std::string names_of_keys() {
   return names;
 }
 
-/// Joins what to_list split within the value of a variable: `ARCHS=8.0;9.0`.
+/// Joins the value of a variable that to_list split: `ARCHS=8.0;9.0`.
 std::vector<std::string> joined_variables(const std::vector<std::string>& items) {
   std::vector<std::string> joined;
   for (const auto& item : items) {
@@ -131,7 +131,7 @@ std::vector<std::string> joined_variables(const std::vector<std::string>& items)
   return joined;
 }
 
-/// Sets one key of the pool; returns what is wrong with the value.
+/// Sets one key of the pool; returns the error in the value, if any.
 std::optional<std::string> assign(PoolFlags& pool, const Key& key, const KeyValue& value) {
   if (const auto* list = std::get_if<ListKey>(&key.member)) {
     auto items = to_list(value);

@@ -18,7 +18,7 @@ bool is_number(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
 }
 
-/// Not empty; lower-case letters, digits, and `signs`.
+/// Matches lower-case letters, digits, and `signs`; not empty.
 bool is_lower_word(std::string_view text, std::string_view signs) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
     return is_lower(c) || is_digit(c) || signs.find(c) != std::string_view::npos;
@@ -30,7 +30,7 @@ bool is_placeholder(std::string_view part) {
          std::all_of(part.begin(), part.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
 }
 
-/// Where `form` has a 0, `text` has a digit; the rest is alike.
+/// Returns true if `text` equals `form`, except that a 0 in `form` matches any digit.
 bool has_digits_as(std::string_view text, std::string_view form) {
   return text.size() == form.size() &&
          std::equal(text.begin(), text.end(), form.begin(),

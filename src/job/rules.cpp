@@ -9,7 +9,7 @@
 
 namespace autopack::job {
 
-/// Of the value at `path`, else of what holds it.
+/// Returns the origin of the value at `path`, else of the nearest parent with one.
 const Origin* Review::origin(std::string path) const {
   for (;;) {
     if (const auto found = job_.origins.find(path); found != job_.origins.end()) {
@@ -67,7 +67,7 @@ std::string shown_path(std::string_view path) {
 }
 
 std::size_t characters(std::string_view text) {
-  // Bytes that continue a character do not count.
+  // Skips UTF-8 continuation bytes.
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
   }));

@@ -8,19 +8,19 @@
 #include <string_view>
 #include <vector>
 
-/// The rules of the API and of gcloud for a job; each adds all it finds.
+/// The rules of the API and of gcloud for a job; each function adds all its findings.
 namespace autopack::job {
 
-/// What each `--worker-pool-spec` says in itself: keys that need or exclude each other.
+/// Checks each `--worker-pool-spec` alone: keys that need or exclude each other.
 void check_pool_flags(const JobFlags& flags, Problems& problems);
 
-/// The merged job as the service would see it.
+/// Checks the merged job as the service would receive it.
 void check_job(const Job& job,
                const Location& location,
                const CheckOptions& options,
                Problems& problems);
 
-/// Collects the findings about one job; each gets the origin of the value at its path.
+/// Collects the findings about one job, and adds the origin of the value at each path.
 class Review {
 public:
   Review(const Job& job, const CheckOptions& options, Problems& problems)
@@ -31,14 +31,14 @@ public:
 
   const CheckOptions& options() const { return options_; }
 
-  /// True when file or flags give a value at `path`, even one that could not be read.
+  /// Returns true if file or flags give a value at `path`, even an invalid one.
   bool was_given(const std::string& path) const;
 
-  /// What the user wrote for the value at `path`: `key` of `--worker-pool-spec`, the flag `--key`,
-  /// or the path in the file; in backticks.
+  /// Returns the user's spelling of the value at `path`, in backticks: `key` of
+  /// `--worker-pool-spec`, the flag `--key`, or the path in the file.
   std::string name(const std::string& path, std::string_view key) const;
 
-  /// True when flags of its own say what the pool at `path` is, or nothing does.
+  /// Returns true if its own flags describe the pool at `path`, or if nothing does.
   bool has_own_flags(const std::string& path) const;
 
 private:
@@ -50,37 +50,37 @@ private:
   Problems& problems_;
 };
 
-/// Required fields, and fields that exclude each other, in all that the schema knows.
+/// Checks required fields, and fields that exclude each other, in everything that the schema knows.
 void check_shape(const Job& job, Review& review);
-/// Names, labels, places and scheduling.
+/// Checks names, labels, location and scheduling.
 void check_job_fields(const Job& job, const Location& location, Review& review);
-/// Number, roles, images and contents of the pools.
+/// Checks number, roles, images and contents of the pools.
 void check_pools(const Spec& spec, Review& review);
-/// Machine types, accelerators, TPUs and disks of one pool.
+/// Checks machine types, accelerators, TPUs and disks of one pool.
 void check_machine(const Pool& pool, const std::string& path, Review& review);
-/// What SPOT and FLEX_START ask of the pools.
+/// Checks the requirements of SPOT and FLEX_START on the pools.
 void check_strategy(const Spec& spec, Review& review);
-/// Metrics, parameters and counts of a study.
+/// Checks metrics, parameters and counts of a study.
 void check_study(const Job& job, Review& review);
-/// One parameter of a study and those under its conditions. Returns the ids of the DOUBLE ones,
-/// which a grid cannot search.
+/// Checks one parameter of a study and its conditional parameters. Returns the ids of the DOUBLE
+/// ones, which a grid cannot search.
 std::vector<std::string> check_parameter(const Parameter& parameter,
                                          const std::string& path,
                                          Review& review);
-/// The id of a `what`, a metric or a parameter.
+/// Checks the id of a metric or a parameter; `what` is that word.
 void check_identifier(const Text& id,
                       const std::string& path,
                       std::string_view what,
                       Review& review);
-/// Model and dataset of a training pipeline.
+/// Checks model and dataset of a training pipeline.
 void check_pipeline(const Job& job, const Location& location, Review& review);
-/// Prebuilt images that do not exist, or whose time is over.
+/// Checks for prebuilt images that do not exist or are no longer supported.
 void check_prebuilt_image(const std::string& image, const std::string& path, Review& review);
 
-/// `path` as people write it, in backticks: without the leading `jobSpec.`.
+/// Returns `path` as people write it, in backticks: without the leading `jobSpec.`.
 std::string shown_path(std::string_view path);
 
-/// In UTF-8.
+/// Counts characters of UTF-8.
 std::size_t characters(std::string_view text);
 
 }  // namespace autopack::job

@@ -16,7 +16,7 @@ constexpr std::size_t longest_display_name = 128;  // characters
 constexpr std::size_t longest_label = 63;          // characters
 constexpr std::size_t most_labels = 64;
 
-/// Letters of other scripts are allowed; ASCII is held to lower case, digits, `-` and `_`.
+/// Letters of other scripts are allowed; of ASCII only lower case, digits, `-` and `_`.
 bool is_label_text(std::string_view text) {
   return characters(text) <= longest_label && std::all_of(text.begin(), text.end(), [](char c) {
            return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
@@ -60,7 +60,7 @@ void check_names(const Job& job, Review& review) {
   }
 }
 
-/// Both become parts of a URL, so their form is checked even with `--skip-checks`.
+/// Both become parts of a URL, so `--skip-checks` does not skip this.
 void check_location(const Location& location, Review& review) {
   if (location.project && !is_project_id(*location.project)) {
     review.error("project", fmt::format("`{}` is no project id", printable(*location.project)),
@@ -78,11 +78,11 @@ void check_location(const Location& location, Review& review) {
   }
 }
 
-/// A field with the name of a resource whose form the service insists on.
+/// A field with a resource name whose form the service checks.
 struct NameRule {
   const char* path;  ///< in the job, for the origin
   const char* form;  ///< as for match_name
-  const char* note;  ///< what people may get wrong
+  const char* note;  ///< a common mistake
 };
 
 void check_resource_name(const Text& value,

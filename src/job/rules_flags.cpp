@@ -14,7 +14,7 @@ namespace {
 
 using packaging::Setting;
 
-/// The keys of `pool` that say what to package and have one of `roles`.
+/// Returns the packaging keys of `pool` that have one of `roles`.
 std::vector<std::string> given_keys(const PoolFlags& pool,
                                     std::initializer_list<Setting::Role> roles) {
   std::vector<std::string> keys;

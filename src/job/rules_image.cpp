@@ -10,7 +10,7 @@ namespace autopack::job {
 
 namespace {
 
-/// NAME[:TAG] below vertex-ai/training; none when `image` is another.
+/// Returns NAME[:TAG] below vertex-ai/training, or nothing for another image.
 std::optional<std::string_view> prebuilt_name(std::string_view image) {
   for (const std::string_view prefix :
        {"us-docker.pkg.dev/vertex-ai/training/", "europe-docker.pkg.dev/vertex-ai/training/",

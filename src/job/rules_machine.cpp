@@ -22,7 +22,7 @@ std::string numbers(std::span<const int> counts) {
   return fmt::format("{}", fmt::join(counts, ", "));
 }
 
-/// What of `machine`'s accelerators a message tells.
+/// Lists accelerators for a message.
 std::string quote_types(std::span<const Accelerators> accelerators) {
   std::vector<std::string> names;
   for (const auto& entry : accelerators) {
@@ -31,7 +31,7 @@ std::string quote_types(std::span<const Accelerators> accelerators) {
   return join(names, ", ");
 }
 
-/// People write the chip alone: `T4` is meant as `NVIDIA_TESLA_T4`.
+/// People write only the chip: `T4` means `NVIDIA_TESLA_T4`.
 std::string did_you_mean_accelerator(const std::string& name) {
   const auto types = tables::accelerator_types();
   const auto chip = "_" + to_lower(name);
@@ -78,7 +78,7 @@ private:
   Number count_;
 };
 
-/// acceleratorType and acceleratorCount come together.
+/// acceleratorType and acceleratorCount need each other.
 void MachineCheck::pair() {
   const auto type_name = review_.name(at("acceleratorType"), "accelerator-type");
   const auto count_name = review_.name(at("acceleratorCount"), "accelerator-count");

@@ -20,7 +20,7 @@ constexpr auto* discrete_key = "discreteValueSpec";
 constexpr auto* categories_key = "categoricalValueSpec";
 constexpr std::array value_keys{real_key, whole_key, discrete_key, categories_key};
 
-/// The kinds of values that a parameter has, by their keys.
+/// Returns the keys of the parameter's kinds of values.
 std::vector<const char*> kinds_of(const Parameter& parameter) {
   const std::array<bool, value_keys.size()> given{
       parameter.real.has_value(), parameter.whole.has_value(), parameter.discrete.has_value(),
@@ -72,7 +72,7 @@ private:
   std::vector<std::string> doubles_{};
 };
 
-/// The least value, where it is known.
+/// Returns the least value, if known.
 template <class Range>
 Real ParameterCheck::range(const Range& range, const std::string& path) {
   otherwise(range.otherwise, path);
@@ -99,7 +99,7 @@ void ParameterCheck::otherwise(const std::optional<Value>& value, const std::str
   }
 }
 
-/// The first value, where there is one.
+/// Returns the first value, if any.
 Real ParameterCheck::discrete(const DiscreteValues& discrete, const std::string& path) {
   has_values(discrete.values, path);
   otherwise(discrete.otherwise, path);
@@ -131,7 +131,7 @@ void ParameterCheck::categories(const Categories& categories, const std::string&
   }
 }
 
-/// `least` is the least value where it is known.
+/// `least` is the least value, if known.
 void ParameterCheck::scale(const Parameter& parameter, Real least, const std::string& path) {
   const auto scale = parameter.scale.value_or("");
   if (scale.empty() || scale == "SCALE_TYPE_UNSPECIFIED") {
@@ -149,7 +149,7 @@ void ParameterCheck::scale(const Parameter& parameter, Real least, const std::st
   }
 }
 
-/// Of a parameter that has one kind of them.
+/// The parameter must have exactly one kind of values.
 void ParameterCheck::values(const Parameter& parameter, const std::string& path) {
   const auto at = fmt::format("{}.{}", path, kinds_of(parameter).front());
   Real least;
@@ -185,8 +185,7 @@ void ParameterCheck::parameter(const Parameter& parameter, const std::string& pa
   }
 }
 
-/// That every value of a condition is one that the parent can have; `fits` when both are of one
-/// kind.
+/// Checks that the parent can have every value of a condition; `fits` if both are of one kind.
 template <class Value, class Possible>
 void ParameterCheck::condition(const Parameter& parent,
                                const std::optional<ParentValues<Value>>& wanted,

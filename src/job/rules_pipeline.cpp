@@ -10,7 +10,7 @@ namespace autopack::job {
 
 namespace {
 
-constexpr double tolerance = 1e-6;  // of the sum of fractions
+constexpr double tolerance = 1e-6;  // for the sum of fractions
 
 void check_names(const Job& job, const Location& location, Review& review) {
   constexpr auto* model_form = "projects/PROJECT/locations/REGION/models/ID";
@@ -65,7 +65,6 @@ void check_model(const Job& job, Review& review) {
   }
 }
 
-/// Fractions of a split are parts of one whole.
 void check_split(const std::optional<Split>& split, const std::string& path, Review& review) {
   if (!split) {
     return;

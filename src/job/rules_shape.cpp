@@ -14,7 +14,7 @@ using nlohmann::json;
 
 namespace {
 
-/// Required fields that a rule with better words looks after.
+/// Required fields that another rule checks with a better message.
 constexpr std::array checked_elsewhere{
     std::string_view{"displayName"},      std::string_view{"jobSpec"},
     std::string_view{"workerPoolSpecs"},  std::string_view{"imageUri"},
@@ -35,7 +35,7 @@ void check_groups(const json& object,
         given.emplace_back(field);
       }
     }
-    // what a pool runs has a rule of its own
+    // another rule checks the program of a pool
     if (given.size() > 1 && message.name != "WorkerPoolSpec") {
       review.error(fmt::format("{}.{}", path, given[1]),
                    fmt::format("{} has `{}`, which exclude each other", shown_path(path),
@@ -44,7 +44,7 @@ void check_groups(const json& object,
   }
 }
 
-/// Required fields and fields that exclude each other, in `object` and all that it holds.
+/// Checks required fields and fields that exclude each other, in `object` and everything in it.
 void check_message(const json& object,
                    const tables::Message& message,
                    const std::string& path,
@@ -88,7 +88,7 @@ void check_shape(const Job& job, Review& review) {
     std::string_view message;
   };
 
-  // Besides the custom job that each kind has.
+  // In addition to the custom job in each kind.
   static constexpr std::array parts{Part{"studySpec", "StudySpec"}, Part{"modelToUpload", "Model"},
                                     Part{"inputDataConfig", "InputDataConfig"}};
   const auto body = write_message(job);

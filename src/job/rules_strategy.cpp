@@ -26,7 +26,7 @@ bool uses_tpu(const Machine& machine) {
   return (known != nullptr && known->tpu) || machine.accelerator.value_or("").starts_with("TPU_");
 }
 
-/// More chips than one host has.
+/// Returns true if it has more chips than one host.
 bool is_tpu_pod(const Machine& machine) {
   return machine.accelerators.value_or(0) >= 32 || machine.accelerator == "TPU_V4_POD";
 }

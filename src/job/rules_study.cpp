@@ -46,7 +46,7 @@ void StudyCheck::metrics() {
   }
 }
 
-/// Parts of a study that only Vizier itself uses.
+/// Warns about parts of a study that only Vizier itself uses.
 void StudyCheck::not_in_jobs() {
   if (study_.observation_noise) {
     review_.warning("studySpec.observationNoise",

@@ -12,8 +12,8 @@ namespace autopack::job {
 
 namespace {
 
-/// A scalar as YAML: plain where nothing else could be read from it, else in double quotes, which
-/// mean the same in JSON.
+/// Writes a scalar as YAML: plain if that is unambiguous, else in double quotes, which are also
+/// valid JSON.
 std::string yaml_scalar(const nlohmann::json& value) {
   if (!value.is_string()) {
     return value.dump();
@@ -30,7 +30,7 @@ std::string yaml_scalar(const nlohmann::json& value) {
   return is_plain && !is_word ? text : print_json(value);
 }
 
-/// Parts of a value by name: keys of objects, names before `=`, else places counted from 1.
+/// Returns the parts of a value by name: keys of objects, names before `=`, else indexes from 1.
 std::map<std::string, std::string> parts(const nlohmann::json& value, const std::string& name) {
   std::map<std::string, std::string> all;
   if (!value.is_structured()) {
@@ -51,8 +51,8 @@ std::map<std::string, std::string> parts(const nlohmann::json& value, const std:
   return all;
 }
 
-/// What `there` and `wanted` say differently. Values of lists may be secrets: only their names are
-/// told.
+/// Describes the differences between `there` and `wanted`. Names only the keys of list elements,
+/// because the values may be secrets.
 std::string difference(const nlohmann::json& there, const nlohmann::json& wanted) {
   const auto old_parts = parts(there, "");
   const auto new_parts = parts(wanted, "");
@@ -98,8 +98,8 @@ Problem refusal(const project::ToolSetting& there, const project::ToolSetting& w
   return problem;
 }
 
-/// What is written behind the file must be read as its own: where its keys are indented, or it is
-/// one value in braces, or has an end, it is not.
+/// The appended lines must parse as keys of the same mapping. They do not if the file's keys are
+/// indented, or if the file is one value in braces or has an end marker.
 void check_saved(const std::string& text,
                  const std::string& file,
                  const std::vector<std::pair<std::string, nlohmann::json>>& added) {

@@ -25,8 +25,8 @@ constexpr std::string_view environment_key{"build-env"};
 
 enum class Depth { setting, below };
 
-/// `node` with each scalar as the text in the file: `3.10` is not a number, and the argument `True`
-/// is not `true`. Only a setting itself may be true or false.
+/// Converts `node` with each scalar as the text in the file: `3.10` is not a number, and the
+/// argument `True` is not `true`. Only a setting itself may be true or false.
 nlohmann::json to_json(const YAML::Node& node, Depth depth) {
   if (node.IsSequence()) {
     auto list = nlohmann::json::array();
@@ -53,7 +53,7 @@ nlohmann::json to_json(const YAML::Node& node, Depth depth) {
   }
 }
 
-/// The text of `node` on the lines and columns where it stands.
+/// Returns the text of `node` at its line and column in the file.
 std::string in_place(std::string_view text, const YAML::Node& node, std::size_t end) {
   const auto mark = node.Mark();
   const auto begin = static_cast<std::size_t>(mark.pos);

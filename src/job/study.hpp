@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-/// What a tuning job searches, in the API's terms.
+/// The search space of a tuning job, with the API's names.
 namespace autopack::job {
 
 struct Metric {
@@ -69,7 +69,7 @@ struct Categories {
   }
 };
 
-/// The values of a parent with which a conditional parameter is searched.
+/// The values of a parent for which a conditional parameter is searched.
 template <class Value>
 struct ParentValues {
   std::vector<Value> values{};
@@ -82,7 +82,7 @@ struct ParentValues {
 
 struct Parameter;
 
-/// A parameter that is searched only with some values of its parent.
+/// A parameter that is searched only for some values of its parent.
 struct ConditionalParameter {
   std::optional<ParentValues<std::string>> parent_categories{};
   std::optional<ParentValues<std::int64_t>> parent_numbers{};
@@ -98,7 +98,7 @@ struct ConditionalParameter {
   }
 };
 
-/// One that the program takes as a flag. It has one of the four kinds of values.
+/// A parameter that the program accepts as a flag. It has one of the four kinds of values.
 struct Parameter {
   Text id{};
   std::optional<RealRange> real{};

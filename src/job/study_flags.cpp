@@ -37,7 +37,7 @@ constexpr std::array types{
     TypeWord{"discrete", "discreteValueSpec", ParameterType::discrete},
     TypeWord{"categorical", "categoricalValueSpec", ParameterType::categorical}};
 
-/// What a word stands for, as typed here or as the API spells it; none when it stands for nothing.
+/// Returns the meaning of a word, spelled as here or as in the API; nothing if it is unknown.
 Text meaning(std::string_view text, std::span<const Word> words) {
   const auto lower = to_lower(text);
   for (const auto& word : words) {
@@ -83,7 +83,7 @@ std::optional<std::int64_t> integer_of(std::string_view text) {
   return number;
 }
 
-/// One `--parameter`, taken apart.
+/// Parses one `--parameter`.
 class ParameterText {
 public:
   ParameterText(const std::string& text, Problems& problems) : text_{text}, problems_{problems} {}
@@ -107,7 +107,7 @@ private:
   Text scale_{};
 };
 
-/// False, for what cannot be read.
+/// Reports an unreadable text; returns false.
 bool ParameterText::fault(const std::string& what) {
   problems_.push_back(
       {.message = fmt::format("`{}`: {}", printable(text_), what),
@@ -117,7 +117,7 @@ bool ParameterText::fault(const std::string& what) {
   return false;
 }
 
-/// NAME:[TYPE:]VALUES[:SCALE]; categories may hold colons when the type is named.
+/// Parses NAME:[TYPE:]VALUES[:SCALE]; categories may contain colons if the type is named.
 bool ParameterText::take_apart() {
   std::string_view rest = text_;
   const auto colon = rest.find(':');

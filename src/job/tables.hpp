@@ -18,8 +18,8 @@ enum class Type {
   duration,
   timestamp,
   string_map,
-  any,     ///< whatever JSON can hold
-  output,  ///< set by the service, of whatever type
+  any,     ///< any JSON value
+  output,  ///< set by the service; of any type
   enumeration,
   message,
 };
@@ -28,11 +28,11 @@ struct Field {
   std::string_view name;
   Type type;
   bool list;
-  bool keyed;  ///< an object whose values are of the type
+  bool keyed;  ///< an object whose values have the type
   bool required;
   std::string_view message;                  ///< name of the message when type is message
-  std::span<const std::string_view> values;  ///< of an enumeration
-  bool open;  ///< the enumeration ages: unknown values are a matter of `--skip-checks`
+  std::span<const std::string_view> values;  ///< for an enumeration
+  bool open;  ///< the enumeration gets new values: `--skip-checks` accepts unknown ones
 };
 
 /// Fields that exclude each other.
@@ -46,7 +46,7 @@ struct Message {
   std::span<const OneOf> groups;
 };
 
-/// An accelerator and the numbers of it that a machine takes.
+/// An accelerator and the counts of it that a machine supports.
 struct Accelerators {
   std::string_view type;
   std::span<const int> counts;
@@ -54,13 +54,13 @@ struct Accelerators {
 
 struct Machine {
   std::string_view name;
-  std::span<const Accelerators> fixed;  ///< one entry, with one count, or none
+  std::span<const Accelerators> fixed;  ///< one entry with one count, or empty
   std::span<const Accelerators> attachable;
   bool tpu;
   bool needs_topology;
   bool arm64;
-  std::span<const std::string_view> topologies;  ///< of a TPU; empty when not known
-  std::optional<std::string_view> boot_disk;     ///< the type it needs; none when any will do
+  std::span<const std::string_view> topologies;  ///< for a TPU; empty if unknown
+  std::optional<std::string_view> boot_disk;     ///< the required type; absent: any
 };
 
 /// An image of the repository vertex-ai/training; dates as `2026-07-11`.
@@ -75,16 +75,16 @@ std::span<const Machine> machines();
 std::span<const std::string_view> regions();
 std::span<const PrebuiltImage> prebuilt_images();
 
-/// The message of that name, which must be one of the schema's.
+/// Returns the message with that name, which must be in the schema.
 const Message& message(std::string_view name);
-/// Null when `message` has no such field.
+/// Returns null if `message` has no such field.
 const Field* find_field(const Message& message, std::string_view name);
-/// Null when the table has no such machine type.
+/// Returns null if the table has no such machine type.
 const Machine* find_machine(std::string_view name);
-/// Values of an enumeration, as in `NVIDIA_TESLA_T4`.
+/// Returns the values of an enumeration, such as `NVIDIA_TESLA_T4`.
 std::span<const std::string_view> accelerator_types();
 
-/// " (did you mean `x`?)", or nothing when no candidate is near.
+/// Returns " (did you mean `x`?)", or an empty text if no candidate is near.
 std::string did_you_mean(std::string_view name, std::span<const std::string_view> candidates);
 
 }  // namespace autopack::job::tables

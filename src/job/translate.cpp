@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view unnamed = "training-job";
 
-/// What concerns the job as a whole, not its replicas.
+/// Translates the job as a whole, without its replicas.
 class JobTranslation {
 public:
   explicit JobTranslation(Legacy& legacy) : legacy_{legacy}, input_{legacy.input()} {}
@@ -95,7 +95,7 @@ Job JobTranslation::run() {
   return job;
 }
 
-/// The directory that holds the package, as `--local-package-path` wants it.
+/// Returns the directory that contains the package, as `--local-package-path` expects it.
 std::string parent_of(std::string path) {
   while (path.size() > 1 && path.ends_with('/')) {
     path.pop_back();
@@ -107,7 +107,7 @@ std::string parent_of(std::string path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-/// Local code is not uploaded to Cloud Storage but packaged into an image.
+/// Local code is packaged into an image, not uploaded to Cloud Storage.
 Text packaging(Legacy& legacy, const Job& job) {
   if (!legacy.is_local()) {
     return std::nullopt;

@@ -11,7 +11,7 @@
 
 namespace autopack::job {
 
-/// What a flag of one role of replicas says.
+/// The flags of one role of replicas.
 struct LegacyRoleFlags {
   Text machine_type{};
   Text count{};
@@ -43,24 +43,24 @@ struct LegacyFlags {
   std::optional<std::vector<std::string>> args{};  ///< after `--`
 };
 
-/// A file of the legacy service, unread.
+/// A file of the legacy service, not parsed yet.
 struct LegacyFile {
   std::string text{};
   std::string name{};  ///< as typed; `-` for standard input
 };
 
-/// A legacy job in Vertex AI's words.
+/// A legacy job translated to Vertex AI.
 struct Translation {
   Job job{};  ///< a custom job or a tuning job
   Text region{};
-  /// Flag that packages the job's local code; none when all its code is in images and in Cloud
+  /// The flag that packages the job's local code; absent if all code is in images and Cloud
   /// Storage.
   Text pool_flag{};
-  Problems warnings{};  ///< one for each thing that has no equal
+  Problems warnings{};  ///< one for each setting without an equivalent
 };
 
-/// Translates file (may be none) and flags, which win, as Google documents the move. All
-/// that is wrong with them at once as Error(usage).
+/// Translates file (optional) and flags as Google documents the migration; flags override the file.
+/// Throws Error(usage) with all errors at once.
 Translation translate(const LegacyFlags& flags, const std::optional<LegacyFile>& file);
 
 }  // namespace autopack::job

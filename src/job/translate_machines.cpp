@@ -13,9 +13,9 @@ namespace autopack::job {
 namespace {
 
 constexpr std::string_view t4 = "NVIDIA_TESLA_T4";
-constexpr int most_t4 = 4;  // of one machine
+constexpr int most_t4 = 4;  // in one machine
 
-/// A machine of the legacy service, and what comes nearest to it.
+/// A machine of the legacy service, and its nearest equivalent.
 struct LegacyMachine {
   std::string_view name;
   std::string_view machine;

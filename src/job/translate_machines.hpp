@@ -17,13 +17,14 @@ struct TierRole {
   int replicas{0};
 };
 
-/// Master, workers, parameter servers of a scale tier that is not CUSTOM; empty for others.
+/// Returns master, workers and parameter servers of a scale tier; empty for CUSTOM and unknown
+/// tiers.
 std::vector<TierRole> tier_roles(std::string_view tier);
 
-/// What stands for a machine type in the legacy service's names or Compute Engine's.
+/// Returns the equivalent of a machine type of the legacy service or of Compute Engine.
 Machine translate_machine(Legacy& legacy, const std::string& machine, const std::string& path);
 
-/// Puts what Vertex AI has in the place of an accelerator that is gone.
+/// Replaces an accelerator that no longer exists by its successor on Vertex AI.
 void replace_old_accelerator(Legacy& legacy, Machine& machine, const std::string& path);
 
 }  // namespace autopack::job

@@ -58,7 +58,7 @@ Number PoolTranslation::count(const LegacyRole& role) const {
   return role.count == nullptr ? std::nullopt : input_.*role.count;
 }
 
-/// A machine type without a tier means CUSTOM, as gcloud reads it.
+/// A machine type without a tier means CUSTOM, as in gcloud.
 std::string PoolTranslation::tier() const {
   auto tier = input_.scale_tier.value_or("");
   if (!tier.empty()) {
@@ -130,7 +130,7 @@ void PoolTranslation::check() {
   check_program();
 }
 
-/// The job's own accelerator takes the place of the one that comes with the machine.
+/// The job's own accelerator replaces the one that comes with the machine.
 void PoolTranslation::accelerator(Machine& machine, const LegacyRole& role) {
   const auto given = replica(role).accelerator.value_or(LegacyAccelerator{});
   const auto type = given.type.value_or("");
@@ -141,7 +141,7 @@ void PoolTranslation::accelerator(Machine& machine, const LegacyRole& role) {
   replace_old_accelerator(legacy_, machine, path(role, "Type"));
 }
 
-/// The program's arguments, the directory for its output last, as the legacy service gave them.
+/// Returns the program's arguments, followed by the output directory, as in the legacy service.
 std::vector<std::string> PoolTranslation::arguments(const LegacyReplica& replica) const {
   auto result = (input_.args ? input_.args : replica.args).value_or(std::vector<std::string>{});
   if (const auto directory = input_.job_directory.value_or(""); !directory.empty()) {
@@ -168,7 +168,7 @@ PythonPackage PoolTranslation::package(const Pool& pool) {
           .args = arguments({})};
 }
 
-/// Local code is packaged when the job is submitted; its pools then hold no image yet.
+/// Local code is packaged at submission, so its pools have no image yet.
 void PoolTranslation::program(Pool& pool, const LegacyRole& role) {
   const auto own = replica(role);
   if (!has_image() && !legacy_.is_local() && input_.package_uris) {
@@ -196,7 +196,7 @@ Pool PoolTranslation::custom(const LegacyRole& role) {
   return pool;
 }
 
-/// On Vertex AI the program runs on the TPU's own host.
+/// On Vertex AI the program runs on the TPU's host.
 Pool PoolTranslation::tpu() {
   auto pool = custom(worker);
   pool.replicas = 1;

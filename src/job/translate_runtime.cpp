@@ -20,7 +20,7 @@ struct Version {
   auto operator<=>(const Version&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
-/// Of `2.11` with `separator` `.`, of `2-11.py310` with `-`; none of other text.
+/// Parses `2.11` with `separator` `.`, `2-11.py310` with `-`; returns nothing for other text.
 std::optional<Version> version_of(std::string_view text, char separator) {
   Version version;
   const auto* const end = text.data() + text.size();
@@ -35,7 +35,7 @@ std::optional<Version> version_of(std::string_view text, char separator) {
   return version;
 }
 
-/// Registries of the prebuilt images, nearest to the region.
+/// Returns the registry of the prebuilt images nearest to the region.
 std::string_view registry_near(std::string_view region) {
   if (region.starts_with("europe-")) {
     return "europe";
@@ -43,7 +43,7 @@ std::string_view registry_near(std::string_view region) {
   return region.starts_with("asia-") || region.starts_with("australia-") ? "asia" : "us";
 }
 
-/// Better a version that is not older than the wanted one, then the nearest.
+/// Prefers a version that is not older than `wanted`, then the nearest.
 bool is_nearer(const Version& a, const Version& b, const Version& wanted) {
   const bool a_fits = a >= wanted;
   if (a_fits != (b >= wanted)) {
@@ -52,8 +52,8 @@ bool is_nearer(const Version& a, const Version& b, const Version& wanted) {
   return a_fits ? a < b : b < a;
 }
 
-/// The image of `family` (`tf-cpu.`) nearest to `wanted`; of equal ones that with the shorter name,
-/// which has the older Python.
+/// Returns the image of `family` (`tf-cpu.`) nearest to `wanted`; among equal ones that with the
+/// shorter name, which has the older Python.
 const tables::PrebuiltImage* nearest_image(std::string_view family, const Version& wanted) {
   const tables::PrebuiltImage* best = nullptr;
   Version best_version;

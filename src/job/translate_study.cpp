@@ -11,7 +11,7 @@ namespace {
 
 const std::string hyperparameters = "trainingInput.hyperparameters";
 
-/// A parameter of the legacy job, which becomes one of Vertex AI's.
+/// Translates a parameter of the legacy job to Vertex AI.
 class ParameterTranslation {
 public:
   ParameterTranslation(Legacy& legacy, const LegacyParameter& parameter, std::string path)
@@ -23,7 +23,7 @@ public:
   Parameter run();
 
 private:
-  /// That the parameter has a key that its type wants.
+  /// Checks that the parameter has a key that its type requires.
   bool has(bool given, const char* key);
   std::int64_t whole_number(double number, const char* key);
   void values(Parameter& result);
@@ -42,7 +42,7 @@ bool ParameterTranslation::has(bool given, const char* key) {
   return given;
 }
 
-/// Whole numbers stand as doubles in the legacy API.
+/// The legacy API has whole numbers as doubles.
 std::int64_t ParameterTranslation::whole_number(double number, const char* key) {
   if (std::trunc(number) != number || std::abs(number) > 9e15) {
     legacy_.error(
@@ -103,7 +103,7 @@ Parameter ParameterTranslation::run() {
   return result;
 }
 
-/// Ids may hold no white space, as tags may.
+/// Unlike tags, ids must not contain white space.
 std::string metric_id(Legacy& legacy, const LegacyStudy& study) {
   auto tag = study.metric.value_or("training/hptuning/metric");
   const auto path = hyperparameters + ".hyperparameterMetricTag";

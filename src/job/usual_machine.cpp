@@ -13,8 +13,7 @@ using tables::Accelerators;
 
 constexpr std::string_view without_accelerator{"n1-standard-4"};
 
-/// The one that takes every accelerator that is attached: a smaller one has too little memory for
-/// some of them.
+/// Supports every attachable accelerator; a smaller machine has too little memory for some of them.
 constexpr std::string_view with_accelerator{"n1-standard-8"};
 
 bool gives(std::span<const Accelerators> all, std::string_view type, std::int64_t count) {
@@ -37,7 +36,7 @@ std::string usual_machine(const PoolFlags& pool) {
   if (usual != nullptr && gives(usual->attachable, type, count)) {
     return std::string{best};
   }
-  // Names of one family differ in their number of CPUs alone.
+  // Names of one family differ only in their number of CPUs.
   const auto is_smaller = [](std::string_view one, std::string_view other) {
     return std::pair{one.size(), one} < std::pair{other.size(), other};
   };

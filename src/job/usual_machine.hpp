@@ -6,9 +6,9 @@
 
 namespace autopack::job {
 
-/// A machine type for a pool that names none, by the table of machines: the smallest that takes the
-/// pool's accelerators, and without any n1-standard-4, which Google's own SDK takes. n1-standard-8
-/// when no machine takes them, which its own rules tell.
+/// Returns a machine type for a pool that names none. Without accelerators: n1-standard-4, the
+/// default of Google's SDK. With accelerators: the smallest machine in the table that supports
+/// them. If no machine does: n1-standard-8, and the rules report the accelerators.
 std::string usual_machine(const PoolFlags& pool);
 
 }  // namespace autopack::job

@@ -11,7 +11,7 @@ constexpr std::size_t largest_yaml{std::size_t{1} << 20U};
 constexpr std::size_t deepest{100};
 constexpr std::size_t most_nodes{100'000};
 
-/// Walks a document as its readers do: an alias counts with all that it stands for.
+/// Walks a document as its readers do: an alias counts as everything it expands to.
 class Bounds {
 public:
   void check(const YAML::Node& node, std::size_t depth = 0) {
@@ -48,7 +48,7 @@ YAML::Node load_yaml(const std::string& text) {
     throw YAML::ParserException(YAML::Mark{}, "it is larger than 1 MiB");
   }
   if (text.find('\0') != std::string::npos) {
-    // What stands behind it would count for nothing, without a word.
+    // Otherwise the text after it would be silently ignored.
     throw YAML::ParserException(YAML::Mark{}, "it holds a zero byte, so it is no text");
   }
   YAML::Node node = YAML::Load(text);

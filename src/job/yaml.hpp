@@ -7,18 +7,19 @@
 
 namespace autopack::job {
 
-/// The first document of `text`. Throws YAML::Exception with the place of what is malformed, and of
-/// what nests too deep or becomes too large once its aliases are written out.
+/// Returns the first document of `text`. Throws YAML::Exception with the place if it is malformed,
+/// or if it is nested too deeply or too large once its aliases are expanded.
 YAML::Node load_yaml(const std::string& text);
 
-/// A key that one mapping gives twice, which YAML forbids and yaml-cpp reads as the first of both.
+/// A key that occurs twice in one mapping. YAML forbids that, but yaml-cpp silently reads the first
+/// one.
 struct RepeatedKey {
   std::string key;
   int first_line;
   int second_line;
 };
 
-/// The first key below `node` that a mapping gives twice, or nothing.
+/// Returns the first key below `node` that occurs twice in one mapping, or nothing.
 std::optional<RepeatedKey> repeated_key(const YAML::Node& node);
 
 }  // namespace autopack::job
