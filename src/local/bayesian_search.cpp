@@ -24,11 +24,12 @@ constexpr std::size_t most_known = 200;
 constexpr int candidates_at_random = 400;
 constexpr int neighbours_of_each = 30;
 constexpr std::size_t best_with_neighbours = 3;
-/// How far neighbours lie, in parts of a parameter's range.
+/// Distances of neighbours, relative to a parameter's range.
 constexpr std::array reaches{0.2, 0.06, 0.02, 0.005};
 
-/// The coordinates of a trial: a number's place along its scale, and one for each category. What
-/// is not searched with these values lies in the middle of its range and has no category.
+/// Appends the coordinates of a trial: a number's position along its scale, and one coordinate for
+/// each category. A parameter that is not searched with these values is in the middle of its range
+/// and has no category.
 void add_coordinates(const job::Parameter& parameter, const TrialValues* values, Point& point) {
   const ParameterValue* value = nullptr;
   if (values != nullptr) {
@@ -38,7 +39,7 @@ void add_coordinates(const job::Parameter& parameter, const TrialValues* values,
     value = found == values->end() ? nullptr : &*found;
   }
   if (parameter.categories) {
-    // Two categories are then as far apart as the ends of a range.
+    // This makes two categories as distant as the ends of a range.
     for (const auto& category : parameter.categories->values.value_or(std::vector<std::string>{})) {
       point.push_back(value != nullptr && value->text == category ? 1 / std::numbers::sqrt2 : 0);
     }
@@ -61,7 +62,7 @@ Point point_of(const std::vector<job::Parameter>& parameters, const TrialValues&
   return point;
 }
 
-/// A trial near another one.
+/// Returns a trial near another one.
 TrialValues neighbour(const std::vector<job::Parameter>& parameters,
                       const TrialValues& values,
                       double reach,
@@ -90,7 +91,7 @@ double upper_median(std::vector<double> numbers) {
   return *middle;
 }
 
-/// The best first, then those of which only the worst is known: that they failed.
+/// Sorts the best first; failed trials, which have no value, are last.
 std::vector<KnownTrial> by_loss(std::vector<KnownTrial> known) {
   std::stable_sort(known.begin(), known.end(), [](const KnownTrial& a, const KnownTrial& b) {
     return a.outcome != b.outcome ? a.outcome == Outcome::measured
@@ -99,7 +100,7 @@ std::vector<KnownTrial> by_loss(std::vector<KnownTrial> known) {
   return known;
 }
 
-/// Half of them the best, the others spread evenly over the rest.
+/// Selects the best for one half, and an even spread of the rest for the other.
 std::vector<KnownTrial> as_many_as_fit(const std::vector<KnownTrial>& sorted) {
   if (sorted.size() <= most_known) {
     return sorted;
@@ -112,8 +113,8 @@ std::vector<KnownTrial> as_many_as_fit(const std::vector<KnownTrial>& sorted) {
   return kept;
 }
 
-/// Values for the process. Those far worse than the middle tell no more than that; a trial that
-/// failed counts as the worst; one that runs as the middle, so that the next go elsewhere.
+/// Returns the values for the process. Clips values far worse than the median. A failed trial
+/// counts as the worst, a running one as the median, so that the next trials go elsewhere.
 std::vector<double> values_of(const std::vector<KnownTrial>& known) {
   constexpr double far = 2;
   std::vector<double> losses;
@@ -158,7 +159,8 @@ double expected_improvement(const GaussianProcess::Prediction& prediction, doubl
   return gain * probability + prediction.deviation * density;
 }
 
-/// Looks for the most promising trial among drawn ones, neighbours of the best, and their own.
+/// Searches for the most promising trial among random ones, neighbours of the best, and their
+/// neighbours.
 class Candidates {
 public:
   Candidates(const std::vector<job::Parameter>& parameters,

@@ -7,18 +7,18 @@
 
 namespace autopack::local {
 
-/// A trial that a search knows.
+/// A trial that the search knows about.
 struct KnownTrial {
   enum class Outcome { running, failed, measured };
 
   TrialValues values{};
   Outcome outcome{Outcome::running};
-  double loss{0};  ///< what was measured: the less, the better
+  double loss{0};  ///< the measured value; less is better
 };
 
-/// The trial that promises most beyond the best one known, by a Gaussian process through all that
-/// are known (Mockus' expected improvement). At random while few are known. The same `random` and
-/// the same trials: the same answer.
+/// Returns the trial with the highest expected improvement over the best known one (Mockus), by a
+/// Gaussian process through all known trials. Picks at random while few are known. The same
+/// `random` and the same trials give the same result.
 TrialValues promising_trial(const std::vector<job::Parameter>& parameters,
                             const std::vector<KnownTrial>& known,
                             std::mt19937_64& random);

@@ -11,7 +11,7 @@ namespace autopack::local {
 
 namespace {
 
-constexpr std::size_t hash_length = 10;  // of the service's own names
+constexpr std::size_t hash_length = 10;  // as in the service's names
 
 }  // namespace
 
@@ -26,7 +26,7 @@ std::vector<std::size_t> replica_counts(const job::Spec& spec) {
 
 std::vector<std::size_t> limited_counts(std::vector<std::size_t> counts, std::size_t most) {
   while (most > 0 && std::accumulate(counts.begin(), counts.end(), std::size_t{0}) > most) {
-    // Of equal ones the later pool: workers are what is tried.
+    // Among equal pools, reduces the last one: workers matter most in a test run.
     const auto largest = std::max_element(counts.rbegin(), counts.rend());
     if (*largest <= 1) {
       break;

@@ -17,7 +17,7 @@ constexpr auto* origin = "`--submitter=local`";
 constexpr auto* credentials_in_container = "/tmp/keys/cred_key.json";
 constexpr std::string_view scheme{"gs://"};
 
-/// `BUCKET/PATH` of `gs://BUCKET/PATH`; empty for other addresses.
+/// Returns `BUCKET/PATH` for `gs://BUCKET/PATH`; empty for other addresses.
 std::string below_scheme(std::string_view uri) {
   return std::string{uri.starts_with(scheme) ? uri.substr(scheme.size()) : ""};
 }
@@ -68,9 +68,9 @@ void check_pool(const job::Pool& pool, const Desk& desk, Problems& problems) {
   }
 }
 
-/// Installs the packages as the service's own images do, and becomes the module.
+/// Installs the packages as the service's images do, and execs the module.
 void start_package(const job::PythonPackage& package, engine::ContainerSpec& container) {
-  // As variables, since pips that do not know them pass them over.
+  // These are variables because an old pip ignores unknown ones.
   std::string script = "PIP_BREAK_SYSTEM_PACKAGES=1 PIP_ROOT_USER_ACTION=ignore python3 -m pip ";
   script += "install --quiet --user --disable-pip-version-check --no-warn-script-location";
   for (const auto& uri : package.uris) {
@@ -101,7 +101,7 @@ void mount(const job::Spec& spec, const Desk& desk, engine::ContainerSpec& conta
   }
 }
 
-/// GPUs of its own for each replica, while there are enough; else all of them for each.
+/// Gives each replica its own GPUs if there are enough; else all GPUs to each.
 void give_gpus(const job::Spec& spec,
                const Cluster& cluster,
                const Replica& replica,
@@ -145,7 +145,7 @@ Problems check_for_desk(const job::Job& job, const Desk& desk) {
       problems.push_back(meaningless(what));
     }
   }
-  // What each of several pools says is told once.
+  // Reports each finding once, even if several pools have it.
   Problems once;
   for (auto& problem : problems) {
     if (std::none_of(once.begin(), once.end(),

@@ -16,10 +16,10 @@ namespace {
 
 using nlohmann::json;
 
-/// The API names no number; two say little of what is usual.
+/// The API specifies no number; two are too few for a median.
 constexpr std::size_t least_ended = 3;
 
-/// A number that proto3 writes as a number or as text; none when it is not there.
+/// Returns a number that proto3 writes as number or text; nothing if it is absent.
 std::optional<double> number_at(const json& object, const char* key) {
   const auto found = object.find(key);
   if (found == object.end() || !(found->is_number() || found->is_string())) {
@@ -62,7 +62,7 @@ double median(std::vector<double> numbers) {
   return numbers.size() % 2 == 1 ? numbers[half] : (numbers[half - 1] + numbers[half]) / 2;
 }
 
-/// The points not beyond `at`.
+/// Returns the points up to `at`.
 Curve until(const Curve& curve, double at) {
   Curve part;
   std::copy_if(curve.begin(), curve.end(), std::back_inserter(part),
@@ -70,7 +70,7 @@ Curve until(const Curve& curve, double at) {
   return part;
 }
 
-/// The best of the trial so far is worse than the median of the others' running averages.
+/// Returns true if the trial's best value is worse than the median of the others' running averages.
 bool is_below_median(const Curve& running, const std::vector<Curve>& ended) {
   std::vector<double> averages;
   for (const auto& curve : ended) {
@@ -85,8 +85,8 @@ bool is_below_median(const Curve& running, const std::vector<Curve>& ended) {
   return averages.size() >= least_ended && best_of(running) > median(averages);
 }
 
-/// What the others still gained from here on, the trial will gain about as well: it ends with a
-/// chance below 1 in 20 to beat the best.
+/// Predicts that the trial will gain about as much as the others did from here on. Returns true if
+/// its chance to beat the best is below 1 in 20.
 bool is_unlikely(const Curve& running, const std::vector<Curve>& ended) {
   constexpr double least_chance = 0.05;
   std::vector<double> gains;
@@ -117,8 +117,8 @@ bool is_unlikely(const Curve& running, const std::vector<Curve>& ended) {
   return std::erfc(missing / deviation / std::numbers::sqrt2) / 2 < least_chance;
 }
 
-/// A line through the latter half, which overestimates what a curve that flattens out still gains,
-/// ends above the best.
+/// Extrapolates a line through the latter half, which overestimates the gain of a flattening curve.
+/// Returns true if it ends above the best.
 bool ends_above(const StoppingRule& rule, const Curve& running, const std::vector<Curve>& ended) {
   double most = rule.most_steps.value_or(0);
   double best = std::numeric_limits<double>::max();

@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int port = 2222;  // of every replica, and the one that torch.distributed meets at
+constexpr int port = 2222;  // of every replica, and of the torch.distributed rendezvous
 
 constexpr std::array<std::string_view, 4> tasks{"chief", "worker", "ps", "evaluator"};
 
@@ -25,7 +25,7 @@ std::string address(const Replica& replica) {
   return fmt::format("{}:{}", replica.host, port);
 }
 
-/// The job, as text: so it is in what real jobs were seen to get.
+/// Returns the job as text, as real jobs were seen to get it.
 std::string job_text(const job::Pool& pool) {
   json job{{"python_module", ""}, {"package_uris", json::array()}, {"job_args", json::array()}};
   if (pool.package) {
@@ -51,7 +51,7 @@ json whole(const job::Pool& pool,
           {"job", job_text(pool)}};
 }
 
-/// The end of the reference that begins at `begin` with `$(`; npos when it is none.
+/// Returns the end of the `$(` reference at `begin`; npos if it is not a reference.
 std::size_t reference_end(std::string_view text, std::size_t begin) {
   return text.substr(begin).starts_with("$(") ? text.find(')', begin) : std::string_view::npos;
 }
@@ -95,7 +95,7 @@ std::string tf_config(const job::Pool& pool,
                       const std::optional<std::string>& trial) {
   auto members = json::object();
   for (const auto& one : cluster.replicas) {
-    // TensorFlow does not count evaluators among the cluster.
+    // TensorFlow does not count evaluators as part of the cluster.
     if (task_of(one.pool) != "evaluator") {
       members[task_of(one.pool)].push_back(address(one));
     }

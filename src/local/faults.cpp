@@ -11,7 +11,7 @@ namespace autopack::local {
 
 namespace {
 
-/// The number at the start of `text`, which loses it; none when there is none, or it is absurd.
+/// Consumes the number at the start of `text`; returns nothing if there is none, or it is absurd.
 std::optional<double> take_number(std::string_view& text) {
   constexpr double largest = 1e15;
   double number = 0;

@@ -11,17 +11,17 @@ namespace autopack::local {
 
 namespace {
 
-/// More coordinates share their lengths: each of its own would cost time and fit noise.
+/// Beyond this, coordinates share one length: separate ones would cost time and fit noise.
 constexpr std::size_t most_lengths = 16;
 
-/// Keeps a covariance of points that coincide solvable.
+/// Keeps a covariance of coinciding points solvable.
 constexpr double jitter = 1e-8;
 
 std::size_t row(std::size_t i) {
   return i * (i + 1) / 2;
 }
 
-/// Factors a lower triangle in its place.
+/// Computes the factor in place, in the lower triangle.
 void cholesky(std::vector<double>& matrix, std::size_t size) {
   for (std::size_t i = 0; i < size; ++i) {
     double* const a = matrix.data() + row(i);
@@ -105,7 +105,7 @@ void GaussianProcess::try_shape(const Shape& shape) {
   }
 }
 
-/// Returns the logarithm of how likely the values are, up to a constant.
+/// Returns the log likelihood of the values, up to a constant.
 double GaussianProcess::fit() {
   const auto count = points_.size();
   factor_.resize(row(count));
@@ -125,7 +125,7 @@ double GaussianProcess::fit() {
   for (std::size_t i = 0; i < count; ++i) {
     likelihood -= std::log(factor_[row(i) + i]);
   }
-  // Few points say little of the lengths: without reason for another, half the range.
+  // Few points say little about the lengths: the default is half the range.
   for (const double length : shape_.lengths) {
     const double away = std::log(length / 0.5);
     likelihood -= away * away / 4;

@@ -5,35 +5,34 @@
 
 namespace autopack::local {
 
-/// A Gaussian process through measured points: what is to be expected between them. Its kernel is
-/// Matern's with 5/2, one length for each coordinate; lengths and noise are those that make the
-/// measured values likely, chosen from a few (Rasmussen and Williams, Gaussian Processes for
-/// Machine Learning, algorithm 2.1 and section 5.4).
+/// A Gaussian process through measured points, which predicts the values between them. Its kernel
+/// is Matern's with 5/2, with one length for each coordinate. Lengths and noise are chosen from a
+/// few candidates to maximize the likelihood of the measured values (Rasmussen and Williams,
+/// Gaussian Processes for Machine Learning, algorithm 2.1 and section 5.4).
 class GaussianProcess {
 public:
   using Point = std::vector<double>;
 
-  /// What is expected at a point.
   struct Prediction {
     double mean{0};
     double deviation{0};
   };
 
-  /// `points` in the unit cube, at least one, and the value at each: of mean 0 and variance 1.
+  /// `points` are in the unit cube, at least one; `values` have mean 0 and variance 1.
   GaussianProcess(std::vector<Point> points, std::vector<double> values);
 
   Prediction at(const Point& point) const;
 
 private:
-  /// What is fitted.
+  /// The fitted parameters.
   struct Shape {
     std::vector<double> lengths{};
-    double noise{0};  ///< variance, in parts of that of the values
+    double noise{0};  ///< variance, relative to that of the values
   };
 
   double kernel(const Point& a, const Point& b) const;
   void choose_shape();
-  /// Takes it when it makes the values likelier than the one before.
+  /// Accepts the shape if it makes the values more likely than the current one.
   void try_shape(const Shape& shape);
   double fit();
 

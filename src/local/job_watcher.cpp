@@ -38,7 +38,7 @@ void JobWatcher::changed(const Replica& replica, const std::string& state) {
 void JobWatcher::used(const Replica& replica, const Usage& usage) {
   const auto name = options_.prefix + replica.name;
   const auto found = shown_.find(name);
-  if (found != shown_.end()) {  // else it ended meanwhile
+  if (found != shown_.end()) {  // otherwise it has ended meanwhile
     found->second.usage =
         fmt::format("{}, {:.2f} CPU | ", human_size(usage.memory), usage.processors);
     show(name);
@@ -67,7 +67,7 @@ void JobWatcher::take_line(const std::string& name, bool is_error, std::string_v
   if (!options_.is_raw) {
     options_.screen->log(name, line);
   }
-  // An empty line tells less than the one before it.
+  // An empty line is less useful than the one before it.
   if (const auto found = shown_.find(name); found != shown_.end() && !trim(line).empty()) {
     found->second.line = line;
     show(name);

@@ -14,23 +14,23 @@
 
 namespace autopack::local {
 
-/// Where people see what a job writes.
+/// Where the output of a job is shown.
 struct Screen {
-  /// A line of a replica; without a name, bytes as the job's only replica wrote them.
+  /// A line of a replica; without a name, raw bytes of the job's only replica.
   std::function<void(std::optional<std::string_view> replica, std::string_view text)> log{};
-  /// What a replica does now, on one line; none when it has ended. May be empty.
+  /// The current status of a replica, on one line; nothing if it has ended. May be empty.
   std::function<void(const std::string& replica, const std::optional<std::string>& line)> live{};
 };
 
-/// Puts what replicas write on a screen and into the job's log.
+/// Writes the output of replicas to a screen and to the job's log.
 class JobWatcher final : public Watcher {
 public:
   struct Options {
     const Screen* screen{nullptr};
     LogWriter* log{nullptr};
-    std::mutex* writing{nullptr};  ///< of the log
+    std::mutex* writing{nullptr};  ///< for the log
     std::string prefix{};          ///< before the names of replicas
-    bool is_raw{false};  ///< the bytes of the one replica go to the screen without its name
+    bool is_raw{false};  ///< the bytes of the only replica go to the screen without its name
     std::function<void()> running{};
     std::function<void()> ending{};
   };
@@ -49,14 +49,14 @@ private:
   void write(const char* severity, const std::string& task, std::string_view message) const;
   void show(const std::string& name) const;
 
-  /// What is shown of a running replica.
+  /// The status line of a running replica.
   struct Shown {
     std::string usage{};
     std::string line{"running"};
   };
 
   Options options_;
-  std::map<std::string, Shown> shown_{};  ///< of those that run
+  std::map<std::string, Shown> shown_{};  ///< running replicas
   std::map<std::pair<std::string, bool>, LineBuffer> lines_{};
 };
 

@@ -14,11 +14,11 @@ constexpr int most_replica_restarts = 5;
 constexpr int most_job_restarts = 3;
 constexpr std::chrono::hours usual_timeout{7 * 24};
 
-/// Aborts and segmentation faults, by either number, and what looks like a lost machine: killed or
-/// asked to end by somebody else.
+/// Aborts and segmentation faults, by either number, and signs of a lost machine: killed or
+/// terminated from outside.
 constexpr std::array passing{6, 134, 11, 139, 137, 143};
 
-/// `7200s` or `1.5s`; the usual one when it is absent.
+/// Parses `7200s` or `1.5s`; returns the default if it is absent.
 std::chrono::milliseconds read_timeout(const std::optional<job::Scheduling>& scheduling) {
   const auto text = scheduling ? scheduling->timeout.value_or("") : std::string{};
   const double seconds = std::strtod(text.c_str(), nullptr);

@@ -10,28 +10,29 @@
 
 namespace autopack::local {
 
-/// How a replica ended.
+/// The end of a replica.
 struct Exit {
   int status{0};
   bool ran_out_of_memory{false};
 };
 
-/// What happens to a job when its replicas end, as on Vertex AI (understanding-training-service):
-/// it ends with its primary; a replica that a signal ended is started again up to 5 times, then the
-/// whole job up to 3 times; any other failure is taken for the program's own and ends the job.
+/// Decides what happens to a job when its replicas end, as on Vertex AI
+/// (understanding-training-service): the job ends with its primary. A replica that was ended by a
+/// signal is restarted up to 5 times, then the whole job up to 3 times. Any other failure is the
+/// program's own and ends the job.
 class Life {
 public:
   enum class Next { go_on, restart_replica, restart_job, succeed, fail };
 
   explicit Life(const std::optional<job::Scheduling>& scheduling);
 
-  /// What follows from the end of `replica`.
+  /// Decides what happens after the end of `replica`.
   Next after(const Replica& replica, const Exit& exit);
 
-  /// Why the job failed, in the service's words, or why something was started again.
+  /// Returns why the job failed or something was restarted, in the service's wording.
   const std::string& message() const { return message_; }
 
-  /// None: as on Vertex AI, seven days.
+  /// Without a value: seven days, as on Vertex AI.
   std::chrono::milliseconds timeout() const { return timeout_; }
 
 private:
@@ -40,7 +41,7 @@ private:
   bool restarts_job_{false};
   bool never_restarts_{false};
   std::chrono::milliseconds timeout_;
-  std::map<std::string, int> restarts_{};  ///< of replicas, since the job was started last
+  std::map<std::string, int> restarts_{};  ///< by replica, since the job last started
   int job_restarts_{0};
   std::string message_{};
 };

@@ -6,14 +6,14 @@
 
 namespace autopack::local {
 
-/// The lines of a program's output, out of pieces cut anywhere.
+/// Assembles the lines of a program's output from arbitrary pieces.
 class LineBuffer {
 public:
   explicit LineBuffer(std::function<void(std::string_view line)> take) : take_{std::move(take)} {}
 
-  /// A line of more than 64 KiB is taken in pieces.
+  /// Splits a line of more than 64 KiB.
   void feed(std::string_view bytes);
-  /// The last line, when the output ended without a line feed.
+  /// Emits the last line, if the output ended without a line feed.
   void finish();
 
 private:

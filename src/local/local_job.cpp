@@ -18,7 +18,7 @@ using nlohmann::json;
 
 namespace {
 
-/// A directory for what the job puts out, where the user named none.
+/// Creates a directory for the job's output, unless the user named one.
 void make_output(const job::Spec& spec, const JobRecord& record, Desk& desk) {
   if (!output_in_containers(spec)) {
     return;

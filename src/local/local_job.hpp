@@ -14,33 +14,33 @@
 
 namespace autopack::local {
 
-/// A job that runs here: its record, its log, and the engine that it runs on.
+/// A job that runs here: its record, its log, and its engine.
 class LocalJob {
 public:
-  /// Removes first what killed runs left. Images are pulled, and the record is made, or goes on.
+  /// Removes leftovers of killed runs, pulls images, and creates or continues the record.
   LocalJob(const job::Job& job, LocalOptions& options);
 
   const JobRecord& record() const { return record_; }
 
   LogWriter& log() { return log_; }
 
-  /// For whoever writes to the log.
+  /// Lock this to write to the log.
   std::mutex& writing() { return writing_; }
 
   engine::Containers& containers() const { return *containers_; }
 
-  /// The job as the API would give it.
+  /// The job in the API's form.
   const nlohmann::json& resource() const { return *resource_; }
 
-  /// Changes a field of it.
+  /// Changes a field of the resource.
   void set(const std::string& key, nlohmann::json value);
-  /// Changes its state, and keeps all of it.
+  /// Changes the state and saves the resource.
   void enter(std::string_view state);
-  /// The same for its last state, with the failure when there is one.
+  /// Sets the final state, and the failure if there is one.
   void end(const Ending& ending);
-  /// Replicas of each pool, as few as the user wants.
+  /// Returns the replicas of each pool, within the user's limit.
   std::vector<std::size_t> counts() const;
-  /// A run of the clusters that `cluster` names.
+  /// Returns the run of `cluster`.
   ClusterRun run_of(const job::Spec& spec, const Cluster& cluster, Watcher& watcher) const;
 
 private:

@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-/// A number, or one written as text; none when it is neither, or not finite.
+/// Returns a number, or one written as text; nothing if it is neither, or not finite.
 std::optional<double> number_of(const json& value) {
   double number = 0;
   if (value.is_number()) {

@@ -9,7 +9,7 @@ Network::Network(engine::Containers& containers, const Cluster& cluster)
   try {
     containers_.make_network(name_, {{job_label, cluster.job}});
   } catch (...) {
-    containers_.remove_network(name_);  // an engine that gave no answer may have made it
+    containers_.remove_network(name_);  // an engine whose response was lost may have created it
     throw;
   }
 }

@@ -7,11 +7,11 @@
 
 namespace autopack::local {
 
-/// The network of a cluster, or of all trials of a study: the engine takes half as long to make and
-/// remove one as a container. It is there as long as this object.
+/// The network of a cluster, or of all trials of a study, because creating and removing one takes
+/// the engine half as long as a container. The object owns the network.
 class Network {
 public:
-  /// Throws what the engine refuses.
+  /// Throws the engine's error.
   Network(engine::Containers& containers, const Cluster& cluster);
   ~Network();
 

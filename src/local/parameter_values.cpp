@@ -15,7 +15,7 @@ double number_of(const ParameterValue& value) {
   return std::strtod(value.text.c_str(), nullptr);
 }
 
-/// The least and the most value of a parameter, and how places lie between them.
+/// The minimum and maximum of a parameter, and its scale.
 struct Range {
   double least{0};
   double most{0};
@@ -60,7 +60,7 @@ bool has_values(const job::Parameter& parameter) {
           !parameter.categories->values->empty());
 }
 
-/// Of listed values, those of a discrete parameter.
+/// Counts listed values of a discrete or categorical parameter.
 std::size_t count_of(const job::Parameter& parameter) {
   return parameter.discrete ? parameter.discrete->values->size()
                             : parameter.categories->values->size();
@@ -90,7 +90,7 @@ Range range_of(const job::Parameter& parameter) {
   return range;
 }
 
-/// Of a parameter without listed values.
+/// For a parameter without listed values.
 ParameterValue value_at(const job::Parameter& parameter, double place) {
   ParameterValue value{.id = parameter.id.value_or("")};
   const auto range = range_of(parameter);
@@ -99,7 +99,7 @@ ParameterValue value_at(const job::Parameter& parameter, double place) {
   } else if (parameter.whole) {
     const auto least = parameter.whole->least.value_or(0);
     const auto most = std::max(least, parameter.whole->most.value_or(0));
-    constexpr double largest = 9.2e18;  // what a double may hold of 64 bits
+    constexpr double largest = 9.2e18;  // the largest 64-bit value in a double
     const auto number = std::llround(std::clamp(range.number_at(place), -largest, largest));
     value.text = std::to_string(std::clamp<std::int64_t>(number, least, most));
   }
@@ -167,7 +167,7 @@ ParameterValue move_value(const job::Parameter& parameter,
     const auto most = static_cast<double>(values.size() - 1);
     const auto found = std::find(values.begin(), values.end(), number_of(value));
     const auto at = static_cast<double>(found - values.begin());
-    // Small steps must reach the value beside it.
+    // Small steps must reach the next value.
     const auto moved = at + step(random) * std::max(reach * most, 1.0);
     return listed(parameter, static_cast<std::size_t>(std::lround(std::clamp(moved, 0.0, most))));
   }

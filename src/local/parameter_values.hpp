@@ -8,7 +8,7 @@
 
 namespace autopack::local {
 
-/// The value of a parameter in one trial, as the program gets it.
+/// The value of a parameter in one trial, as passed to the program.
 struct ParameterValue {
   std::string id{};
   std::string text{};
@@ -19,23 +19,24 @@ struct ParameterValue {
 
 using TrialValues = std::vector<ParameterValue>;
 
-/// A number as a program gets it: the shortest text that means it.
+/// Returns the shortest text that means the number, for the program.
 std::string number_text(double number);
 
-/// True when `child` is searched where its parent has that value.
+/// Returns true if `child` is searched with this value of its parent.
 bool is_searched(const job::ConditionalParameter& child, const ParameterValue& parent);
 
-/// The parameters under those conditions of `parameter` that `value` meets.
+/// Returns the conditional parameters of `parameter` that apply to `value`.
 std::vector<job::Parameter> children(const job::Parameter& parameter, const ParameterValue& value);
 
-/// Drawn at random, a number along the parameter's scale.
+/// Draws a value at random, numbers along the parameter's scale.
 ParameterValue draw_value(const job::Parameter& parameter, std::mt19937_64& random);
 
-/// Where a number lies between the least and the most of its parameter, along the scale: 0 to 1.
+/// Returns the position of a number between the minimum and maximum of its parameter, along the
+/// scale: 0 to 1.
 double place_of(const job::Parameter& parameter, const ParameterValue& value);
 
-/// A value near another one: `reach` is the deviation of a number's place, and a category may
-/// become any other.
+/// Returns a value near another one: `reach` is the deviation of a number's position; a category
+/// may become any other.
 ParameterValue move_value(const job::Parameter& parameter,
                           const ParameterValue& value,
                           double reach,

@@ -94,7 +94,7 @@ std::vector<google::LogEntry> JobRecord::entries(std::uint64_t& offset) const {
     }
     begin = end + 1;
   }
-  // A line longer than a piece is none of ours.
+  // We never write a line longer than a piece.
   offset += begin == 0 && text.size() == largest_piece ? text.size() : begin;
   return found;
 }
@@ -204,7 +204,7 @@ void JobRecords::remove_old() const {
     }
     logs -= size_of_log(records[i]);
     std::error_code ignored;
-    // What a job left in its output directory is the user's.
+    // The contents of a job's output directory belong to the user.
     if (!fs::is_empty(records[i].directory() / "output", ignored) && !ignored) {
       if (frees_logs) {
         fs::remove(records[i].directory() / "log", ignored);

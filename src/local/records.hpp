@@ -14,31 +14,31 @@
 
 namespace autopack::local {
 
-/// What is kept of one job that ran here: its resource as the API would give it, and its log. Only
-/// this user can read it.
+/// The record of a job that ran here: its resource in the API's form, and its log. Only this user
+/// can read it.
 class JobRecord {
 public:
   explicit JobRecord(std::filesystem::path directory) : directory_{std::move(directory)} {}
 
-  /// `local/1795170393174`.
+  /// Returns `local/1795170393174`.
   std::string name() const { return "local/" + directory_.filename().string(); }
 
   std::string id() const { return directory_.filename().string(); }
 
   const std::filesystem::path& directory() const { return directory_; }
 
-  /// The job; null when it cannot be read. One whose run was killed has failed.
+  /// Returns the job, or null if it cannot be read. A job whose run was killed has failed.
   nlohmann::json job() const;
-  /// Puts it whole. Throws Error(environment).
+  /// Replaces the job. Throws Error(environment).
   void put(const nlohmann::json& job) const;
 
-  /// Entries of the log from byte `offset`, which moves on; whole lines only.
+  /// Returns the log entries from byte `offset`, and advances it; whole lines only.
   std::vector<google::LogEntry> entries(std::uint64_t& offset) const;
 
-  /// Asks the process that runs it for the end of the job.
+  /// Requests the end of the job from the process that runs it.
   void ask_for_end() const;
   bool is_asked_for_end() const;
-  /// Notes that this process runs it, and forgets that its end was asked for.
+  /// Records that this process runs the job, and clears an earlier request to end.
   void own() const;
 
 private:
@@ -47,12 +47,12 @@ private:
   std::filesystem::path directory_;
 };
 
-/// The log of a job, written by the one process that runs it.
+/// Writes the log of a job; used by the process that runs it.
 class LogWriter {
 public:
   explicit LogWriter(const JobRecord& record);
 
-  /// A line of it. After 256 MiB nothing more is kept. Never throws.
+  /// Writes an entry, unless the log has 256 MiB. Never throws.
   void write(const google::LogEntry& entry) noexcept;
 
 private:
@@ -60,20 +60,20 @@ private:
   std::uint64_t size_{0};
 };
 
-/// The jobs that ran on this machine, in a directory of their own.
+/// The jobs that ran on this machine, in their own directory.
 class JobRecords {
 public:
-  /// `largest_logs` bounds the logs of all jobs together, in bytes.
+  /// `largest_logs` limits the logs of all jobs together, in bytes.
   explicit JobRecords(std::filesystem::path directory,
                       std::uint64_t largest_logs = std::uint64_t{1} << 30U)
       : directory_{std::move(directory)}, largest_logs_{largest_logs} {}
 
-  /// A new one, named by the time in milliseconds. Removes the oldest that have ended if there are
-  /// more than 50, or if all logs together are too large. Throws Error(environment).
+  /// Creates a record, named after the time in milliseconds. Removes the oldest ended jobs if there
+  /// are more than 50, or if all logs together are too large. Throws Error(environment).
   JobRecord make() const;
-  /// None when `name` is not `local/ID` of one that is kept.
+  /// Returns nothing if `name` is not `local/ID` of an existing record.
   std::optional<JobRecord> find(std::string_view name) const;
-  /// The newest first.
+  /// Newest first.
   std::vector<JobRecord> all() const;
 
 private:
@@ -83,7 +83,7 @@ private:
   std::uint64_t largest_logs_;
 };
 
-/// The time now, as the API writes it.
+/// Returns the current time in the API's form.
 google::Timestamp now();
 
 }  // namespace autopack::local

@@ -25,7 +25,7 @@ using namespace std::chrono_literals;
 constexpr std::size_t calls_at_once = 8;
 constexpr auto look_period = 100ms;
 constexpr auto usage_period = 2s;
-/// What a program has to end by itself, once its job has ended, and when the user ends it.
+/// The time for a program to end by itself after its job has ended, and after the user ends it.
 constexpr auto grace_at_end = 1500ms;
 constexpr auto grace_of_cancelled = 5s;
 
@@ -97,7 +97,7 @@ private:
     }
   }
 
-  /// Starts a replica, for the first time or again.
+  /// Starts or restarts a replica.
   void start(std::size_t i) {
     threads_[i] = {};  // joins the one before
     {
@@ -107,7 +107,7 @@ private:
     threads_[i] = start_thread([this, i] { follow(i); });
   }
 
-  /// A replica's own thread.
+  /// The thread of a replica.
   void follow(std::size_t i) {
     Event event{.replica = i};
     const auto& replica = replicas()[i];
@@ -218,7 +218,7 @@ private:
     begin();
   }
 
-  /// Again and again: one may be about to start.
+  /// Repeats, because a replica may be about to start.
   void kill_all() {
     std::unique_lock lock{mutex_};
     while (alive_ > 0) {
@@ -260,13 +260,13 @@ private:
     }
   }
 
-  /// None until every replica has been started.
+  /// Returns nothing until every replica has been started.
   std::optional<Clock::time_point> running_since() {
     const std::lock_guard lock{mutex_};
     return all_run_since_;
   }
 
-  /// Asks those that run for their end, and waits at most so long.
+  /// Requests the end of running replicas, and waits for at most `grace`.
   void end_all(Clock::duration grace) {
     {
       const std::lock_guard lock{mutex_};
@@ -288,7 +288,7 @@ private:
       in_parallel(replicas().size(), calls_at_once,
                   [this](std::size_t i) { containers().remove(replicas()[i].container); });
     } catch (const std::exception&) {
-      // remove() throws nothing: there was no thread. What is left the next run removes.
+      // remove() throws nothing: there was no thread. The next run removes leftovers.
     }
     threads_.clear();
     network_.reset();
@@ -304,7 +304,7 @@ private:
   std::deque<Event> events_{};
   std::size_t started_{0};  ///< starts of replicas
   std::optional<Clock::time_point> all_run_since_{};
-  std::size_t alive_{0};  ///< replicas with a thread that has not told its end
+  std::size_t alive_{0};  ///< replicas whose thread has not reported its end
   std::optional<UsageWatch> usage_{};
   std::vector<std::jthread> threads_{};  // last: they use all the others
 };

@@ -15,50 +15,51 @@
 
 namespace autopack::local {
 
-/// What a cluster tells while it runs. Called by one thread at a time.
+/// Receives the events of a running cluster. Called by one thread at a time.
 class Watcher {
 public:
   virtual ~Watcher() = default;
   /// Bytes of one of the two output streams of a replica, cut anywhere.
   virtual void wrote(const Replica& replica, bool is_error, std::string_view bytes) = 0;
-  /// What is now with a replica: `running`, `exited with status 1`.
+  /// The new state of a replica: `running`, `exited with status 1`.
   virtual void changed(const Replica& replica, const std::string& state) = 0;
-  /// What a running replica takes of the machine; only where ClusterRun asks for it.
+  /// The resource usage of a running replica; only if ClusterRun enables it.
   virtual void used(const Replica& replica, const Usage& usage) = 0;
-  /// Something happened to the job, in the service's words.
+  /// A message about the job, in the service's wording.
   virtual void told(const std::string& severity, const std::string& message) = 0;
-  /// Every replica runs.
+  /// Every replica is running.
   virtual void running() = 0;
-  /// The last moment at which the replicas' containers are there; none runs any more.
+  /// All replicas have stopped; their containers are about to be removed.
   virtual void ending() = 0;
 };
 
-/// A cluster that is to be run.
+/// A cluster to run.
 struct ClusterRun {
   engine::Containers* containers{nullptr};
   Cluster cluster{};
-  bool has_network{false};                     ///< it is there already, for more than this cluster
+  bool has_network{false};                     ///< the network already exists and is shared
   std::vector<engine::ContainerSpec> specs{};  ///< one for each replica
   Life life{std::nullopt};
   std::vector<Fault> faults{};
   const Cancellation* cancellation{nullptr};
   std::function<bool()> is_asked_for_end{};
-  /// True when the cluster need not go on, which is then a success. Asked often; may be empty.
+  /// Returns true if the cluster may stop early, which counts as success. Called often; may be
+  /// empty.
   std::function<bool()> has_done_enough{};
   Watcher* watcher{nullptr};
-  bool watches_usage{false};  ///< the watcher is told what replicas take
+  bool watches_usage{false};  ///< the watcher gets the usage of replicas
 };
 
-/// How it ended.
+/// The end of a run.
 struct Ending {
   std::string state{};  ///< `JOB_STATE_SUCCEEDED`, ...
-  int status{0};        ///< exit status of the replica that decided it; 1 where none did
+  int status{0};        ///< exit status of the replica that decided it; 1 if none did
   int code{0};          ///< google.rpc.Code of the failure
   std::optional<std::string> message{};  ///< of the failure
 };
 
-/// Runs it to its end and removes all that it made, whatever happens. An interruption ends it as a
-/// cancelled job. Throws what the engine refuses.
+/// Runs the cluster to its end, and always removes everything that it created. An interruption ends
+/// it as a cancelled job. Throws the engine's errors.
 Ending run_cluster(const ClusterRun& run);
 
 }  // namespace autopack::local

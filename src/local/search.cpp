@@ -12,7 +12,7 @@ namespace {
 using Each = std::function<bool(const ParameterValue& value)>;
 using Done = std::function<bool()>;
 
-/// Hands over each value until `each` returns false; then it is false, too.
+/// Calls `each` with each value until it returns false; then returns false.
 bool for_each_value(const job::Parameter& parameter, const Each& each) {
   const auto id = parameter.id.value_or("");
   if (parameter.whole) {
@@ -22,7 +22,7 @@ bool for_each_value(const job::Parameter& parameter, const Each& each) {
         return false;
       }
       if (value == most) {
-        break;  // it may be the largest there is
+        break;  // it may be the largest possible number
       }
     }
   } else if (parameter.discrete && parameter.discrete->values) {
@@ -41,8 +41,8 @@ bool for_each_value(const job::Parameter& parameter, const Each& each) {
   return true;
 }
 
-/// Puts every combination of the parameters from `at` on behind `values`, and calls `done` for each
-/// until that returns false.
+/// Appends every combination of the parameters from `at` on to `values`, and calls `done` for each
+/// until it returns false.
 bool combine(const std::vector<job::Parameter>& parameters,
              std::size_t at,
              TrialValues& values,

@@ -8,10 +8,10 @@
 
 namespace autopack::local {
 
-/// All combinations of values, at most `most`; conditional parameters only where they apply.
+/// Returns all combinations of values, at most `most`; conditional parameters only if they apply.
 std::vector<TrialValues> grid(const std::vector<job::Parameter>& parameters, std::size_t most);
 
-/// A combination drawn at random, each parameter along its scale.
+/// Draws a combination at random, each parameter along its scale.
 TrialValues draw(const std::vector<job::Parameter>& parameters, std::mt19937_64& random);
 
 }  // namespace autopack::local

@@ -24,11 +24,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr auto* metric_file = "/tmp/hypertune/output.metrics";  // where cloudml-hypertune writes
+constexpr auto* metric_file = "/tmp/hypertune/output.metrics";  // written by cloudml-hypertune
 constexpr std::size_t largest_metric_file{std::size_t{4} << 20U};
-/// Between two looks at what a running trial has reported.
+/// The interval between two readings of a running trial's metrics.
 constexpr auto early_stopping_period = 500ms;
-/// Trials that fail before any succeeds, where the job does not say how many may.
+/// The limit of failures before the first success, if the job does not specify one.
 constexpr std::size_t usual_failures = 3;
 
 std::size_t positive(const job::Number& number, std::size_t otherwise) {
@@ -41,7 +41,7 @@ double seconds_of(const std::string& time) {
   return parsed ? static_cast<double>(parsed->seconds) + parsed->nanoseconds / billion : 0;
 }
 
-/// The pools with the parameters as further arguments of each program.
+/// Returns the pools with the parameters as additional arguments of each program.
 job::Spec with_values(job::Spec spec, const TrialValues& values) {
   for (auto& pool : spec.pools) {
     auto* const args = pool.container ? &pool.container->args
@@ -93,7 +93,7 @@ void StudyRun::read_earlier() {
   for (const auto& resource : found == local_.resource().end() ? json::array() : *found) {
     auto trial = read_trial(resource);
     if (!trial) {
-      break;  // what follows has its place by its number
+      break;  // later trials are identified by their number
     }
     if (!trial->has_ended()) {
       again_.push_back(trials_.size());
@@ -160,7 +160,7 @@ Curve StudyRun::curve_of(const Trial& trial) const {
 
 void StudyRun::run_trials() {
   while (const auto number = next_trial()) {
-    put_trials();  // what is broken off now runs again with the same values
+    put_trials();  // interrupted trials run again with the same values
     run_trial(*number);
   }
 }
@@ -189,7 +189,7 @@ void StudyRun::run_trial(std::size_t number) {
         return false;
       }
       const bool stops = is_to_stop(trial, cluster);
-      looked = Clock::now();  // an engine that is slow is not asked without pause
+      looked = Clock::now();  // a slow engine is not polled without a pause
       return stops;
     };
   }
@@ -242,7 +242,7 @@ void StudyRun::judge(Trial& trial,
                      const Ending& ending,
                      const std::optional<std::string>& report) const {
   const auto read = read_report(trial, report);
-  auto all = trial.measured;  // the file may have the latest only
+  auto all = trial.measured;  // the file may contain only the latest
   all.insert(all.end(), read.begin(), read.end());
   trial.last = final_measurement(all, goals_);
   if (stopping_) {

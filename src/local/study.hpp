@@ -14,17 +14,17 @@
 
 namespace autopack::local {
 
-/// What of a study goes another way here.
+/// Reports the parts of a study that behave differently here.
 Problems check_study_for_desk(const job::Job& job);
 
-/// The trials of a tuning job, run here: each is the job once more, with its parameters as further
-/// arguments. Runs as many at once as the job allows. Of a study that goes on, the trials that have
-/// ended count, and the others run again.
+/// Runs the trials of a tuning job here: each is the job with its parameters as additional
+/// arguments. Runs as many at once as the job allows. In a resumed study, ended trials count and
+/// the others run again.
 class StudyRun {
 public:
   StudyRun(LocalJob& local, const job::Job& job, LocalOptions& options);
 
-  /// Runs the trials to the end; the job's `trials` tell of each. Throws as run_cluster does.
+  /// Runs the trials to the end; the job's `trials` describe each. Throws as run_cluster does.
   Ending to_the_end();
 
 private:
@@ -32,7 +32,8 @@ private:
   std::optional<std::size_t> next_trial();
   void run_trials();
   void run_trial(std::size_t number);
-  /// Set apart from a killed run's, whose last requests may be answered after this one cleaned up.
+  /// Makes the name unique, because late requests of a killed run may take effect after this run
+  /// cleaned up.
   std::string own_name(const std::string& name) const;
   bool is_to_stop(Trial& trial, const Cluster& cluster);
   std::vector<Measurement> read_report(const Trial& trial,
@@ -52,8 +53,8 @@ private:
   std::optional<Suggestions> suggestions_{};
   std::mutex mutex_;
   std::vector<Trial> trials_{};
-  std::vector<std::size_t> again_{};  ///< those that were broken off
-  std::string network_{};             ///< of all trials
+  std::vector<std::size_t> again_{};  ///< interrupted trials
+  std::string network_{};             ///< shared by all trials
   bool is_cancelled_{false};
 };
 

@@ -19,7 +19,7 @@ namespace {
 
 using nlohmann::json;
 
-/// What to write in place of `name`, which is none of the replicas `names`.
+/// Returns corrections for `name`, which is not one of the replicas `names`.
 std::vector<std::string> replica_hints(const std::string& name,
                                        const std::vector<std::string>& names) {
   if (const auto near = nearest(name, names)) {

@@ -17,18 +17,18 @@
 
 namespace autopack::local {
 
-/// How jobs run on this machine.
+/// The options of local jobs.
 struct LocalOptions {
-  std::function<engine::Docker&()> docker{};  ///< made when first needed
+  std::function<engine::Docker&()> docker{};  ///< called on first use
   Reporter* reporter{nullptr};
   const Cancellation* cancellation{nullptr};
   Desk desk{};
-  std::size_t most_replicas{0};  ///< of a job; 0 = all
+  std::size_t most_replicas{0};  ///< limit for a job; 0 = all
   std::vector<Fault> faults{};
-  std::filesystem::path records{};     ///< directory in which jobs are kept
+  std::filesystem::path records{};     ///< the study to continue; absent for a new job
   std::optional<JobRecord> resumed{};  ///< the study that goes on; none for a new job
   Screen screen{};
-  /// Told the job's name once it has one, before it runs.
+  /// Gets the job's name once it has one, before it runs.
   std::function<void(const std::string& name)> started{};
 };
 

@@ -16,20 +16,20 @@ bool is_grid(const job::Study& study) {
   return study.algorithm.value_or("") == "GRID_SEARCH";
 }
 
-/// The same for the same study, whatever else the job says.
+/// Returns the same seed for the same study, whatever else the job contains.
 std::uint64_t seed_of(const job::Job& job) {
   const job::Job bare{.study = job.study, .kind = job.kind};
   return std::stoull(sha256(print_json(job::resource(bare))).hex().substr(0, 16), nullptr, 16);
 }
 
-/// One sequence for each trial: which ran before, and in which order, is then no matter.
+/// Uses one sequence for each trial, so that the order of earlier trials does not matter.
 std::mt19937_64 random_of(std::uint64_t seed, std::size_t trial) {
   constexpr auto half = 32U;
   std::seed_seq words{seed, seed >> half, static_cast<std::uint64_t>(trial)};
   return std::mt19937_64{words};
 }
 
-/// How the trials stand for a search.
+/// Converts trials for the search.
 std::vector<KnownTrial> known_trials(const std::vector<Trial>& trials, const Goals& goals) {
   std::vector<KnownTrial> known;
   for (const auto& trial : trials) {
@@ -70,7 +70,7 @@ Suggestions::Suggestions(const job::Job& job,
       grid_.push_back(std::move(values));
     }
   }
-  std::reverse(grid_.begin(), grid_.end());  // the next is taken from the end
+  std::reverse(grid_.begin(), grid_.end());  // the next one is taken from the end
   most_trials_ = std::min(most_trials, earlier.size() + grid_.size());
 }
 

@@ -11,20 +11,20 @@
 
 namespace autopack::local {
 
-/// True when no algorithm is named: as on Vertex AI, the search is Bayesian then.
+/// Returns true if no algorithm is named: then the search is Bayesian, as on Vertex AI.
 bool is_bayesian(const job::Study& study);
 
-/// What a study tries next. The same study gets the same: what is drawn depends on what it searches
-/// and on the number of the trial.
+/// Suggests the next trials of a study. The same study gets the same suggestions: random values
+/// depend only on the search space and the trial's number.
 class Suggestions {
 public:
-  /// Of a grid, what no earlier trial has tried.
+  /// Skips combinations of a grid that an earlier trial has tried.
   Suggestions(const job::Job& job, const std::vector<Trial>& earlier, std::size_t most_trials);
 
-  /// How many trials there are in all: a grid may have fewer than the job allows.
+  /// Returns the total number of trials: a grid may have fewer than the job allows.
   std::size_t most_trials() const { return most_trials_; }
 
-  /// The values of the trial after `trials`, which are fewer than most_trials().
+  /// Returns the values of the trial after `trials`, which must be fewer than most_trials().
   TrialValues next(const std::vector<Trial>& trials);
 
 private:

@@ -43,7 +43,7 @@ Measurement read_measurement(const json& resource) {
   return measurement;
 }
 
-/// A whole number as a program gets it is no `1e+16`, where a double still has each.
+/// Formats a whole number without `1e+16`, as long as a double is exact.
 std::string text_of(double number) {
   constexpr double largest = 9e15;
   return std::trunc(number) == number && std::abs(number) < largest

@@ -11,26 +11,26 @@
 
 namespace autopack::local {
 
-/// One run of a study's program with values of its own.
+/// A run of a study's program with its own values.
 struct Trial {
   std::string id{};
   TrialValues values{};
-  /// As the API names it. `STOPPING` is one that was ended: early when it has an end, else because
+  /// The API's name. `STOPPING` is a trial that was ended: by a rule if it has an end, else because
   /// the study was cancelled.
   std::string state{"ACTIVE"};
-  std::vector<Measurement> measured{};  ///< on its way, where that may stop it
-  std::optional<Measurement> last{};    ///< what counts
+  std::vector<Measurement> measured{};  ///< intermediate ones, if they may stop it
+  std::optional<Measurement> last{};    ///< the final one
   std::optional<std::string> reason{};  ///< why it is infeasible
   std::string started{};
-  std::optional<std::string> ended{};  ///< none: it has not ended by itself or by a rule
+  std::optional<std::string> ended{};  ///< absent: neither the program nor a rule has ended it
 
   bool has_ended() const { return ended.has_value(); }
 };
 
-/// The trial as the API has it.
+/// Returns the trial in the API's form.
 nlohmann::json resource_of(const Trial& trial);
 
-/// A trial out of such a resource; none when it is none.
+/// Parses such a resource; returns nothing if it is not a trial.
 std::optional<Trial> read_trial(const nlohmann::json& resource);
 
 }  // namespace autopack::local

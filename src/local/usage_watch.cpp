@@ -35,7 +35,7 @@ void UsageWatch::look_at(const Replica& replica) {
   }
   const Look look{.at = std::chrono::steady_clock::now(), .processor_time = usage->processor_time};
   const auto [before, is_first] = looks_.try_emplace(replica.container, look);
-  // A container that was started again begins at nothing.
+  // The counter of a restarted container starts at zero.
   if (!is_first && look.processor_time >= before->second.processor_time) {
     const std::chrono::duration<double> busy = look.processor_time - before->second.processor_time;
     const std::chrono::duration<double> passed = look.at - before->second.at;

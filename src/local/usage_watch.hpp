@@ -16,18 +16,18 @@
 
 namespace autopack::local {
 
-/// What a replica takes of this machine now.
+/// The current resource usage of a replica.
 struct Usage {
   std::uint64_t memory{0};  ///< bytes
-  double processors{0};     ///< that it kept busy since the look before
+  double processors{0};     ///< average since the last sample
 };
 
-/// Looks every so often at what the running containers take, on a thread of its own, until it goes.
+/// Samples the usage of running containers periodically, on its own thread, until destroyed.
 class UsageWatch {
 public:
   using Told = std::function<void(const Replica& replica, const Usage& usage)>;
 
-  /// All of them must outlive it. A replica is told of from the second look on.
+  /// All arguments must outlive it. A replica is reported from its second sample on.
   UsageWatch(engine::Containers& containers,
              const std::vector<Replica>& replicas,
              std::chrono::milliseconds period,

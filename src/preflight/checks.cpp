@@ -10,7 +10,6 @@ namespace autopack::preflight {
 
 namespace {
 
-/// Collects the checks of one job.
 class Collector {
 public:
   Collector(const PlannedJob& job, const Sources& sources) : job_{job}, sources_{sources} {}
@@ -34,8 +33,8 @@ private:
   std::vector<Check> checks_{};
 };
 
-/// Registries far away have nothing to do with jobs that go to this machine, and Docker Hub counts
-/// each look at an image.
+/// Skips remote registries for jobs that run on this machine, and because Docker Hub counts each
+/// request for an image.
 bool may_ask(const image::Reference& image, const Sources& sources) {
   return image.is_loopback() ||
          (!sources.apis->endpoints().is_stand_in() && image.host != "docker.io");

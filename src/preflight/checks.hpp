@@ -13,21 +13,20 @@
 #include <string>
 #include <vector>
 
-/// What Google's services and registries tell of a planned job. Each returns what it found; an
-/// Error that leaves it means that it could not be made.
+/// Checks of a planned job against Google's services and registries. Each returns its findings; it
+/// throws Error if the check could not run.
 namespace autopack::preflight {
 
-/// The job's project as Cloud Resource Manager knows it, asked for once. Safe to use from several
-/// threads.
+/// The job's project in Cloud Resource Manager, fetched once. Thread-safe.
 class ProjectFacts {
 public:
-  /// Without a project there is nothing to ask.
+  /// Without a project, nothing is fetched.
   ProjectFacts(GoogleApis& apis, std::optional<std::string> project)
       : apis_{&apis}, project_{std::move(project)} {}
 
-  /// The answer of `projects.get`, whatever its status.
+  /// Returns the response of `projects.get`, whatever its status.
   const ApiAnswer& answer();
-  /// Both throw Error(remote) when the project cannot be read.
+  /// Both throw Error(remote) if the project cannot be read.
   std::string number();
   std::string id();
 
@@ -38,7 +37,7 @@ private:
   std::optional<ApiAnswer> answer_{};
 };
 
-/// What checks ask.
+/// The services that checks use.
 struct Sources {
   GoogleApis* apis{nullptr};
   ProjectFacts* project{nullptr};
@@ -46,36 +45,35 @@ struct Sources {
       repository{};
 };
 
-/// Rows 17 and 30: the project exists, and its APIs are on.
+/// Check that the project exists, and that its APIs are enabled.
 Problems check_project(const PlannedJob& job, const Sources& sources);
 Problems check_services(const PlannedJob& job, const Sources& sources);
-/// The right to create the job.
+/// Checks the permission to create the job.
 Problems check_permissions(const PlannedJob& job, const Sources& sources);
-/// Row 8: the service account is there and may be used.
+/// Check that the service account exists, and that the user may act as it.
 Problems check_service_account(const PlannedJob& job, const Sources& sources);
-/// Row 23: it may write logs.
+/// Checks that the service account may write logs.
 Problems check_log_writer(const PlannedJob& job, const Sources& sources);
-/// Rows 9 and 12.
 Problems check_quota(const QuotaNeed& need, const PlannedJob& job, const Sources& sources);
-/// Rows 3, 5 and 29: the repository of the packaged image.
+/// Checks the repository of the packaged image.
 Problems check_repository(const PlannedJob& job, const Sources& sources);
-/// Row 2: the registry takes a push with the login at hand. Leaves nothing behind.
+/// Checks that the registry accepts a push with the current login. Leaves nothing behind.
 Problems check_push(const PlannedJob& job, const Sources& sources);
-/// Row 6: the service agent may pull `image`, which is in another project.
+/// Checks that the service agent may pull `image`, which is in another project.
 Problems check_image_reader(const image::Reference& image,
                             const PlannedJob& job,
                             const Sources& sources);
-/// Rows 1, 7 and 27: `image` is there and fits the pools that run it.
+/// Checks that `image` exists and fits the pools that run it.
 Problems check_remote_image(const image::Reference& image,
                             const std::vector<const job::Pool*>& pools,
                             const Sources& sources);
-/// Row 24.
 Problems check_bucket(const std::string& bucket, const PlannedJob& job, const Sources& sources);
 Problems check_tensorboard(const PlannedJob& job, const Sources& sources);
 Problems check_network(const PlannedJob& job, const Sources& sources);
 Problems check_persistent_resource(const PlannedJob& job, const Sources& sources);
 
-/// Those that matter for `job`, to be run at once. `job` and `sources` must outlive them.
+/// Returns the checks that apply to `job`, to run concurrently. `job` and `sources` must outlive
+/// them.
 std::vector<Check> online_checks(const PlannedJob& job, const Sources& sources);
 
 /// `name` as the path of a URL, each part percent-encoded.

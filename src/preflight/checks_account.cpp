@@ -69,7 +69,7 @@ Problems check_act_as(const PlannedJob& job, const Sources& sources) {
       sources.apis->post(Service::iam, account_path(account) + ":testIamPermissions",
                          {{"permissions", json::array({act_as})}});
   if (answer.status == 404) {
-    return {};  // told by check_account
+    return {};  // check_account reports it
   }
   if (!answer.ok()) {
     return {refusal_finding("act-as", fmt::format("whether you may use `{}`", printable(account)),

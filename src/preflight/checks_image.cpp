@@ -12,14 +12,15 @@ namespace {
 
 constexpr std::string_view usual_platform = "linux/amd64";
 
-/// The platforms of an index, and the manifest of the one that Vertex AI runs (else of the first).
+/// Adds the platforms of an index, and returns the manifest of the one for Vertex AI (else the
+/// first).
 std::optional<registry::StoredManifest> settle(registry::Repository& repository,
                                                const registry::StoredManifest& found,
                                                ImageFacts& facts) {
   facts.is_index = true;
   const auto entries = image::parse_index(found.text, "`" + facts.name + "`");
   const image::IndexEntry* chosen = nullptr;
-  const image::IndexEntry* unnamed = nullptr;  // its configuration tells the platform
+  const image::IndexEntry* unnamed = nullptr;  // its configuration contains the platform
   for (const auto& entry : entries) {
     if (!entry.platform) {
       unnamed = unnamed == nullptr ? &entry : unnamed;

@@ -43,7 +43,7 @@ bool is_granted(const ApiAnswer& answer, const char* permission) {
   return std::find(granted.begin(), granted.end(), permission) != granted.end();
 }
 
-/// The repository of the default name is made before the push.
+/// The repository of the default name is created before the push.
 Problems check_missing(const registry::ArtifactName& name,
                        const PlannedJob& job,
                        const Sources& sources) {

@@ -22,7 +22,7 @@ constexpr std::array storage_roles{std::string_view{"roles/storage.objectUser"},
                                    std::string_view{"roles/editor"},
                                    std::string_view{"roles/owner"}};
 
-/// A resource that the job names is there.
+/// A resource that the job names.
 struct Named {
   std::string check{};
   std::string what{};  ///< "TensorBoard `projects/...`"
@@ -31,7 +31,7 @@ struct Named {
   std::vector<std::string> remedies{};
 };
 
-/// A finding when it is not there or not told; then `answer` is of no use.
+/// Returns a finding if the resource is missing or unreadable; then `answer` is unusable.
 std::optional<Problem> missing(const Named& named, const ApiAnswer& answer, const PlannedJob& job) {
   if (answer.status == 404) {
     return failing(named.check, "there is no " + named.what, "the service would refuse the job",
@@ -57,7 +57,7 @@ Problems check_bucket_place(const std::string& bucket, const json& body, const P
                    "--region=" + printable(location)})};
 }
 
-/// Who reads and writes the bucket is the job's account, else the service agent.
+/// The job's account uses the bucket, or else the service agent.
 Problems check_bucket_access(const std::string& bucket,
                              const std::string& owner,
                              const PlannedJob& job,

@@ -8,12 +8,12 @@ namespace autopack::preflight {
 
 namespace {
 
-/// The digits at the start of `text`, at most `most`.
+/// Returns the digits at the start of `text`, at most `most`.
 std::string_view digits_of(std::string_view text, std::size_t most) {
   return text.substr(0, std::min(text.find_first_not_of("0123456789"), most));
 }
 
-/// The version in `cuda11.8`, `cuda-12` or the like.
+/// Returns the version in `cuda11.8`, `cuda-12` or the like.
 std::optional<std::string> spelled_version(std::string_view name) {
   constexpr std::string_view word = "cuda";
   for (auto at = name.find(word); at != std::string_view::npos; at = name.find(word, at + 1)) {
@@ -36,7 +36,7 @@ std::optional<std::string> spelled_version(std::string_view name) {
   return std::nullopt;
 }
 
-/// The version in `-cu118`, `.cu121` or the like.
+/// Returns the version in `-cu118`, `.cu121` or the like.
 std::optional<std::string> shortened_version(std::string_view name) {
   constexpr std::string_view word = "cu";
   constexpr std::string_view within_word = "abcdefghijklmnopqrstuvwxyz0123456789";

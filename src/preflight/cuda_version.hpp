@@ -6,8 +6,8 @@
 
 namespace autopack::preflight {
 
-/// The CUDA version that an image's name tells: `11.8` of `cuda11.8` or `-cu118`; none when it
-/// tells none.
+/// Returns the CUDA version in an image's name, `11.8` for `cuda11.8` or `-cu118`, or nothing if
+/// there is none.
 std::optional<std::string> cuda_version_in(std::string_view name);
 
 }  // namespace autopack::preflight

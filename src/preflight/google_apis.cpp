@@ -18,7 +18,7 @@ namespace {
 struct ServiceName {
   Service service;
   std::string_view name;
-  std::string_view prefix;  ///< of paths, which gcloud's overrides hold already
+  std::string_view prefix;  ///< of paths; gcloud's overrides already contain it
 };
 
 constexpr std::array service_names{

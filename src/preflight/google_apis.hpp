@@ -18,7 +18,7 @@
 
 namespace autopack::preflight {
 
-/// The APIs that checks ask.
+/// The APIs that checks call.
 enum class Service {
   aiplatform,
   artifactregistry,
@@ -29,22 +29,22 @@ enum class Service {
   compute,
 };
 
-/// `aiplatform.googleapis.com`.
+/// Returns `aiplatform.googleapis.com`.
 std::string host_of(Service service);
 
-/// Where each API is reached: CLOUDSDK_API_ENDPOINT_OVERRIDES_<NAME>, gcloud's property
-/// `api_endpoint_overrides/<name>`, else Google's. Roots without a trailing slash.
+/// The address of each API: CLOUDSDK_API_ENDPOINT_OVERRIDES_<NAME>, gcloud's property
+/// `api_endpoint_overrides/<name>`, else Google's. Addresses have no trailing slash.
 class Endpoints {
 public:
   Endpoints(const Environment& environment,
             const google::GcloudConfiguration& configuration,
             std::optional<std::string> region);
 
-  /// None when the job goes to a service on this machine and this API has no such override: what
-  /// Google's own would say, and who would get the token, would be wrong.
+  /// Returns nothing if the job goes to a service on this machine and this API has no such
+  /// override: Google's own API would describe another project, and must not get the token.
   std::optional<std::string> root(Service service) const;
 
-  /// The job goes to a service on this machine.
+  /// Returns true if the job goes to a service on this machine.
   bool is_stand_in() const { return is_stand_in_; }
 
 private:
@@ -53,11 +53,11 @@ private:
   bool is_stand_in_{false};
 };
 
-/// An answer, whatever its status.
+/// A response, whatever its status.
 struct ApiAnswer {
   int status{0};
-  std::shared_ptr<const nlohmann::json> body{};  ///< never null; an object when `ok`
-  google::ApiError error{};                      ///< when not `ok`
+  std::shared_ptr<const nlohmann::json> body{};  ///< never null; an object if `ok`
+  google::ApiError error{};                      ///< if not `ok`
 
   bool ok() const { return status >= 200 && status < 300; }
 };
@@ -65,23 +65,23 @@ struct ApiAnswer {
 struct GoogleApisOptions {
   Endpoints endpoints;
   http::Client* client{nullptr};
-  /// Makes the credentials when first needed.
+  /// Called on first use.
   std::function<std::unique_ptr<google::TokenSource>()> credentials{};
 };
 
-/// Google's APIs with the user's credentials. Safe to use from several threads.
+/// Google's APIs with the user's credentials. Thread-safe.
 class GoogleApis {
 public:
   explicit GoogleApis(GoogleApisOptions options) : options_{std::move(options)} {}
 
-  /// Sends one request; `path` starts with `/`. Throws Error when it cannot be made: no
-  /// credentials, no connection, no such service here, an answer that is no JSON object.
+  /// Sends one request; `path` starts with `/`. Throws Error if it fails: no credentials, no
+  /// connection, no such service here, or the response is not a JSON object.
   ApiAnswer get(Service service, const std::string& path);
   ApiAnswer post(Service service, const std::string& path, const nlohmann::json& body);
 
   const Endpoints& endpoints() const { return options_.endpoints; }
 
-  /// The credentials; Error as find_credentials.
+  /// Returns the credentials; throws as find_credentials does.
   google::TokenSource& credentials();
 
 private:
@@ -92,8 +92,8 @@ private:
   std::unique_ptr<google::TokenSource> credentials_{};
 };
 
-/// Why a request that was refused leaves the check open, with the command that lets it run. An API
-/// that is off (SERVICE_DISABLED) is an error only when the job itself needs it.
+/// Returns why a refused request leaves the check without a result, with the command that allows
+/// it. A disabled API (SERVICE_DISABLED) is an error only if the job itself needs it.
 Problem refusal_finding(const std::string& check,
                         const std::string& what,
                         Service service,

@@ -21,7 +21,7 @@ std::string create_permission(job::JobKind kind) {
   return "aiplatform." + std::string{job::collection_of(kind)} + ".create";
 }
 
-/// An empty text stands for none in the API.
+/// In the API, an empty text means none.
 job::Text given(const job::Text& text) {
   return text && !text->empty() ? text : std::nullopt;
 }

@@ -11,23 +11,23 @@
 
 namespace autopack::preflight {
 
-/// The image that `pool` runs, as the user wrote it; none for the one that is packaged.
+/// Returns the image of `pool` as the user wrote it; nothing for the packaged one.
 std::optional<std::string> image_of(const job::Pool& pool);
-/// Its machines; one with no field where none are named.
+/// Returns the machines of `pool`; empty fields if it names none.
 job::Machine machine_of(const job::Pool& pool);
-/// Gigabytes; the service's default where the user named none.
+/// Returns gigabytes; the service's default if the user named none.
 std::int64_t boot_disk_of(const job::Pool& pool);
 
-/// The image that is still to be made and pushed.
+/// The image that will be built and pushed.
 struct PlannedImage {
   image::Reference target{};
-  bool is_default_name{false};  ///< its repository is made when it is missing
-  /// The image it starts from; none with a Dockerfile of the user's.
+  bool is_default_name{false};  ///< its repository is created if it is missing
+  /// The executor image; absent with the user's own Dockerfile.
   std::optional<std::string> executor{};
   std::string platform{"linux/amd64"};
 };
 
-/// What checks must know of a job: facts of its body, nothing asked yet.
+/// The facts of a job that checks need, from its body alone.
 struct PlannedJob {
   job::Location location{};
   std::vector<job::Pool> pools{};  ///< without placeholders
@@ -38,21 +38,21 @@ struct PlannedJob {
   std::optional<std::string> network{};
   std::optional<std::string> tensorboard{};
   std::optional<std::string> persistent_resource{};
-  bool preemptible{false};             ///< SPOT and FLEX_START draw on another quota
-  std::vector<std::string> buckets{};  ///< names, each once
+  bool preemptible{false};             ///< SPOT and FLEX_START use another quota
+  std::vector<std::string> buckets{};  ///< names, without duplicates
 
-  /// Where it goes, which is known of a job that services are asked about.
+  /// Returns the project; every job in online checks has one.
   const std::string& project() const { return location.project.value(); }
 
   const std::string& region() const { return location.region.value(); }
 
-  /// The images that exist already and are run as they are, each once.
+  /// Returns the existing images that run unchanged, without duplicates.
   std::vector<std::string> ready_images() const;
-  /// The pools that run `image`; none stands for the packaged one.
+  /// Returns the pools that run `image`; without a value, those of the packaged image.
   std::vector<const job::Pool*> pools_of(const std::optional<std::string>& image) const;
 };
 
-/// The facts of a job that checks must know; nothing of an image that is still to be made.
+/// Returns the facts about the job, but not about an image that is still to be built.
 PlannedJob read_job(const job::Job& job, const job::Location& location);
 
 }  // namespace autopack::preflight

@@ -10,7 +10,7 @@ namespace autopack::preflight {
 
 using Severity = Problem::Severity;
 
-/// Checks return these; each is one finding of the check named `check`.
+/// Helpers for checks; each returns one finding of the check named `check`.
 Problem ok(std::string check, std::string message, std::optional<std::string> reason = {});
 Problem warning(std::string check,
                 std::string message,
@@ -25,10 +25,11 @@ Problem unknown(std::string check,
                 std::string reason,
                 std::vector<std::string> hints = {});
 
-/// Without those that say the same again.
+/// Removes duplicates.
 Problems without_repeats(const Problems& problems);
 
-/// Without repeats, errors first, then warnings, unknowns and the rest; else in the order found.
+/// Removes duplicates and sorts: errors, then warnings, unknowns and the rest; otherwise in the
+/// order found.
 Problems in_order(const Problems& problems);
 
 }  // namespace autopack::preflight

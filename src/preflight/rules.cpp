@@ -24,8 +24,8 @@ bool is_location(const std::string& location) {
          std::find(multi_regions.begin(), multi_regions.end(), location) != multi_regions.end();
 }
 
-/// `runs` for an image that is not to be pushed: of those, gcloud passes on names in gcr.io too
-/// that nothing can have, and what it takes is not refused here.
+/// `runs` for an image that is not pushed. gcloud accepts impossible names in gcr.io for such
+/// images, so we do too.
 void check_name(const image::Reference& image, bool runs, bool tables, Problems& findings) {
   const auto name = registry::parse_artifact_name(image.host, image.path);
   if (!name) {
@@ -68,13 +68,13 @@ std::string wanted_architecture(const job::Pool& pool) {
   return machine != nullptr && machine->arm64 ? "arm64" : "amd64";
 }
 
-/// An image whose configuration names no system is taken for one of Linux.
+/// An image whose configuration names no system counts as Linux.
 bool runs(const std::string& platform, const job::Pool& pool) {
   return (platform.starts_with("linux/") || platform.starts_with("/")) &&
          architecture_of(platform) == wanted_architecture(pool);
 }
 
-/// `linux/arm64`, `linux/s390x` and 3 more.
+/// Returns "`linux/arm64`, `linux/s390x` and 3 more".
 std::string list_of(const std::vector<std::string>& platforms) {
   constexpr std::size_t most{8};
   std::vector<std::string> shown;
@@ -86,7 +86,7 @@ std::string list_of(const std::vector<std::string>& platforms) {
                                   : std::string{});
 }
 
-/// An index that has nothing for the machines of `pool`.
+/// Returns the finding for an index without an image for the machines of `pool`.
 Problem missing_platform(const ImageFacts& image, const job::Pool& pool) {
   const auto wanted = "linux/" + wanted_architecture(pool);
   const auto machine = machine_of(pool).type;
@@ -114,7 +114,7 @@ Problem wrong_architecture(const std::string& subject,
                   fmt::format("docker build --platform=linux/{} ...", wanted)});
 }
 
-/// GPUs of the Ampere generation and newer.
+/// Returns true for GPUs of the Ampere generation and newer.
 bool needs_cuda_11(const std::string& accelerator) {
   static constexpr std::array older{"NVIDIA_TESLA_K80", "NVIDIA_TESLA_P100", "NVIDIA_TESLA_V100",
                                     "NVIDIA_TESLA_P4", "NVIDIA_TESLA_T4"};
@@ -129,7 +129,7 @@ int major_of(const std::string& version) {
   return good ? std::stoi(digits) : 0;
 }
 
-/// ASCII names with dots between them, at least two.
+/// Matches ASCII names separated by dots, at least two.
 bool is_dotted_name(std::string_view text) {
   const auto parts = split(text, '.');
   return parts.size() > 1 && std::all_of(parts.begin(), parts.end(), [](const std::string& part) {
@@ -138,7 +138,7 @@ bool is_dotted_name(std::string_view text) {
 }
 
 constexpr std::uint64_t gigabyte = 1'000'000'000;
-/// Layers on disk against layers on the wire, roughly.
+/// The size of layers on disk divided by their compressed size, roughly.
 constexpr std::uint64_t unpacking = 3;
 
 void check_size(const std::string& name,

@@ -13,58 +13,58 @@
 #include <string_view>
 #include <vector>
 
-/// What facts at hand tell, nothing asked. Rules about machines,
-/// accelerators, regions and prebuilt images' dates are those of job/.
+/// Rules that need no request. The rules on machines, accelerators, regions and prebuilt images'
+/// dates are in job/.
 namespace autopack::preflight {
 
-/// Image names that Artifact Registry cannot take, and prebuilt images with a tag that is not there
-/// (rows 4 and 7). `tables`: also hosts by the table of regions.
+/// Finds image names that Artifact Registry does not accept, and prebuilt images with a missing
+/// tag. `tables`: also checks hosts against the table of regions.
 Problems check_image_names(const PlannedJob& job, bool tables);
-/// The platform that is built for and the machines (row 1).
+/// Checks that the built platform fits the machines.
 Problems check_platform(const PlannedJob& job);
-/// Entry points that are a Python module or file, which no PATH holds (row 13).
+/// Finds entry points that are a Python module or file, which are not in PATH.
 Problems check_commands(const PlannedJob& job);
-/// Prebuilt images for CPUs on machines with GPUs.
+/// Finds prebuilt images for CPUs on machines with GPUs.
 Problems check_prebuilt_accelerators(const PlannedJob& job);
 
-/// All of these; with `tables` off (`--skip-checks`) only what no fact of the service is in.
+/// Runs all of these; with `tables` off (`--skip-checks`) only those without facts of the service.
 Problems check_offline(const PlannedJob& job, bool tables);
 
-/// What is known of an image.
+/// The known facts of an image.
 struct ImageFacts {
   std::string name{};
-  std::vector<std::string> platforms{};             ///< `linux/amd64`; empty when not known
+  std::vector<std::string> platforms{};             ///< `linux/amd64`; empty if unknown
   std::optional<std::string> cuda_version{};        ///< `10.2`
-  std::optional<std::uint64_t> compressed_bytes{};  ///< of all layers
+  std::optional<std::uint64_t> compressed_bytes{};  ///< all layers
   bool is_index{false};                             ///< `platforms` are those of its images
 };
 
-/// CUDA's version as an image tells it: its variables, else its labels, else its name
-/// (`nvidia/cuda:10.2-base`, `torch:1.4-cu101`); none when it does not.
+/// Returns the CUDA version of an image, from its variables, else its labels, else its name
+/// (`nvidia/cuda:10.2-base`, `torch:1.4-cu101`); nothing if none of them names it.
 std::optional<std::string> find_cuda_version(const std::vector<std::string>& environment,
                                              const std::map<std::string, std::string>& labels,
                                              const std::string& name);
 
-/// Architecture, CUDA and size of an image against the pools that run it (rows 1 and 27, and A100
-/// and newer need CUDA 11).
+/// Checks architecture, CUDA and size of an image against the pools that run it. A100 and newer
+/// GPUs need CUDA 11.
 Problems check_image(const ImageFacts& image, const std::vector<const job::Pool*>& pools);
 
-/// A quota that a job draws on.
+/// A quota that a job uses.
 struct QuotaNeed {
   std::string metric{};  ///< `custom_model_training_nvidia_t4_gpus`
   std::int64_t amount{0};
 };
 
-/// None for a job on a persistent resource, which has its machines already.
+/// Returns nothing for a job on a persistent resource, which already has its machines.
 std::vector<QuotaNeed> quota_needs(const PlannedJob& job);
 
-/// `metric` is a ConsumerQuotaMetric of the Service Usage API.
+/// Compares the need with `metric`, a ConsumerQuotaMetric of the Service Usage API.
 Problem judge_quota(const QuotaNeed& need,
                     const nlohmann::json& metric,
                     const job::Location& location);
 
-/// What a policy (google.iam.v1.Policy) says of one account.
-enum class Grant { yes, perhaps, no };  ///< perhaps: by a custom role, a group or a domain
+/// The permission of one account in a policy (google.iam.v1.Policy).
+enum class Grant { yes, perhaps, no };  ///< perhaps: through a custom role, a group or a domain
 
 Grant grant_of(const nlohmann::json& policy,
                const std::string& member,

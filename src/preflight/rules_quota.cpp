@@ -14,8 +14,8 @@ using nlohmann::json;
 
 namespace {
 
-/// The part of a metric's name that stands for an accelerator. Source: the Vertex AI quotas page
-/// and the names in the service's own refusals.
+/// The part of a metric's name that means an accelerator. Source: the Vertex AI quotas page and the
+/// names in the service's own refusals.
 struct Accelerator {
   std::string_view type;
   std::string_view part;
@@ -35,8 +35,8 @@ constexpr std::array accelerators{Accelerator{"NVIDIA_TESLA_P4", "nvidia_p4_gpus
                                   Accelerator{"TPU_V2", "tpu_v2"},
                                   Accelerator{"TPU_V3", "tpu_v3"}};
 
-/// CPUs of the families that the metric `cpus` counts, by the name's last part; others have metrics
-/// of their own.
+/// Returns the number of CPUs from the last part of the name, for families in the metric `cpus`;
+/// others have their own metrics.
 std::int64_t cpus_of(const std::string& machine) {
   const auto digits = machine.substr(machine.rfind('-') + 1);
   const bool counts = (machine.starts_with("n1-") || machine.starts_with("e2-")) &&
@@ -58,7 +58,7 @@ std::int64_t limit_in(const json& bucket) {
   return good ? std::stoll(text) : 0;
 }
 
-/// Limits by region; the one under "" holds where no other does.
+/// Returns limits by region; the one under "" applies to all other regions.
 std::map<std::string, std::int64_t> limits_of(const json& metric) {
   std::map<std::string, std::int64_t> limits;
   for (const auto& limit : metric.value("consumerQuotaLimits", json::array())) {
@@ -78,7 +78,7 @@ std::map<std::string, std::int64_t> limits_of(const json& metric) {
 }
 
 bool is_enough(std::int64_t limit, std::int64_t amount) {
-  return limit < 0 || limit >= amount;  // -1 is no limit
+  return limit < 0 || limit >= amount;  // -1 means no limit
 }
 
 std::vector<std::string> quota_remedies(const QuotaNeed& need,

@@ -16,7 +16,7 @@ namespace {
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
-/// A signal handler can wake no condition variable.
+/// A signal handler cannot notify a condition variable, so we poll.
 constexpr milliseconds look_at_user{50};
 
 std::string text_of(const Error& error) {

@@ -10,19 +10,19 @@
 
 namespace autopack::preflight {
 
-/// One check that asks somebody. An Error that leaves it means that it could not be made.
+/// A check that sends requests. It throws Error if it could not run.
 struct Check {
-  std::string name{};  ///< of its findings
-  std::string what{};  ///< what stays unknown when it cannot be made
+  std::string name{};  ///< the name in its findings
+  std::string what{};  ///< what stays unknown if it fails
   std::function<Problems()> run{};
 };
 
-/// All checks together.
+/// The limit for all checks together.
 constexpr std::chrono::milliseconds time_for_checks{2'000};
 
-/// Runs all at once. After `limit`, or when `user` is requested, it requests `stop`, which the
-/// clients that the checks use must honour; what has no answer by then is unknown. Throws
-/// Error(interrupted) when the user stopped it.
+/// Runs all checks concurrently. After `limit`, or if `user` is requested, it requests `stop`,
+/// which the clients of the checks must obey. Reports checks without a result as unknown. Throws
+/// Error(interrupted) if the user stopped it.
 Problems run_checks(const std::vector<Check>& checks,
                     Cancellation& stop,
                     const Cancellation& user,

@@ -10,7 +10,7 @@ namespace autopack::preflight {
 
 namespace {
 
-/// An image with a framework takes several gigabytes while it is built.
+/// Building an image with a framework takes several gigabytes.
 constexpr std::uint64_t little_space = 5'000'000'000;
 constexpr std::int64_t minute = 60;
 

@@ -13,22 +13,22 @@
 #include <optional>
 #include <string>
 
-/// What `doctor` tells of this machine, from facts at hand.
+/// Findings of `doctor` about this machine.
 namespace autopack::preflight {
 
-/// Runs `look`; what it cannot do is an error of `check`, with the remedies of the Error. What gave
-/// no answer (http::TransportError) or came too late goes through: it says nothing.
+/// Runs `look`, and converts an Error to a finding of `check` with its remedies. Rethrows a failed
+/// connection (http::TransportError) and a timeout, which prove nothing.
 Problems or_error(const std::string& check, const std::function<Problems()>& look);
 
-/// Row 22.
+/// Checks that the engine is usable.
 Problem judge_engine(const engine::EngineInfo& info, const engine::Endpoint& endpoint);
-/// Rows 27 and 31 on this side: space for images, and the daemon's proxy.
+/// Checks the space for images and the engine's proxy.
 Problems judge_settings(const engine::EngineSettings& settings, const Environment& environment);
-/// Row 2: which login a push to `host` would use.
+/// Reports which login a push to `host` would use.
 Problem judge_login(const std::optional<registry::Credential>& login, const std::string& host);
-/// Row 2: root's logins are used instead of the user's.
+/// Warns if root's logins are used instead of the user's.
 Problems judge_sudo(const Environment& environment);
-/// Row 28: whose token, and until when. `now` in seconds since the epoch.
+/// Reports whose token is used, and its expiry. `now` in seconds since the epoch.
 Problem judge_credentials(const google::TokenSource& source,
                           const google::AccessToken& token,
                           std::int64_t now);

@@ -6,7 +6,7 @@
 
 namespace autopack::submit {
 
-/// `error` with the commands that follow and cancel `job`.
+/// Returns `error` with the commands that follow and cancel `job` as hints.
 Error with_follow_up(Error error, const nlohmann::json& job);
 
 }  // namespace autopack::submit

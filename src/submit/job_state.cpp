@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t longest_text = 2000;
 
-/// States after which nothing happens by itself; a paused job waits for a person.
+/// Final states, and `paused`, where the job waits for a person.
 constexpr std::array<std::string_view, 6> ends{"succeeded", "failed", "cancelled",
                                                "expired",   "paused", "partially_succeeded"};
 

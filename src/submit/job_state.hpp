@@ -9,21 +9,20 @@
 
 namespace autopack::submit {
 
-/// Where a job stands (JobState and PipelineState of the API).
+/// The state of a job (JobState and PipelineState of the API).
 struct JobState {
-  std::string word{};  ///< `running`: the API's own, without its prefix; `unknown` without a state
-  bool ended{false};   ///< nothing more happens by itself
+  std::string word{};  ///< `running`: the API's word without its prefix; `unknown` without a state
+  bool ended{false};   ///< the state changes only if a person acts
   bool succeeded{false};
 };
 
 JobState state_of(const nlohmann::json& job);
 
-/// Why an ended job is no success, with what mends it; none when it succeeded. Its exit status
-/// is 1.
+/// Returns why an ended job failed, with the fix and exit status 1; nothing if it succeeded.
 std::optional<Error> failure_of(const nlohmann::json& job);
 
-/// Id of the job that writes the logs: its own, or for a pipeline that of the job it started; none
-/// while that is not known.
+/// Returns the id of the job that writes the logs: the job itself, or the one that a pipeline
+/// started. Returns nothing while that is unknown.
 std::optional<std::string> logging_job_id(const nlohmann::json& job);
 
 }  // namespace autopack::submit

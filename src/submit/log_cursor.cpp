@@ -5,9 +5,9 @@ namespace autopack::submit {
 namespace {
 
 constexpr std::int64_t usual_lateness = 30;  // seconds
-constexpr std::int64_t least_lateness = 5;   // what gcloud allows for
+constexpr std::int64_t least_lateness = 5;   // the same allowance as gcloud
 constexpr std::int64_t memory = 2 * usual_lateness;
-// Without a lower bound Cloud Logging looks at the last day only.
+// Without a lower bound Cloud Logging searches only the last day.
 constexpr google::Timestamp beginning{.seconds = 3600};
 
 }  // namespace

@@ -8,17 +8,17 @@
 
 namespace autopack::submit {
 
-/// Knows which log entries were seen, so that each is told once however often and in whatever pages
-/// it comes. Entries may arrive late: each reading goes back some time and leaves out what is
-/// known.
+/// Remembers which log entries were seen, so that each is printed once, however often and in
+/// whatever pages it arrives. Entries may arrive late: each reading goes back some time and skips
+/// known ones.
 class LogCursor {
 public:
-  /// The time from which to ask; the beginning of time at first.
+  /// Returns the start time of the next reading; at first the beginning of time.
   google::Timestamp since() const;
-  /// True when the entry is new.
+  /// Returns true if the entry is new.
   bool take(const google::LogEntry& entry);
 
-  /// A reading has ended. When it took many pages, the next goes back less far.
+  /// Records the end of a reading. If it took many pages, the next one goes back less far.
   void read_pages(int pages) { is_busy_ = pages > many_pages; }
 
 private:

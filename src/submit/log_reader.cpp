@@ -6,7 +6,7 @@ namespace autopack::submit {
 
 namespace {
 
-/// Failures in a row after which a log is given up, when the job goes on without it.
+/// After so many consecutive failures the job continues without its log.
 constexpr int most_failures = 8;
 
 }  // namespace
@@ -28,7 +28,7 @@ bool LogReader::read(const std::optional<std::string>& job_id) {
     ++pages_;
     news_ = take(*page) || news_;
     news = news || news_;
-    // The same token again would be the same page again.
+    // The same token again would return the same page again.
     const bool is_last = !page->next_page || page->next_page == next_page_;
     next_page_ = is_last ? std::nullopt : page->next_page;
     if (is_last) {
@@ -53,7 +53,7 @@ std::optional<google::LogPage> LogReader::read_page() {
     const auto error = google::refusal("could not " + call.what, call, response);
     const bool was_later_page = next_page_.has_value();
     if (was_later_page && response.status == 400) {
-      // The page is no longer kept for us: begin this reading anew.
+      // The page has expired: restart this reading.
       pages_ = 0;
       next_page_.reset();
     }

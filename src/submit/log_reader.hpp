@@ -10,22 +10,22 @@
 
 namespace autopack::submit {
 
-/// Reads a job's log piece by piece, within the quota, and hands over each entry once.
+/// Reads a job's log page by page, within the quota, and reports each entry once.
 class LogReader {
 public:
   /// `options` must have logs and outlive the reader.
   explicit LogReader(const WatchOptions& options) : options_{options}, trouble_{options.now} {}
 
-  /// Reads what there is now, as far as the quota allows; without a `job_id` there is no log
-  /// yet. True when something new came.
+  /// Reads the available entries, as far as the quota allows; without a `job_id` there is no log
+  /// yet. Returns true if there was a new entry.
   bool read(const std::optional<std::string>& job_id);
 
-  /// Readings in a row, to the last page, that gave nothing new.
+  /// Returns the number of consecutive complete readings without a new entry.
   int quiet_readings() const { return quiet_readings_; }
 
   std::size_t entries() const { return entries_; }
 
-  /// True when the log cannot be read; it was warned of.
+  /// Returns true if the log is unreadable; a warning was printed.
   bool has_given_up() const { return has_given_up_; }
 
 private:
@@ -38,10 +38,10 @@ private:
   Trouble trouble_;
   ReadQuota quota_{};
   LogCursor cursor_{};
-  google::LogQuery query_{};  ///< of the reading that goes on; all its pages have the same
+  google::LogQuery query_{};  ///< of the current reading; the same for all its pages
   std::optional<std::string> next_page_{};
-  int pages_{0};      ///< of the reading that goes on; 0 = none does
-  bool news_{false};  ///< in the reading that goes on
+  int pages_{0};      ///< of the current reading; 0 if there is none
+  bool news_{false};  ///< the current reading has new entries
   int quiet_readings_{0};
   std::size_t entries_{0};
   bool told_unreadable_{false};

@@ -22,7 +22,7 @@ using std::chrono::milliseconds;
 namespace {
 
 constexpr int most_creates = 4;
-/// A job may appear in the list a little after it was made. Waits before each look.
+/// A job may appear in the list a little after its creation. Waits before each attempt.
 constexpr std::array looks{0ms, 1000ms, 3000ms};
 constexpr std::size_t hurried_looks = 2;
 
@@ -39,7 +39,7 @@ std::string label_filter(const Creation& creation) {
   return fmt::format("labels.{}=\"{}\"", submission_label, label_of(*creation.body));
 }
 
-/// The jobs with the label. A collection that cannot filter by label is asked by name.
+/// Returns the jobs with the label. Filters by name in collections that cannot filter by label.
 std::vector<Job> labelled_jobs(const google::Jobs& jobs, const Creation& creation) {
   std::vector<Job> found;
   const auto search = [&](const std::string& filter) {
@@ -100,14 +100,14 @@ void settle(const Creation& creation) {
   }
 }
 
-/// How one create ended when it made no job that we know of.
+/// The result of a create that returned no job.
 struct FailedCreate {
   bool may_have_made_one{false};
   std::vector<std::string> causes{};
-  std::optional<milliseconds> wait{};  ///< that the service asks for
+  std::optional<milliseconds> wait{};  ///< requested by the service
 };
 
-/// What a service that is busy asks for; none when it asks for nothing, or for too much.
+/// Returns the wait that a busy service requests; nothing if there is none or it is too long.
 std::optional<milliseconds> asked_wait(const http::Response& response, int tries) {
   const auto retry_after = response.header("retry-after").value_or("");
   if (response.status != 429 || retry_after.empty() || tries >= most_creates) {
@@ -129,12 +129,12 @@ FailedCreate failed_create(const http::TransportError& error) {
   return trouble;
 }
 
-/// An answer that may come from a proxy in front of a service that has created the job.
+/// The response may come from a proxy in front of a service that has created the job.
 bool is_unclear(int status) {
   return status == 408 || status >= 500;
 }
 
-/// One create: the job, or what went wrong. Throws what is surely a refusal.
+/// Sends one create. Returns the job, or fills in `trouble`. Throws if the service surely refused.
 Job try_create(const Creation& creation, int tries, FailedCreate& trouble) {
   const auto call = creation.jobs->create_call(creation.where, write_json(*creation.body));
   try {
@@ -163,7 +163,7 @@ Job try_create(const Creation& creation, int tries, FailedCreate& trouble) {
   return nullptr;
 }
 
-/// An earlier try may take effect long after its answer was lost: what it made is cancelled.
+/// An earlier attempt may take effect long after its response was lost: this cancels its job.
 void cancel_twins(const Creation& creation, const Job& job) {
   const auto own = google::JobName::parse(text_at(*job, "name"));
   for (const auto& other : labelled_jobs(*creation.jobs, creation)) {
@@ -179,7 +179,7 @@ void cancel_twins(const Creation& creation, const Job& job) {
   }
 }
 
-/// The job is there, so that trouble is a warning.
+/// The job exists, so failures are only warnings.
 void try_cancel_twins(const Creation& creation, const Job& job) {
   try {
     cancel_twins(creation, job);
@@ -191,7 +191,7 @@ void try_cancel_twins(const Creation& creation, const Job& job) {
   }
 }
 
-/// The job, if one with the label is there. `causes` say why it is asked for.
+/// Returns the job with the label, if any. `causes` say why we look for it.
 Job find(const Creation& creation, const std::vector<std::string>& causes) {
   try {
     return look(*creation.jobs, creation, looks);
@@ -203,7 +203,7 @@ Job find(const Creation& creation, const std::vector<std::string>& causes) {
   }
 }
 
-/// What a run made that was ended before it could tell.
+/// Returns the job of an earlier run that ended before it could report it.
 Job find_earlier(const Creation& creation) {
   creation.reporter->detail("an earlier run of this submission was ended: looking for its job");
   auto job = find(creation, {"an earlier run was ended while it created it"});
@@ -251,7 +251,7 @@ Job create(const Creation& creation) {
   }
 }
 
-/// The interruption's own error: says what became of the job.
+/// Returns the error for an interruption, which says whether the job exists.
 Error interruption(const Creation& creation) {
   creation.reporter->warn({.severity = Problem::Severity::warning,
                            .message = "interrupted while the job was being created: asking whether "
@@ -284,7 +284,7 @@ std::string new_submission_id() {
 }
 
 Job create_once(const Creation& creation) {
-  // Before anything is sent an interruption leaves nothing to ask about.
+  // An interruption before anything is sent leaves nothing to clarify.
   creation.jobs->service().fetch_token();
   try {
     auto job = create(creation);

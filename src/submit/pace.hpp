@@ -5,15 +5,15 @@
 
 namespace autopack::submit {
 
-/// How long to wait between two looks at a job: short at first, so that a quick job is not waited
-/// for, then growing to `longest` while nothing happens.
+/// The time between two polls of a job: short at first, because the job may be quick, then growing
+/// to `longest` while nothing changes.
 class Pace {
 public:
   explicit Pace(std::chrono::milliseconds longest) : longest_{longest} {}
 
-  /// The wait before the next look; `news` when the last one showed something new.
+  /// Returns the wait before the next poll; `news` if the last one found something new.
   std::chrono::milliseconds next(bool news);
-  /// The wait while the last entries of an ended job come in.
+  /// Returns the wait while the last log entries of an ended job arrive.
   std::chrono::milliseconds last_entries() const;
 
 private:
@@ -21,11 +21,10 @@ private:
   std::chrono::milliseconds wait_{0};
 };
 
-/// Keeps readings of logs below the project's quota of 60 a minute, with room
-/// for others.
+/// Keeps log readings below the project's quota of 60 a minute, with room for other readers.
 class ReadQuota {
 public:
-  /// True when a reading at `now` stays within it; it is counted then.
+  /// Returns true, and counts the reading, if a reading at `now` is within the quota.
   bool admits(std::chrono::milliseconds now);
 
 private:

@@ -16,7 +16,7 @@
 
 namespace autopack::submit {
 
-/// What a submitter would send, for `--dry-run`.
+/// The request of a submitter, for `--dry-run`.
 struct PreparedRequest {
   std::string method{};
   std::string url{};
@@ -29,35 +29,35 @@ struct SubmittedJob {
   int status{0};  ///< exit status of a local job; 0 for a job that was only submitted
 };
 
-/// Takes a job that passed every rule. One backend per file.
+/// Submits a job that passed every rule. There is one backend per file.
 class Submitter {
 public:
   virtual ~Submitter() = default;
-  /// Offline part of its rules: what it cannot do with this job. All findings.
+  /// Returns everything in the job that this submitter does not support. Runs offline.
   virtual Problems check(const job::Job& job) const = 0;
-  /// That it has what it will need to send a job, before anything is built for one. Reads files at
-  /// most. Throws as find_credentials does.
+  /// Checks before the build that everything for sending a job is available. Only reads files.
+  /// Throws as find_credentials does.
   virtual void make_ready() = 0;
-  /// `job` names every image that it runs.
+  /// `job` must name every image that it runs.
   virtual PreparedRequest prepare(const job::Job& job) const = 0;
   virtual SubmittedJob submit(const job::Job& job) = 0;
 };
 
 struct VertexOptions {
   job::Location location{};
-  /// CLOUDSDK_API_ENDPOINT_OVERRIDES_AIPLATFORM, used as it is.
+  /// CLOUDSDK_API_ENDPOINT_OVERRIDES_AIPLATFORM, used unchanged.
   std::optional<std::string> endpoint_override{};
   google::Service* service{nullptr};
   /// See Creation.
   std::function<http::Client&()> uninterrupted{};
   Reporter* reporter{nullptr};
-  /// Told the job as soon as it is known to exist, also when submit() then ends in an error.
+  /// Gets the job as soon as it is known to exist, even if submit() then fails.
   std::function<void(const SubmittedJob& job)> created{};
-  /// Where it is written down what is about to be created; none: nowhere.
+  /// Submissions are recorded here before they are sent; absent: no record.
   std::optional<std::filesystem::path> records{};
 };
 
-/// Creates jobs by Vertex AI's REST API, each exactly once (see create_once).
+/// Creates jobs with Vertex AI's REST API, each exactly once (see create_once).
 std::unique_ptr<Submitter> make_vertex_submitter(VertexOptions options);
 
 }  // namespace autopack::submit

@@ -7,20 +7,21 @@
 
 namespace autopack::submit {
 
-/// A service that does not answer for a while, and when to ask it again.
+/// Counts consecutive failures of a service, and decides when to try again.
 class Trouble {
 public:
   explicit Trouble(std::function<std::chrono::milliseconds()> now) : now_{std::move(now)} {}
 
-  /// One more failure; the service may have said when to come back. True for the first in a row.
+  /// Records a failure; the service may have said when to retry. Returns true for the first in a
+  /// row.
   bool happened(const std::optional<std::string>& retry_after);
-  /// An answer came: true when there was trouble before.
+  /// Records a response; returns true if there were failures before.
   bool ended();
 
-  /// True when it is time to ask again.
+  /// Returns true if it is time to try again.
   bool is_over() const { return now_() >= ask_at_; }
 
-  /// True after half an hour of it.
+  /// Returns true after half an hour of failures.
   bool lasts_too_long() const;
 
   int failures() const { return failures_; }

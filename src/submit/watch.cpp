@@ -20,9 +20,9 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Readings without a new entry that show an ended job's log to be whole.
+/// After so many readings without a new entry, an ended job's log is complete.
 constexpr int quiet_readings = 3;
-/// After this many seconds no entry is still on its way.
+/// Seconds after which no entry arrives any more.
 constexpr std::int64_t settled = 60;
 
 class Watcher {
@@ -55,7 +55,7 @@ public:
 private:
   void sleep(milliseconds time) const { options_.jobs->service().options().sleep(time); }
 
-  /// True when the state is another than before.
+  /// Returns true if the state has changed.
   bool look_at_job() {
     if (!job_trouble_.is_over() || (job_ && state_of(*job_).ended)) {
       return false;

@@ -11,11 +11,11 @@
 
 namespace autopack::submit {
 
-/// Which logs of a job are read.
+/// Selects the logs of a job.
 struct LogOptions {
   std::optional<std::string> endpoint_override{};  ///< CLOUDSDK_API_ENDPOINT_OVERRIDES_LOGGING
-  std::optional<std::string> task{};               ///< one replica's only; none: all
-  /// Logs that cannot be read end the watch; otherwise they are warned of, and it goes on.
+  std::optional<std::string> task{};               ///< only this replica's; absent: all
+  /// Unreadable logs end the watch; otherwise they cause a warning.
   bool required{false};
 };
 
@@ -23,23 +23,22 @@ struct WatchOptions {
   const google::Jobs* jobs{nullptr};
   google::JobName name{};
   std::optional<LogOptions> logs{};
-  std::chrono::milliseconds longest_wait{10'000};  ///< between two looks
-  bool follows{true};  ///< false: until the log has been read as it is, also of a job that goes on
+  std::chrono::milliseconds longest_wait{10'000};  ///< between two polls
+  bool follows{true};  ///< false: only reads the existing log, even if the job is still running
   Reporter* reporter{nullptr};
-  /// Told the job each time its state is another.
+  /// Called with the job each time its state changes.
   std::function<void(const google::Job& job)> changed{};
-  /// Told each new entry, once.
+  /// Called once with each new entry.
   std::function<void(const google::LogEntry& entry)> logged{};
-  /// A clock that never goes back; the system's when empty.
+  /// A monotonic clock; if empty, the system's.
   std::function<std::chrono::milliseconds()> now{};
-  /// Seconds since the epoch; the system's clock when empty.
+  /// Seconds since the epoch; if empty, the system's clock.
   std::function<std::int64_t()> date{};
 };
 
-/// Looks at a job until it has ended and its last log entries have come, or without `follows` until
-/// those have that there are; the job as it was last.
-/// Trouble of network and services is waited out for half an hour. Error(interrupted) and all
-/// others tell how to go on.
+/// Polls a job until it has ended and its last log entries have arrived; without `follows`, until
+/// the existing entries are read. Returns the last state of the job. Retries network and service
+/// failures for half an hour. All errors, including Error(interrupted), have hints how to continue.
 google::Job watch(WatchOptions options);
 
 }  // namespace autopack::submit
