@@ -50,7 +50,7 @@ def main():
         with socketserver.ThreadingTCPServer(('', 2222), Server) as server:
             server.serve_forever()
     elif TASK['type'] == 'worker':
-        while True:  # a parameter server that was lost and started again has forgotten what it was told
+        while True:  # a parameter server that was restarted has lost its parameters
             ask(f'worker{TASK["index"]}/{TASK["index"] + 1}')
             time.sleep(0.1)
     elif TASK['type'] == 'chief':
