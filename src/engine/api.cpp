@@ -20,15 +20,15 @@ namespace autopack::engine {
 
 namespace {
 
-/// The newest version of the API this code was written for.
+/// The newest API version that this code supports.
 constexpr int newest_minor = 47;
-/// The first that tells where an image came from.
+/// The first version that reports an image's origin.
 constexpr int origin_minor = 53;
-/// The first with BuildKit in `POST /build`.
+/// The first version with BuildKit in `POST /build`.
 constexpr int buildkit_minor = 39;
 constexpr int http_conflict = 409;
 
-/// N of `1.N`; none for anything else.
+/// Returns N of `1.N`; nothing for other text.
 std::optional<int> minor_version(std::string_view text) {
   int minor = 0;
   if (!text.starts_with("1.")) {
@@ -130,7 +130,7 @@ void Api::send_cleanup(const http::Request& request) noexcept {
   try {
     cleanup_->send(request);
   } catch (const std::exception& error) {
-    // The failure that led here is the one to tell.
+    // Report the original failure, not this one.
     if (options_.reporter != nullptr) {
       options_.reporter->detail(error.what());
     }
@@ -170,8 +170,8 @@ std::string Api::create_container(std::string what,
   remove_left_containers(*this);
   try {
     const auto response = send(create);
-    // libcurl asks again when a kept connection turns out to be at its end: the name is taken when
-    // the engine had taken in the first.
+    // libcurl repeats the request if a kept connection turns out to be closed: then the first one
+    // created the container, and the name is taken.
     if (response.status == http_conflict && holds_container(name)) {
       return name;
     }
@@ -181,7 +181,7 @@ std::string Api::create_container(std::string what,
     }
     return name;
   } catch (...) {
-    // The answer may be all that is missing.
+    // Only the response may have been lost.
     auto removal = removal_of(name);
     removal.timeout = std::chrono::seconds{30};
     send_cleanup(removal);
@@ -217,7 +217,7 @@ EngineInfo Api::negotiate() {
     throw unreachable().cause("what answers there is not a Docker Engine");
   }
   info.api_version = fmt::format("1.{}", std::min(*minor, newest_minor));
-  // `1` is an administrator's wish; engines before 23 say nothing unless told to.
+  // `1` is set by an administrator; engines before 23 do not report a version unless configured to.
   const std::string builder = pong.header("Builder-Version").value_or("");
   const std::string system = pong.header("Ostype").value_or("linux");
   info.tells_origin = !info.podman && *minor >= origin_minor;
@@ -265,7 +265,7 @@ void Api::check_socket() const {
   }
 }
 
-/// Called while an exception of the client is handled.
+/// Must be called while an exception of the client is handled.
 void Api::rethrow_explained() const {
   using Reason = http::TransportError::Reason;
   const auto with_causes = [this](const Error& failure) {

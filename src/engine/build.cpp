@@ -18,7 +18,7 @@ namespace autopack::engine {
 
 namespace {
 
-/// Names this build for `POST /build/cancel`; unlike any other that runs on the engine.
+/// Returns a unique name of this build for `POST /build/cancel`.
 std::string new_build_id() {
   const auto now = std::chrono::system_clock::now().time_since_epoch().count();
   return "autopack-" + sha256(fmt::format("{} {}", ::getpid(), now)).hex().substr(0, 16);
@@ -70,7 +70,7 @@ BuildResult build_image(Api& api, const BuildRequest& request) {
     }
     progress.finish();
   } catch (const Error& error) {
-    // Closing the connection ends the build too; this makes sure that it has ended.
+    // Closing the connection ends the build too; this ensures that it has ended.
     if (error.kind() == ErrorKind::interrupted && request.buildkit) {
       api.send_cleanup(api.request("cancel the build", "POST", "/build/cancel?id=" + build_id));
     }

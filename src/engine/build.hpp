@@ -4,7 +4,7 @@
 
 namespace autopack::engine {
 
-/// Docker::build on `api`.
+/// Implements Docker::build on `api`.
 BuildResult build_image(Api& api, const BuildRequest& request);
 
 }  // namespace autopack::engine

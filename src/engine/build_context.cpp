@@ -11,10 +11,10 @@ namespace {
 
 constexpr std::string_view own_dockerfile{".autopack/Dockerfile"};
 
-/// Everything of the context by path, so that directories can be added and the order is fixed.
+/// The entries of the context by path, so that directories can be added and the order is fixed.
 struct Item {
   const plan::ContextEntry* entry{nullptr};
-  const std::string* text{nullptr};  ///< of a file that is in no tree
+  const std::string* text{nullptr};  ///< of a file that is not in a tree
   const std::filesystem::path* file{nullptr};
 };
 
@@ -45,7 +45,7 @@ Items items_of(const BuildRequest& request) {
   return items;
 }
 
-/// Without these the engine would make the parents, with the time of the build.
+/// Otherwise the engine would create the parents, with the time of the build.
 void add_parents(Items& items) {
   for (const auto& [path, item] : items) {
     for (auto slash = path.rfind('/'); slash != std::string::npos && slash > 0;
@@ -74,7 +74,7 @@ void add(image::TarWriter& tar,
   }
 }
 
-/// Where no file of the context stands, nor anything that a directory is needed for.
+/// Returns a path that no file or directory of the context uses.
 std::string free_dockerfile_path(const BuildRequest& request) {
   std::string path{own_dockerfile};
   const auto context = entries_of(request);

@@ -20,9 +20,8 @@ namespace {
 constexpr std::size_t shown_lines = 20;
 constexpr std::size_t shown_line_length = 400;
 
-/// A failure that many meet: what stands in the engine's message or the step's output, who can mend
-/// it, and how. Engines and programs give words and no codes; nothing but what is told depends on
-/// them.
+/// A common failure: a text in the engine's message or the step's output, who can fix it, and how.
+/// Engines and programs report text and no codes; only messages depend on this text.
 struct Known {
   std::string_view sign{};
   ErrorKind kind{ErrorKind::remote};
@@ -91,7 +90,7 @@ std::string last_lines(std::string_view log) {
     lines.erase(lines.begin(), lines.end() - shown_lines);
   }
   for (auto& line : lines) {
-    // A progress bar redraws its line: only the last state is worth a line here.
+    // A progress bar redraws its line: only the last state matters.
     const auto redrawn = trim(line).rfind('\r');
     line = redrawn == std::string::npos ? line : std::string{trim(line).substr(redrawn + 1)};
     line =
@@ -100,7 +99,7 @@ std::string last_lines(std::string_view log) {
   return join(lines, "\n");
 }
 
-/// The number after the last `line ` in `message`; 0 when there is none.
+/// Returns the number after the last `line ` in `message`; 0 if there is none.
 int line_in(std::string_view message) {
   const auto at = message.find("parse error");
   const auto word = message.find("line ", at == std::string_view::npos ? 0 : at);

@@ -8,11 +8,11 @@
 
 namespace autopack::engine {
 
-/// How the cause begins that holds the end of a failing step's log.
+/// The first words of the cause that contains the end of a failing step's log.
 inline constexpr std::string_view last_output_cause{"its last output:"};
 
-/// The error that a failed build is for a person: the step, its line, what pip could not find and
-/// where that was asked for, the remedy.
+/// Returns the error for a failed build: the step, its line, the requirement that pip could not
+/// find and its place in the project, and the remedy.
 Error build_error(const BuildFailure& failure, const BuildRequest& request);
 
 }  // namespace autopack::engine

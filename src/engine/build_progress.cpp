@@ -17,14 +17,14 @@ namespace {
 
 using State = StepEvent::State;
 
-/// Kept of each step's output, for the error message.
+/// How much of each step's output is kept, for the error message.
 constexpr std::size_t kept_log = 16384;
 
 bool is_end(State state) {
   return state == State::cached || state == State::completed || state == State::failed;
 }
 
-/// `Step 2/7 : RUN x` of Docker, `STEP 2/7: RUN x` and `[1/2] STEP 2/7: RUN x` of Podman.
+/// Matches `Step 2/7 : RUN x` of Docker, `STEP 2/7: RUN x` and `[1/2] STEP 2/7: RUN x` of Podman.
 bool is_classic_title(std::string_view line) {
   if (line.starts_with('[')) {
     const auto end = line.find("] ");
@@ -37,13 +37,13 @@ bool is_classic_title(std::string_view line) {
          line.substr(5, slash - 5).find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// The classic builder paints what a step writes to its standard error.
+/// Removes the color that the classic builder adds to a step's standard error.
 std::string without_paint(std::string_view text) {
   return replace_all(replace_all(std::string{text}, "\x1b[91m", ""), "\x1b[0m", "");
 }
 
-/// What a program wrote without pip's lines on trying again, which are details: the last try fails
-/// with words of its own.
+/// Removes pip's lines about retries from a program's output, and reports them as details: the last
+/// attempt fails with its own message.
 std::string without_retries(std::string_view text, Reporter& reporter) {
   constexpr std::string_view sign{"WARNING: Retrying (Retry("};
   if (text.find(sign) == std::string_view::npos) {
@@ -63,7 +63,7 @@ std::string without_retries(std::string_view text, Reporter& reporter) {
   return rest;
 }
 
-/// True for a step that a Dockerfile's line asked for: `[2/3] RUN ...`, `[deps 2/3] COPY ...`.
+/// Returns true for a step from a Dockerfile's instruction: `[2/3] RUN ...`, `[deps 2/3] COPY ...`.
 bool is_instruction(std::string_view name) {
   const auto end = name.find("] ");
   return name.starts_with('[') && end != std::string_view::npos &&
@@ -174,7 +174,7 @@ void BuildProgress::take_text(std::string_view text) {
              line.starts_with("Removing intermediate container") ||
              line.starts_with("Successfully built") || line.starts_with("Successfully tagged") ||
              line.empty()) {
-    // The builder's own remarks, not the step's output.
+    // These are the builder's own messages, not the step's output.
   } else if (classic_step_) {
     log(*classic_step_, without_paint(text));
   }
@@ -199,7 +199,7 @@ void BuildProgress::fail(const std::string& message) {
     steps_[*classic_step_].error = message;
     move(*classic_step_, State::failed, message);
   }
-  // Steps that ran beside the failing one end as `context canceled`; BuildKit has no code for it.
+  // Steps that ran beside the failing one end with `context canceled`; BuildKit has no code for it.
   for (const auto& [id, step] : steps_) {
     const bool better = !failure_->step || is_instruction(step.name);
     if (!step.error.empty() && better && step.error.find("context canceled") == std::string::npos) {
@@ -225,7 +225,7 @@ void BuildProgress::log(const std::string& id, std::string_view text) {
 
 void BuildProgress::move(const std::string& id, State state, const std::string& reason) {
   Step& step = steps_[id];
-  // BuildKit repeats its records, and may complete a step that it showed as cached.
+  // BuildKit repeats its records, and may complete a step that it reported as cached.
   if (is_end(step.state) || step.state == state) {
     return;
   }

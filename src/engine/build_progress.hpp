@@ -11,42 +11,42 @@
 
 namespace autopack::engine {
 
-/// Where a build stopped.
+/// The failure of a build.
 struct BuildFailure {
-  std::string message{};              ///< the engine's words
-  std::optional<std::string> step{};  ///< `[deps 2/3] RUN ...`; none when no step ran
+  std::string message{};              ///< `[deps 2/3] RUN ...`; absent if no step ran
+  std::optional<std::string> step{};  ///< the end of the step's output
   std::string last_log{};             ///< the end of the step's output
 };
 
-/// What an engine tells while it builds, in either dialect: told on to a Reporter, and summed up.
+/// Parses the progress of a build in either dialect, reports it to a Reporter, and sums it up.
 class BuildProgress {
 public:
-  /// What a person calls a step, by the engine's name of it.
+  /// Maps the engine's name of a step to a name for people.
   using Naming = std::function<std::string(std::string_view step)>;
 
-  /// Steps are told under their own names when there is no `naming`.
+  /// Without `naming`, steps keep the engine's names.
   explicit BuildProgress(Reporter* reporter, Naming naming = {});
 
-  /// Bytes of the answer to `POST /build`.
+  /// Accepts bytes of the response to `POST /build`.
   void feed(std::string_view bytes);
-  /// After the last byte.
+  /// Call after the last byte.
   void finish();
 
-  /// `sha256:...` of the image; none when none was made.
+  /// Returns `sha256:...` of the image; nothing if none was built.
   const std::optional<std::string>& image_id() const { return image_id_; }
 
-  /// Instructions that were steps of their own, and those of them found in the cache.
+  /// Return the number of instructions that were steps, and of those found in the cache.
   int steps() const;
   int cached_steps() const;
 
-  /// Set when the engine complained.
+  /// Returns the engine's failure, if any.
   const std::optional<BuildFailure>& failure() const { return failure_; }
 
 private:
   struct Step {
     std::string name{};                                  ///< the engine's
     std::string told{};                                  ///< for people
-    StepEvent::State state{StepEvent::State::progress};  ///< progress: nothing told yet
+    StepEvent::State state{StepEvent::State::progress};  ///< progress: nothing reported yet
     std::string last_log{};
     std::string error{};
   };
@@ -66,7 +66,7 @@ private:
   Naming naming_;
   JsonLines lines_;
   std::map<std::string, Step> steps_;
-  std::optional<std::string> classic_step_;  ///< id of the classic builder's step that runs
+  std::optional<std::string> classic_step_;  ///< id of the classic builder's current step
   int classic_count_{0};
   std::optional<std::string> image_id_;
   std::optional<BuildFailure> failure_;

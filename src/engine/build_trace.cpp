@@ -13,12 +13,12 @@ struct Field {
   std::string_view bytes{};  ///< of a string or message
 };
 
-/// Fields of one protobuf message, with every length checked against what is there.
+/// Reads the fields of a protobuf message; checks every length against the available bytes.
 class Fields {
 public:
   explicit Fields(std::string_view bytes) : rest_{bytes} {}
 
-  /// The next field; none at the end or when the message is malformed (see good).
+  /// Returns the next field; nothing at the end or if the message is malformed (see good).
   std::optional<Field> next() {
     if (!good_ || rest_.empty()) {
       return std::nullopt;
@@ -86,7 +86,8 @@ private:
   bool good_{true};
 };
 
-/// Gives each field of `bytes` to `take`; false when the message, or one inside it, is malformed.
+/// Calls `take` with each field of `bytes`; returns false if the message, or a nested one, is
+/// malformed.
 template <class Take>
 bool each_field(std::string_view bytes, Take&& take) {
   Fields fields{bytes};
@@ -117,7 +118,7 @@ bool decode_vertex(std::string_view bytes, BuildTrace::Vertex& vertex) {
   });
 }
 
-/// Sizes are signed in the protocol; a negative one means nothing.
+/// Sizes are signed in the protocol; a negative one is meaningless.
 std::uint64_t size_of(const Field& field) {
   return static_cast<std::int64_t>(field.value) < 0 ? 0 : field.value;
 }

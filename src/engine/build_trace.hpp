@@ -8,7 +8,7 @@
 
 namespace autopack::engine {
 
-/// One record of BuildKit's progress: `moby.buildkit.v1.StatusResponse` of its control.proto.
+/// A record of BuildKit's progress: `moby.buildkit.v1.StatusResponse` of its control.proto.
 struct BuildTrace {
   /// A step of the build.
   struct Vertex {
@@ -20,7 +20,7 @@ struct BuildTrace {
     std::string error{};
   };
 
-  /// Progress of one thing inside a step: a download, an export.
+  /// The progress of an item inside a step: a download, an export.
   struct Status {
     std::string id{};
     std::string vertex{};
@@ -38,7 +38,7 @@ struct BuildTrace {
   std::vector<Status> statuses{};
   std::vector<Log> logs{};
 
-  /// None when `bytes` is not a well-formed protobuf message. Unknown fields are passed over.
+  /// Returns nothing if `bytes` is not a well-formed protobuf message. Skips unknown fields.
   static std::optional<BuildTrace> decode(std::string_view bytes);
 };
 

@@ -23,14 +23,14 @@ namespace {
 
 using nlohmann::json;
 
-/// A write of that many bytes does not block when poll says that there is room.
+/// A write of so many bytes does not block if poll reports room.
 constexpr std::size_t input_piece = 4096;
 constexpr int state_milliseconds = 200;
 constexpr std::chrono::seconds grace{1};
-/// As docker's own client: who insists ends it.
+/// As in docker's own client, the third signal kills the container.
 constexpr int patience = 3;
 
-/// A container from its making to its removal.
+/// Creates and removes a container.
 class Container {
 public:
   Container(Api& api, const ContainerSpec& spec, bool has_input) : api_{api} {
@@ -58,7 +58,7 @@ public:
     }
   }
 
-  /// The exit status; none while it runs.
+  /// Returns the exit status; nothing while the container is running.
   std::optional<int> ended() {
     const auto response =
         api_.send_ok(api_.request("look at the container", "GET", path_ + "/json"));
@@ -75,7 +75,7 @@ public:
   }
 
   void signal(int number) {
-    // It may have ended meanwhile: what it answers is of no interest.
+    // The container may have ended meanwhile, so the response does not matter.
     api_.send(
         api_.request("forward a signal", "POST", fmt::format("{}/kill?signal={}", path_, number)));
   }
@@ -102,7 +102,7 @@ private:
   http::Request remove_;
 };
 
-/// What goes between this process and a running container.
+/// Transfers data between this process and a running container.
 class AttachedRun {
 public:
   AttachedRun(Container& container,
@@ -124,13 +124,13 @@ public:
     }
   }
 
-  /// Until the container's output ends.
+  /// Runs until the container's output ends.
   void exchange() {
     while (step()) {
     }
   }
 
-  /// After that, until the container itself ends.
+  /// Then waits until the container itself ends.
   int wait() {
     for (;;) {
       if (const auto status = container_.ended()) {
@@ -174,7 +174,7 @@ private:
     return (entries[0].revents & (POLLIN | POLLHUP | POLLERR)) == 0 || read_output();
   }
 
-  /// -1 once the container is to stop: there is nothing more to be told.
+  /// Returns -1 once the container is stopping: nothing more is reported.
   int watched() const { return end_at_ ? -1 : streams_.watched; }
 
   void look_at_watched(short events) {
@@ -184,7 +184,7 @@ private:
     }
   }
 
-  /// A program that does not listen to SIGTERM, as most do not where they are the first process.
+  /// Kills a program that ignores SIGTERM, as most do if they are the first process.
   void end_late() {
     if (end_at_ && std::chrono::steady_clock::now() >= *end_at_) {
       container_.signal(SIGKILL);
@@ -216,7 +216,7 @@ private:
     try {
       stream_.write(pending_);
     } catch (const http::TransportError&) {
-      // The program closed its input; its output may go on.
+      // The program closed its input; its output may continue.
       input_open_ = false;
     }
     pending_.clear();
@@ -245,10 +245,10 @@ private:
   bool input_open_;
   std::string pending_;
   int asked_{0};
-  std::optional<std::chrono::steady_clock::time_point> end_at_{};  ///< once it was asked to end
+  std::optional<std::chrono::steady_clock::time_point> end_at_{};  ///< once it got SIGTERM
 };
 
-/// Podman would make a directory there.
+/// Podman would create a directory there.
 void check_mounts(const Api& api, const ContainerSpec& spec) {
   for (const auto& mount : spec.mounts) {
     std::error_code ignored;
@@ -266,7 +266,7 @@ void add_limits(const ContainerSpec& spec, json& host) {
   }
   if (spec.memory > 0) {
     host["Memory"] = spec.memory;
-    host["MemorySwap"] = spec.memory;  // no swap beside it
+    host["MemorySwap"] = spec.memory;  // no additional swap
   }
   if (spec.processors > 0) {
     host["NanoCpus"] = static_cast<std::int64_t>(spec.processors * nano);
@@ -290,7 +290,7 @@ std::string container_body(const ContainerSpec& spec, bool has_input) {
   }
   json& host = body["HostConfig"] = {{"AutoRemove", false}, {"Mounts", json::array()}};
   for (const auto& mount : spec.mounts) {
-    // A bind of this kind is refused when the host has no such path, instead of making it.
+    // A bind of this kind fails if the host has no such path, instead of creating it.
     host["Mounts"].push_back({{"Type", "bind"},
                               {"Source", mount.host_path},
                               {"Target", mount.container_path},

@@ -4,13 +4,13 @@
 
 namespace autopack::engine {
 
-/// Docker::run on `api`.
+/// Implements Docker::run on `api`.
 int run_container(Api& api,
                   const ContainerSpec& spec,
                   const ContainerStreams& streams,
                   const Cancellation* cancellation);
 
-/// The body of `POST /containers/create` for `spec`.
+/// Returns the body of `POST /containers/create` for `spec`.
 std::string container_body(const ContainerSpec& spec, bool has_input);
 
 }  // namespace autopack::engine

@@ -24,7 +24,7 @@ namespace autopack::engine {
 
 namespace {
 
-constexpr std::size_t start_time_field = 20;  // of what follows the program's name
+constexpr std::size_t start_time_field = 20;  // after the program's name
 constexpr std::size_t machine_digits = 16;
 
 std::string text_of(const std::string& path) {
@@ -35,18 +35,18 @@ std::string text_of(const std::string& path) {
   }
 }
 
-/// This machine, without telling its id; empty where it has none.
+/// Returns a hash that identifies this machine without exposing its id; empty if it has none.
 std::string machine() {
   const std::string id{trim(text_of("/etc/machine-id"))};
   std::array<char, HOST_NAME_MAX + 1> name{};
   if (id.empty() || ::gethostname(name.data(), name.size() - 1) != 0) {
     return "";
   }
-  // The name too: containers of one image, and copies of a machine, share the id.
+  // Hashes the name too, because containers of one image and copies of a machine share the id.
   return sha256(fmt::format("{} {}", id, name.data())).hex().substr(0, machine_digits);
 }
 
-/// When the process `id` began, in ticks since the machine did; empty when that cannot be told.
+/// Returns when the process `id` started, in ticks since boot; empty if unknown.
 std::string start_time(const std::string& id) {
   const auto stat = text_of("/proc/" + id + "/stat");
   const auto fields = split(stat.substr(std::min(stat.rfind(')') + 1, stat.size())), ' ');
@@ -54,9 +54,9 @@ std::string start_time(const std::string& id) {
 }
 
 struct Owner {
-  std::string machine{};     ///< empty when it cannot be told
-  std::string boot{};        ///< the machine's start; empty when it cannot be told
-  std::string name_space{};  ///< where process ids mean the same
+  std::string machine{};     ///< empty if unknown
+  std::string boot{};        ///< identifies the boot; empty if unknown
+  std::string name_space{};  ///< the namespace of process ids
   std::string user{};
   std::string process{};
   std::string began{};

@@ -10,30 +10,31 @@
 
 namespace autopack::engine {
 
-/// The label of autopack's containers, whose value says which process made them.
+/// The label of autopack's containers; its value identifies the process that created them.
 constexpr std::string_view owner_label{"autopack.owner"};
 
-/// This process, told from all others of this machine, before and after.
+/// Returns a text that identifies this process among all processes of this machine, past and
+/// future.
 std::string this_owner();
 
-/// True when the process that `owner` names is of this machine and user, and has ended. False where
-/// that cannot be told.
+/// Returns true if the process in `owner` belongs to this machine and user, and has ended. Returns
+/// false if that is unknown.
 bool has_ended(std::string_view owner);
 
-/// The same of what no other machine writes, such as files of this user: true as well when the
-/// machine was started again since.
+/// The same for owners that only this machine writes, such as in files of this user: also returns
+/// true if the machine was restarted since.
 bool has_ended_here(std::string_view owner);
 
-/// True when the owner that `labels` name has ended. Machines that share an engine may be copies of
-/// each other, so that a start of the machine counts at an engine of its own alone.
+/// Returns true if the owner in `labels` has ended. Machines that share an engine may be copies of
+/// each other, so a restart of the machine counts only for its own engine.
 bool is_left(const Api& api, const nlohmann::json& labels);
 
-/// Names of the containers of runs that were killed, or whose removals failed; without those that
-/// still run. Throws as Api::send_ok does.
+/// Returns the names of containers left by killed runs or failed removals, except those still
+/// running. Throws as Api::send_ok does.
 std::vector<std::string> left_containers(Api& api);
 
-/// Removes the containers of runs that were killed, or whose removals failed. One that still runs
-/// is a program whose outcome somebody may wait for. A failure is told in detail, nothing else.
+/// Removes the containers left by killed runs or failed removals. Keeps a running one, because
+/// somebody may wait for its result. Reports failures only with -v.
 void remove_left_containers(Api& api) noexcept;
 
 }  // namespace autopack::engine

@@ -30,7 +30,7 @@ const json& part_of(const json& object, const char* key) {
   return object.is_object() && found != object.end() ? *found : nothing;
 }
 
-/// None for a container that does not run: its processor time is 0.
+/// Returns nothing for a container that is not running: its processor time is 0.
 std::optional<ContainerUsage> usage_of(const json& stats) {
   const auto time = number_at(part_of(part_of(stats, "cpu_stats"), "cpu_usage"), "total_usage");
   if (time == 0) {
@@ -39,7 +39,7 @@ std::optional<ContainerUsage> usage_of(const json& stats) {
   const auto& memory = part_of(stats, "memory_stats");
   const auto& details = part_of(memory, "stats");
   const auto all = number_at(memory, "usage");
-  // Of cgroups 2 and 1; `docker stats` leaves out the same.
+  // For cgroups 2 and 1; `docker stats` subtracts the same.
   const auto cache =
       std::max(number_at(details, "inactive_file"), number_at(details, "total_inactive_file"));
   return ContainerUsage{
@@ -47,7 +47,7 @@ std::optional<ContainerUsage> usage_of(const json& stats) {
       .processor_time = std::chrono::nanoseconds{static_cast<std::int64_t>(time)}};
 }
 
-/// With the client that a user's interruption does not end.
+/// Uses the client that a user's interruption does not end.
 DockerOptions over(DockerOptions options, http::Client& client) {
   options.client = &client;
   options.cancellation = nullptr;
@@ -58,7 +58,7 @@ class EngineContainers final : public Containers {
 public:
   explicit EngineContainers(const DockerOptions& options)
       : client_{http::make_client({.reporter = options.reporter})}, api_{over(options, *client_)} {
-    api_.info();  // before there are threads that would ask for it
+    api_.info();  // before threads need it
   }
 
   void make_network(const std::string& name,
@@ -124,13 +124,13 @@ public:
 
   std::optional<ContainerUsage> usage(const std::string& name) noexcept override {
     try {
-      // Without one-shot the engine takes a second for a look.
+      // Without one-shot the engine takes a second for each sample.
       const auto answer = api_.send(
           api_.short_request("look at what a container takes", "GET",
                              "/containers/" + name + "/stats?stream=false&one-shot=true"));
       return answer.ok() ? usage_of(parse_json(answer.body)) : std::nullopt;
     } catch (const std::exception&) {
-      return std::nullopt;  // a line of a live view is no reason to end anything
+      return std::nullopt;  // a live view must not end anything
     }
   }
 
@@ -181,7 +181,7 @@ private:
            engine::is_left(api_, *labels);
   }
 
-  /// Its output is at its end; the container itself may take a moment more.
+  /// The output has ended; the container itself may take a moment longer.
   ContainerState end_of(const std::string& path) {
     for (auto wait = std::chrono::milliseconds{2};; wait = std::min(wait * 2, longest_wait)) {
       const auto response =

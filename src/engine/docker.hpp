@@ -21,7 +21,7 @@
 
 namespace autopack::engine {
 
-/// Where a Docker Engine listens, and why autopack thinks so.
+/// The address of a Docker Engine, and its source.
 struct Endpoint {
   std::string url{};  ///< `unix:///var/run/docker.sock`, `tcp://host:2376`
   http::Tls tls{};    ///< for tcp with TLS
@@ -29,26 +29,27 @@ struct Endpoint {
   std::string origin{"the default"};  ///< "DOCKER_HOST", "docker context `name`"
 };
 
-/// DOCKER_HOST (+ DOCKER_TLS_VERIFY, DOCKER_CERT_PATH), DOCKER_CONTEXT, `currentContext` of
-/// config.json, else the default socket. Throws Error(usage) for a value that cannot be used (ssh).
+/// Returns the endpoint from DOCKER_HOST (with DOCKER_TLS_VERIFY, DOCKER_CERT_PATH),
+/// DOCKER_CONTEXT, or `currentContext` of config.json, else the default socket. Throws Error(usage)
+/// for an unsupported value (ssh).
 Endpoint find_endpoint(const Environment& environment,
                        const std::filesystem::path& default_socket = "/var/run/docker.sock");
 
 struct EngineInfo {
   std::string version{};
   std::string api_version{};  ///< negotiated
-  std::string platform{};     ///< of the daemon: `linux/amd64`
+  std::string platform{};     ///< of the engine: `linux/amd64`
   bool buildkit{false};
   bool podman{false};
-  bool tells_origin{false};  ///< Docker::repositories_with has an answer
+  bool tells_origin{false};  ///< Docker::repositories_with returns a result
 };
 
-/// What the daemon holds of an image.
+/// An image in the engine.
 struct LocalImage {
   std::string id{};  ///< `sha256:...` of the configuration; with `id_is_manifest`, of the manifest
   std::vector<std::string> repository_digests{};
-  /// The engine keeps its images in containerd's store. `repository_digests` then has every name
-  /// of the image, whether a registry knows it or not.
+  /// The engine keeps its images in containerd's store. Then `repository_digests` contains every
+  /// name of the image, even if no registry has it.
   bool id_is_manifest{false};
   std::string platform{};
   std::string user{};
@@ -58,36 +59,35 @@ struct LocalImage {
   std::vector<std::string> layers{};  ///< diffIDs, from the base upwards
 };
 
-/// A file of the context that is in no tree: pip.conf, the Dockerfile. Its text never reaches a
-/// log.
+/// A file of the context that is not in a tree: pip.conf, the Dockerfile. Its text is never logged.
 struct ContextFile {
   std::string path{};
   Secret text{};
 };
 
-/// The same from this machine's disk.
+/// A context file copied from this machine's disk.
 struct ContextCopy {
   std::string path{};
   std::filesystem::path file{};
 };
 
 struct BuildRequest {
-  const plan::ReadablePlan* plan{nullptr};  ///< files of the context; null: none
-  /// Context directory of the working directory's files: plan::Dialect::root. Empty: the context's
-  /// root.
+  const plan::ReadablePlan* plan{nullptr};  ///< files of the context; may be null
+  /// The context directory for the files of the working directory: plan::Dialect::root. If empty,
+  /// the root of the context.
   std::string root{};
-  std::string dockerfile{};  ///< text that is built
+  std::string dockerfile{};  ///< its text
   std::vector<ContextFile> files{};
   std::vector<ContextCopy> copies{};
   std::vector<std::string> tags{};
   std::map<std::string, std::string> labels{};
-  std::optional<std::string> target{};  ///< stage; none: the last
-  /// Of the build steps: `host`; none: the daemon's default.
+  std::optional<std::string> target{};  ///< stage; absent: the last
+  /// The network of build steps: `host`; absent: the engine's default.
   std::optional<std::string> network_mode{};
   std::string platform{};
   bool no_cache{false};
   bool buildkit{true};
-  /// Files of the code, by their paths below /usr/app, that stay out of the context; sorted.
+  /// Code files to leave out of the context, by their paths below /usr/app; sorted.
   std::vector<std::string> left_out{};
   std::int64_t file_time{image::default_file_time};  ///< of every file of the context
 };
@@ -101,30 +101,30 @@ struct BuildResult {
 
 struct PushResult {
   Digest digest;
-  std::uint64_t bytes_uploaded{0};  ///< before compression: what the engine tells
+  std::uint64_t bytes_uploaded{0};  ///< uncompressed, as the engine reports it
 
   struct PushedLayer {
     std::string id{};       ///< as the engine shortens it
-    std::uint64_t size{0};  ///< uncompressed bytes; 0 when the registry had it
+    std::uint64_t size{0};  ///< uncompressed bytes; 0 if the registry already had it
     bool uploaded{false};
   };
 
-  std::vector<PushedLayer> layers{};  ///< none from Podman, which does not tell
+  std::vector<PushedLayer> layers{};  ///< empty from Podman, which does not report them
 };
 
-/// A line of an engine's list of images.
+/// An image in an engine's list.
 struct ListedImage {
   std::string id{};                  ///< `sha256:...` of the configuration
-  std::vector<std::string> names{};  ///< `repository:tag`; none when it lost them all
+  std::vector<std::string> names{};  ///< `repository:tag`; empty if it has no name any more
   std::map<std::string, std::string> labels{};
-  std::uint64_t size{0};   ///< of its layers, unpacked, also of those that other images share
-  std::int64_t tagged{0};  ///< when it got its last name here, in seconds since 1970; 0: not known
+  std::uint64_t size{0};   ///< of its unpacked layers, including shared ones
+  std::int64_t tagged{0};  ///< when it got its last name here, in seconds since 1970; 0 if unknown
 };
 
 struct ContainerSpec {
   std::string image{};
   std::vector<std::string> arguments{};
-  std::vector<std::string> command{};  ///< replaces the entry point when not empty
+  std::vector<std::string> command{};  ///< replaces the entry point if not empty
   std::map<std::string, std::string> environment{};
 
   struct Mount {
@@ -135,108 +135,109 @@ struct ContainerSpec {
 
   std::vector<Mount> mounts{};
 
-  /// A port of the container that is reached at one of this machine.
+  /// A published port of the container.
   struct Port {
-    std::optional<std::string> host_address{};  ///< none: all addresses
-    std::optional<std::string> host_port{};     ///< none: the engine picks one
+    std::optional<std::string> host_address{};  ///< absent: all addresses
+    std::optional<std::string> host_port{};     ///< absent: the engine picks one
     std::string container_port{};               ///< with its protocol: `6006/tcp`
   };
 
   std::vector<Port> ports{};
   bool gpus{false};           ///< all, or `gpu_count` of them, by device request
-  std::int64_t gpu_count{0};  ///< so many; 0 = all
-  /// These only, instead of all: numbers and ids of the driver (`0`, `GPU-8f...`), or CDI's names
-  /// (`nvidia.com/gpu=0`), never both.
+  std::int64_t gpu_count{0};  ///< 0 = all
+  /// Only these, instead of all: numbers and ids of the driver (`0`, `GPU-8f...`), or CDI's names
+  /// (`nvidia.com/gpu=0`), not both.
   std::vector<std::string> gpu_ids{};
   bool host_ipc{true};
-  std::optional<std::string> network_mode{};  ///< none: the engine's default
-  std::optional<std::string> host_name{};     ///< its name on a network of its own, too
+  std::optional<std::string> network_mode{};  ///< absent: the engine's default
+  std::optional<std::string> host_name{};     ///< also its name on its own network
   std::uint64_t shared_memory{0};             ///< bytes of /dev/shm; 0 = the engine's default
-  std::uint64_t memory{0};                    ///< bytes at most; 0 = no limit
-  double processors{0};                       ///< at most; 0 = no limit
+  std::uint64_t memory{0};                    ///< limit in bytes; 0 = no limit
+  double processors{0};                       ///< limit; 0 = no limit
   std::map<std::string, std::string> labels{};
   bool tty{false};
   bool interactive{false};  ///< standard input is passed on
 };
 
-/// Where a container's streams go.
+/// The streams of a container.
 struct ContainerStreams {
   int input{-1};  ///< descriptor; -1 = closed
   std::function<void(std::string_view)> output{};
   std::function<void(std::string_view)> errors{};
   int watched{-1};  ///< descriptor; -1 = none
-  /// Asked whenever `watched` is readable; true stops the container: it is asked to end, and ended
-  /// a second later.
+  /// Called whenever `watched` is readable; true stops the container: it gets SIGTERM, and is
+  /// killed a second later.
   std::function<bool()> stops{};
-  std::function<void(int signal)> forwarded{};  ///< told of each signal that is passed on
+  std::function<void(int signal)> forwarded{};  ///< called for each signal that is passed on
 };
 
 class Containers;
 
-/// The files of an image that an engine has.
+/// The files of an image in an engine.
 class ImageFiles {
 public:
   virtual ~ImageFiles() = default;
-  /// Those of `paths` that exist, each with the path behind its links when it is a symbolic link.
+  /// Returns those of `paths` that exist, with the final target if the path is a symbolic link.
   virtual std::map<std::string, std::optional<std::string>> probe(
       const std::vector<std::string>& paths) = 0;
-  /// The file `path`, or the directory with all below it, as a tar whose names begin with the last
-  /// part of `path`; a link at its end is not followed. Throws Error(remote) when it is not there.
-  /// Several threads may call it at once.
+  /// Returns the file `path`, or the directory with everything below it, as a tar whose names begin
+  /// with the last part of `path`; does not follow a link at its end. Throws Error(remote) if it
+  /// does not exist. Thread-safe.
   virtual image::Reader archive(const std::string& path) = 0;
 };
 
-/// One Docker Engine (or Podman's compatible socket). Methods throw Error(environment) when the
-/// daemon is not there, with where its address came from and the remedy.
+/// One Docker Engine (or Podman's compatible socket). Methods throw Error(environment) if the
+/// engine is not running, with the source of its address and the remedy.
 class Docker {
 public:
   virtual ~Docker() = default;
-  /// Negotiated once, then remembered.
+  /// Negotiated once, then cached.
   virtual const EngineInfo& info() = 0;
-  /// None when the daemon does not have it.
+  /// Returns nothing if the engine does not have the image.
   virtual std::optional<LocalImage> inspect(const std::string& reference) = 0;
-  /// The repositories (`docker.io/library/python`) that the image `reference` was pulled from or
-  /// pushed to. Returns nothing if the engine does not tell: one without EngineInfo::tells_origin.
+  /// Returns the repositories (`docker.io/library/python`) that the image `reference` was pulled
+  /// from or pushed to. Returns nothing if the engine does not report them: one without
+  /// EngineInfo::tells_origin.
   virtual std::optional<std::vector<std::string>> repositories_with(
       const std::string& reference) = 0;
-  /// The digest the registry has for `reference` now, through the daemon. Error(remote) when the
-  /// registry does not answer, refuses, or has no such image or platform.
+  /// Returns the digest that the registry has for `reference` now, through the engine. Throws
+  /// Error(remote) if the registry does not respond, refuses, or has no such image or platform.
   virtual Digest resolve(const image::Reference& reference) = 0;
   virtual void pull(const image::Reference& reference, const std::string& platform) = 0;
   virtual BuildResult build(const BuildRequest& request) = 0;
   virtual void tag(const std::string& image, const image::Reference& name) = 0;
   virtual PushResult push(const image::Reference& name) = 0;
-  /// Removes a name (or an image); no error when it is gone already.
+  /// Removes a name or an image; not an error if it is already gone.
   virtual void remove_image(const std::string& reference) = 0;
-  /// The images that have `label`, whatever its value.
+  /// Returns the images that have `label`, whatever its value.
   virtual std::vector<ListedImage> list_images(const std::string& label) = 0;
-  /// Names of the containers that autopack's ended runs left.
+  /// Returns the names of containers left by ended autopack runs.
   virtual std::vector<std::string> left_containers() = 0;
-  /// Removes one of them; no error when it is gone already.
+  /// Removes one of them; not an error if it is already gone.
   virtual void remove_container(const std::string& name) = 0;
-  /// Hands over the image `name` as the tar of `docker save`.
+  /// Writes the image `name` to `sink` as the tar of `docker save`.
   virtual void save(const std::string& name, const std::function<void(std::string_view)>& sink) = 0;
-  /// Takes in the images of a tar as `docker load` does: `read` fills a buffer, 0 at the end.
+  /// Loads the images of a tar like `docker load`: `read` fills a buffer and returns 0 at the end.
   virtual void load(const std::function<std::size_t(char* buffer, std::size_t size)>& read) = 0;
-  /// The image `name` as one to put layers on, with its configuration as the engine tells it. Its
-  /// layers stay in the engine: to read one throws. None when the engine does not have it, or takes
-  /// no image in whose tar they are missing (Podman, containerd's store).
+  /// Returns the image `name` as a parent for layers, with its configuration from the engine. Its
+  /// layers stay in the engine: reading one throws. Returns nothing if the engine lacks the image,
+  /// or cannot load images without their lower layers (Podman, containerd's store).
   virtual std::optional<image::Source> held(const std::string& name) = 0;
-  /// When the RUN steps of an image ran, oldest first, in seconds since 1970.
+  /// Returns when the RUN steps of an image ran, oldest first, in seconds since 1970.
   virtual std::vector<std::int64_t> run_times(const std::string& image) = 0;
-  /// The file `path` of the image, by making a container that is never started; none when it is not
-  /// there or larger than `limit` bytes.
+  /// Returns the file `path` of the image, through a container that is never started; nothing if it
+  /// does not exist or is larger than `limit` bytes.
   virtual std::optional<std::string> read_file(const std::string& image,
                                                const std::string& path,
                                                std::size_t limit) = 0;
-  /// Calls `use` with the files of the image, by way of one such container.
+  /// Calls `use` with the files of the image, through one such container.
   virtual void with_files(const std::string& image,
                           const std::string& platform,
                           const std::function<void(ImageFiles& files)>& use) = 0;
-  /// Containers that run side by side. Made when first asked for; lives as long as the engine.
+  /// Returns the containers that run concurrently; created on first use.
   virtual Containers& containers() = 0;
-  /// Runs to the end, forwards signals and the terminal's size, removes the container. The exit
-  /// status.
+  /// Runs a container to the end, forwards signals and the terminal's size, and removes it. Returns
+  /// the exit status.
   virtual int run(const ContainerSpec& spec, const ContainerStreams& streams) = 0;
 };
 

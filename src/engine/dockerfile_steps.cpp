@@ -29,7 +29,7 @@ char escape_character(const std::vector<std::string>& lines) {
   return '\\';
 }
 
-/// The words that end here-documents opened in `text`: `<<EOF`, `<<-"EOF"`.
+/// Returns the words that end here-documents opened in `text`: `<<EOF`, `<<-"EOF"`.
 std::vector<std::string> here_documents(std::string_view text) {
   std::vector<std::string> ends;
   for (auto at = text.find("<<"); at != std::string_view::npos; at = text.find("<<", at + 2)) {
@@ -49,12 +49,12 @@ std::vector<std::string> here_documents(std::string_view text) {
   return ends;
 }
 
-/// Finds where here-documents end without a search for each that does not.
+/// Finds the ends of here-documents without a search for each unterminated one.
 class DocumentEnds {
 public:
   explicit DocumentEnds(const std::vector<std::string>& lines) : lines_{lines} {}
 
-  /// The line that is `word`, from `from` on; `from` when there is none.
+  /// Returns the line that equals `word`, from `from` on; `from` if there is none.
   std::size_t find(std::string_view word, std::size_t from) {
     if (last_.empty()) {
       for (std::size_t i = 0; i < lines_.size(); ++i) {
@@ -82,7 +82,7 @@ bool is_comment_or_blank(std::string_view line) {
   return line.empty() || line.front() == '#';
 }
 
-/// Number after `text[at]`, and where it ends.
+/// Returns the number after `text[at]`, and its end.
 std::pair<std::size_t, std::size_t> number_at(std::string_view text, std::size_t at) {
   std::size_t value = 0;
   const char* end = text.data() + text.size();
@@ -120,8 +120,8 @@ std::vector<Stage> stages_of(const std::vector<Instruction>& instructions) {
   return stages;
 }
 
-/// BuildKit counts what makes a layer: FROM (unless it names a stage or scratch), RUN, COPY, ADD,
-/// WORKDIR.
+/// BuildKit counts instructions that make a layer: FROM (unless it names a stage or scratch), RUN,
+/// COPY, ADD, WORKDIR.
 const Instruction* buildkit_step(const std::vector<Stage>& stages,
                                  std::string_view stage_name,
                                  std::size_t number) {

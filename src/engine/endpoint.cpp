@@ -32,7 +32,7 @@ std::string with_port(std::string url, bool use_tls) {
   return url;
 }
 
-/// Throws Error(usage) when nothing can be done with the address.
+/// Throws Error(usage) for an unsupported address.
 void check_url(const std::string& url, const std::string& origin) {
   const auto end = url.find("://");
   const auto scheme = end == std::string::npos ? "" : url.substr(0, end);
@@ -115,10 +115,10 @@ Endpoint from_context(const std::string& name,
 
 struct Context {
   std::string name{};
-  std::string origin{};  ///< where it is named
+  std::string origin{};  ///< the source of its name
 };
 
-/// The context in use; none when none is named.
+/// Returns the current context; nothing if none is named.
 std::optional<Context> current_context(const Environment& environment) {
   if (const auto name = environment.get("DOCKER_CONTEXT")) {
     return Context{*name, "DOCKER_CONTEXT"};

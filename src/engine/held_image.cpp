@@ -17,12 +17,12 @@ namespace {
 
 using nlohmann::json;
 
-/// Of `Config`: what a container has and an image does not.
+/// Fields of `Config` that a container has and an image does not.
 constexpr std::array containers_own{
     "AttachStderr", "AttachStdin",     "AttachStdout", "Domainname", "Hostname", "Image",
     "MacAddress",   "NetworkDisabled", "OpenStdin",    "StdinOnce",  "Tty"};
 
-/// Words of steps that make a layer, be it an empty one.
+/// Prefixes of steps that make a layer, even an empty one.
 constexpr std::array<std::string_view, 3> file_steps{"COPY ", "ADD ", "WORKDIR "};
 
 json answer_of(Api& api, const std::string& name, const std::string& path) {
@@ -51,7 +51,7 @@ json configuration_of(const json& image, const json& steps) {
   return configuration;
 }
 
-/// Graph drivers tell where they keep an image; containerd's snapshotters do not.
+/// Graph drivers report where they keep an image; containerd's snapshotters do not.
 bool has_graph_driver(const json& image) {
   const auto driver = image.find("GraphDriver");
   return driver != image.end() && driver->is_object() && driver->contains("Data") &&
@@ -75,7 +75,7 @@ json history_of(const json& steps, std::size_t layers) {
       history.back()["empty_layer"] = true;
     }
   }
-  // A layer may have no bytes: of those steps, the ones that work on files had it.
+  // A layer may have no bytes: among such steps, those that work on files made one.
   for (auto& step : history) {
     const auto made_by = step["created_by"].get<std::string>();
     const bool works_on_files =

@@ -4,12 +4,12 @@
 
 namespace autopack::engine {
 
-/// What Docker::held does, on `api`.
+/// Implements Docker::held on `api`.
 std::optional<image::Source> held_image(Api& api, const std::string& name);
 
-/// An image's history as its configuration holds it, from what `GET /images/NAME/history` tells:
-/// oldest first, with as many steps that made a layer as there are `layers`, where it tells so
-/// many.
+/// Converts the response to `GET /images/NAME/history` to an image's history as in its
+/// configuration: oldest first, with as many layer steps as there are `layers`, if the response has
+/// that many.
 nlohmann::json history_of(const nlohmann::json& steps, std::size_t layers);
 
 }  // namespace autopack::engine

@@ -8,8 +8,9 @@
 
 namespace autopack::engine {
 
-/// The file `path` of a container, whose archive's address begins with `archive`; none when it is
-/// not there or larger than `limit` bytes. `owner` names the container or its image in messages.
+/// Returns the file `path` of a container, whose archive URL begins with `archive`; nothing if it
+/// does not exist or is larger than `limit` bytes. `owner` names the container or its image in
+/// messages.
 std::optional<std::string> read_container_file(Api& api,
                                                const std::string& archive,
                                                const std::string& owner,

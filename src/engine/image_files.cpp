@@ -26,7 +26,7 @@ void look_into(Api& api,
                const std::string& platform,
                const std::function<void(const std::string& archive)>& look) {
   const std::string wanted = platform.empty() ? "" : "platform=" + percent_encode(platform);
-  // The command only has to be there, for images that have none.
+  // Images without a command need one here, but it never runs.
   const json body{{"Image", image}, {"Cmd", {"true"}}, {"NetworkDisabled", true}};
   const std::string name =
       api.create_container(fmt::format("look into image `{}`", image), write_json(body), wanted);
@@ -47,7 +47,7 @@ void check_look(const http::Response& response, const std::string& image, const 
   }
 }
 
-/// What stands in `image`, seen in a container whose archive's address is `archive`.
+/// The files of `image`, through a container with the archive URL `archive`.
 class ContainerFiles final : public ImageFiles {
 public:
   ContainerFiles(Api& api, std::string image, std::string platform, std::string archive)
@@ -72,20 +72,20 @@ public:
             base64_decode(response.header("X-Docker-Container-Path-Stat").value_or(""));
         const json document = parse_json(stat.value_or(""));
         const std::string target = text_at(document, "linkTarget");
-        // Podman gives every file a target: itself.
+        // Podman reports a target for every file: the file itself.
         found[path] = target == path ? std::nullopt : non_empty(target);
       }
     }
     return found;
   }
 
-  /// In a container of its own: the engine gives one thing at a time of each.
+  /// Uses a separate container, because the engine handles one request at a time for each.
   image::Reader archive(const std::string& path) override {
     return pulled([this, path](const Take& take) {
       look_into(api_, image_, platform_, [&](const std::string& archive) {
         auto request = api_.request(fmt::format("read `{}` in `{}`", path, image_), "GET",
                                     archive + percent_encode(path));
-        // A directory of libraries has gigabytes; an engine that sends nothing is not waited for.
+        // A directory of libraries may have gigabytes, so only a stalled engine times out.
         request.timeout = std::chrono::milliseconds{0};
         request.stall_timeout = stall_timeout;
         request.on_data = take;
@@ -95,8 +95,8 @@ public:
   }
 
 private:
-  /// The engine takes a file among the directories of a path for a fault of its own. It says so to
-  /// a GET only: an answer to HEAD has no text.
+  /// The engine reports a file among the directories of a path as an internal error. Only GET has
+  /// the text: a response to HEAD has none.
   bool leads_through_file(const std::string& path) {
     const auto response =
         api_.send(api_.short_request(fmt::format("look for `{}` in `{}`", path, image_), "GET",

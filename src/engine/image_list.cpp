@@ -13,10 +13,10 @@ namespace {
 
 using nlohmann::json;
 
-/// Each costs a question to the engine.
+/// Each image costs one request.
 constexpr std::size_t most_asked{500};
 
-/// The names that are names: an image that lost its own has `<none>:<none>`.
+/// Returns the real names: an image without one is listed as `<none>:<none>`.
 std::vector<std::string> names_of(const json& image) {
   std::vector<std::string> names;
   const auto tags = image.find("RepoTags");
@@ -31,8 +31,8 @@ std::vector<std::string> names_of(const json& image) {
   return names;
 }
 
-/// An image's own time says nothing: autopack gives every image the same. 0 when the engine does
-/// not tell (Podman).
+/// An image's creation time is useless: autopack sets the same for every image. Returns 0 if the
+/// engine does not report the tag time (Podman).
 std::int64_t last_tagged(Api& api, const std::string& id) {
   const auto response =
       api.send(api.short_request("look at an image", "GET", "/images/" + id + "/json"));

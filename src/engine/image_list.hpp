@@ -7,7 +7,7 @@
 
 namespace autopack::engine {
 
-/// Docker::list_images on `api`.
+/// Implements Docker::list_images on `api`.
 std::vector<ListedImage> list_images(Api& api, const std::string& label);
 
 }  // namespace autopack::engine

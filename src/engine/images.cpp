@@ -25,12 +25,12 @@ json parse_answer(const http::Response& response) {
   return document;
 }
 
-/// The member `key`; null when `object` is no object or has none.
+/// Returns the member `key`; null if `object` is not an object or has none.
 json member_at(const json& object, const char* key) {
   return object.is_object() && object.contains(key) ? object.at(key) : json{};
 }
 
-/// The items of the list `key`; nothing if there is no such list.
+/// Returns the items of the list `key`; nothing if there is no such list.
 json items_at(const json& object, const char* key) {
   auto items = member_at(object, key);
   return items.is_array() ? items : json::array();
@@ -55,7 +55,7 @@ LocalImage image_of(const json& document) {
   LocalImage image;
   image.id = text_at(document, "Id");
   image.repository_digests = texts_at(document, "RepoDigests");
-  // Of a graph driver's image the one is the configuration's digest, the other a manifest's.
+  // With a graph driver, one is the configuration's digest and the other a manifest's.
   image.id_is_manifest = std::any_of(
       image.repository_digests.begin(), image.repository_digests.end(),
       [&](const std::string& name) { return name.substr(name.find('@') + 1) == image.id; });
@@ -90,7 +90,7 @@ std::string tls_query(const image::Reference& reference) {
   return reference.is_loopback() ? "&tlsVerify=false" : "";
 }
 
-/// `tag` or digest of the name, as pull and tag want them: apart from the repository.
+/// Returns tag or digest of the name, separate from the repository, as pull and tag need it.
 std::string tag_of(const image::Reference& reference) {
   return reference.digest ? reference.digest->str() : reference.tag.value_or("latest");
 }
@@ -99,7 +99,7 @@ std::string full_name(const image::Reference& reference) {
   return reference.digest ? reference.with_digest(*reference.digest) : reference.tagged();
 }
 
-/// Sends a request whose answer is a stream of transfer messages.
+/// Sends a request whose response is a stream of transfer messages.
 Transfer transfer(Api& api,
                   http::Request request,
                   const std::string& verb,
@@ -120,7 +120,7 @@ Transfer transfer(Api& api,
   return transfer;
 }
 
-/// Podman has no way to ask a registry for a digest: the image is pulled, then looked at.
+/// Podman cannot ask a registry for a digest: pulls the image, then inspects it.
 Digest resolve_by_pull(Api& api, const image::Reference& reference) {
   pull_image(api, reference, "");
   const auto document = parse_answer(api.send_ok(
@@ -130,7 +130,7 @@ Digest resolve_by_pull(Api& api, const image::Reference& reference) {
   for (const auto& name : texts_at(document, "RepoDigests")) {
     const auto at = name.find('@');
     const auto known = at == std::string::npos ? std::nullopt : Digest::parse(name.substr(at + 1));
-    // An image that was also made here has a digest of its own, which no registry knows.
+    // An image that was also built here has its own digest, which no registry knows.
     if (known && known != own && name.substr(0, at) == reference.host + "/" + reference.path) {
       digest = known;
     }
@@ -216,7 +216,7 @@ Digest resolve_digest(Api& api, const image::Reference& reference) {
 
 void pull_image(Api& api, const image::Reference& reference, const std::string& platform) {
   const std::string wanted = platform.empty() ? "" : "&platform=" + percent_encode(platform);
-  // Podman's Docker-like pull takes no registry without TLS.
+  // Podman's Docker-compatible pull does not support registries without TLS.
   if (api.info().podman) {
     const auto parts = split(platform, '/');
     const std::string narrowed =
@@ -279,7 +279,7 @@ void load_images(Api& api, const std::function<std::size_t(char*, std::size_t)>&
     if (!complaint) {
       complaint = complaint_of(message);
     }
-    // Containerd's store keeps an image that it cannot unpack, and says so in passing.
+    // Containerd's store keeps an image that it cannot unpack, and only reports it in the stream.
     if (const auto said = text_at(message, "stream");
         !complaint && said.starts_with("Error unpacking image")) {
       complaint = trim(said);
@@ -302,7 +302,7 @@ void remove_image(Api& api, const std::string& reference) {
   if (response.ok() || response.status == 404) {
     return;
   }
-  // To Podman a digest is no name that it could take away.
+  // Podman cannot remove an image by a name with a digest.
   if (reference.find('@') != std::string::npos && api.info().podman) {
     return;
   }

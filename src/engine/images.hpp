@@ -4,7 +4,7 @@
 
 namespace autopack::engine {
 
-// What Docker's methods of these names do, each on `api`.
+// Implementations of Docker's methods with these names on `api`.
 
 std::optional<LocalImage> inspect_image(Api& api, const std::string& reference);
 std::optional<std::vector<std::string>> image_repositories(Api& api, const std::string& reference);
@@ -19,13 +19,13 @@ void load_images(Api& api, const std::function<std::size_t(char*, std::size_t)>&
 void remove_image(Api& api, const std::string& reference);
 std::vector<std::int64_t> image_run_times(Api& api, const std::string& image);
 
-/// Docker::read_file on `api`.
+/// Implements Docker::read_file on `api`.
 std::optional<std::string> read_image_file(Api& api,
                                            const std::string& image,
                                            const std::string& path,
                                            std::size_t limit);
 
-/// Docker::with_files on `api`.
+/// Implements Docker::with_files on `api`.
 void with_image_files(Api& api,
                       const std::string& image,
                       const std::string& platform,

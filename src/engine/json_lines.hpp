@@ -9,16 +9,16 @@
 
 namespace autopack::engine {
 
-/// The JSON messages of an engine's stream, out of pieces cut anywhere.
+/// Parses the JSON messages of an engine's stream from arbitrary pieces.
 class JsonLines {
 public:
   using Take = std::function<void(const nlohmann::json& message)>;
 
   explicit JsonLines(Take take);
 
-  /// Throws Error(remote) for a line that is no JSON object, or longer than 16 MiB.
+  /// Throws Error(remote) for a line that is not a JSON object, or longer than 16 MiB.
   void feed(std::string_view bytes);
-  /// The last line, when the stream ended without a line feed.
+  /// Parses the last line, if the stream ended without a line feed.
   void finish();
 
 private:
@@ -28,9 +28,9 @@ private:
   std::string rest_;
 };
 
-/// The number at `key`; 0 when it is absent, no number or negative.
+/// Returns the number at `key`; 0 if it is absent, not a number, or negative.
 std::uint64_t number_at(const nlohmann::json& object, const char* key);
-/// What an engine says in `errorDetail`, `error` or `message`; none when it complains of nothing.
+/// Returns an engine's error in `errorDetail`, `error` or `message`; nothing if there is none.
 std::optional<std::string> complaint_of(const nlohmann::json& message);
 
 }  // namespace autopack::engine

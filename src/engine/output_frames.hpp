@@ -6,15 +6,15 @@
 
 namespace autopack::engine {
 
-/// A container's two output streams out of the one connection that carries them: frames of one byte
-/// that names the stream, three of zero, four of length, and the bytes.
+/// Splits the connection of a container into its two output streams. A frame has one byte for the
+/// stream, three zero bytes, four bytes for the length, and the content.
 class OutputFrames {
 public:
   using Take = std::function<void(std::string_view bytes)>;
 
   OutputFrames(Take output, Take errors);
 
-  /// Throws Error(remote) for a frame of a stream that does not exist.
+  /// Throws Error(remote) for a frame of an unknown stream.
   void feed(std::string_view bytes);
 
 private:

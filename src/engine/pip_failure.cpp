@@ -14,8 +14,8 @@ namespace autopack::engine {
 
 namespace {
 
-/// The requirement between the last `sign` and the end of its line, without who asks for it; none
-/// when it is not there.
+/// Returns the requirement between the last `sign` and the end of its line, without its origin;
+/// nothing if there is none.
 std::optional<std::string> requirement_behind(std::string_view log, std::string_view sign) {
   const auto at = log.rfind(sign);
   if (at == std::string_view::npos) {
@@ -26,14 +26,15 @@ std::optional<std::string> requirement_behind(std::string_view log, std::string_
   return non_empty(std::string{trim(line.substr(0, line.find(" (from ")))});
 }
 
-/// What pip found no version of: `nosuch==1`; none when the log does not say so.
+/// Returns the requirement without a matching version: `nosuch==1`; nothing if the log does not
+/// name one.
 std::optional<std::string> missing_requirement(std::string_view log) {
   auto missing = requirement_behind(log, "No matching distribution found for ");
   return missing ? missing : requirement_behind(log, "satisfies the requirement ");
 }
 
-/// The rest of the line behind the first `sign`, up to a comma or a bracket; none when nothing is
-/// there.
+/// Returns the rest of the line after the first `sign`, up to a comma or a bracket; nothing if it
+/// is empty.
 std::optional<std::string> word_behind(std::string_view log, std::string_view sign) {
   const auto at = log.find(sign);
   if (at == std::string_view::npos) {
@@ -43,7 +44,7 @@ std::optional<std::string> word_behind(std::string_view log, std::string_view si
   return non_empty(std::string{trim(rest.substr(0, rest.find_first_of("\n,(")))});
 }
 
-/// The distribution's name of a requirement, as PEP 503 compares names.
+/// Returns the distribution's name in a requirement, normalised by PEP 503.
 std::string distribution(std::string_view requirement) {
   const auto end = requirement.find_first_of("<>=!~;[@( \t#");
   std::string name = to_lower(trim(requirement.substr(0, end)));
@@ -58,7 +59,7 @@ struct RequirementLine {
   std::string place{};  ///< "`requirements.txt` line 2"
 };
 
-/// The lines of the requirement files of `plan`.
+/// Returns the lines of the requirement files of `plan`.
 std::vector<RequirementLine> requirement_lines(const plan::ReadablePlan& plan) {
   std::vector<RequirementLine> found;
   for (const auto& entry : plan.dependencies.inputs) {
@@ -75,7 +76,7 @@ std::vector<RequirementLine> requirement_lines(const plan::ReadablePlan& plan) {
   return found;
 }
 
-/// Where the project asks for `requirement`; none when something it depends on does.
+/// Returns the project's place that lists `requirement`; nothing if it is only a dependency.
 std::optional<std::string> asked_in(const std::string& requirement,
                                     const plan::ReadablePlan& plan) {
   const std::string name = distribution(requirement);
@@ -92,7 +93,8 @@ std::optional<std::string> asked_in(const std::string& requirement,
   return std::nullopt;
 }
 
-/// Whether `option`, a line of a requirements file, makes pip pass over files of `requirement`.
+/// Returns true if `option`, a line of a requirements file, makes pip ignore files of
+/// `requirement`.
 bool hides_files(std::string_view option, const std::string& requirement) {
   for (const std::string_view name : {"--only-binary", "--no-binary"}) {
     if (!option.starts_with(name)) {
@@ -108,14 +110,14 @@ bool hides_files(std::string_view option, const std::string& requirement) {
   return false;
 }
 
-/// The project's place for `requirement` as it ends a sentence.
+/// Returns the project's place of `requirement` as the end of a sentence.
 std::string place_text(const std::string& requirement, const plan::ReadablePlan* plan) {
   const auto place = plan == nullptr ? std::nullopt : asked_in(requirement, *plan);
   return place ? fmt::format(", asked for in {}", *place) : "";
 }
 
-/// What pip took up last before a program of a build failed; none for a project that stays where it
-/// is, and when the log names no such program.
+/// Returns the package that pip processed last before a build program failed; nothing for a local
+/// project, or if the log has no such failure.
 std::optional<std::string> built_before_end(std::string_view log) {
   const auto at = log.find("subprocess-exited-with-error");
   if (at == std::string_view::npos) {
@@ -134,8 +136,8 @@ std::optional<std::string> built_before_end(std::string_view log) {
   return last.empty() || last == "Obtaining " ? std::nullopt : requirement_behind(before, last);
 }
 
-/// The module that the build of a source distribution imports and does not find; nothing if the log
-/// does not say so.
+/// Returns the module that the build of a source distribution failed to import; nothing if the log
+/// does not name one.
 std::optional<std::string> module_missing_in_build(std::string_view log) {
   constexpr std::string_view sign{"ModuleNotFoundError: No module named '"};
   const auto at = log.rfind(sign);
@@ -147,7 +149,7 @@ std::optional<std::string> module_missing_in_build(std::string_view log) {
   return non_empty(std::string{rest.substr(0, rest.find_first_of("'.\n"))});
 }
 
-/// The numbers in front of a version: 1, 11 and 0 of `1.11.0+cu113`.
+/// Returns the leading numbers of a version: 1, 11 and 0 of `1.11.0+cu113`.
 std::vector<int> numbers_of(std::string_view version) {
   std::vector<int> numbers;
   for (const auto& part : split(version.substr(0, version.find_first_not_of("0123456789.")), '.')) {
@@ -158,7 +160,7 @@ std::vector<int> numbers_of(std::string_view version) {
   return numbers;
 }
 
-/// What the index has instead of `missing`, a version that is older than all of these.
+/// Returns what the index has instead of `missing`, a version older than all of these.
 std::optional<std::string> newer_versions_hint(std::string_view log,
                                                const std::string& missing,
                                                const plan::ReadablePlan& plan) {
@@ -193,7 +195,7 @@ std::optional<std::string> pip_complaint(std::string_view log, const plan::Reada
   }
   for (const std::string_view sign : {"ERROR: Cannot find command 'git'", " git clone "}) {
     const auto at = log.find(sign);
-    // The one that pip took up last.
+    // This is the package that pip processed last.
     if (const auto name = at == std::string_view::npos
                               ? std::nullopt
                               : requirement_behind(log.substr(0, at), "Collecting ")) {

@@ -8,16 +8,16 @@
 
 namespace autopack::engine {
 
-/// What pip could not do as its `log` tells it, with the requirement and, where there is a `plan`,
-/// the place in the project that asks for it; none when the log does not tell.
+/// Returns pip's failure in `log`, with the requirement and, if there is a `plan`, its place in the
+/// project; nothing if the log does not contain one.
 std::optional<std::string> pip_complaint(std::string_view log, const plan::ReadablePlan* plan);
 
-/// The option of the project that may hide from pip what it found no version of; none when there is
+/// Returns the project's option that may hide the missing requirement from pip; nothing if there is
 /// none, or pip missed nothing.
 std::optional<std::string> pip_hint(std::string_view log, const plan::ReadablePlan* plan);
 
-/// The last line of what a build backend wrote, which pip quotes, as it stands in `log`:
-/// `ValueError: Unknown classifier`; none when the log quotes none.
+/// Returns the last line of a build backend's output, which pip quotes in `log`: `ValueError:
+/// Unknown classifier`; nothing if the log quotes none.
 std::optional<std::string> backend_complaint(std::string_view log);
 
 }  // namespace autopack::engine

@@ -8,11 +8,12 @@
 
 namespace autopack::engine {
 
-/// What an engine says of itself, beyond what building needs.
+/// Settings of an engine that building does not need.
 struct EngineSettings {
-  std::string root_directory{};               ///< where images are kept, on the engine's machine
-  std::optional<std::string> https_proxy{};   ///< of pulls and pushes
-  std::optional<std::uint64_t> free_bytes{};  ///< there; none when it is another machine's
+  std::string root_directory{};               ///< its image store, on the engine's machine
+  std::optional<std::string> https_proxy{};   ///< for pulls and pushes
+  std::optional<std::uint64_t> free_bytes{};  ///< in the image store; absent if it is on another
+                                              ///< machine
 };
 
 /// Throws as Docker's methods do.

@@ -12,7 +12,7 @@ namespace autopack::engine {
 
 namespace {
 
-/// Of the names of files and packages.
+/// The limit for names of files and packages.
 constexpr std::size_t most_named{3};
 
 std::string some_of(std::vector<std::string> names) {
@@ -24,7 +24,7 @@ std::string some_of(std::vector<std::string> names) {
   return join(names, ", ");
 }
 
-/// How many requirements the files ask for; 0 when that cannot be counted.
+/// Counts the requirements in the files; 0 if they cannot be counted.
 std::size_t count_requirements(const plan::ReadablePlan& plan) {
   std::size_t count = plan.dependencies.requirements.size();
   for (const auto& entry : plan.dependencies.inputs) {

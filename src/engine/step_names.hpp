@@ -7,9 +7,9 @@
 
 namespace autopack::engine {
 
-/// What a person calls the step that an engine names `step`: `install requirements.txt (2
-/// packages)`, for a build that autopack generated. The engine's own name where the step says
-/// what it does: in a Dockerfile of a person's own, too.
+/// Returns the name for people of the engine's step `step`: `install requirements.txt (2
+/// packages)`, for a build that autopack generated. Returns the engine's name for self-explanatory
+/// steps and for a user's own Dockerfile.
 std::string step_for_people(const BuildRequest& request, std::string_view step);
 
 }  // namespace autopack::engine

@@ -8,7 +8,8 @@
 
 namespace autopack::engine {
 
-/// Puts a terminal into raw mode, and back when it goes; nothing for a descriptor that is none.
+/// Puts a terminal into raw mode, and restores it on destruction; does nothing if the descriptor is
+/// not a terminal.
 class RawTerminal {
 public:
   explicit RawTerminal(int descriptor);
@@ -26,10 +27,10 @@ struct TerminalSize {
   int columns{0};
 };
 
-/// None when `descriptor` is no terminal.
+/// Returns nothing if `descriptor` is not a terminal.
 std::optional<TerminalSize> terminal_size(int descriptor);
 
-/// Takes signals as data instead of letting them act, as long as it lives.
+/// Receives signals as data instead of letting them act, during its lifetime.
 class SignalReader {
 public:
   SignalReader(std::initializer_list<int> signals);
@@ -37,10 +38,10 @@ public:
   SignalReader(const SignalReader&) = delete;
   SignalReader& operator=(const SignalReader&) = delete;
 
-  /// Readable when a signal waits.
+  /// Readable if a signal is pending.
   int descriptor() const { return descriptor_; }
 
-  /// The next signal; none when none waits.
+  /// Returns the next signal; nothing if none is pending.
   std::optional<int> next() const;
 
 private:

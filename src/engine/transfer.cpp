@@ -96,7 +96,7 @@ void Transfer::take_layer(const std::string& id,
     layer.uploaded = status == "Pushed";
     tell(with(State::completed));
   } else if (current > 0) {
-    // Empty layers are told without a total, and small ones overshoot it.
+    // Empty layers are reported without a total, and small ones exceed it.
     layer.size = std::max({layer.size, current, total});
     if (!std::exchange(layer.named, true)) {
       tell(with(State::started));
@@ -135,7 +135,7 @@ Error transfer_error(const std::string& verb,
                      const image::Reference& reference,
                      const std::string& complaint,
                      const std::optional<std::string>& login_origin) {
-  // The engine passes on words and no codes; nothing but the hint depends on them.
+  // The engine passes on text and no codes; only the hint depends on this text.
   const auto has = [&](std::string_view sign) { return complaint.find(sign) != std::string::npos; };
   const std::string name = reference.text.empty() ? reference.tagged() : reference.text;
   Error error{ErrorKind::remote, fmt::format("could not {} `{}`", verb, name)};

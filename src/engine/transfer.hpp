@@ -11,25 +11,26 @@
 
 namespace autopack::engine {
 
-/// Layers on their way to or from a registry, as an engine tells of them: told on to a Reporter,
-/// and summed up.
+/// Parses an engine's progress of layers to or from a registry, reports it to a Reporter, and sums
+/// it up.
 class Transfer {
 public:
   explicit Transfer(Reporter* reporter);
 
-  /// Bytes of the answer to a push or a pull.
+  /// Accepts bytes of the response to a push or a pull.
   void feed(std::string_view bytes) { lines_.feed(bytes); }
 
-  /// After the last byte.
+  /// Call after the last byte.
   void finish() { lines_.finish(); }
 
-  /// The engine's words when it failed; none when it did not.
+  /// Returns the engine's error; nothing if it succeeded.
   const std::optional<std::string>& complaint() const { return complaint_; }
 
-  /// Of the manifest that was pushed or pulled; none when the engine did not say.
+  /// Returns the digest of the manifest that was pushed or pulled; nothing if the engine did not
+  /// report it.
   const std::optional<Digest>& digest() const { return digest_; }
 
-  /// In the order in which the engine named them.
+  /// In the engine's order.
   std::vector<PushResult::PushedLayer> layers() const;
 
 private:
@@ -37,7 +38,7 @@ private:
     std::uint64_t size{0};
     bool uploaded{false};
     bool ended{false};
-    bool named{false};  ///< told to the reporter
+    bool named{false};  ///< reported already
   };
 
   void take(const nlohmann::json& message);
@@ -53,14 +54,15 @@ private:
   std::optional<std::string> complaint_;
 };
 
-/// True if `complaint`, an engine's words, says that the registry wants another login, or any.
+/// Returns true if an engine's error `complaint` means that the registry requires a login, or
+/// another one.
 bool is_denied(std::string_view complaint);
 
-/// True if `complaint`, an engine's words, says that the engine did not reach the registry.
+/// Returns true if an engine's error `complaint` means that it did not reach the registry.
 bool is_unreachable(std::string_view complaint);
 
-/// What a registry's refusal, told by an engine, means for a person: the kind and the remedy are
-/// added to `message`. `verb` is `push` or `pull`.
+/// Returns the error for a registry's refusal that an engine reported: adds the kind and the remedy
+/// to `message`. `verb` is `push` or `pull`.
 Error transfer_error(const std::string& verb,
                      const image::Reference& reference,
                      const std::string& complaint,

@@ -15,22 +15,22 @@ namespace {
 using packaging::descriptor_of;
 using packaging::LazyLayer;
 
-/// So much of layers is made in memory: their digests are known before anything is sent.
+/// The total size of layers made in memory; their digests are known before anything is sent.
 constexpr std::uint64_t most_in_memory{16'000'000};
 
 using Facts = std::shared_ptr<std::optional<image::LayerFacts>>;
 using Recipe = std::shared_ptr<const LayerRecipe>;
 
-/// Compresses the layer while it is read, and keeps its facts: also of a push that fails later, so
-/// that the next one finds the layer sent and does not send it again. What was known of it before
-/// must be so.
+/// Compresses the layer while it is read, and caches its facts even if the push fails later. Then
+/// the next push finds the layer in the registry and does not send it again. Facts known before
+/// must match.
 registry::BlobSource compress_while_read(const Recipe& recipe,
                                          const Facts& facts,
                                          const state::LayerCache& cache) {
   return [recipe, facts, cache] {
     auto pipe = std::make_shared<BytePipe>(
         [recipe, facts, cache](const std::function<void(std::string_view)>& out) {
-          std::string last;  // held back: whoever knows the size reads no error behind it
+          std::string last;  // held back: a reader that knows the size would miss an error after it
           const auto made = recipe->write(
               [&](std::string_view bytes) {
                 out(last);
@@ -56,7 +56,7 @@ std::string short_name(const image::Descriptor& layer) {
   return "layer " + layer.digest.hex().substr(0, 12);
 }
 
-/// A layer that its parent holds uncompressed, as one that is compressed here.
+/// Returns a recipe that compresses an uncompressed layer of a parent.
 LayerRecipe compressing(const image::Source& parent, const image::Descriptor& layer) {
   return {.name = short_name(layer),
           .key = sha256("compressed " + layer.digest.str()).hex(),
@@ -66,7 +66,6 @@ LayerRecipe compressing(const image::Source& parent, const image::Descriptor& la
           })};
 }
 
-/// Turns recipes into layers.
 class LayerMaker {
 public:
   explicit LayerMaker(Services& services) : cache_{services.layer_cache}, notes_{services.notes} {}
@@ -87,7 +86,7 @@ public:
   }
 
 private:
-  /// Without what is made in memory.
+  /// Prepares the layer without making it.
   RecipeLayer begin(const Recipe& recipe) {
     LazyLayer layer{.name = recipe->name,
                     .facts = std::make_shared<std::optional<image::LayerFacts>>()};
@@ -108,7 +107,8 @@ private:
     return {.layer = std::move(layer), .recipe = recipe};
   }
 
-  /// Read from there where its bytes are wanted: making them might give others, of another release.
+  /// Reads the bytes from the target if needed: making the layer with another release may give
+  /// other bytes.
   void take_from_target(const image::LayerFacts& told, LazyLayer& layer) const {
     *layer.facts = told;
     layer.is_there = true;
@@ -129,10 +129,10 @@ private:
 
   const state::LayerCache& cache_;
   std::shared_ptr<RepositoryNotes> notes_;
-  std::uint64_t in_memory_{0};  ///< bytes of files in layers that are made in memory
+  std::uint64_t in_memory_{0};  ///< bytes of files in layers made in memory
 };
 
-/// A parent's layers, and what is put on top of them.
+/// A parent's layers, and the layers on top of them.
 class Assembly : public packaging::LazyImage {
 public:
   Assembly(Services& services, image::Source parent) : parent_{std::move(parent)} {
@@ -162,7 +162,7 @@ protected:
 
   const image::Source& parent() const { return parent_; }
 
-  /// As it is once all its layers are compressed.
+  /// Returns the manifest with all its layers compressed.
   image::Manifest parent_manifest() const {
     auto manifest = parent_.manifest;
     for (std::size_t i = 0; i < manifest.layers.size(); ++i) {

@@ -87,7 +87,7 @@ public:
   }
 
 private:
-  /// Takes out of what the target has what is older than the user wants.
+  /// Removes from the target's contents everything older than the user allows.
   void drop_old(const Packaging& work) {
     auto& there = target_->contents();
     for (auto* const part : {&there.dependencies, &there.image}) {
@@ -118,7 +118,7 @@ private:
     }
   }
 
-  /// What is going to be made, and why.
+  /// Predicts the outcome and its reason.
   void foresee(const Packaging& work, Image& image) const {
     image.outcome = expected_image(work);
     if (target_->contents().dependencies) {
@@ -151,11 +151,11 @@ private:
   MakeDependencies make_dependencies_;
   std::optional<ParentImage> parent_{};
   Installation installation_{};
-  /// Why something there will not do; none when nothing was dropped.
+  /// Why existing content was dropped; absent if nothing was.
   std::optional<std::string> too_old_{};
 };
 
-/// Why an image is put together: where nothing changed, because it was asked for as a file.
+/// Returns why an image is assembled; if nothing changed, because the user requested a file.
 packaging::Outcome outcome_for_output(const Packaging& work) {
   const auto& comparison = work.comparison();
   const bool changed = comparison.is_first || !comparison.changes.code.empty() ||

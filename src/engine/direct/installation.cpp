@@ -12,14 +12,14 @@ namespace autopack::engine {
 namespace {
 
 constexpr std::size_t largest_record{16'000'000};
-/// A larger one is not fetched for the record.
+/// Larger layers are not fetched for the record.
 constexpr std::uint64_t largest_layer{64'000'000};
-/// The record comes with the package's files, and last once more. BuildKit on containerd's store
-/// leaves the last layers empty, because they change nothing.
+/// The record is in the layer of the package's files, and again in the last one. BuildKit on
+/// containerd's store leaves the last layers empty, because they change nothing.
 constexpr std::size_t layers_with_record{3};
 
-/// The record of the image that `name` stands for, by `read` when it was never seen; none in an
-/// image that holds none.
+/// Returns the record of the image that `name` refers to; uses `read` if it is not cached. Returns
+/// nothing if the image has none.
 std::optional<plan::InstallRecord> record_of(
     Services& services,
     const plan::Plan& plan,

@@ -10,29 +10,29 @@
 
 namespace autopack::engine {
 
-/// What a dependency image tells of the installation of the project's own package.
+/// A dependency image's record of how the project's own package was installed.
 struct Installation {
-  std::vector<std::string> made{};  ///< files of the project that it wrote: plan::placed_code
-  /// Why it does not hold for a plan, in words that follow "because"; none when it does.
+  std::vector<std::string> made{};  ///< the project's files that it wrote: plan::placed_code
+  /// Why it is not valid for a plan, in words that follow "because"; absent if it is valid.
   std::optional<std::string> outdated{};
 };
 
-/// Of an image in a registry: its last layer is read when its record was never seen here. Nothing
-/// is outdated when `plan` installs no package.
+/// For an image in a registry. Reads its last layer unless its record is cached. If `plan` installs
+/// no package, nothing is outdated.
 Installation installation_in(Services& services,
                              const plan::Plan& plan,
                              const image::Source& image);
 
-/// The same of the image `id` of the engine.
+/// The same for the image `id` of the engine.
 Installation installation_in_engine(Services& services,
                                     const plan::Plan& plan,
                                     const std::string& id);
 
-/// The same by what was seen here last of an image for the dependencies of `plan`, without asking
-/// anybody; nothing made and nothing outdated when none was.
+/// The same from the cached record of the last image for the dependencies of `plan`, without any
+/// request; empty if there is none.
 Installation last_installation(const Services& services, const plan::Plan& plan);
 
-/// Installation::made of the same, without a look at the code of `plan`.
+/// Returns Installation::made of the same, without reading the code of `plan`.
 std::vector<std::string> last_made(const Services& services, const plan::Plan& plan);
 
 }  // namespace autopack::engine

@@ -10,14 +10,14 @@ namespace autopack::engine {
 
 namespace {
 
-/// Raise it when the same entries make another tar.
+/// Increment this if the same entries give a different tar.
 constexpr int layer_format{1};
 
 constexpr unsigned open_to_all{0777};
 
 constexpr std::size_t hashed_at_once{16'384};
 
-/// Of this machine's cache only.
+/// A key for this machine's cache only.
 std::string key_of(const plan::PlannedLayer& layer, std::int64_t file_time) {
   Sha256 hash;
   std::string text = fmt::format("{} {}\n", layer_format, file_time);

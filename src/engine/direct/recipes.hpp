@@ -22,40 +22,40 @@ struct LayerRecipe {
   std::string created_by{};                          ///< for the history
   std::string key{};                                 ///< 64 hexadecimal digits: same key, same tar
   std::uint64_t size{0};                             ///< bytes of its files
-  bool is_packed{false};                             ///< its files are compressed already
-  std::map<std::string, std::string> annotations{};  ///< of its descriptor
-  /// Gives the compressed bytes to `out`. What is `known` of them need not be found again.
+  bool is_packed{false};                             ///< its files are already compressed
+  std::map<std::string, std::string> annotations{};  ///< for its descriptor
+  /// Writes the compressed bytes to `out`. Facts in `known` need not be computed again.
   using Write = std::function<image::LayerFacts(const image::LayerWriter::Take& out,
                                                 const std::optional<image::LayerFacts>& known)>;
   Write write{};
 };
 
-/// What `write_tar` writes, compressed.
+/// Returns a writer that compresses the output of `write_tar`.
 LayerRecipe::Write compressed(std::function<void(const image::LayerWriter::Take& out)> write_tar);
 
-/// The directories that the program finds, open to every user.
+/// Returns the layer of the directories for the program, writable for every user.
 LayerRecipe program_directories(std::int64_t file_time);
 
-/// The layers of `plan` above its dependency image, or above the base itself when
-/// nothing is installed or removed: then the first makes the directories. `plan` must outlive them.
+/// Returns the layers of `plan` above its dependency image. If nothing is installed or removed,
+/// they go on the base itself, and the first one creates the directories. `plan` must outlive them.
 /// `made` as for plan::placed_code.
 std::vector<LayerRecipe> recipes(const plan::ReadablePlan& plan,
                                  std::int64_t file_time,
                                  const std::vector<std::string>& made = {});
 
-/// The parent's manifest and configuration as its registry holds them.
+/// The parent's manifest and configuration from its registry.
 struct Parent {
   image::Manifest manifest;
   image::Configuration configuration;
 };
 
-/// Changes the configuration of a parent to that of the image on top of it, but for the layers.
+/// Changes a parent's configuration to that of the image on top of it, except the layers.
 using Configure = std::function<void(image::Configuration& configuration)>;
 
-/// As the last stage of the Dockerfile that is generated for `plan`, with `labels`.
+/// Returns the changes of the last stage of the Dockerfile generated for `plan`, with `labels`.
 Configure configure_program(const plan::Plan& plan, std::map<std::string, std::string> labels);
 
-/// The image: the parent's layers, then `layers`, made by `recipes`.
+/// Returns the image: the parent's layers, then `layers`, made by `recipes`.
 packaging::FinishedImage assemble(const Parent& parent,
                                   const std::vector<LayerRecipe>& recipes,
                                   const std::vector<image::LayerFacts>& layers,

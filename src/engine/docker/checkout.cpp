@@ -27,7 +27,7 @@ constexpr std::chrono::minutes longest_clone{30};
 constexpr std::uint64_t largest_clone{std::uint64_t{8} << 30U};
 constexpr std::size_t most_files{1'000'000};
 
-/// What git wrote as one line; ssh ends its own with a carriage return.
+/// Returns git's errors as one line; lines of ssh end with a carriage return.
 std::string said(std::string_view errors) {
   std::vector<std::string> lines;
   for (const auto& line : split(errors, '\n')) {
@@ -38,13 +38,13 @@ std::string said(std::string_view errors) {
   return join(lines, "; ");
 }
 
-/// Git of this machine, away from the repository that autopack may have been started from.
+/// Runs the git of this machine, independent of the repository in which autopack was started.
 class Git {
 public:
   Git(const lock::LockedSource& source, const Cancellation* cancellation)
       : source_{source}, cancellation_{cancellation} {}
 
-  /// `remedy`: what may help when git fails.
+  /// `remedy`: a hint in case git fails.
   void run(const std::vector<std::string>& words, const std::string& remedy = "") const {
     std::vector<std::string> command{"env"};
     for (const char* variable : {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX",
@@ -53,7 +53,7 @@ public:
     }
     command.emplace_back("git");
     command.insert(command.end(), words.begin(), words.end());
-    // A question would wait for an answer until the limit: ssh asks the terminal of its own accord.
+    // A prompt would wait until the timeout: ssh asks on the terminal by default.
     const auto result = run_process(command, "",
                                     {.environment = {{"GIT_TERMINAL_PROMPT", "0"},
                                                      {"SSH_ASKPASS", "false"},
@@ -117,7 +117,7 @@ void add_checkout(image::TarWriter& tar,
   const auto place = scratch.path() / "clone";
   const Git git{source, cancellation};
   const std::string there = place.string();
-  // As pip clones.
+  // The same as pip's clone.
   git.run(
       {"clone", "--quiet", "--filter=blob:none", "--no-checkout", "--", source.repository, there},
       fmt::format("see to it that `git ls-remote {}` answers here without a question: a key in the "

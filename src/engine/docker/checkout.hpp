@@ -9,10 +9,10 @@
 
 namespace autopack::engine {
 
-/// Writes the files of `source`, a commit of a repository, to `tar` below `name`: a clone by the
-/// git of this machine with its logins, `.git` and submodules with it. It stands at `place`
-/// meanwhile. Throws Error(environment) without git, Error(remote) when it fails, and
-/// Error(project) for a clone that is too large.
+/// Clones `source`, a commit of a repository, with git and the logins of this machine, and writes
+/// its files to `tar` below `name`, including `.git` and submodules. Uses `place` for the clone.
+/// Throws Error(environment) without git, Error(remote) if it fails, and Error(project) if the
+/// clone is too large.
 void add_checkout(image::TarWriter& tar,
                   const std::string& name,
                   const lock::LockedSource& source,

@@ -29,9 +29,9 @@ bool is_usable(Docker& docker, const LocalImage& local, const Packaging& work) {
          !(limit.applies() && limit.is_past(docker.run_times(local.id), true, std::time(nullptr)));
 }
 
-/// The dependency image of `work` in the engine. One with the project's own package that was made
-/// for another repository, or for none, gets the name of this one. BuildKit's cache has
-/// requirements alone, but no installation once the code has changed.
+/// Returns the dependency image of `work` in the engine. An image with the project's own package
+/// that was made for another repository, or for none, gets the name of this one. BuildKit's cache
+/// contains the requirements, but no installation once the code has changed.
 std::optional<LocalImage> dependency_image_of(Docker& docker, const Packaging& work) {
   const auto own = image::Reference::parse(work.dependency_name());
   if (auto local = docker.inspect(own.tagged())) {
@@ -59,7 +59,7 @@ const char* stage_of(const plan::Dependencies& dependencies) {
   return dependencies.has_requirements() ? "dependencies" : "base";
 }
 
-/// What may hold the lowest layers of a dependency image already.
+/// Returns images that may contain the lowest layers of a dependency image.
 std::vector<std::string> images_before(const Packaging& work) {
   std::vector<std::string> names{work.name().reference.with_tag(packaging::last_run_tag)};
   if (const auto before = work.key_before()) {
@@ -68,8 +68,8 @@ std::vector<std::string> images_before(const Packaging& work) {
   return names;
 }
 
-/// Puts the dependency image together from wheels and loads it into the engine; its id, none when
-/// only the engine can make it.
+/// Assembles the dependency image from wheels and loads it into the engine; returns its id, or
+/// nothing if only the engine can build it.
 std::optional<std::string> load_wheels(Services& services,
                                        const Packaging& work,
                                        Freshness freshness) {

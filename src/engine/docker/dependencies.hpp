@@ -9,23 +9,23 @@
 
 namespace autopack::engine {
 
-/// Builds the dependency image of `work` under its name; its id.
+/// Builds the dependency image of `work` under its name; returns its id.
 std::string build_dependencies(Services& services,
                                const packaging::Packaging& work,
                                packaging::Freshness freshness);
 
-/// True if the engine has the dependency image of `work`, made for whichever repository; it has
-/// work.dependency_name() then.
+/// Returns true if the engine has the dependency image of `work`, for any repository; then it has
+/// also the name work.dependency_name().
 bool has_dependencies(Services& services, const packaging::Packaging& work);
 
 /// The dependency image in the engine.
 struct DependencyImage {
   std::string id{};
-  std::vector<std::string> made{};  ///< what it holds of the project's files: plan::placed_code
+  std::vector<std::string> made{};  ///< the project's files in it: plan::placed_code
 };
 
-/// The dependency image of `work`, which is built when it is missing, too old, or when the
-/// installation of the project's package does not hold any more.
+/// Returns the dependency image of `work`. Builds it if it is missing or too old, or if the
+/// installation of the project's package is outdated.
 DependencyImage dependencies_in_engine(Services& services,
                                        const packaging::Packaging& work,
                                        packaging::Freshness freshness);

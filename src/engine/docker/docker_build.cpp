@@ -20,7 +20,7 @@ namespace {
 using packaging::Freshness;
 using packaging::Packaging;
 
-/// In the context that is sent: what the user's files must not meet.
+/// Names in the sent context that must not collide with the user's files.
 constexpr auto* project_directory = "project";
 constexpr auto* observer_directory = ".autopack/observe";
 

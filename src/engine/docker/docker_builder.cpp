@@ -29,9 +29,9 @@ public:
   }
 
 private:
-  /// True when the project's package is installed once in a dependency image that stays until what
-  /// the installation reads changes. Templates of the user's own say themselves how it is
-  /// installed.
+  /// Returns true if the project's package is installed once, in a dependency image that stays
+  /// until the installation's inputs change. The user's own templates define the installation
+  /// themselves.
   static bool installs_once(const Packaging& work) {
     return work.plan().dependencies.install && !work.request().options.templates;
   }

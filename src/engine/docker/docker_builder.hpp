@@ -6,12 +6,13 @@
 
 namespace autopack::engine {
 
-/// The image in the docker engine: as it was made before for the same key, else as the engine's
-/// builder makes it.
+/// Returns a builder that leaves the image in the docker engine. It reuses an image with the same
+/// key, or else builds with the engine's builder.
 std::unique_ptr<EngineBuilder> make_docker_builder(Services& services);
 
-/// The same without a build where that will do: the code is loaded on the dependency image, which
-/// alone is built when it is missing. Built by the engine where that takes no part of an image.
+/// The same without a build where possible: loads the code on top of the dependency image, and
+/// builds only that if it is missing. Falls back to a build if the engine cannot load a part of an
+/// image.
 std::unique_ptr<EngineBuilder> make_loading_builder(Services& services);
 
 }  // namespace autopack::engine

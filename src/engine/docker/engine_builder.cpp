@@ -21,7 +21,7 @@ using packaging::MadeImage;
 using packaging::Outcome;
 using packaging::Packaging;
 
-/// The image in the daemon that was built for the same key.
+/// Returns the image in the engine that was built for the same key.
 std::optional<LocalImage> built_before(Docker& docker, const Packaging& work) {
   auto local = docker.inspect(work.keyed_name().tagged());
   if (!local) {
@@ -33,7 +33,7 @@ std::optional<LocalImage> built_before(Docker& docker, const Packaging& work) {
              : std::nullopt;
 }
 
-/// The image of the engine named `name`, by way of a file in the cache that is gone with it.
+/// Returns the image `name` of the engine, through an unlinked file in the cache.
 image::Source taken_out(Services& services, const std::string& name, const std::string& platform) {
   const auto place = services.environment.cache_directory() / "saved.tar";
   sweep_leftovers(place);
@@ -65,7 +65,7 @@ MadeImage EngineBuilder::make(const Packaging& work) {
   return made;
 }
 
-/// True when the registry has the image, which then need not be in the engine at all.
+/// Returns true if the registry has the image; then the engine does not need it.
 bool EngineBuilder::take_pushed(const Packaging& work, MadeImage& made) const {
   if (!work.wanted().is_pushed() || work.request().no_cache || !work.key_is_whole()) {
     return false;
@@ -95,7 +95,8 @@ bool EngineBuilder::is_old(const Packaging& work, const std::string& id) const {
          limit.is_past(services_.docker().run_times(id), false, std::time(nullptr));
 }
 
-/// True when the engine has the image; of one that is too old `image` says why it is made anew.
+/// Returns true if the engine has the image; if it is too old, `image` gets the reason for the
+/// rebuild.
 bool EngineBuilder::take_built(const Packaging& work, Image& image) const {
   if (work.request().no_cache || !work.key_is_whole()) {
     return false;

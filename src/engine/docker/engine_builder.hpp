@@ -5,15 +5,15 @@
 
 namespace autopack::engine {
 
-/// What all builders have in common that leave the image in the docker engine: an image that was
-/// made before is taken, one that is too old is made anew.
+/// Base class of builders that leave the image in the docker engine: reuses an existing image, and
+/// rebuilds one that is too old.
 class EngineBuilder : public packaging::Builder {
 public:
   explicit EngineBuilder(Services& services) : services_{services} {}
 
   packaging::MadeImage make(const packaging::Packaging& work) override;
 
-  /// Makes the image and notes it in `image`.
+  /// Builds the image and records it in `image`.
   virtual void make_now(const packaging::Packaging& work,
                         packaging::Freshness freshness,
                         packaging::Image& image) = 0;

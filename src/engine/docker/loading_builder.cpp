@@ -36,8 +36,8 @@ public:
   }
 
 private:
-  /// The image below the code, as the engine has it; none when it takes no part of an image. `made`
-  /// is what it holds of the project's files.
+  /// Returns the image below the code in the engine; nothing if the engine cannot load a part of an
+  /// image. `made` gets the project's files in it.
   std::optional<image::Source> parent_in_engine(const Packaging& work,
                                                 Freshness freshness,
                                                 std::vector<std::string>& made) {
@@ -53,8 +53,8 @@ private:
     return docker.held(dependencies.id);
   }
 
-  /// How many of the lowest layers need not be loaded again: those of the parent, and what the last
-  /// image of the project has.
+  /// Returns how many of the lowest layers need not be loaded again: those of the parent, and those
+  /// in the project's last image.
   std::size_t layers_known(const Packaging& work,
                            const packaging::LazyImage& image,
                            const image::Source& source) {
@@ -69,7 +69,7 @@ private:
                     publish::layers_there(services().docker(), source, candidates));
   }
 
-  /// False when the engine takes no part of an image.
+  /// Returns false if the engine cannot load a part of an image.
   bool load_code(const Packaging& work, Freshness freshness, Image& image) {
     std::vector<std::string> made;
     auto parent = parent_in_engine(work, freshness, made);

@@ -14,8 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The words of COPY or ADD behind its flags, the last one where to; empty when they come from
-/// elsewhere than the context.
+/// Returns the arguments of COPY or ADD after its flags, the last one being the destination; empty
+/// if the sources are not in the context.
 std::vector<std::string> words_of(const engine::Instruction& instruction) {
   std::vector<std::string> words;
   for (auto& word : split(instruction.text.substr(instruction.keyword.size()), ' ')) {
@@ -38,7 +38,7 @@ std::vector<std::string> words_of(const engine::Instruction& instruction) {
   return words;
 }
 
-/// A source as a path of the context; none when autopack cannot tell what it means.
+/// Returns a source as a path of the context; nothing if autopack cannot resolve it.
 std::optional<std::string> path_of(std::string_view word) {
   if (word.find_first_of("$*?[\\\"'") != std::string_view::npos ||
       word.find("://") != std::string_view::npos || word.starts_with("git@")) {

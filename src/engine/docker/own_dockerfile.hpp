@@ -8,10 +8,10 @@
 
 namespace autopack::engine {
 
-/// What a user's own Dockerfile would not find, or would find otherwise than with docker's own
-/// command: an error for what it copies and a rule leaves out, warnings for files whose mode is
-/// not kept and for a Dockerfile that gets into the image. `place` is where the Dockerfile stands
-/// in the context; `directory` is where the files' modes are looked at, empty when they are git's.
+/// Reports where a build of a user's own Dockerfile would differ from docker's own command: errors
+/// for files that it copies but a rule excludes, warnings for files whose mode is not kept and for
+/// a Dockerfile that gets into the image. `place` is the Dockerfile's path in the context.
+/// `directory` is where the files' modes are read; empty if they come from git.
 Problems own_dockerfile_findings(const plan::ReadablePlan& plan,
                                  const source::Selection& ignore,
                                  const std::string& place,

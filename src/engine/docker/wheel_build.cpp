@@ -32,7 +32,7 @@ constexpr auto* options_file = ".autopack/options.txt";
 constexpr auto* wheel_directory = "/wheels";
 constexpr std::uint64_t largest_wheel{std::uint64_t{8} << 30U};
 
-/// The options of requirement files that pip obeys when it fetches what a build asks for.
+/// Returns the options of requirement files that pip applies to build requirements.
 std::string options_text(const project::Project& project) {
   static constexpr std::array carried{"--index-url",    "--extra-index-url", "--no-index",
                                       "--trusted-host", "--find-links",      "--pre",
@@ -49,7 +49,7 @@ std::string options_text(const project::Project& project) {
   return text;
 }
 
-/// Where `--no-binary` names all packages, so that what a build needs is built as well.
+/// Returns the option `--no-binary` for all packages, which applies to build requirements too.
 const project::ListedOption* option_for_all(const project::Project& project) {
   const auto& options = project.listed_options;
   const auto found = std::find_if(options.begin(), options.end(), [](const auto& option) {
@@ -58,7 +58,7 @@ const project::ListedOption* option_for_all(const project::Project& project) {
   return found == options.end() ? nullptr : &*found;
 }
 
-/// One source on its way to a wheel.
+/// Builds one source into a wheel.
 class WheelBuilding {
 public:
   WheelBuilding(Services& services, const Packaging& work, const WheelSource& source)
@@ -83,7 +83,7 @@ public:
   }
 
 private:
-  /// What pip is to build, as a file of the context.
+  /// Returns the source for pip as a file of the context.
   ContextCopy packed_source() {
     if (source_.archive) {
       return {.path = fmt::format("{}/{}", source_directory, source_.name),
@@ -141,7 +141,7 @@ private:
                            .is_archive = static_cast<bool>(source_.archive),
                            .name = source_.name,
                            .environment = plan.dependencies.install_environment};
-    // The same source gives the same wheel, as far as its build can tell the time.
+    // Makes the wheel reproducible, as far as the build uses this time.
     wheel.environment.try_emplace("SOURCE_DATE_EPOCH", std::to_string(build.file_time));
     if (auto options = options_text(project); !options.empty()) {
       wheel.options = options_file;

@@ -6,8 +6,9 @@
 
 namespace autopack::engine {
 
-/// Builds wheels with the docker engine, in the executor image of `work`, as pip builds them there:
-/// with what they ask for to build, from the indexes of this machine's pip. Both must outlive it.
+/// Returns a function that builds wheels with the docker engine in the executor image of `work`, as
+/// pip does there: with their build requirements, from the indexes of this machine's pip. Both
+/// arguments must outlive it.
 BuildWheel build_wheels_with(Services& services, const packaging::Packaging& work);
 
 }  // namespace autopack::engine

@@ -13,7 +13,7 @@ namespace autopack::engine {
 
 namespace {
 
-/// What was built tells its name and version. What is wrong with them, one line each.
+/// Sets the names and versions that builds determine. Returns the errors, one line each.
 std::vector<std::string> settle_names(const std::map<std::size_t, WheelSource>& sources,
                                       const std::vector<std::optional<ChosenFile>>& choices,
                                       lock::LockedSet& set) {
@@ -39,7 +39,7 @@ std::vector<std::string> settle_names(const std::map<std::size_t, WheelSource>& 
   return faults;
 }
 
-/// `` `counter` 0.5 (a source distribution), `lib` (a directory of sources)``
+/// Returns `` `counter` 0.5 (a source distribution), `lib` (a directory of sources)``.
 std::string named(const std::map<std::size_t, WheelSource>& sources,
                   const std::vector<std::size_t>& places) {
   std::vector<std::string> names;

@@ -11,9 +11,9 @@
 
 namespace autopack::engine {
 
-/// Puts the wheel of each of `sources`, which `built` has or builds, in its place of `choices`, the
-/// files of `set`, and notes in `set` the names and versions that builds tell. Why that cannot be,
-/// one line each; empty when it is done. Throws what a build throws.
+/// Puts the wheel of each of `sources`, cached or built by `built`, at its place in `choices`, the
+/// files of `set`, and records in `set` the names and versions that builds determine. Returns the
+/// obstacles, one line each; empty if it succeeds. Throws as a build does.
 std::vector<std::string> build_sources(SourcesOfSet sources,
                                        const BuiltWheels& built,
                                        lock::LockedSet& set,

@@ -15,7 +15,7 @@ namespace autopack::engine {
 
 namespace {
 
-/// Raise it when the same sources are built otherwise.
+/// Increment this if the same sources are built differently.
 constexpr int build_format{1};
 
 std::string identity_of(const image::BaseFacts& base) {

@@ -11,23 +11,23 @@
 
 namespace autopack::engine {
 
-/// The wheels that were built from sources on the executor image of a plan, each once: known by
-/// the source, the image, the platform and the variables of the build.
+/// Caches the wheels built from sources on the executor image of a plan. Their key contains the
+/// source, the image, the platform and the variables of the build.
 class BuiltWheels {
 public:
-  /// `policy` without a build: then only what was built before is there.
+  /// A `policy` without a build returns only wheels that were built before.
   BuiltWheels(Services& services,
               const packaging::Packaging& work,
               index::WheelCache& wheels,
               WheelPolicy policy);
 
-  /// None when it was not built yet, its wheel is gone, or it is to be built anew.
+  /// Returns nothing if it was not built yet, its wheel is gone, or a fresh build is required.
   std::optional<ChosenFile> find(const WheelSource& source) const;
 
   bool can_build() const { return static_cast<bool>(policy_.build); }
 
-  /// Builds it, whether it was built before or not. Throws what the build throws, and
-  /// Error(project) when it gives no sound wheel.
+  /// Builds it, even if it was built before. Throws as the build does, and Error(project) if the
+  /// result is not a valid wheel.
   ChosenFile build(const WheelSource& source) const;
 
 private:
@@ -36,7 +36,7 @@ private:
   Services& services_;
   index::WheelCache& wheels_;
   WheelPolicy policy_;
-  std::string place_;  ///< what a wheel depends on besides its source
+  std::string place_;  ///< the inputs of a wheel besides its source
 };
 
 }  // namespace autopack::engine

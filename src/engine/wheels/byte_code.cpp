@@ -19,15 +19,15 @@ namespace autopack::engine {
 
 namespace {
 
-/// Raise it when the same sources give another layer.
+/// Increment this if the same sources give a different layer.
 constexpr int format{1};
 
-/// Sources of one run of the compiler: what it prints stays in memory.
+/// Size of sources for one run of the compiler: its output is kept in memory.
 constexpr std::size_t most_at_once{std::size_t{8} << 20U};
 constexpr std::chrono::minutes longest_run{10};
 
-/// Reads numbers of eight bytes and texts of which such a number tells the length; prints the tag
-/// that names of byte code have, then the byte code of each source, nothing where it has none.
+/// Reads numbers of eight bytes, and texts whose length is such a number. Prints the tag in names
+/// of byte code, then the byte code of each source; empty if it does not compile.
 constexpr auto* program = R"(import sys
 sys.path[:] = [path for path in sys.path if path]
 import importlib._bootstrap_external as made, importlib.util as util
@@ -53,7 +53,7 @@ print(sys.implementation.name, sys.version.split()[0], sys.version_info.releasel
 )";
 
 std::map<std::string, std::string> settings() {
-  // The order of sets, which constants may be, follows the seed.
+  // The order of sets, which may be constants, depends on the seed.
   return {{"PYTHONHASHSEED", "0"}, {"PYTHONPATH", ""}, {"PYTHONWARNINGS", "ignore"}};
 }
 
@@ -67,7 +67,7 @@ std::optional<std::string> series_of(const python::Version& version) {
                             : std::optional{fmt::format("{}.{}", release[0], release[1])};
 }
 
-/// The `cpython 3.11.2 final cpython-311` of a program; none when it is no Python.
+/// Returns a program's `cpython 3.11.2 final cpython-311`; nothing if it is not a Python.
 std::optional<std::string> answer_of(const std::string& python, const Cancellation* cancellation) {
   const auto result = run_process(command(python, question), "",
                                   {.environment = settings(),
@@ -84,7 +84,7 @@ bool fits(const std::string& answer, const python::Interpreter& interpreter) {
          series_of(*version) == series_of(interpreter.version);
 }
 
-/// The compiler's answer, taken apart.
+/// Parses the compiler's output.
 class Answer {
 public:
   explicit Answer(std::string_view text) : text_{text} {}
@@ -139,7 +139,7 @@ void put(std::string& text, std::string_view bytes) {
   text += bytes;
 }
 
-/// `a/b/name.py` as `a/b/__pycache__/name.TAG.pyc`.
+/// Converts `a/b/name.py` to `a/b/__pycache__/name.TAG.pyc`.
 std::string compiled_path(const std::string& path, std::string_view tag) {
   const auto slash = path.rfind('/');
   const std::string directory = slash == std::string::npos ? "" : path.substr(0, slash + 1);
@@ -154,7 +154,7 @@ bool is_tag(std::string_view tag) {
   return !tag.empty() && tag.size() < 40 && std::all_of(tag.begin(), tag.end(), good);
 }
 
-/// Writes a layer of byte code, a batch of sources at a time.
+/// Writes a layer of byte code, one batch of sources at a time.
 class Writing {
 public:
   Writing(const ByteCompiler& compiler, const image::LayerWriter::Take& out, std::int64_t time)

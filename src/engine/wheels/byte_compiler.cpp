@@ -21,7 +21,7 @@ namespace autopack::engine {
 
 namespace {
 
-/// A descriptor from which `text` is read; no process but this one has it.
+/// Returns a descriptor to read `text`; no other process has access to it.
 FileDescriptor in_memory(const std::string& text) {
   FileDescriptor file{::memfd_create("sources", MFD_CLOEXEC)};
   std::size_t written = 0;
@@ -38,7 +38,7 @@ FileDescriptor in_memory(const std::string& text) {
   return file;
 }
 
-/// The executor image, in the engine, pulled where it is missing.
+/// Returns the executor image's compiler in the engine; pulls the image if it is missing.
 ByteCompiler compiler_in_engine(Services& services,
                                 const packaging::Packaging& work,
                                 const python::Interpreter& interpreter) {

@@ -14,10 +14,10 @@
 
 namespace autopack::engine {
 
-/// The SHA-256 among `hashes`; none when there is none, or several files would do.
+/// Returns the SHA-256 among `hashes`; nothing if there is none or more than one.
 std::optional<Digest> only_digest(const std::vector<python::Hash>& hashes);
 
-/// The file that was chosen for a package.
+/// The selected file of a package.
 struct ChosenFile {
   std::string name{};
   std::string url{};      ///< without a login
@@ -26,23 +26,23 @@ struct ChosenFile {
 
   index::Download download() const;
 
-  /// One line, to be remembered.
+  /// Returns one line for the cache.
   std::string text() const;
-  /// None when `text` is no such line.
+  /// Returns nothing if `text` is not such a line.
   static std::optional<ChosenFile> read(std::string_view text);
 
-  /// None when `file` does not tell its digest and its size.
+  /// Returns nothing if `file` lacks its digest or size.
   static std::optional<ChosenFile> of(const index::Download& file);
 };
 
-/// What an index offers, for lock::FileChooser. Hashes that pip does not trust count as none.
+/// Converts an index's offers for lock::FileChooser. Hashes that pip does not trust are ignored.
 std::vector<lock::Candidate> to_candidates(const std::vector<index::Candidate>& offered);
 
-/// How to fetch `file` for `package`. Where the package names hashes, the file must have one of
-/// these, whatever the index says of it.
+/// Returns how to fetch `file` for `package`. If the package lists hashes, the file must match one
+/// of them, whatever the index says.
 index::Download download_of(const lock::LockedPackage& package, const index::Candidate& file);
 
-/// How to fetch a file that a lock names by its URL.
+/// Returns how to fetch a file that a lock names by its URL.
 index::Download download_of(const lock::LockedFile& file);
 
 }  // namespace autopack::engine

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t connections{4};
 
-/// Tells what wheels need.
+/// Finds the requirements of wheels.
 class Needs {
 public:
   Needs(Services& services,
@@ -30,7 +30,7 @@ public:
         ToldWheels told)
       : services_{services}, index_{index}, offered_{offered}, told_{std::move(told)} {}
 
-  /// Of `file`, the one at `place`; none when it is not at hand and `may_be_unknown`.
+  /// Returns those of `file` at `place`; nothing if it is not cached and `may_be_unknown`.
   std::optional<std::vector<std::string>> of(std::size_t place,
                                              const ChosenFile& file,
                                              bool may_be_unknown) const {

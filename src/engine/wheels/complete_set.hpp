@@ -14,20 +14,20 @@
 
 namespace autopack::engine {
 
-/// A set, and the file that was chosen for each of its packages.
+/// A set, and the selected file of each of its packages.
 struct ChosenSet {
   const lock::LockedSet& set;
   std::vector<ChosenFile> files{};  ///< in the order of the set
-  /// By their places, those whose metadata the index tells, which was asked just now.
+  /// By position, files whose metadata the index provides; just received from the index.
   const std::map<std::size_t, index::Candidate>& offered;
   const python::Interpreter& interpreter;
-  /// Tells the interpreter, as far as a choice depends on it, from others.
+  /// Identifies the parts of the interpreter that affect a choice.
   const std::string& target;
 };
 
-/// What a set lacks by the metadata of its wheels, in words; none when it lacks nothing. Of a set
-/// that is said to be complete those at hand are looked at, else all; a wheel whose metadata the
-/// index tells is not fetched for that.
+/// Returns the dependencies that a set lacks according to the metadata of its wheels, in words;
+/// nothing if it is complete. For a set that claims to be complete, reads only cached wheels, else
+/// all. Does not fetch a wheel whose metadata the index provides.
 std::optional<std::string> missing_from(Services& services,
                                         PackageIndex& index,
                                         const ChosenSet& chosen);

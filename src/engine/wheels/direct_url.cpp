@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-/// As Python's json.dumps writes it: a blank behind each colon and comma.
+/// Formats like Python's json.dumps: a blank after each colon and comma.
 std::string python_text(const json& value) {
   if (!value.is_object()) {
     return write_json(value);
@@ -23,7 +23,7 @@ std::string python_text(const json& value) {
   return "{" + join(members, ", ") + "}";
 }
 
-/// As pip notes it: without the name of an account, which is another person's elsewhere, but for
+/// Removes the account's name, as pip does, because it belongs to another person elsewhere; keeps
 /// `git`.
 std::string without_account(const std::string& url) {
   const auto begin = url.find("://");
@@ -60,7 +60,7 @@ std::string direct_url_of(const lock::LockedSource& source) {
 }
 
 std::string url_in_build(std::string_view path) {
-  // As urllib.parse.quote leaves letters.
+  // The characters that urllib.parse.quote keeps.
   constexpr std::string_view plain{"-_.~/"};
   std::string url{"file:///mnt/"};
   for (const char letter : path) {

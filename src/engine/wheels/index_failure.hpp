@@ -8,8 +8,8 @@
 
 namespace autopack::engine {
 
-/// Reports that pip in the docker engine will install what `work` requires because an index or its
-/// files could not be reached, unless `--engine=direct` rules that out. Returns the reason, one
+/// Reports that pip in the docker engine will install the requirements of `work` because an index
+/// or its files are unreachable, unless `--engine=direct` prevents that. Returns the reason, one
 /// line.
 std::string hand_over_to_pip(Services& services,
                              const packaging::Packaging& work,

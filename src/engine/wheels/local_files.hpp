@@ -9,14 +9,14 @@
 
 namespace autopack::engine {
 
-/// A file of the project in the cache of wheels. Throws Error(project) when it is not there, or
-/// none of its hashes fits.
+/// Copies a file of the project to the cache of wheels. Throws Error(project) if it does not exist,
+/// or none of its hashes matches.
 index::CachedFile cache_local_file(const packaging::Packaging& work,
                                    const index::WheelCache& wheels,
                                    const lock::LockedFile& file);
 
-/// What tells the files of a directory that the plan of `work` installs from any others; none when
-/// the plan holds none of it.
+/// Returns a hash of the files of a directory that the plan of `work` installs; nothing if the plan
+/// contains none of them.
 std::optional<std::string> directory_identity(const packaging::Packaging& work,
                                               const std::string& directory);
 

@@ -33,7 +33,7 @@ lock::Target target_of(const packaging::Packaging& work, const python::Interpret
           .pyproject = pyproject_of(work.plan().working_directory())};
 }
 
-/// `error` with the way round the lock as a further remedy.
+/// Throws `error` with an additional remedy that avoids the lock.
 [[noreturn]] void throw_with_way_round(const Error& error, const std::string& other_way = "") {
   auto problems = error.as_problems();
   if (!other_way.empty()) {

@@ -10,20 +10,20 @@
 
 namespace autopack::engine {
 
-/// What the lock of `work`, which must have one, chooses for `interpreter`. Throws Error(project)
-/// for a lock that cannot be read or is not for it.
+/// Returns the selection of `work`'s lock, which must exist, for `interpreter`. Throws
+/// Error(project) if the lock is unreadable or not for that interpreter.
 lock::LockedSet read_locked(const packaging::Packaging& work,
                             const python::Interpreter& interpreter);
 
-/// What a lock chooses, for pip.
+/// The selection of a lock, for pip.
 struct LockedRequirements {
   std::string text{};                ///< lines of a requirements file
   std::vector<std::string> hosts{};  ///< of the indexes that the lock names
 };
 
-/// What the lock of `work` chooses for the Python of its executor image. What is odd about the lock
-/// is told. Throws as above, for what pip cannot install by its hash, and Error(environment) when
-/// nothing is known of that Python.
+/// Returns the selection of `work`'s lock for the Python of its executor image, and reports
+/// warnings about the lock. Throws as above and for packages that pip cannot install by hash;
+/// Error(environment) if nothing is known about that Python.
 LockedRequirements locked_requirements(Services& services, const packaging::Packaging& work);
 
 }  // namespace autopack::engine

@@ -24,8 +24,8 @@ namespace {
 constexpr std::string_view app{"/usr/app"};
 constexpr auto* direct_url = R"({"dir_info": {"editable": true}, "url": "file:///usr/app"})";
 
-/// Finds the project's top-level modules and nothing beside them, behind all that is installed. The
-/// lines of its table and its end go round it.
+/// Finds only the project's top-level modules, after everything that is installed. Lines of its
+/// table go between this and its end.
 constexpr std::string_view finder = R"(
 
 class Finder:
@@ -45,7 +45,7 @@ std::string place_of(const std::string& directory) {
   return directory.empty() ? std::string{app} : fmt::format("{}/{}", app, directory);
 }
 
-/// As a string of Python.
+/// Returns a Python string literal.
 std::string quoted(const std::string& text) {
   return "'" + replace_all(replace_all(text, R"(\)", R"(\\)"), "'", R"(\')") + "'";
 }
@@ -61,7 +61,7 @@ std::string finder_text(const project::StaticInstallation& installation) {
       quoted(place_of(installation.directory)), join(names, ", "), finder);
 }
 
-/// What has Python find the modules.
+/// Adds the file that lets Python find the modules.
 void add_path(const project::StaticInstallation& installation,
               const std::string& stem,
               std::map<std::string, std::string>& files) {

@@ -12,23 +12,23 @@
 
 namespace autopack::engine {
 
-/// Why the build of the project's own package has to run, in words; none when its files tell all
-/// that the installation leaves behind, or when it is not installed.
+/// Returns why the project's own package has to be built, in words; nothing if its files determine
+/// the result of the installation, or if it is not installed.
 std::optional<std::string> obstacle_to_own_package(const packaging::Packaging& work);
 
-/// The project's own package as an editable installation leaves it behind, made of its files alone.
+/// The result of an editable installation of the project's own package, made from its files alone.
 struct OwnPackage {
-  lock::LockedPackage package{};  ///< what it is called
+  lock::LockedPackage package{};  ///< its name and version
   wheel::ChosenWheel wheel;
-  std::string record{};  ///< what it was made from: see plan::InstallRecord
+  std::string record{};  ///< its inputs: see plan::InstallRecord
 };
 
-/// That of `work`, whose wheel comes into `wheels`; none when it is not installed. Throws
-/// Error(internal) where there is an obstacle_to_own_package().
+/// Returns the package of `work`, and puts its wheel into `wheels`; nothing if it is not installed.
+/// Throws Error(internal) if there is an obstacle_to_own_package().
 std::optional<OwnPackage> make_own_package(const packaging::Packaging& work,
                                            const index::WheelCache& wheels);
 
-/// Its layers at `place`: the wheel, and last the record.
+/// Returns its layers at `place`: the wheel, then the record.
 std::vector<LayerRecipe> layers_of(const OwnPackage& own, const wheel::Place& place);
 
 }  // namespace autopack::engine

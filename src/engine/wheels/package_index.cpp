@@ -28,7 +28,7 @@ index::IndexSettings settings_of(Services& services,
   return settings;
 }
 
-/// A token where the user is logged in to Google; others ask no one.
+/// Returns a token if the user is logged in to Google; other indexes get none.
 std::optional<Secret> google_token(Services& services) {
   try {
     return services.google().token().token;

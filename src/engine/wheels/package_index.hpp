@@ -12,11 +12,11 @@
 
 namespace autopack::engine {
 
-/// The package indexes of a project, and the wheels that were fetched from them.
+/// The package indexes of a project, and the wheels fetched from them.
 class PackageIndex {
 public:
-  /// As pip would use them: this machine's settings, then the options of requirement files.
-  /// `default_index` stands in where nothing names an index. Throws as index::find_index_settings.
+  /// Uses the settings of pip: this machine's, then the options of requirement files.
+  /// `default_index` applies if nothing names an index. Throws as index::find_index_settings.
   PackageIndex(Services& services,
                const packaging::Packaging& work,
                const std::optional<std::string>& default_index);
@@ -25,14 +25,14 @@ public:
 
   index::WheelCache& wheels() { return wheels_; }
 
-  /// True when there is no place to look for packages.
+  /// Returns true if there is no index.
   bool is_nowhere() const;
 
-  /// What tells these places from others, without logins.
+  /// Returns a text that identifies the indexes, without logins.
   std::string identity() const;
 
-  /// Fetches those of `wanted` that are not cached, side by side, and reports how many of `all`
-  /// wheels they are.
+  /// Fetches those of `wanted` that are not cached, concurrently, and reports their number among
+  /// `all` wheels.
   void fetch(const std::vector<index::Download>& wanted, std::size_t all);
 
 private:

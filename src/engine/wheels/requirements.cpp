@@ -18,8 +18,8 @@ namespace {
 
 using packaging::Packaging;
 
-/// Settings of pip in the executor image, which its pip would obey: a file or a variable, but for
-/// those that choose no packages. None when there are none.
+/// Returns pip settings in the executor image that affect its pip: a file or a variable, except
+/// those that do not select packages. Returns nothing if there are none.
 std::optional<std::string> settings_of_pip(const image::BaseFacts& base,
                                            const executor::PythonFacts& facts) {
   static constexpr std::array harmless{"PIP_NO_CACHE_DIR",     "PIP_DISABLE_PIP_VERSION_CHECK",

@@ -10,20 +10,20 @@
 
 namespace autopack::engine {
 
-/// Why the requirements of `work` take an engine, as far as its plan alone tells, one line each;
-/// empty when wheels may do.
+/// Returns why the plan of `work` requires an engine for its requirements, one line each; empty if
+/// wheels may be enough.
 std::vector<std::string> obstacles_to_wheels(const packaging::Packaging& work);
 
-/// What is to be installed, and for whom.
+/// The packages to install, and the target.
 struct Requirements {
   executor::PythonFacts facts{};         ///< of the executor image; with a set, of its interpreter
-  std::optional<lock::LockedSet> set{};  ///< none: only an engine can tell
-  std::vector<std::string> obstacles{};  ///< why, one line each
+  std::optional<lock::LockedSet> set{};  ///< absent: only an engine can resolve them
+  std::vector<std::string> obstacles{};  ///< the reasons, one line each
 };
 
-/// What the lock of `work`, or the pins of its requirement files, and its extra packages choose for
-/// the Python of its executor image, of which `facts` tell. Throws Error(project) for a lock that
-/// cannot be read or is not for it.
+/// Returns the selection of `work`'s lock, or of the pins in its requirement files, and its extra
+/// packages, for the Python in `facts`, that of its executor image. Throws Error(project) if the
+/// lock is unreadable or not for that Python.
 Requirements find_requirements(const packaging::Packaging& work, executor::PythonFacts facts);
 
 }  // namespace autopack::engine

@@ -36,7 +36,7 @@ WheelSource source_of_repository(const lock::LockedPackage& package) {
   const auto& url = source.repository;
   const auto end = url.find_last_not_of('/') + 1;
   auto name = url.substr(0, end).substr(url.rfind('/', end - 1) + 1);
-  // Where it stands in a build is no more than a name.
+  // Its path during a build is only a name.
   name = is_alphanumeric(name, "-_.") && !name.starts_with('.') ? name : "repository";
   return {.title = fmt::format("`{}`", printable(url)),
           .kind = repository_kind,

@@ -16,25 +16,25 @@
 
 namespace autopack::engine {
 
-/// What of a set has to be built.
+/// The members of a set that must be built.
 struct SourcesOfSet {
-  std::map<std::size_t, WheelSource> found{};  ///< by places in the set
-  std::vector<std::string> obstacles{};        ///< why one of them cannot be, one line each
+  std::map<std::size_t, WheelSource> found{};  ///< by position in the set
+  std::vector<std::string> obstacles{};        ///< why one of them cannot be built, one line each
 };
 
-/// The sources of `set`, whose files are `choices`: archives that are no wheels, which are fetched
-/// when they are read, directories of the project, and commits of repositories.
+/// Returns the sources of `set`, whose files are `choices`: archives that are not wheels (fetched
+/// when read), directories of the project, and commits of repositories.
 SourcesOfSet sources_of(const packaging::Packaging& work,
                         const std::shared_ptr<PackageIndex>& index,
                         const lock::LockedSet& set,
                         const std::vector<std::optional<ChosenFile>>& choices);
 
-/// Why `package` takes an engine, with its place and its name as far as that is known; none when it
-/// does not.
+/// Returns why `package` requires an engine, with its place and name if known; nothing if it does
+/// not.
 std::optional<std::string> obstacle_of(const lock::LockedPackage& package,
                                        const lock::FileChooser& files);
 
-/// What `package` is, when it is known already to have no wheel: `a source distribution`; none
+/// Returns the kind of a package that is known to have no wheel: `a source distribution`; nothing
 /// otherwise.
 std::optional<std::string> kind_of_source(const lock::LockedPackage& package,
                                           const lock::FileChooser& files);

@@ -15,7 +15,7 @@ std::string record_of(const Digest& digest) {
   return "needs " + digest.hex();
 }
 
-/// A list of texts; none when `lines` is another thing.
+/// Returns a list of texts; nothing if `lines` is anything else.
 std::optional<std::vector<std::string>> lines_of(const json& lines) {
   const bool good =
       lines.is_array() &&

@@ -13,31 +13,32 @@
 
 namespace autopack::engine {
 
-/// What notes say of a wheel that an index does not tell, and that it would be fetched for.
+/// Facts in a repository's notes about a wheel that the index does not provide; without them it
+/// must be fetched.
 struct ToldWheel {
   std::uint64_t size{0};                            ///< in bytes
-  std::optional<std::vector<std::string>> needs{};  ///< requirements, as they are written
+  std::optional<std::vector<std::string>> needs{};  ///< requirements, as written
 
   bool operator==(const ToldWheel&) const = default;
 };
 
-/// By digest.
 using ToldWheels = std::map<Digest, ToldWheel>;
 
 /// The key of their text among the notes.
 inline constexpr auto* told_wheels_key = "wheels";
 
 std::string to_json(const ToldWheels& wheels);
-/// Without those that are damaged.
+/// Skips damaged entries.
 ToldWheels told_wheels_from_json(std::string_view text);
 
-/// What the repository that the image goes to notes of wheels; empty when it notes nothing.
+/// Returns the facts about wheels in the notes of the target repository; empty if there are none.
 ToldWheels told_wheels(Services& services);
 
-/// What this machine knows of `wheels`, to be noted.
+/// Returns what this machine knows about `wheels`, for the notes.
 ToldWheels known_wheels(const Services& services, const std::vector<wheel::ChosenWheel>& wheels);
 
-/// What the wheel `digest` needs, as it was remembered on this machine; none when it was not.
+/// Returns the requirements of the wheel `digest`, as cached on this machine; nothing if they are
+/// not.
 std::optional<std::vector<std::string>> remembered_needs(const Services& services,
                                                          const Digest& digest);
 void remember_needs(const Services& services,

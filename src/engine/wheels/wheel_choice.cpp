@@ -27,7 +27,7 @@ namespace autopack::engine {
 
 namespace {
 
-/// Raise it when the same names another choice.
+/// Increment this if the same input gives a different choice.
 constexpr int choice_format{2};
 
 class Chooser {
@@ -73,7 +73,7 @@ public:
 private:
   const lock::LockedPackage& package(std::size_t i) const { return set_.packages[i]; }
 
-  /// What the choice depends on.
+  /// Returns a key of everything that the choice depends on.
   std::string key(std::size_t i) const {
     std::string text = fmt::format("{} {}=={} {}", target_, package(i).name,
                                    package(i).version ? package(i).version->str() : "",
@@ -90,7 +90,7 @@ private:
     return text;
   }
 
-  /// False for what is looked at each time: it lies in the project.
+  /// Returns false for files of the project, which are read each time.
   bool is_remembered(std::size_t i) const {
     const auto& files = package(i).files;
     return !package(i).source && std::none_of(files.begin(), files.end(), [](const auto& file) {
@@ -106,7 +106,7 @@ private:
     }
   }
 
-  /// What only notes tell is asked for anew.
+  /// Does not cache facts that come only from notes.
   void remember() const {
     for (std::size_t i = 0; i < choices_.size(); ++i) {
       if (choices_[i] && is_remembered(i) && !sized_by_notes_.contains(i)) {
@@ -174,7 +174,8 @@ private:
     try {
       offered = index_->client().candidates_of(names);
     } catch (const Error& error) {
-      // pip in an engine may reach what this machine does not, and goes on to the next index.
+      // pip in an engine may reach hosts that this machine does not, and continues with the next
+      // index.
       if (error.kind() == ErrorKind::interrupted) {
         throw;
       }
@@ -197,7 +198,7 @@ private:
     }
   }
 
-  /// Of files whose digest is known and whose size nobody else tells.
+  /// For files whose digest is known and whose size is known only from notes.
   void take_noted_sizes() {
     const bool may_tell = std::any_of(unknown_.begin(), unknown_.end(), [&](const auto& one) {
       const auto digest = only_digest(one.second.hashes);
@@ -221,7 +222,7 @@ private:
     });
   }
 
-  /// Fetches the files whose digest or size nobody tells.
+  /// Fetches the files whose digest or size is unknown.
   void fetch_unknown() {
     if (!obstacles_.empty()) {
       return;
@@ -263,7 +264,7 @@ private:
     }
   }
 
-  /// By name, as the set is, too, once all of them are known.
+  /// Sorts by name, like the set once all names are known.
   WheelChoice chosen() {
     std::vector<std::size_t> order(choices_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -307,7 +308,7 @@ private:
   std::map<std::size_t, std::string> urls_{};  ///< texts of direct_url.json
   std::vector<std::string> obstacles_{};
   std::set<std::size_t> sized_by_notes_{};
-  std::map<std::size_t, index::Candidate> offered_{};  ///< what was chosen of an index just now
+  std::map<std::size_t, index::Candidate> offered_{};  ///< just received from an index
 };
 
 }  // namespace

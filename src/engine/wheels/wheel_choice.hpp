@@ -16,26 +16,26 @@ namespace autopack::engine {
 
 /// A wheel for each package of a set.
 struct WheelChoice {
-  lock::LockedSet set{};                      ///< with the names and versions that builds tell
+  lock::LockedSet set{};                      ///< with the names and versions that builds determine
   std::vector<wheel::ChosenWheel> wheels{};   ///< in the order of the set
-  std::map<Digest, index::Download> files{};  ///< where to fetch each of them
-  /// Why only an engine can install it, one line each; empty: wheels do.
+  std::map<Digest, index::Download> files{};  ///< the source of each of them
+  /// Why an engine is required, one line each; empty: wheels are enough.
   std::vector<std::string> obstacles{};
 };
 
-/// A set whose wheels are wanted.
+/// A set for which to choose wheels.
 struct WantedSet {
   lock::LockedSet set{};
   const python::Interpreter& interpreter;
   const WheelPolicy& policy;
 };
 
-/// Chooses the wheels of `wanted`, what the project `work` installs, as pip would: from what is
-/// remembered of a former choice unless it is to be fresh, from the files that a lock names or that
-/// lie in the project, else from `index`. A wheel whose digest nobody tells is fetched. What has no
-/// wheel is built into one, unless it was before; where nothing builds it is an obstacle. So is
-/// what the set lacks by the metadata of the wheels, as far as they are at hand; of a set without
-/// hashes all is looked at. Throws what the index and a build throw.
+/// Chooses the wheels of `wanted`, the requirements of the project `work`, as pip would: from the
+/// cached choice unless it must be fresh, from the files that a lock names or that are in the
+/// project, else from `index`. Fetches a wheel whose digest is unknown. A package without a wheel
+/// is built, unless it was built before. It is an obstacle if nothing can build it. So are
+/// dependencies that the set lacks according to the metadata of available wheels; for a set without
+/// hashes, all metadata is read. Throws as the index and a build do.
 WheelChoice choose_wheels(Services& services,
                           const packaging::Packaging& work,
                           const std::shared_ptr<PackageIndex>& index,

@@ -36,7 +36,7 @@ Configure configure_dependencies(const plan::Plan& plan, std::size_t wheels) {
   };
 }
 
-/// The image of what `requirements` choose on `base`.
+/// Returns the image with the selection of `requirements` on `base`.
 WheelImage install(Services& services,
                    const Packaging& work,
                    image::Source base,
@@ -137,7 +137,7 @@ WheelImage make_wheel_image(Services& services,
     return {.obstacles = requirements.obstacles};
   }
   if (work.request().strict) {
-    services.notes.reset();  // what they say of wheels is compared with these once layers are made
+    services.notes.reset();  // layers are made to verify the notes about wheels
   }
   try {
     return install(services, work, std::move(base), requirements, policy);

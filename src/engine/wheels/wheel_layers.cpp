@@ -16,20 +16,20 @@ namespace {
 
 using executor::BaseDecision;
 
-/// What the engine takes (moby's maxLayerDepth).
+/// The limit of the engine (moby's maxLayerDepth).
 constexpr std::size_t most_layers{125};
-/// Left to the code, to directories and removals, and to what is built on top of the image.
+/// Reserved for the code, directories, removals, and images built on top.
 constexpr std::size_t kept_free{30};
 constexpr std::size_t fewest_layers{4};
 
-/// Of a layer: what it was made of.
+/// Annotation of a layer with the key of its inputs.
 constexpr auto* key_annotation = "autopack.layer-key";
 
 std::string without_slash(const std::string& path) {
   return path.substr(path.find_first_not_of('/'));
 }
 
-/// As pip has it: what is built from files of the project replaces its own version, too.
+/// As in pip, a package built from files of the project replaces its own version, too.
 bool is_built_in_place(const lock::LockedPackage& package) {
   return package.source ? package.source->directory.has_value()
                         : !package.files.empty() && package.files.front().path &&
@@ -85,7 +85,7 @@ void WheelLayers::remove(const std::vector<std::size_t>& distributions) {
   }
 }
 
-/// What belongs to the image's CUDA may not run on it in another version.
+/// Packages for the image's CUDA may not work with another version.
 void WheelLayers::warn_of_gpu(const BaseDecision& decision) const {
   const auto& cuda = work_.plan().base.cuda_version;
   if (!cuda || !executor::belongs_to_gpu(decision.name)) {
@@ -151,8 +151,8 @@ std::vector<wheel::LayerGroup> WheelLayers::groups(const Wheels& wheels,
   return std::move(grouping->layers);
 }
 
-/// Where notes say what wheels bring, they are held against each wheel that a layer must be made
-/// of, and what came of the others is not remembered.
+/// Checks the lists of files from notes against each wheel that must be opened to make a layer, and
+/// does not cache the others.
 wheel::Grouping WheelLayers::group_anew(const Wheels& wheels,
                                         std::size_t budget,
                                         const std::string& key,
@@ -171,7 +171,7 @@ wheel::Grouping WheelLayers::group_anew(const Wheels& wheels,
   return grouping;
 }
 
-/// The wheels of the layers that nobody has.
+/// Returns the wheels of layers that neither the cache nor the repository has.
 std::set<std::size_t> WheelLayers::to_be_opened(const std::vector<wheel::LayerGroup>& layers,
                                                 const Wheels& wheels) const {
   std::vector<std::string> keys;
@@ -192,7 +192,7 @@ std::set<std::size_t> WheelLayers::to_be_opened(const std::vector<wheel::LayerGr
   return opened;
 }
 
-/// True for a layer that needs no wheel.
+/// Returns true if making the layer requires no wheel.
 bool WheelLayers::is_known(const std::string& key) const {
   return services_.layer_cache.get(key) || (services_.notes && services_.notes->layer(key));
 }

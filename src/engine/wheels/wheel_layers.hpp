@@ -19,39 +19,38 @@
 
 namespace autopack::engine {
 
-/// Layers of wheels that are to be made.
+/// Layers of wheels to make.
 struct WheelRecipes {
   std::vector<LayerRecipe> recipes{};
-  std::vector<std::vector<std::size_t>> wheels{};  ///< of each recipe, by their places in `chosen`
+  std::vector<std::vector<std::size_t>> wheels{};  ///< of each recipe, by position in `chosen`
   std::shared_ptr<const std::vector<wheel::ChosenWheel>> chosen{};
 };
 
-/// The layers that the wheels of a set make on an executor image.
+/// The layers of a set's wheels on an executor image.
 class WheelLayers {
 public:
-  /// `facts`, which must know the interpreter, are of the executor image of `work`; both must
+  /// `facts`, which must contain the interpreter, describe the executor image of `work`; both must
   /// outlive it.
   WheelLayers(Services& services,
               const packaging::Packaging& work,
               const executor::PythonFacts& facts);
 
-  /// Finds out what of `set` the image has, and what of its own goes for it; why the set cannot be
-  /// installed there, one line each, empty when it can.
+  /// Determines which packages of `set` the image has, and which of its own must be removed.
+  /// Returns why the set cannot be installed there, one line each; empty if it can.
   std::vector<std::string> settle(const lock::LockedSet& set);
 
-  /// True for what the image has already, once settle() was called.
+  /// Returns true for a package that the image already has; call settle() first.
   bool has(const std::string& name) const { return kept_.contains(name); }
 
-  /// Has the layers of wheels bring byte code that `compiler` makes.
+  /// Adds byte code made by `compiler` to the layers of wheels.
   void compile_with(ByteCompiler compiler) {
     compiler_ = std::make_shared<const ByteCompiler>(std::move(compiler));
   }
 
   const wheel::Place& place() const { return place_; }
 
-  /// The layers on top of `below` others: directories, what is removed, the wheels. `fetch` is
-  /// given the wheels whose files are not known yet, to say which belong together. `above` come
-  /// last.
+  /// Returns the layers on top of `below` others: directories, removals, the wheels, and finally
+  /// `above`. Calls `fetch` with the wheels whose files are not known yet, to group them.
   WheelRecipes recipes(std::vector<wheel::ChosenWheel> wheels,
                        std::size_t below,
                        const FetchWheels& fetch,
@@ -81,7 +80,7 @@ private:
   const executor::PythonFacts& facts_;
   wheel::Place place_{};
   std::shared_ptr<const ByteCompiler> compiler_{};  ///< null: no byte code
-  std::set<std::string> kept_{};                    ///< names that the image has
+  std::set<std::string> kept_{};                    ///< packages that the image has
   std::set<std::string> removed_{};                 ///< paths of files of the image
 };
 

@@ -12,15 +12,15 @@
 
 namespace autopack::engine {
 
-/// Brings wheels, so that their files are at hand.
+/// Fetches wheels into the cache.
 using FetchWheels = std::function<void(const std::vector<wheel::ChosenWheel>& wheels)>;
 
-/// What each wheel of a set brings, to group them: remembered on this machine, else found in the
-/// wheel where that is at hand, else noted in the repository that the image goes to, else found in
-/// the wheel once it was fetched. When one wheel changes the others are neither fetched nor opened.
+/// The list of files in each wheel of a set, for grouping. It comes from the cache of this machine,
+/// else from a cached wheel, else from the notes of the target repository, else from the wheel
+/// after fetching it. So a change of one wheel does not fetch or open the others.
 class WheelLists {
 public:
-  /// All must outlive it.
+  /// All arguments must outlive it.
   WheelLists(Services& services,
              const std::vector<wheel::ChosenWheel>& wheels,
              const wheel::Place& place,
@@ -28,11 +28,11 @@ public:
 
   const std::vector<wheel::Brought>& all() const { return all_; }
 
-  /// True when some of it is only noted: nobody has looked into these wheels here.
+  /// Returns true if some lists come only from notes: their wheels were not opened here.
   bool is_told() const { return !told_.empty(); }
 
-  /// Fetches the wheels at `places` of which only notes tell, and looks into them. When one brings
-  /// something else, no note is believed any more: all are fetched, and it is false.
+  /// Fetches and opens the wheels at `places` that are known only from notes. If one differs from
+  /// its note, no note is trusted any more: fetches all and returns false.
   bool holds_for(const std::set<std::size_t>& places);
 
 private:
@@ -46,8 +46,8 @@ private:
   std::set<std::size_t> told_{};
 };
 
-/// The text of what `wheel` brings, under wheel::brought_key, when this machine looked into it;
-/// none else.
+/// Returns the list of files of `wheel`, under wheel::brought_key, if this machine has opened it;
+/// nothing otherwise.
 std::optional<std::string> remembered_list(const Services& services,
                                            const wheel::ChosenWheel& wheel,
                                            const wheel::Place& place);

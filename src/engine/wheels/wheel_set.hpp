@@ -16,25 +16,25 @@
 
 namespace autopack::engine {
 
-/// The wheels of a dependency image and the layers that they make, for those who tell of them and
-/// who note them.
+/// The wheels of a dependency image and their layers, for reports and notes.
 class WheelSet {
 public:
   WheelSet() = default;
 
-  /// `layers` were made of `recipes`, for `place`.
+  /// `layers` were made from `recipes`, for `place`.
   WheelSet(const WheelRecipes& recipes, const std::vector<RecipeLayer>& layers, wheel::Place place);
 
-  /// What became of them when `sent`, the layers above the executor image, went to the registry.
+  /// Returns what happened to them when `sent`, the layers above the executor image, went to the
+  /// registry.
   packaging::MovedWheels moved(Services& services,
                                const std::vector<packaging::SentLayer>& sent) const;
 
-  /// Returns how many of the wheels are in layers that were taken from the repository by its notes,
-  /// unread.
+  /// Returns how many of the wheels are in layers that the repository already had according to its
+  /// notes, unread.
   std::size_t noted() const;
 
-  /// What machines that know nothing yet want to know of them and of `executor`, the image that
-  /// they were put on, once the layers were sent. `services` must outlive it.
+  /// Returns new notes about the wheels and `executor`, the image below them, for other machines,
+  /// once the layers were sent. `services` must outlive it.
   RepositoryNotes::FindNews news(const Services& services, const image::BaseFacts& executor) const;
 
 private:

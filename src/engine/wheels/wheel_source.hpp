@@ -10,29 +10,27 @@
 
 namespace autopack::engine {
 
-/// What a wheel is built from. One of its three places is there.
+/// The source of a wheel: an archive, a directory, or a repository.
 struct WheelSource {
   std::string title{};     ///< for people: `counter` 0.5, or `vendor/lib`
   std::string kind{};      ///< for people: `a source distribution`
-  std::string place{};     ///< for people, where it is asked for: `requirements.txt:3`
-  std::string identity{};  ///< tells what it holds from anything else
-  std::string name{};      ///< what pip is given: a file's name, or the path of a directory
+  std::string place{};     ///< for people, the requirement: `requirements.txt:3`
+  std::string identity{};  ///< identifies its content
+  std::string name{};      ///< the name for pip: a file's name, or the path of a directory
 
-  std::function<std::filesystem::path()> archive{};  ///< brings a file
-  std::optional<std::string> directory{};            ///< of the requirements that a plan reads
+  std::function<std::filesystem::path()> archive{};  ///< fetches a file
+  std::optional<std::string> directory{};            ///< in the requirements that a plan reads
   std::optional<lock::LockedSource> repository{};
 };
 
-/// Builds a source into a wheel and writes that to the file; its name. Throws what the build
-/// throws.
+/// Builds a source into the file `wheel`; returns the wheel's name. Throws as the build does.
 using BuildWheel =
     std::function<std::string(const WheelSource& source, const std::filesystem::path& wheel)>;
 
-/// How wheels are come by.
+/// How to obtain wheels.
 struct WheelPolicy {
-  packaging::Freshness freshness{
-      packaging::Freshness::cached};  ///< of choices and of what is built
-  BuildWheel build{};                 ///< of what has no wheel; empty: that takes an engine
+  packaging::Freshness freshness{packaging::Freshness::cached};  ///< of choices and built wheels
+  BuildWheel build{};  ///< for packages without a wheel; empty: they require an engine
 };
 
 }  // namespace autopack::engine
