@@ -35,7 +35,7 @@ std::vector<Change<Value>> changes(const std::map<std::string, Value>& before,
   return all;
 }
 
-/// What a side took away of layers that nobody read, as if the other side still had it.
+/// Treats files that a side removed from unread layers as if the other side had them.
 void add_removed(const Contents& gone_from, const Contents& other, auto& files, bool is_after) {
   for (const auto& path : gone_from.removed) {
     if (!other.removed.contains(path) && !gone_from.files.contains(path) &&
@@ -47,8 +47,8 @@ void add_removed(const Contents& gone_from, const Contents& other, auto& files, 
   }
 }
 
-/// The packages of `side` that can be told: those that the `other` one took away of layers that
-/// nobody read are there.
+/// Returns the known packages of `side`, including those that the other side removed from unread
+/// layers.
 std::map<std::string, std::string> packages_of(const Contents& side, const Contents& other) {
   auto packages = side.packages;
   for (const auto& [name, version] : other.removed_packages) {

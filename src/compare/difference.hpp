@@ -11,7 +11,7 @@
 
 namespace autopack::compare {
 
-/// Something that two sides say differently; none: that side does not have it.
+/// A value that differs between two sides; absent if a side does not have it.
 template <typename Value>
 struct Change {
   std::string name{};
@@ -19,7 +19,7 @@ struct Change {
   std::optional<Value> after{};
 };
 
-/// How `after` differs from `before`, each list sorted by name.
+/// The changes from `before` to `after`, each list sorted by name.
 struct Difference {
   std::vector<Change<FileFacts>> files{};  ///< without directories
   std::vector<Change<std::string>> packages{};
@@ -33,11 +33,11 @@ struct Difference {
   }
 };
 
-/// Of two images all; where one side is a project, only what is below /usr/app, and of two projects
-/// their files and settings. The requirements are left to the caller.
+/// Compares everything of two images; only files below /usr/app if one side is a project; files and
+/// settings of two projects. Does not compare requirements.
 Difference difference(const Contents& before, const Contents& after);
 
-/// For a person: at most `most` files of each kind of change, unless it is 0.
+/// Returns text for people: at most `most` files of each kind of change; 0 = all.
 std::string to_text(const Difference& difference,
                     const Contents& before,
                     const Contents& after,

@@ -17,7 +17,7 @@ namespace autopack::compare {
 
 namespace {
 
-/// None when the engine is not there, or does not have it.
+/// Returns nothing if there is no engine, or it lacks the image.
 std::optional<std::string> id_in_engine(Services& services, const image::Reference& reference) {
   try {
     const auto held = services.docker().inspect(reference.text);
@@ -31,7 +31,7 @@ std::optional<std::string> id_in_engine(Services& services, const image::Referen
   }
 }
 
-/// By way of a file in the cache, which has lost its name when it is read.
+/// Uses an unlinked file in the cache.
 image::Source from_engine(Services& services,
                           const image::Reference& reference,
                           const std::string& platform) {
@@ -75,7 +75,7 @@ image::Source find_image(Services& services, const std::string& name, const std:
   if (const auto files = image::FileReference::parse(name)) {
     return image::open_files(*files, platform);
   }
-  // The id of an image, which is no reference.
+  // This is an image id, not a reference.
   const auto reference =
       name.starts_with("sha256:") ? image::Reference{.text = name} : image::Reference::parse(name);
   if (!reference.names_registry()) {

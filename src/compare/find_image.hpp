@@ -7,9 +7,9 @@
 
 namespace autopack::compare {
 
-/// The image that `name` says: `oci:DIR`, `tar:FILE`, else one of the registry when it names one,
-/// of the engine, or of Docker Hub. Throws Error(usage) for what is no name of an image, and what
-/// was found last when nobody has it.
+/// Returns the image `name`: `oci:DIR`, `tar:FILE`, else an image of the registry that it names, of
+/// the engine, or of Docker Hub. Throws Error(usage) if `name` is not the name of an image, and the
+/// last error if nothing has it.
 image::Source find_image(Services& services, const std::string& name, const std::string& platform);
 
 }  // namespace autopack::compare

@@ -27,7 +27,7 @@ Error too_much(const std::string& what, const std::string& why) {
       .cause(why);
 }
 
-/// Puts layers on top of each other.
+/// Applies layers on top of each other.
 class Overlay {
 public:
   Overlay(Contents& contents, const ReadingLimits& limits) : contents_{contents}, limits_{limits} {}
@@ -55,7 +55,7 @@ public:
     }
   }
 
-  /// Deletions come before additions, wherever they stand in a layer's tar.
+  /// Deletions apply before additions, wherever they are in a layer's tar.
   void finish_layer() {
     for (auto& [path, facts] : added_) {
       contents_.removed.erase(path);
@@ -97,7 +97,7 @@ private:
     added_.insert_or_assign(path, std::move(facts));
   }
 
-  /// What a hard link stands for; unread when a layer below has it.
+  /// Returns the target of a hard link; unread if it is in a layer below.
   FileFacts linked(const std::string& target) const {
     if (const auto here = added_.find(target); here != added_.end()) {
       return here->second;
@@ -126,7 +126,8 @@ private:
   std::uint64_t bytes_{0};
 };
 
-/// Name and version of `.../site-packages/NAME-VERSION.dist-info`; none for another path.
+/// Returns name and version of `.../site-packages/NAME-VERSION.dist-info`; nothing for another
+/// path.
 std::optional<std::pair<std::string, std::string>> distribution_at(std::string_view path) {
   const auto slash = path.rfind('/');
   const auto end = path.rfind(".dist-info");
@@ -143,7 +144,7 @@ std::optional<std::pair<std::string, std::string>> distribution_at(std::string_v
 
 void find_packages(Contents& contents) {
   for (const auto& [path, facts] : contents.files) {
-    // A layer need not name the directory itself.
+    // A layer need not list the directory itself.
     const auto at = path.find(".dist-info/");
     if (at == std::string::npos || !path.ends_with(".dist-info/METADATA")) {
       continue;
@@ -166,14 +167,15 @@ std::string text_of(const nlohmann::json& value) {
   return value.is_string() ? value.get<std::string>() : print_json(value);
 }
 
-/// True for what says no more than its absence: tools differ in which of them they write.
+/// Returns true for a value that is equivalent to its absence: tools differ in which of them they
+/// write.
 bool is_nothing(const nlohmann::json& value) {
   const auto* text = value.get_ptr<const std::string*>();
   return value.is_null() || value == false || (text != nullptr && text->empty()) ||
          (value.is_structured() && value.empty());
 }
 
-/// `Env PATH`, `Entrypoint`, `Labels x`: one row for each that can differ.
+/// Returns `Env PATH`, `Entrypoint`, `Labels x`: one row for each value that can differ.
 std::map<std::string, std::string> configuration_rows(const std::string& text) {
   std::map<std::string, std::string> rows;
   const auto document = parse_json(text);
@@ -190,7 +192,7 @@ std::map<std::string, std::string> configuration_rows(const std::string& text) {
     return rows;
   }
   for (const auto& [key, value] : config->items()) {
-    // What the classic builder notes of the container that it built in, and nobody reads.
+    // Unused fields that the classic builder copies from its build container.
     if (key == "Image" || key == "Hostname") {
       continue;
     }

@@ -10,18 +10,18 @@
 
 namespace autopack::compare {
 
-/// What an image may cost to read.
+/// Limits for reading an image.
 struct ReadingLimits {
-  std::uint64_t bytes{std::uint64_t{64} << 30U};  ///< of files, unpacked
+  std::uint64_t bytes{std::uint64_t{64} << 30U};  ///< unpacked size of files
   std::size_t entries{2'000'000};
 };
 
-/// The layers of an image, from the base upwards.
+/// Returns the layers of an image, from the base upwards.
 std::vector<LayerFacts> layers_of(const image::Source& source);
 
-/// What is in `source`; of its layers those in `unread` are passed over. Throws
-/// Error(environment) for a layer that is damaged or beyond the limits, Error(remote) for one that
-/// is not what the configuration says, Error(interrupted).
+/// Returns the contents of `source`; skips the layers in `unread`. Throws Error(environment) for a
+/// layer that is damaged or beyond the limits, Error(remote) for one that does not match the
+/// configuration, and Error(interrupted).
 Contents read_image(const Cancellation& cancellation,
                     const image::Source& source,
                     const std::set<Digest>& unread,

@@ -12,7 +12,7 @@ namespace autopack::executor {
 
 namespace {
 
-/// PEP 440: `==1.0` takes `1.0+cu118`; `==1.0+cu118` nothing else.
+/// PEP 440: `==1.0` matches `1.0+cu118`; `==1.0+cu118` matches only itself.
 bool satisfies(const InstalledDistribution& distribution, const python::Version& wanted) {
   const auto version = python::Version::parse(distribution.version.value_or(""));
   return version && (wanted.local.empty() ? version->without_local() : *version) == wanted;
@@ -22,7 +22,7 @@ bool is_installed_to(const python::Scheme& scheme, const std::string& directory)
   return directory == scheme.purelib || directory == scheme.platlib;
 }
 
-/// True when Python looks into `directory` before what is installed to `scheme`.
+/// Returns true if Python searches `directory` before the directories of `scheme`.
 bool comes_before(const PythonFacts& facts,
                   const python::Scheme& scheme,
                   const std::string& directory) {
@@ -42,7 +42,7 @@ std::string named(const InstalledDistribution& distribution) {
                      printable(distribution.version.value_or("")));
 }
 
-/// Of one name.
+/// Decides about one name.
 class Decision {
 public:
   Decision(const image::BaseFacts& base,
@@ -74,7 +74,7 @@ public:
   }
 
 private:
-  /// For another version than the one that is imported now.
+  /// Makes room for a version other than the one that is imported now.
   BaseDecision make_room(const std::vector<std::size_t>& all) const {
     const auto& scheme = facts_.interpreter->scheme;
     std::vector<std::size_t> gone;

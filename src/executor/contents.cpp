@@ -12,7 +12,7 @@ namespace autopack::executor {
 
 namespace {
 
-/// What `unknown` modules are, by looking into the image; empty when no engine has it.
+/// Looks for `unknown` names in the image; returns nothing if no engine has it.
 std::map<std::string, bool> look_for(Services& services,
                                      const image::BaseFacts& base,
                                      const std::vector<std::string>& unknown) {
@@ -40,7 +40,7 @@ std::map<std::string, bool> known_contents(Services& services,
                                            const image::BaseFacts& base,
                                            const std::vector<std::string>& names,
                                            LookInto look) {
-  // Of the configuration: a manifest's digest may stand for several platforms.
+  // This is the configuration's digest: a manifest's may refer to several platforms.
   const auto id = Digest::parse(base.image_id.value_or(""));
   if (!id || image::names_files(base.reference)) {
     return {};

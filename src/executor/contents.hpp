@@ -9,13 +9,13 @@
 
 namespace autopack::executor {
 
-/// What an executor image holds is asked of the engine, or only of what is remembered.
+/// Whether to look for contents in the engine, or only in the cache.
 enum class LookInto { engine, memory };
 
-/// Whether the executor image holds each of `names`, which may be modules, programs and libraries
-/// (see image::find_contents); what is not known is absent. Each is looked for once in the engine's
-/// copy of an image, in a container that is never started, when `look` allows it: nothing is pulled
-/// for it.
+/// Returns whether the executor image contains each of `names`: modules, programs and libraries
+/// (see image::find_contents); omits unknown ones. Unless the cache has the result, looks into the
+/// engine's copy of the image, if `look` allows it, in a container that is never started; pulls
+/// nothing.
 std::map<std::string, bool> known_contents(Services& services,
                                            const image::BaseFacts& base,
                                            const std::vector<std::string>& names,

@@ -20,14 +20,14 @@ namespace autopack::executor {
 
 namespace {
 
-/// Facts are the same for every name of a digest; the plan shows the name that was asked for.
+/// Facts are the same for every name of a digest; the plan shows the requested name.
 image::BaseFacts under_name(image::BaseFacts facts, const std::string& reference) {
   facts.reference = reference;
   facts.vertex_prebuilt = image::is_vertex_prebuilt(reference);
   return facts;
 }
 
-/// What `find` finds in the cache of this machine, else in what the target told it.
+/// Calls `find` on the cache of this machine, then on the cached notes of the target.
 template <class Find>
 std::optional<image::BaseFacts> known_facts(const Services& services, Find find) {
   if (auto facts = find(services.base_cache)) {
@@ -47,9 +47,9 @@ std::optional<image::BaseFacts> cached(const Services& services,
   return facts ? std::optional{under_name(std::move(*facts), reference.text)} : std::nullopt;
 }
 
-/// The facts of `digest`, which `reference` stands for now: that is kept, so that the next run can
-/// begin with it though the image was first seen under another name, or the tag moved. What nobody
-/// here knows, the repository that the image goes to may tell.
+/// Returns the facts of `digest`, the current target of `reference`. Caches this, so that the next
+/// run can begin with it even if the image was first seen under another name, or the tag moved.
+/// Falls back to the notes of the target repository.
 std::optional<image::BaseFacts> known_as(Services& services,
                                          const Digest& digest,
                                          image::Reference reference,
@@ -72,14 +72,14 @@ std::optional<image::BaseFacts> known_as(Services& services,
   return told ? std::optional{under_name(std::move(*told), reference.text)} : std::nullopt;
 }
 
-/// Tells why the engine's own image is taken, where that is not certain to be right.
+/// Reports why the engine's own image is used, if that may be wrong.
 void tell_doubt(Services& services, const image::Reference& reference, const Error& doubt) {
   const auto message = fmt::format(
       "`{}` is the image that the engine has: no registry could say whether there is a "
       "newer one",
       printable(reference.text));
   const auto reason = join(doubt.causes(), ": ");
-  // A short name may never have been in a registry, which some engines do not know.
+  // An image with a short name may never have been in a registry; some engines do not know that.
   const bool was_there = reference.names_registry() || services.docker().info().tells_origin;
   if (was_there && engine::is_unreachable(reason)) {
     services.reporter->warn(
@@ -89,8 +89,8 @@ void tell_doubt(Services& services, const image::Reference& reference, const Err
   }
 }
 
-/// The facts of what `reference` stands for now. A registry that said that it has no such image is
-/// not asked again.
+/// Returns the facts of the current target of `reference`. Does not repeat a request if the
+/// registry said that it has no such image.
 image::BaseFacts probe_now(Services& services,
                            const image::Reference& reference,
                            const DigestNow& now,
@@ -111,7 +111,7 @@ image::BaseFacts probe(Services& services,
   return probe_now(services, reference, digest_now(services.docker(), reference), platform);
 }
 
-/// The digest that the registry has for a tag, without a daemon; none when it does not answer.
+/// Returns the registry's digest for a tag, without an engine; nothing if there is no response.
 std::optional<Digest> digest_without_daemon(registry::Repository& repository,
                                             Reporter& reporter,
                                             const std::string& tag) {
@@ -127,7 +127,7 @@ std::optional<Digest> digest_without_daemon(registry::Repository& repository,
   }
 }
 
-/// The facts in the cache, else those that its layers tell, all of which are read for it.
+/// Returns the cached facts, else those in the layers, all of which it reads.
 image::BaseFacts look_into(Services& services,
                            const image::Source& source,
                            const std::string& platform) {
@@ -146,7 +146,7 @@ image::BaseFacts look_into(Services& services,
   return facts;
 }
 
-/// The facts of an image of a registry, without any engine.
+/// Returns the facts of an image in a registry, without an engine.
 image::BaseFacts facts_in_registry(Services& services,
                                    image::Reference reference,
                                    const std::string& platform) {
@@ -165,7 +165,7 @@ image::BaseFacts facts_in_registry(Services& services,
   return look_into(services, registry_image(services, repository, reference, platform), platform);
 }
 
-/// Runs `with_daemon`; where no engine can be had, the registry is asked instead.
+/// Runs `with_daemon`; if no engine is available, asks the registry instead.
 template <class WithDaemon>
 image::BaseFacts or_registry(Services& services,
                              const image::Reference& reference,
@@ -222,8 +222,8 @@ void ExecutorImage::ask() {
   if (reference.digest) {
     return;
   }
-  // Asked once: without an answer there is another way, and an engine that is offline is not kept
-  // waiting.
+  // A single attempt: without a response there is another way, and an offline engine should not
+  // wait.
   const std::shared_ptr<registry::Repository> repository =
       open_repository(services_, reference, registry::Access::pull, {.attempts = 1});
   digest_ = in_background(
@@ -265,8 +265,8 @@ image::BaseFacts ExecutorImage::confirmed() {
 
 namespace {
 
-/// What the cache or, of an image in files, the files tell; none when neither does. Of no image
-/// there is nothing to tell but the platform.
+/// Returns the facts in the cache or, for an image in files, in the files; nothing if there are
+/// none. Without an image, only the platform is known.
 std::optional<image::BaseFacts> facts_here(Services& services,
                                            const std::string& text,
                                            const std::string& platform) {

@@ -11,23 +11,22 @@
 
 namespace autopack::executor {
 
-/// The executor image of a request, as it was seen last and as it is now.
+/// The executor image of a request: its cached facts and its current ones.
 class ExecutorImage {
 public:
-  /// Asks nobody. A request without an executor image (a user's own Dockerfile) has nothing to
-  /// tell of one but the platform.
+  /// Sends no request. Without an executor image (a user's own Dockerfile), only the platform is
+  /// known.
   ExecutorImage(Services& services, const packaging::Request& request);
 
-  /// What is likely, from the cache; none for an image that was not seen before, or is in files.
+  /// Returns the cached facts; nothing for an image that was not seen before, or is in files.
   const std::optional<image::BaseFacts>& seen() const { return seen_; }
 
-  /// Asks its registry in the background when it was seen before and has one; once.
+  /// Asks the registry in the background, once, if there are cached facts and a registry.
   void ask();
 
-  /// The facts as its registry (or, for an image without one, the daemon) has it now: from the
-  /// cache when the digest is known there, else found by the engine. Asks where ask() did not.
-  /// Without an engine, with Engine::direct and for an image in files they are read from the
-  /// image's layers.
+  /// Returns the current facts in the registry (or, for an image without one, in the engine):
+  /// cached by digest, else found through the engine. Asks the registry unless ask() did. Without
+  /// an engine, with Engine::direct, and for an image in files, reads the image's layers.
   image::BaseFacts confirmed();
 
 private:
@@ -40,23 +39,24 @@ private:
   bool is_asked_{false};
 };
 
-/// The facts of `text`, a reference, as last seen, good for printing a Dockerfile: `recorded` (of a
-/// committed Dockerfile) when it is about the same base, else the cache, else the engine.
+/// Returns the last known facts of the reference `text`, good enough to print a Dockerfile:
+/// `recorded` (in a committed Dockerfile) if it is about the same base, else the cached ones, else
+/// the engine's.
 image::BaseFacts facts_as_seen(Services& services,
                                const std::string& text,
                                const std::string& platform,
                                const std::optional<image::BaseFacts>& recorded);
 
-/// The facts of the executor image of `request` as last seen, else assumed: nothing but this
-/// machine's files is asked.
+/// Returns the last known facts of the executor image of `request`, else assumed ones; reads only
+/// this machine's files.
 image::BaseFacts facts_offline(Services& services, const packaging::Request& request);
 
-/// The same for a dry run, which pulls nothing and needs no engine: what is not known is assumed as
-/// gcloud assumes it, and said.
+/// The same for a dry run, which pulls nothing and needs no engine: assumes unknown facts as gcloud
+/// does, and reports it.
 image::BaseFacts facts_or_assumed(Services& services, const packaging::Request& request);
 
-/// The image of `facts` as one to put layers on, from files or its registry; its digest must be
-/// known.
+/// Returns the image of `facts` as a parent for layers, from files or its registry; its digest must
+/// be known.
 packaging::ParentImage open_image(Services& services,
                                   const image::BaseFacts& facts,
                                   const std::string& platform);

@@ -18,7 +18,7 @@ std::string absolute(const std::string& directory, const std::string& path) {
   return (std::filesystem::path{directory} / path).lexically_normal().string();
 }
 
-/// True when an installation with `scheme` may have written `path`.
+/// Returns true if an installation with `scheme` may have written `path`.
 bool is_in(const python::Scheme& scheme, const std::string& path) {
   const auto directories = {&scheme.purelib, &scheme.platlib, &scheme.scripts, &scheme.headers,
                             &scheme.data};
@@ -26,7 +26,7 @@ bool is_in(const python::Scheme& scheme, const std::string& path) {
                      [&](const auto* directory) { return path.starts_with(*directory + "/"); });
 }
 
-/// What lies in one directory of sys.path.
+/// The distributions in one directory of sys.path.
 class Directory {
 public:
   Directory(ImageView& view, std::string path, const python::Scheme& scheme)
@@ -59,7 +59,7 @@ public:
     }
   }
 
-  /// Directories that its `.pth` files name.
+  /// Returns the directories that its `.pth` files name.
   std::vector<std::string> named() const {
     std::vector<std::string> directories;
     for (const auto& noted : noted_) {
@@ -78,7 +78,7 @@ public:
   }
 
 private:
-  /// The files of a distribution, or why they cannot be taken away.
+  /// The files of a distribution, or why it cannot be removed.
   struct Files {
     std::optional<std::string> kept_by{};
     std::vector<std::string> paths{};
@@ -90,7 +90,7 @@ private:
            Files files) const {
     auto told = split(view_.note(metadata).value_or(""), '\n');
     told.resize(2);
-    if (told[0].empty()) {  // the directory's name has both
+    if (told[0].empty()) {  // the directory's name contains both
       const auto end = marker.rfind('.');
       const auto dash = marker.find('-');
       told[0] = marker.substr(0, std::min(dash, end));
@@ -108,7 +108,7 @@ private:
     found.files.push_back(std::move(files.paths));
   }
 
-  /// A project that runs from where it was developed: the first line leads there.
+  /// Adds a project in development mode: the first line is its directory.
   void add_linked(FoundDistributions& found,
                   const std::string& marker,
                   const std::string& noted) const {
@@ -148,8 +148,8 @@ private:
     return paths;
   }
 
-  /// The lines of `list`, relative to `directory`, that an installation may have written, with what
-  /// was compiled of them.
+  /// Returns the lines of `list`, relative to `directory`, that an installation may have written,
+  /// and their compiled files.
   std::vector<std::string> listed(const std::string& list, const std::string& directory) const {
     std::vector<std::string> paths;
     for (const auto& line : split(list, '\n')) {

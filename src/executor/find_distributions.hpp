@@ -8,17 +8,17 @@
 
 namespace autopack::executor {
 
-/// Distributions with their files, in the order of sys.path.
+/// Distributions and their files, in the order of sys.path.
 struct FoundDistributions {
   std::vector<InstalledDistribution> installed{};
-  InstalledFiles files{};  ///< of each of them
-  /// The directories that were looked into: those given, and those that `.pth` files name.
+  InstalledFiles files{};  ///< of each distribution
+  /// The directories that were searched: the given ones, and those in `.pth` files.
   std::vector<std::string> search_path{};
 };
 
-/// What is installed in `search_path`, whose last directories are the `site_directories`, whose
-/// `.pth` files count. What lies in the directories of `scheme` can be taken away when there is a
-/// list of its files.
+/// Returns the distributions in `search_path`. Its last directories are the `site_directories`,
+/// whose `.pth` files apply. A distribution in the directories of `scheme` can be removed if there
+/// is a list of its files.
 FoundDistributions find_distributions(ImageView& view,
                                       const std::vector<std::string>& search_path,
                                       const std::vector<std::string>& site_directories,

@@ -18,7 +18,7 @@ namespace {
 
 using image::PythonProgram;
 
-/// What the Go names of architectures in a platform are to the kernel, and to Debian's multiarch.
+/// Go's names of architectures in a platform, and those of the kernel and of Debian's multiarch.
 struct Architecture {
   std::string_view platform;
   std::string_view machine;
@@ -49,7 +49,7 @@ std::string base_name(std::string_view path) {
   return std::string{path.substr(path.rfind('/') + 1)};
 }
 
-/// One search; each step needs what those before it found, and tells the obstacle when it fails.
+/// One search. Each step needs the results of the previous ones, and sets the obstacle if it fails.
 class Search {
 public:
   Search(ImageView& view, const std::vector<std::string>& environment, const std::string& platform)
@@ -69,7 +69,7 @@ private:
     return false;
   }
 
-  /// Those that make an interpreter look for itself elsewhere.
+  /// Finds variables that make an interpreter search for itself elsewhere.
   bool find_variables() {
     for (const char* name : {"PYTHONHOME", "PYTHONPLATLIBDIR"}) {
       if (image::variable(environment_, name)) {
@@ -115,7 +115,7 @@ private:
     return true;
   }
 
-  /// The directories first: they take longer than all the files.
+  /// Announces the directories first: they take longer than all the files.
   void expect_usual_places(const Architecture& architecture) {
     environment_file_ = find_virtual_environment(view_, program_.path);
     if (!environment_file_) {
@@ -153,14 +153,15 @@ private:
     return true;
   }
 
-  /// The one of `texts` that is a version of this library; none when there are more.
+  /// Returns the only one of `texts` that is a version of this library; nothing if there are
+  /// several.
   std::optional<python::Version> version_in(const std::vector<std::string>& texts) const {
     std::optional<python::Version> found;
     for (auto text : texts) {
       if (!text.starts_with(library_.version + ".")) {
         continue;
       }
-      if (text.ends_with('+')) {  // of a build between two releases
+      if (text.ends_with('+')) {  // a build between two releases
         text.pop_back();
       }
       const auto version = python::Version::parse(text);
@@ -252,7 +253,7 @@ private:
     return true;
   }
 
-  /// PEP 600: a module that may say of any wheel for glibc that it does not fit.
+  /// PEP 600: a module that may reject any wheel for glibc.
   bool find_veto() {
     std::vector<std::string> paths;
     for (const auto& directory : found_.search_path) {

@@ -9,18 +9,18 @@
 
 namespace autopack::executor {
 
-/// The interpreter that PATH finds first, and where it looks for packages.
+/// The first interpreter in PATH, and its package directories.
 struct FoundInterpreter {
   std::optional<python::Interpreter> interpreter{};
-  std::optional<std::string> obstacle{};  ///< why it cannot be told without running it
+  std::optional<std::string> obstacle{};  ///< why it is unknown without running it
   std::string prefix{};                   ///< sys.prefix
-  /// Directories of sys.path that packages lie in, whether they exist or not, in its order.
+  /// Directories of sys.path for packages, existing or not, in its order.
   std::vector<std::string> search_path{};
-  /// Those of them whose `.pth` files are read.
+  /// Those whose `.pth` files are read.
   std::vector<std::string> site_directories{};
 };
 
-/// Looks through an image for `platform` (`linux/amd64`) with `environment`.
+/// Searches an image for `platform` (`linux/amd64`) with `environment`.
 FoundInterpreter find_interpreter(ImageView& view,
                                   const std::vector<std::string>& environment,
                                   const std::string& platform);

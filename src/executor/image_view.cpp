@@ -25,7 +25,7 @@ public:
   Found look(const std::vector<std::string>& paths) override {
     Found found = tree_.look(paths);
     for (const auto& path : paths) {
-      // Not every layer names the directories that its files lie in.
+      // Not every layer lists the directories of its files.
       if (!found.contains(path) && tree_.holds_below(path)) {
         found[path] = std::nullopt;
       }
@@ -43,8 +43,8 @@ private:
   const image::LayerTree& tree_;
 };
 
-/// Reads what is asked for or expected, once, each into a tree of its own. An engine may take a
-/// tenth of a second for a file, whatever its size, but it gives several at once.
+/// Reads requested or announced files once, each into its own tree. An engine may take a tenth of a
+/// second for each file, but it serves several at once.
 class EngineView final : public ImageView {
 public:
   explicit EngineView(engine::ImageFiles& files) : files_{files} {}
@@ -93,14 +93,14 @@ public:
   }
 
 private:
-  /// Where a link at `path` leads: an engine may tell it as the link has it.
+  /// Returns the target of a link at `path`: an engine may report it as stored in the link.
   static std::string absolute(const std::string& target, const std::string& path) {
     return target.starts_with('/')
                ? target
                : (std::filesystem::path{path}.parent_path() / target).lexically_normal().string();
   }
 
-  /// What `path` leads to; none when there is nothing.
+  /// Returns the final target of `path`; nothing if it does not exist.
   std::optional<std::string> place_of(const std::string& path) {
     const auto found = look({path});
     if (found.empty()) {
@@ -128,7 +128,8 @@ private:
     return known != trees_.end() ? known->second : trees_.emplace(file, read(file)).first->second;
   }
 
-  /// Of the directory that `path` lies in, when that is read with all below it; null else.
+  /// Returns the tree of the nearest directory above `path` that is read with everything below;
+  /// else null.
   const image::LayerTree* tree_above(const std::string& path) {
     for (auto slash = path.rfind('/'); slash != std::string::npos && slash > 0;
          slash = path.rfind('/', slash - 1)) {
@@ -143,7 +144,7 @@ private:
   engine::ImageFiles& files_;
   std::set<std::string> asked_;
   Found known_;
-  std::map<std::string, image::LayerTree> trees_;  ///< by what was read
+  std::map<std::string, image::LayerTree> trees_;  ///< by path that was read
   std::map<std::string, Background<image::LayerTree>> coming_;
 };
 

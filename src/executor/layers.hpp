@@ -6,8 +6,8 @@
 
 namespace autopack::executor {
 
-/// What the layers of `source` leave, with what note_for_python notes of it. How much is read is
-/// told as it goes: a large base takes a while.
+/// Returns the files of `source`'s layers with their notes of note_for_python. Reports progress,
+/// because a large base takes a while.
 image::LayerTree read_layers(Services& services, image::Source source);
 
 }  // namespace autopack::executor

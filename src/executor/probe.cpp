@@ -17,7 +17,7 @@ namespace {
 using engine::Docker;
 using engine::LocalImage;
 
-/// The digests that `image` has under the repository of `reference`.
+/// Returns the digests of `image` under the repository of `reference`.
 std::vector<std::string> digests_under(const LocalImage& image, const image::Reference& reference) {
   std::vector<std::string> digests;
   for (const auto& name : image.repository_digests) {
@@ -31,19 +31,18 @@ std::vector<std::string> digests_under(const LocalImage& image, const image::Ref
   return digests;
 }
 
-/// What an engine knows of where an image of it came from: nowhere else, from its registry, or
-/// perhaps from there.
+/// The engine's knowledge of an image's origin: only the engine, its registry, or unknown.
 enum class Origin { engine, registry, perhaps_registry };
 
 Origin origin_of(Docker& docker, const image::Reference& reference, const LocalImage& local) {
   if (docker.info().podman) {
-    // Podman's name for what it has without any registry. Others get a digest in any case.
+    // Podman's name for its own images. Others have a digest in any case.
     return reference.host == "localhost" ? Origin::engine : Origin::perhaps_registry;
   }
   if (!local.id_is_manifest) {
     return digests_under(local, reference).empty() ? Origin::engine : Origin::registry;
   }
-  // BuildKit adds the repository of a name that it only built from, too, and hosts lose their port.
+  // BuildKit also adds the repository of a name that it only built from, and hosts lose their port.
   const auto repositories = docker.repositories_with(reference.tagged());
   const bool is_elsewhere =
       repositories &&
@@ -53,7 +52,7 @@ Origin origin_of(Docker& docker, const image::Reference& reference, const LocalI
   return is_elsewhere ? Origin::engine : Origin::perhaps_registry;
 }
 
-/// The part of an image's id that a tag takes.
+/// Returns the part of an image's id that a tag uses.
 std::string short_id(const std::string& id) {
   return id.substr(id.find(':') + 1).substr(0, 16);
 }
@@ -110,7 +109,7 @@ DigestNow digest_now(Docker& docker,
   try {
     return {.digest = docker.resolve(reference)};
   } catch (Error& error) {
-    // Docker Hub denies what it does not have; another registry may have it.
+    // Docker Hub denies access to images that it lacks; another registry may have it.
     const bool needs_login =
         reference.names_registry() && engine::is_denied(join(error.causes(), ": "));
     if (is_in_doubt && error.kind() == ErrorKind::remote &&
@@ -157,7 +156,7 @@ std::optional<LocalImage> image_in_engine(Docker& docker, const image::BaseFacts
   const auto reference = image::Reference::parse(base.reference);
   const auto found =
       docker.inspect(base.digest ? reference.with_digest(*base.digest) : reference.tagged());
-  // Of containerd's store a digest is the image's id, whatever told the facts.
+  // In containerd's store, a digest is the image's id, whatever the source of the facts.
   const bool is_pinned = found && found->id_is_manifest && base.digest;
   return found && (is_pinned || found->id == base.image_id) ? found : std::nullopt;
 }
@@ -182,12 +181,12 @@ BuildBase::BuildBase(Docker& docker, const image::BaseFacts& facts) : docker_{do
   }
   const auto named = docker.inspect(reference.tagged());
   if (named && named->id_is_manifest) {
-    // FROM takes the digest as well, which says whether the tag moved on.
+    // FROM uses the digest too, which shows whether the tag has moved.
     name_for_build(facts.image_id.value_or(""));
   } else if (named && named->id == facts.image_id) {
     from_ = reference.tagged();
   } else {
-    // The tag moved on after the facts were found, and FROM takes no image id.
+    // The tag moved after the facts were found, and FROM does not accept an image id.
     const std::string id = facts.image_id.value_or("");
     temporary_ = "autopack/base:" + short_id(id);
     docker.tag(id, image::Reference::parse(temporary_));
@@ -195,9 +194,9 @@ BuildBase::BuildBase(Docker& docker, const image::BaseFacts& facts) : docker_{do
   }
 }
 
-/// In containerd's store BuildKit asks the registry of a name first, with its digest or without,
-/// and takes the engine's image only when there is no answer. So it gets a name whose registry
-/// refuses at once: nobody is asked about a private name, and no other image can come instead.
+/// In containerd's store, BuildKit asks the registry of a name first, even with a digest, and uses
+/// the engine's image only if there is no response. So the image gets a name whose registry refuses
+/// immediately: a private name is sent to nobody, and no other image can replace it.
 void BuildBase::name_for_build(const std::string& id) {
   std::random_device random;
   temporary_ = fmt::format("localhost:1/autopack/base:{}-{:08x}", short_id(id), random());
@@ -210,7 +209,7 @@ BuildBase::~BuildBase() {
     try {
       docker_.remove_image(temporary_);
     } catch (const Error&) {
-      // A name that stays behind harms nobody; the build's own outcome is what counts.
+      // A name that is left is harmless; only the build's result matters.
     }
   }
 }

@@ -9,56 +9,57 @@
 
 namespace autopack::executor {
 
-/// What a name stands for now.
+/// The current target of a reference.
 struct DigestNow {
-  std::optional<Digest> digest{};  ///< none: the engine's own image, which came from no registry
-  /// What a registry answered instead of a digest, where the engine does not know whether its image
-  /// came from there.
+  std::optional<Digest> digest{};  ///< absent for the engine's own image, which came from no
+                                   ///< registry
+  /// The registry's error instead of a digest, if the engine does not know whether its image came
+  /// from there.
   std::optional<Error> doubt{};
 };
 
-/// Finds out what `reference` stands for. Asks its registry, but not for an image that came from
-/// none: as the engine knows, or because its id is `engines_own`. Throws Error(remote) if the
-/// registry gives no digest of an image that the engine lacks or has from there.
+/// Resolves `reference`. Asks its registry, except for an image that came from none, according to
+/// the engine or because its id is `engines_own`. Throws Error(remote) if the registry returns no
+/// digest of an image that the engine lacks or has from there.
 DigestNow digest_now(engine::Docker& docker,
                      const image::Reference& reference,
                      const std::optional<std::string>& engines_own = std::nullopt);
 
-/// The facts of `reference`, pulled when missing, found without running it. Without a `digest` the
-/// engine's own image of that name is taken.
+/// Returns the facts of `reference` without running it; pulls the image if it is missing. Without a
+/// `digest`, uses the engine's own image of that name.
 image::BaseFacts probe_image(engine::Docker& docker,
                              const image::Reference& reference,
                              const std::optional<Digest>& digest,
                              const std::string& platform);
 
-/// The same, with the digest that `reference` stands for now.
+/// The same, with the current digest of `reference`.
 image::BaseFacts probe_base(engine::Docker& docker,
                             const image::Reference& reference,
                             const std::string& platform);
 
-/// The facts of an image that the daemon has, under the name `local` there.
+/// Returns the facts of an image that the engine has under the name `local`.
 image::BaseFacts probe_image_facts(engine::Docker& docker,
                                    const std::string& local,
                                    const engine::LocalImage& image,
                                    const std::string& platform);
 
-/// The image of `base` in the engine; none when it is not there as the facts know it.
+/// Returns the image of `base` in the engine; nothing if the engine lacks it or has another one.
 std::optional<engine::LocalImage> image_in_engine(engine::Docker& docker,
                                                   const image::BaseFacts& base);
 
-/// What stands after FROM so that exactly the image of some base facts is built on. An image in
-/// files must have been loaded under image::build_name before.
+/// The name after FROM that builds on exactly the image of some facts. An image in files must have
+/// been loaded under image::build_name before.
 class BuildBase {
 public:
-  /// Pulls the image when the daemon does not have it (any more).
+  /// Pulls the image if the engine does not have it (any more).
   BuildBase(engine::Docker& docker, const image::BaseFacts& facts);
-  /// Takes back a name that was made for the build alone.
+  /// Removes a name that was created only for the build.
   ~BuildBase();
   BuildBase(const BuildBase&) = delete;
   BuildBase& operator=(const BuildBase&) = delete;
 
-  /// `name@sha256:...`; a tag for an image that only the daemon has. Of containerd's store both, of
-  /// a name that was made for the build.
+  /// Returns `name@sha256:...`, or a tag for an image that only the engine has. For containerd's
+  /// store, both, with a name created for the build.
   const std::string& from() const { return from_; }
 
 private:
@@ -66,7 +67,7 @@ private:
 
   engine::Docker& docker_;
   std::string from_;
-  std::string temporary_{};  ///< the name made for the build; empty: none
+  std::string temporary_{};  ///< the name created for the build; empty if none
 };
 
 }  // namespace autopack::executor

@@ -14,14 +14,14 @@ namespace {
 
 constexpr std::size_t piece_size{std::size_t{1} << 18U};
 constexpr std::uint64_t most_read{std::uint64_t{1} << 30U};
-/// Texts that are looked for are shorter; so much of a piece is looked at again with the next.
+/// The searched texts are shorter. So much of each piece is searched again with the next.
 constexpr std::size_t longest_text{256};
 constexpr std::size_t longest_version{24};
 constexpr std::size_t most_versions{100};
 constexpr std::string_view glibc_begin{"GNU C Library ("};
 constexpr std::string_view glibc_version{"release version "};
 
-/// ELF's numbers of what autopack builds for (`e_machine`), with the kernel's words.
+/// ELF's numbers (`e_machine`) of supported architectures, with the kernel's names.
 struct Machine {
   unsigned number;
   std::string_view name;
@@ -33,7 +33,7 @@ constexpr std::array machines{
     Machine{243, "riscv64"}, Machine{258, "loongarch64"},
 };
 
-/// The head of an ELF file: System V ABI, "ELF Header" and "Program Header".
+/// The header of an ELF file: System V ABI, "ELF Header" and "Program Header".
 class ElfHead {
 public:
   explicit ElfHead(std::string_view bytes) : bytes_{bytes} {}
@@ -53,7 +53,7 @@ public:
     return found == machines.end() ? std::nullopt : std::optional{std::string{found->name}};
   }
 
-  /// PT_INTERP; none when there is none in the bytes at hand.
+  /// Returns PT_INTERP; nothing if the available bytes have none.
   std::optional<std::string> loader() const {
     constexpr std::uint64_t interpreter = 3;
     const std::uint64_t table = is_64() ? at(32, 8) : at(28, 4);
@@ -73,7 +73,7 @@ public:
   }
 
 private:
-  /// Up to a NUL; none for what is no path.
+  /// Reads up to a NUL; returns nothing if it is not a path.
   static std::optional<std::string> path_of(std::string_view text) {
     text = text.substr(0, text.find('\0'));
     return text.starts_with('/') && printable(text) == text ? std::optional{std::string{text}}
@@ -82,7 +82,7 @@ private:
 
   bool is_64() const { return bytes_[4] == 2; }
 
-  /// A number of `size` bytes; 0 beyond the end.
+  /// Returns a number of `size` bytes; 0 beyond the end.
   std::uint64_t at(std::uint64_t offset, std::size_t size) const {
     if (offset > bytes_.size() || bytes_.size() - offset < size) {
       return 0;
@@ -103,15 +103,15 @@ bool is_digit(char letter) {
   return letter >= '0' && letter <= '9';
 }
 
-/// True for `3.11.2`, `3.13.0rc1`, `3.12.0+`.
+/// Matches `3.11.2`, `3.13.0rc1`, `3.12.0+`.
 bool looks_like_version(std::string_view text) {
   return text.size() >= 5 && text.size() <= longest_version &&
          std::count(text.begin(), text.end(), '.') == 2 && is_alphanumeric(text, ".+") &&
          is_digit(text.front());
 }
 
-/// Adds the texts of `bytes` that end with a NUL, begin behind one or behind a blank (a linker lets
-/// a text be the end of another), and look like a version.
+/// Adds texts in `bytes` that look like a version, end with a NUL, and begin after a NUL or a
+/// blank: a linker may merge a text with the end of another.
 void find_versions(std::string_view bytes, std::vector<std::string>& versions) {
   for (auto dot = bytes.find('.'); dot != std::string_view::npos; dot = bytes.find('.', dot + 1)) {
     std::size_t begin = dot;
@@ -130,7 +130,7 @@ void find_versions(std::string_view bytes, std::vector<std::string>& versions) {
   }
 }
 
-/// `2.36` of `GNU C Library (Debian GLIBC 2.36-9) stable release version 2.36.`
+/// Returns `2.36` for `GNU C Library (Debian GLIBC 2.36-9) stable release version 2.36.`
 std::optional<std::string> find_glibc(std::string_view bytes) {
   for (auto begin = bytes.find(glibc_begin); begin != std::string_view::npos;
        begin = bytes.find(glibc_begin, begin + 1)) {
@@ -149,7 +149,7 @@ std::optional<std::string> find_glibc(std::string_view bytes) {
   return std::nullopt;
 }
 
-/// Up to `size` bytes, fewer only at the end.
+/// Returns `size` bytes, or fewer at the end.
 std::string next_piece(const image::Reader& content, std::size_t size) {
   std::string piece(size, '\0');
   std::size_t count = 0;

@@ -105,7 +105,7 @@ void PythonCache::store(const image::BaseFacts& base, const PythonSurvey& survey
   for (const auto& pip : survey.facts.pip_files) {
     document["pip_files"].push_back({{"path", pip.path}, {"text", pip.text.reveal()}});
   }
-  // Facts without files are looked for anew, so they come last.
+  // Written last: facts without files count as absent.
   state::write_quietly(with_ending(*file, ".files"), image::compressed(to_json(survey.files)),
                        largest_directory);
   state::write_quietly(with_ending(*file, ".json"), print_json(document) + "\n", largest_directory);

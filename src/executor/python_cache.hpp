@@ -9,15 +9,15 @@
 
 namespace autopack::executor {
 
-/// Surveys of executor images by digest and platform, in a directory of two files each: the facts,
-/// and the compressed lists of files. Files that are damaged, foreign or of another format count as
-/// absent; a failed write is no error. They may hold what pip's settings in an image hold, so they
-/// are for their owner alone.
+/// Caches surveys of executor images by digest and platform, in a directory with two files each:
+/// the facts, and the compressed lists of files. Damaged, foreign or outdated files count as
+/// absent; a failed write is not an error. Only the owner can read the files, because they may
+/// contain an image's pip settings.
 class PythonCache {
 public:
   explicit PythonCache(std::filesystem::path directory) : directory_{std::move(directory)} {}
 
-  /// What was found on this machine.
+  /// Returns the cache of this machine's own findings.
   static PythonCache of(const Services& services);
 
   std::optional<PythonFacts> load_facts(const image::BaseFacts& base) const;
@@ -25,15 +25,15 @@ public:
   void store(const image::BaseFacts& base, const PythonSurvey& survey) const;
 
 private:
-  /// Without its ending; none for an image that has no digest of any kind.
+  /// Returns the path without its extension; nothing for an image without any digest.
   std::optional<std::filesystem::path> file_of(const image::BaseFacts& base) const;
 
   std::filesystem::path directory_;
 };
 
-/// A text that installed_files_from_json() takes.
+/// Returns a text for installed_files_from_json().
 std::string to_json(const InstalledFiles& files);
-/// None when `text` is damaged.
+/// Returns nothing if `text` is damaged.
 std::optional<InstalledFiles> installed_files_from_json(std::string_view text);
 
 }  // namespace autopack::executor

@@ -16,7 +16,7 @@ namespace autopack::executor {
 
 namespace {
 
-/// What the engine's copy tells; none when it has none, or there is no engine.
+/// Surveys the engine's copy; returns nothing if there is none, or no engine.
 std::optional<PythonSurvey> survey_in_engine(Services& services, const image::BaseFacts& base) {
   std::optional<PythonSurvey> survey;
   try {

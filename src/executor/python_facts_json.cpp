@@ -8,7 +8,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Raise it when facts are found otherwise than before: what is kept is looked for anew.
+/// Increment this if facts are found differently: it invalidates the cache.
 constexpr int format{3};
 
 json to_json(const python::Interpreter& interpreter) {
@@ -28,7 +28,7 @@ json to_json(const python::Interpreter& interpreter) {
           {"data", scheme.data}};
 }
 
-/// Throws json::exception for one that is no interpreter.
+/// Throws json::exception if it is not an interpreter.
 python::Interpreter interpreter_of(const json& object) {
   const auto text = [&](const char* key) { return object.at(key).get<std::string>(); };
   const auto version = python::Version::parse(text("version"));

@@ -14,12 +14,12 @@ namespace {
 
 constexpr int oldest_minor = 5;
 constexpr int newest_minor = 20;
-/// PEP 703.
+/// The first version with PEP 703.
 constexpr int first_without_lock = 13;
-/// The last with the flag `m`.
+/// The last version with the flag `m`.
 constexpr int last_with_memory_flag = 7;
 
-/// What follows `python3.` in a program's name: `11`, `13t`; empty when there is nothing.
+/// Returns the text after `python3.` in a program's name: `11`, `13t`; empty if there is none.
 std::string minor_in_name(std::string_view file) {
   constexpr std::string_view begin{"python3."};
   const auto name = file.substr(file.rfind('/') + 1);
@@ -30,7 +30,7 @@ std::string_view digits_of(std::string_view text) {
   return text.substr(0, std::min(text.find_first_not_of("0123456789"), text.size()));
 }
 
-/// `python3.13`, and how it is called without the global lock.
+/// Adds `python3.13`, and its name without the global lock.
 void add_names(int minor, std::vector<std::string>& names) {
   names.push_back(fmt::format("python3.{}", minor));
   if (minor >= first_without_lock) {
@@ -38,7 +38,7 @@ void add_names(int minor, std::vector<std::string>& names) {
   }
 }
 
-/// Names that the library of the interpreter `file`, which holds `versions`, may have.
+/// Returns possible library names of the interpreter `file` with `versions`.
 std::vector<std::string> library_names(const std::string& file,
                                        const std::vector<std::string>& versions) {
   const std::string minor = minor_in_name(file);
@@ -56,7 +56,7 @@ std::vector<std::string> library_names(const std::string& file,
       add_names(number, names);
     }
   }
-  if (names.empty()) {  // they stand in a library beside it
+  if (names.empty()) {  // the versions are in a library beside it
     for (int number = oldest_minor; number <= newest_minor; ++number) {
       add_names(number, names);
     }
@@ -64,7 +64,7 @@ std::vector<std::string> library_names(const std::string& file,
   return names;
 }
 
-/// The value of `key` in lines of `key = value`; empty when there is none.
+/// Returns the value of `key` in lines of `key = value`; empty if there is none.
 std::string setting(const std::string& text, std::string_view key) {
   for (const auto& line : split(text, '\n')) {
     const auto equals = line.find('=');
@@ -167,11 +167,11 @@ PythonBuild find_build(ImageView& view,
   }
   flags = is_debug ? "d" + flags : flags;
   PythonBuild build{.abi_flags = flags};
-  if (parent(library.directory).ends_with("/lib64")) {  // the standard library is in it
+  if (parent(library.directory).ends_with("/lib64")) {  // it contains the standard library
     build.library_name = "lib64";
   }
-  // The name of a build's variables has its flags. An interpreter's own first: Debian's debug build
-  // brings its variables beside the usual one's.
+  // The name of a build's variables contains its flags. Tries the interpreter's own flags first:
+  // Debian's debug build adds its variables beside the regular ones.
   for (const auto& each : {flags, std::string{}, std::string{"t"}, std::string{"d"}}) {
     std::vector<std::string> names;
     for (const char* libc : {"gnu", "musl", "gnueabihf", "musleabihf"}) {

@@ -24,33 +24,32 @@ struct VirtualEnvironment {
   bool sees_system{false};
 };
 
-/// How an interpreter was built.
+/// The build settings of an interpreter.
 struct PythonBuild {
   std::string abi_flags{};
   std::string library_name{"lib"};  ///< sys.platlibdir: `lib64`
 };
 
-/// The virtual environment that `program`, as PATH has it, belongs to; none when it does not.
+/// Returns the virtual environment of `program`, as found in PATH, or nothing if it is in none.
 std::optional<VirtualEnvironment> find_virtual_environment(ImageView& view,
                                                            const std::string& program);
 
-/// The library of the interpreter `file` (links followed) by its landmark `os.py`, from `directory`
-/// upwards, as the interpreter looks for it; `versions` are those that stand in `file`. None when
-/// it is not there, or when several are and the name does not tell.
+/// Returns the library of the interpreter `file` (links followed). Searches for its landmark
+/// `os.py` from `directory` upwards, as the interpreter does; `versions` are the versions found in
+/// `file`. Returns nothing if there is none, or if there are several and the name does not decide.
 std::optional<PythonLibrary> find_python_library(ImageView& view,
                                                  const std::string& file,
                                                  const std::vector<std::string>& versions,
                                                  const std::string& directory);
 
-/// Where most interpreters have what is asked of them: of `file`, which has its version in its
-/// name, what find_python_library(), find_build() and find_scheme() will read. Empty for other
-/// names.
+/// Returns the files that find_python_library(), find_build() and find_scheme() will read for most
+/// interpreters, if the name of `file` contains its version; otherwise empty.
 std::vector<std::string> usual_files(const std::string& file, const std::string& multiarch);
 
-/// Where such an interpreter has what is installed, unless it runs in a virtual environment.
+/// Returns where such an interpreter installs packages, unless it runs in a virtual environment.
 std::vector<std::string> usual_site_directories(const std::string& file);
 
-/// What sysconfig's data tell, else what names tell. `multiarch` is `x86_64-linux`.
+/// Reads sysconfig's data, else infers from names. `multiarch` is `x86_64-linux`.
 PythonBuild find_build(ImageView& view, const PythonLibrary& library, const std::string& multiarch);
 
 }  // namespace autopack::executor

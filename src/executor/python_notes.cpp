@@ -14,14 +14,13 @@ namespace {
 using image::ArchiveEntry;
 using image::Reader;
 
-/// Metadata begins with name and version; what follows may be a book.
+/// Metadata begins with name and version; the rest may be long.
 constexpr std::size_t largest_head{std::size_t{64} << 10U};
 constexpr std::size_t largest_settings{std::size_t{64} << 10U};
 /// A distribution of 100,000 files has a list of 12 MB.
 constexpr std::size_t largest_list{std::size_t{32} << 20U};
 constexpr std::size_t largest_module{std::size_t{4} << 20U};
 
-/// The first `limit` bytes.
 std::string head_of(const Reader& content, std::size_t limit) {
   std::string text;
   std::array<char, 16384> buffer{};
@@ -35,7 +34,7 @@ std::string head_of(const Reader& content, std::size_t limit) {
   return text;
 }
 
-/// Calls `take` with each line of `text` without its end.
+/// Calls `take` with each line of `text`, without line feed.
 template <class TakeLine>
 void each_line(std::string_view text, TakeLine take) {
   while (!text.empty()) {
@@ -51,7 +50,7 @@ void each_line(std::string_view text, TakeLine take) {
   }
 }
 
-/// Name and version of a METADATA or PKG-INFO, one a line.
+/// Returns name and version of a METADATA or PKG-INFO, one a line.
 std::string name_and_version(std::string_view text) {
   std::string name;
   std::string version;
@@ -68,7 +67,7 @@ std::string name_and_version(std::string_view text) {
   return name + "\n" + version;
 }
 
-/// The first field of a line of CSV.
+/// Returns the first field of a line of CSV.
 std::string first_field(std::string_view line) {
   if (!line.starts_with('"')) {
     return std::string{line.substr(0, line.find(','))};
@@ -86,7 +85,7 @@ std::string first_field(std::string_view line) {
   return field;
 }
 
-/// The paths of a RECORD, one a line.
+/// Returns the paths of a RECORD, one a line.
 std::string recorded_paths(std::string_view text) {
   std::string paths;
   each_line(text, [&](std::string_view line) {
@@ -97,7 +96,7 @@ std::string recorded_paths(std::string_view text) {
   return paths;
 }
 
-/// The schemes that a distribution added to sysconfig, by name.
+/// Returns the names of the schemes that a distribution added to sysconfig.
 std::string changed_schemes(std::string_view text) {
   std::string names;
   for (const std::string_view name : {"posix_local", "rpm_prefix"}) {
@@ -106,7 +105,7 @@ std::string changed_schemes(std::string_view text) {
   return names;
 }
 
-/// The address that pip asks where nothing names an index: the first in the module that holds it.
+/// Returns pip's default index: the first address in the module that defines it.
 std::string first_address(std::string_view text) {
   const auto begin = text.find("\"https://");
   const auto end = begin == std::string_view::npos ? begin : text.find('"', begin + 1);
@@ -118,13 +117,12 @@ std::string_view last_part(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-/// `path` without its last part.
 std::string_view directory_of(std::string_view path) {
   const auto slash = path.rfind('/');
   return slash == std::string_view::npos ? std::string_view{} : path.substr(0, slash);
 }
 
-/// True for the directories above all that an installation writes to.
+/// Returns true for the directories above those that an installation writes to.
 bool leads_to_packages(std::string_view name) {
   static constexpr std::array names{"bin",   "lib",           "lib64",        "include",
                                     "local", "site-packages", "dist-packages"};
@@ -132,8 +130,8 @@ bool leads_to_packages(std::string_view name) {
          std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// What `libc.so.6` and musl's loader are, or lead to: `libc-2.31.so` before glibc 2.34, `libc.so`
-/// where musl was installed as it comes.
+/// Matches `libc.so.6` and musl's loader, and their targets: `libc-2.31.so` before glibc 2.34,
+/// `libc.so` in an upstream musl.
 bool is_c_library(std::string_view name) {
   return name == "libc.so.6" || name == "libc.so" || name.starts_with("ld-musl-") ||
          (name.starts_with("libc-2.") && name.ends_with(".so"));
@@ -146,7 +144,7 @@ bool is_program(const ArchiveEntry& entry, std::string_view name) {
          (name.starts_with("libpython3") && name.find(".so") != std::string_view::npos);
 }
 
-/// Of a file in a directory of metadata, whatever its distribution.
+/// For a file in a directory of metadata, of any distribution.
 std::optional<std::string> note_of_metadata(std::string_view name,
                                             std::string_view directory,
                                             const Reader& content) {
@@ -167,7 +165,7 @@ std::optional<std::string> note_of_metadata(std::string_view name,
   return std::nullopt;
 }
 
-/// Of a file that stands among packages or modules.
+/// For a file among packages or modules.
 std::optional<std::string> note_of_module(std::string_view name,
                                           std::string_view directory,
                                           std::string_view above,

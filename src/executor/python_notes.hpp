@@ -7,9 +7,9 @@
 
 namespace autopack::executor {
 
-/// What is remembered of an image's files for the facts of its Python, by their paths: programs and
-/// C libraries as ProgramText, settings as they are, of a distribution its name and version and
-/// what was installed of it, of compiled files and of directories that they exist.
+/// Returns the note about a file that the facts of an image's Python need, by its path: a
+/// ProgramText for programs and C libraries; the text of settings; name, version and installed
+/// files of a distribution; the existence of compiled files and directories.
 std::optional<std::string> note_for_python(const image::ArchiveEntry& entry,
                                            const image::Reader& content);
 

@@ -13,7 +13,7 @@ namespace {
 
 using python::Scheme;
 
-/// sysconfig's posix_prefix.
+/// Returns sysconfig's posix_prefix.
 Scheme prefix_scheme(const std::string& prefix,
                      const PythonLibrary& library,
                      const PythonBuild& build) {
@@ -25,14 +25,14 @@ Scheme prefix_scheme(const std::string& prefix,
       .data = prefix};
 }
 
-/// The last but one of Debian's interpreters whose pip asks distutils: then headers go below
-/// /usr/local too.
+/// Returns true for Debian interpreters whose pip uses distutils (up to 3.9): then headers are
+/// below /usr/local too.
 bool asks_distutils(const PythonLibrary& library) {
   constexpr std::array names{"3.5", "3.6", "3.7", "3.8", "3.9"};
   return std::find(names.begin(), names.end(), library.version) != names.end();
 }
 
-/// What Debian and Ubuntu make of /usr, as root: sysconfig's posix_local.
+/// Returns Debian's and Ubuntu's scheme for /usr, as root: sysconfig's posix_local.
 Scheme debian_scheme(const PythonLibrary& library) {
   const std::string packages = fmt::format("/usr/local/lib/{}/dist-packages", library.name);
   return {.purelib = packages,
@@ -48,7 +48,7 @@ bool is_debian(ImageView& view, const PythonLibrary& library, const std::string&
          (asks_distutils(library) && !view.look({"/usr/lib/python3/dist-packages"}).empty());
 }
 
-/// True for systems whose own Python installs below /usr as upstream's does.
+/// Returns true for systems whose own Python installs below /usr, like upstream.
 bool is_unchanged_system(ImageView& view) {
   const auto release = view.note("/etc/os-release");
   for (const auto& line : split(release.value_or(""), '\n')) {
@@ -67,7 +67,7 @@ void add_once(std::vector<std::string>& directories, const std::string& director
   }
 }
 
-/// Of the interpreter itself, whatever virtual environment it runs in.
+/// Returns the places of the interpreter itself, outside of a virtual environment.
 PythonPlaces system_places(ImageView& view,
                            const PythonLibrary& library,
                            const PythonBuild& build) {
@@ -116,7 +116,7 @@ PythonPlaces find_scheme(ImageView& view,
   if (environment) {
     const auto system = std::move(places.site_directories);
     places = {.scheme = prefix_scheme(environment->prefix, library, build)};
-    // pip's own rule: locations/_sysconfig.py.
+    // The same as in pip: locations/_sysconfig.py.
     places.scheme.headers =
         fmt::format("{}/include/site/python{}", environment->prefix, library.version);
     add_once(places.site_directories, places.scheme.purelib);

@@ -9,14 +9,14 @@
 
 namespace autopack::executor {
 
-/// Where pip, run as root, installs to, and where the interpreter finds it.
+/// The directories in which pip installs as root, and in which the interpreter finds packages.
 struct PythonPlaces {
-  std::optional<std::string> obstacle{};  ///< why that is not known
+  std::optional<std::string> obstacle{};  ///< why that is unknown
   python::Scheme scheme{};
   std::vector<std::string> site_directories{};  ///< in the order of sys.path
 };
 
-/// Of an interpreter with `library`, in `environment` when it is one's.
+/// For an interpreter with `library`, in the virtual environment `environment`, if any.
 PythonPlaces find_scheme(ImageView& view,
                          const PythonLibrary& library,
                          const PythonBuild& build,

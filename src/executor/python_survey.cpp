@@ -13,7 +13,7 @@ namespace autopack::executor {
 
 namespace {
 
-/// Those of the scheme and above them that exist.
+/// Returns the existing directories of the scheme and their parents.
 std::vector<std::string> existing_directories(ImageView& view, const python::Scheme& scheme) {
   std::set<std::string> all;
   for (const auto& directory :
@@ -25,7 +25,7 @@ std::vector<std::string> existing_directories(ImageView& view, const python::Sch
   }
   std::set<std::string> existing;
   for (const auto& [path, target] : view.look({all.begin(), all.end()})) {
-    // What is above a directory that is there is there as well, whether it was noted or not.
+    // All parents of an existing directory exist, with or without a note.
     for (auto end = path.size(); end != std::string::npos && end > 0;
          end = path.rfind('/', end - 1)) {
       existing.insert(path.substr(0, end));
@@ -34,7 +34,7 @@ std::vector<std::string> existing_directories(ImageView& view, const python::Sch
   return {existing.begin(), existing.end()};
 }
 
-/// In the order in which pip reads them: of all users, of root, of the environment.
+/// In the order of pip: global, root's, the environment's.
 std::vector<PipFile> find_pip_files(ImageView& view, const std::string& prefix) {
   std::vector<PipFile> files;
   for (const auto& path : {std::string{"/etc/xdg/pip/pip.conf"}, std::string{"/etc/pip.conf"},
@@ -47,7 +47,7 @@ std::vector<PipFile> find_pip_files(ImageView& view, const std::string& prefix) 
   return files;
 }
 
-/// Of the first pip on the search path.
+/// Returns the default index of the first pip on the search path.
 std::optional<std::string> find_default_index(ImageView& view,
                                               const std::vector<std::string>& search_path) {
   for (const auto& directory : search_path) {

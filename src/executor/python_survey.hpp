@@ -9,13 +9,14 @@
 
 namespace autopack::executor {
 
-/// Facts and files of the Python of `base`, as `view` shows it; `layers` is how many it has.
+/// Returns facts and files of the Python of `base`, read through `view`; `layers` is its number of
+/// layers.
 PythonSurvey survey_python(ImageView& view, const image::BaseFacts& base, std::size_t layers);
 
-/// One line of JSON with sorted keys, without the texts of pip's settings, which may hold secrets,
-/// and without files.
+/// Returns one line of JSON with sorted keys. It omits the files, and the texts of pip's settings,
+/// which may contain secrets.
 std::string to_json_line(const PythonFacts& facts);
-/// None when `text` is no such line, or one of another format.
+/// Returns nothing if `text` is not such a line, or has another format.
 std::optional<PythonFacts> python_facts_from_json(std::string_view text);
 
 }  // namespace autopack::executor

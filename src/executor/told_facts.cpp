@@ -27,7 +27,7 @@ PythonCache told_pythons(const Services& services) {
   return PythonCache{services.notes->directory() / "python"};
 }
 
-/// What the notes say now.
+/// Returns the current notes.
 std::optional<Told> told_now(Services& services,
                              const Digest& digest,
                              const std::string& platform) {
@@ -36,7 +36,7 @@ std::optional<Told> told_now(Services& services,
   return about ? read_told(*about) : std::nullopt;
 }
 
-/// The facts that the configuration of `source` tells, and those of `told`.
+/// Combines the facts in the configuration of `source` with those of `told`.
 image::BaseFacts facts_by(const image::Source& source, const image::BaseFacts& programs) {
   auto facts = image::configured_facts(source);
   facts.python = programs.python;

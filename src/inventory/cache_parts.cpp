@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A directory, or a file, of the cache, and what it holds.
+/// A directory or file of the cache, and its contents.
 struct Kept {
   const char* path;
   const char* name;

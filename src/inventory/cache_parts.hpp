@@ -17,15 +17,15 @@ struct CachePart {
   std::size_t files{0};
 };
 
-/// What the cache keeps of the project in `directory` alone, as far as there is any.
+/// Returns the cached files that belong only to the project in `directory`, if there are any.
 std::vector<CachePart> parts_of_project(const Environment& environment,
                                         const std::filesystem::path& directory);
 
-/// All that the cache keeps and that is found again when it is missed: not the jobs whose making
-/// was not answered.
+/// Returns everything in the cache that can be recreated. Excludes the records of submissions whose
+/// result is unknown.
 std::vector<CachePart> all_parts(const Environment& environment);
 
-/// Removes the files of `part`; what another run removed or made meanwhile is no error.
+/// Removes the files of `part`; ignores concurrent changes by other runs.
 void remove(const CachePart& part);
 
 }  // namespace autopack::inventory

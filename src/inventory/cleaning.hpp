@@ -10,29 +10,29 @@
 
 namespace autopack::inventory {
 
-/// Something that autopack left and that can be taken away.
+/// Something that autopack left and that can be removed.
 struct Leftover {
   enum class Kind { image, container, cache };
 
   Kind kind{Kind::cache};
   std::string name{};
-  std::uint64_t size{0};  ///< of an image with all its layers, also those that others share
+  std::uint64_t size{0};  ///< of an image with all its layers, including shared ones
   std::optional<CachePart> part{};
 };
 
-/// What is to be taken away.
+/// What to remove.
 struct CleaningScope {
-  std::vector<std::string> repositories{};           ///< none: of all projects
-  std::optional<std::filesystem::path> directory{};  ///< the project's; none: of all
+  std::vector<std::string> repositories{};           ///< empty: of all projects
+  std::optional<std::filesystem::path> directory{};  ///< the project's; absent: of all
   bool looks_into_engine{true};
-  std::vector<std::string> kept_keys{};  ///< of images that stay; their first 16 digits
+  std::vector<std::string> kept_keys{};  ///< of images to keep; their first 16 digits
 };
 
-/// What autopack left, by its own names and labels: no image under a person's name is among it, no
-/// running container, and no cache of another project when the scope names one.
+/// Finds what autopack left, by its own names and labels. Excludes images under a user's own name,
+/// running containers, and, if the scope names a project, caches of others.
 std::vector<Leftover> find_leftovers(Services& services, const CleaningScope& scope);
 
-/// Takes one away. Throws what the engine refuses: an image that a container uses stays.
+/// Removes one. Throws the engine's error: an image that a container uses stays.
 void remove(Services& services, const Leftover& leftover);
 
 }  // namespace autopack::inventory

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t digits{16};
 
-/// The key of a tag `ap-KEY` or `apd-KEY`; none of another.
+/// Returns the key of a tag `ap-KEY` or `apd-KEY`; nothing for other tags.
 std::optional<std::string> key_of_tag(std::string_view tag) {
   const auto key = tag.substr(std::min(tag.find('-') + 1, tag.size()));
   const bool is_key =
@@ -52,7 +52,7 @@ std::vector<HeldImage> images_in_engine(Services& services,
            std::find(repositories.begin(), repositories.end(), repository) != repositories.end();
   };
   std::vector<HeldImage> images;
-  // Every image has it, those with the code too.
+  // Every image has this label, including those with code.
   for (const auto& image : services.docker().list_images(packaging::dependency_key_label)) {
     auto one = held(image);
     for (const auto& name : image.names) {
