@@ -16,7 +16,7 @@
 
 namespace autopack::base_background_test {
 
-TEST_CASE("what runs in the background is waited for, with what it throws") {
+TEST_CASE("background tasks are joined, and their exceptions are rethrown") {
   auto number = in_background([] { return 7; });
   CHECK(number.valid());
   CHECK(number.get() == 7);
@@ -45,7 +45,7 @@ TEST_CASE("another task takes the place of one only when that has ended") {
   CHECK(task.get() == "second");
 }
 
-TEST_CASE("what a task holds is gone when its result is there") {
+TEST_CASE("objects of a task are destroyed before its result is available") {
   for (int i = 0; i < 200; ++i) {
     auto held = std::make_shared<int>(i);
     const std::weak_ptr<int> watched = held;
@@ -86,7 +86,7 @@ TEST_CASE("a helper takes no signal from the thread that waits for it") {
   CHECK(sigismember(&own, SIGTERM) == 0);
 }
 
-TEST_CASE("tasks side by side are no more than asked for, and each runs once") {
+TEST_CASE("concurrent tasks are at most as many as requested, and each runs once") {
   std::vector<std::atomic<int>> runs(100);
   std::atomic<int> now{0};
   std::atomic<int> most{0};

@@ -38,7 +38,7 @@ TEST_CASE("bytes come out of a pipe as they went in") {
   CHECK(pipe.count() == expected.size());
 }
 
-TEST_CASE("what the writer throws reaches the reader, after the bytes before it") {
+TEST_CASE("an exception of the writer reaches the reader, after the bytes before it") {
   BytePipe pipe{[](const auto& out) {
     out("some");
     throw Error(ErrorKind::project, "`a` changed while it was read");
@@ -71,7 +71,7 @@ TEST_CASE("a pipe that nobody reads on ends its writer") {
   CHECK_FALSE(finished);
 }
 
-TEST_CASE("what is pushed is pulled in order, and an error after it") {
+TEST_CASE("pushed bytes are pulled in order, followed by an error") {
   const auto read = pulled([](const Take& take) {
     for (int i = 0; i < 1000; ++i) {
       take(std::string(5000, static_cast<char>('a' + i % 26)));

@@ -26,7 +26,7 @@ void write(const fs::path& file, const char* text) {
 
 }  // namespace
 
-TEST_CASE("a watch tells of files that are written, renamed, made executable and removed") {
+TEST_CASE("a watch reports files that are written, renamed, made executable and removed") {
   const TemporaryDirectory directory;
   const auto file = directory.path() / "train.py";
   write(file, "1");

@@ -25,7 +25,7 @@ TEST_CASE("sha256 matches the published vectors") {
   CHECK_FALSE(Digest::parse("sha512:" + abc.hex()));
 }
 
-TEST_CASE("text is told by its characters, and put in upper case and hexadecimal") {
+TEST_CASE("characters are classified, and text is converted to upper case and hexadecimal") {
   CHECK(to_upper("us-central1 \xc3\xa9") == "US-CENTRAL1 \xc3\xa9");
   CHECK(is_alphanumeric("aZ09"));
   CHECK(is_alphanumeric(""));
@@ -162,7 +162,7 @@ TEST_CASE("files are written whole") {
   std::filesystem::remove_all(directory);
 }
 
-TEST_CASE("an error tells itself as problems") {
+TEST_CASE("an error converts to problems") {
   const auto own = Error{ErrorKind::remote, "m"}.cause("a").cause("b").hint("h").as_problems();
   REQUIRE(own.size() == 1);
   CHECK(own[0].severity == Problem::Severity::error);
@@ -174,7 +174,7 @@ TEST_CASE("an error tells itself as problems") {
   CHECK(error.message() == "one\ntwo: why");
 }
 
-TEST_CASE("an error tells all findings of a check") {
+TEST_CASE("an error contains all findings of a check") {
   const Problems problems{{.message = "one", .origin = "`--a`", .hints = {"h"}},
                           {.severity = Problem::Severity::warning, .message = "no"},
                           {.message = "two", .hints = {"h"}}};

@@ -50,7 +50,7 @@ void check(const Case& item) {
 
 }  // namespace
 
-TEST_CASE("a bad command line is told with what is wrong and what would be right") {
+TEST_CASE("a bad command line is reported with the error and the correction") {
   for (const auto& item : std::vector<Case>{
            {{"--quiet"}, {"no command", "--help"}},
            {{"sumbit"}, {"`sumbit`", "did you mean `submit`?"}},

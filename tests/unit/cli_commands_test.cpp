@@ -103,7 +103,7 @@ TEST_CASE("the same files again are not built again, unless that is asked for") 
   CHECK(cli.errors.find("   Planned  rebuilt because train.py changed\n") != std::string::npos);
 }
 
-TEST_CASE("what was reused or rebuilt is told with its reason") {
+TEST_CASE("reuse and rebuilds are reported with their reason") {
   Project cli;
   const auto build = [&] {
     REQUIRE(cli.run(with("build", {"--no-push", "--format=json"})) == 0);
@@ -269,7 +269,7 @@ TEST_CASE("--pin names the base by its digest") {
   CHECK(cli.out.find("FROM python@" + sha256("base").str()) != std::string::npos);
 }
 
-TEST_CASE("explain tells what goes in and what is left out") {
+TEST_CASE("explain lists included and excluded files") {
   Project cli;
   const Strings arguments{"explain", "--executor-image-uri=python:3",
                           "--python-module=trainer.task"};
@@ -362,7 +362,7 @@ TEST_CASE("a local job runs what was packaged, and its status is the command's")
   CHECK(cli.errors.find("before: it is failed") != std::string::npos);
 }
 
-TEST_CASE("a local study tells its trials, the best first") {
+TEST_CASE("a local study reports its trials, the best first") {
   Project cli;
   auto& containers = cli.docker.fake_containers;
   CHECK(cli.run({"tune", "--submitter=local", "--metric=loss:minimize", "--parameter=n:1..2",

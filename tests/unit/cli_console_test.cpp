@@ -32,7 +32,7 @@ using State = StepEvent::State;
 
 }  // namespace
 
-TEST_CASE("an error is told from outer to inner, remedies last") {
+TEST_CASE("an error is printed from outer to inner, remedies last") {
   const auto error = Error(ErrorKind::remote, "could not push `host/app:1`")
                          .cause("PUT https://host/v2/app/manifests/1: 403 DENIED")
                          .cause("no role\nin project `p`")
@@ -46,7 +46,7 @@ TEST_CASE("an error is told from outer to inner, remedies last") {
         "hint: docker login host\n");
 }
 
-TEST_CASE("several findings are told together, each with its origin and remedy") {
+TEST_CASE("several findings are printed together, each with its origin and remedy") {
   const Error error{ErrorKind::usage,
                     Problems{{.message = "key `machine-type` is missing",
                               .origin = "`--worker-pool-spec`",
@@ -64,13 +64,13 @@ TEST_CASE("several findings are told together, each with its origin and remedy")
   CHECK(warning_text({.message = "old image"}, plain) == "warning: old image\n");
 }
 
-TEST_CASE("a bug is told as one") {
+TEST_CASE("a bug is reported as one") {
   const auto text = error_text(Error(ErrorKind::internal, "vector::at"), plain);
   CHECK(text.starts_with("error: internal: vector::at\n"));
   CHECK(text.find("bug in autopack") != std::string::npos);
 }
 
-TEST_CASE("what the system refuses is no bug") {
+TEST_CASE("a system error is not a bug") {
   const auto code = std::make_error_code(std::errc::io_error);
   const auto file = as_error(std::filesystem::filesystem_error("canonical", "/a", code));
   CHECK(file.kind() == ErrorKind::environment);
@@ -174,7 +174,7 @@ TEST_CASE("the log of a failing step is shown in full, that of others not") {
   CHECK(screen.errors == "ERROR: no wheel\nend\n    Failed  RUN pip (0.0 s)\n");
 }
 
-TEST_CASE("a step that ended is told by what was done, however it was named before") {
+TEST_CASE("a finished step is named by its result, whatever its previous name") {
   for (const auto& [name, verb, object] :
        {std::tuple{"install a.txt (2 packages)", "Installed", "a.txt (2 packages) in 2.0 s"},
         std::tuple{"look into base", "Read", "base in 2.0 s"},
@@ -213,7 +213,7 @@ TEST_CASE("a step that takes long leaves a line, a cached one none") {
   CHECK(steps.empty());
 }
 
-TEST_CASE("running steps fit the terminal and tell sizes and rates") {
+TEST_CASE("running steps fit the terminal and show sizes and rates") {
   Steps steps;
   const Clock::time_point start{};
   steps.take({.id = "1", .name = "RUN " + std::string(200, 'x')}, start, false);
@@ -228,7 +228,7 @@ TEST_CASE("running steps fit the terminal and tell sizes and rates") {
   CHECK(steps.live_lines(start, 80, 2).back() == "            and 1 more");
 }
 
-TEST_CASE("rows stand below a line of a program as soon as it is written") {
+TEST_CASE("rows are below a line of a program as soon as it is written") {
   Screen screen;
   {
     Console console{screen.streams(), {.progress = Progress::live}};

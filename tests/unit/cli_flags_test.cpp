@@ -58,7 +58,7 @@ struct Parsed {
 
 }  // namespace
 
-TEST_CASE("a flag's value stands behind `=` or comes next, also when it looks like a flag") {
+TEST_CASE("a flag's value follows `=` or is the next word, even if it looks like a flag") {
   Parsed parsed;
   parsed.parse({"--region=--odd", "--worker-pool-spec", "--x=1", "--worker-pool-spec=", "-vv"});
   CHECK(parsed.options.region == "--odd");
@@ -83,7 +83,7 @@ TEST_CASE("the last value of a flag wins, its alias counts as the flag") {
   CHECK(parsed.options.web == false);
 }
 
-TEST_CASE("environment variables stand in for flags that are not typed") {
+TEST_CASE("environment variables replace flags that are not typed") {
   Parsed parsed;
   parsed.parse({"--region=typed"}, {{"AUTOPACK_REGION", "variable"},
                                     {"AUTOPACK_WORKER_POOL_SPEC", "a=1\nb=2\n"},
@@ -102,7 +102,7 @@ TEST_CASE("environment variables stand in for flags that are not typed") {
   CHECK_FALSE(parsed.flags.origin("--nothing"));
 }
 
-TEST_CASE("a flag that is likely the program's is told where it goes") {
+TEST_CASE("a flag that probably belongs to the program is reported with its place") {
   FlagSet flags{"run"};
   bool is_known = false;
   flags.toggle("--verbatim", is_known, "a flag");
@@ -119,7 +119,7 @@ TEST_CASE("a flag that is likely the program's is told where it goes") {
   CHECK(hints("--verbatin") == "did you mean `--verbatim`?");
 }
 
-TEST_CASE("what does not fit is told with the flag or the variable") {
+TEST_CASE("an invalid value is reported with its flag or variable") {
   CHECK(Parsed{}.failure({"--regoin=x"}) ==
         "`autopack submit` has no flag `--regoin` / did you mean `--region`? / "
         "`autopack submit --help` lists the flags");
@@ -142,7 +142,7 @@ TEST_CASE("what does not fit is told with the flag or the variable") {
   CHECK(Parsed{}.failure({"-x"}).find("`-x`") != std::string::npos);
 }
 
-TEST_CASE("files stand in for flags and variables that are not given, the first file first") {
+TEST_CASE("files replace missing flags and variables, the first file first") {
   Parsed parsed;
   parsed.flags.parse(
       {"--region=typed"}, Environment{{{"AUTOPACK_KIND", "docker"}}},
@@ -159,7 +159,7 @@ TEST_CASE("files stand in for flags and variables that are not given, the first 
   CHECK(parsed.flags.given("--region").back().origin == job::Origin::file("a", 1));
 }
 
-TEST_CASE("a value that is none of the flag's is told with its origin and the nearest one") {
+TEST_CASE("an unknown value is reported with its origin and the nearest valid one") {
   CHECK(Parsed{}.failure({"--kind=dirct"}) ==
         "`dirct` is no value of `--kind` / did you mean `direct`? / "
         "the values are `auto`, `docker`, `direct`");
@@ -167,14 +167,14 @@ TEST_CASE("a value that is none of the flag's is told with its origin and the ne
         "`x` is no value of `AUTOPACK_KIND` / the values are `auto`, `docker`, `direct`");
 }
 
-TEST_CASE("arguments of the program stand after `--`") {
+TEST_CASE("arguments of the program follow `--`") {
   const auto arguments = split_arguments({"run", "--gpu=", "--", "--epochs=1", "--", ""});
   CHECK(arguments.tokens == Strings{"run", "--gpu", ""});
   CHECK(arguments.program == Strings{"--epochs=1", "--", ""});
   CHECK(arguments.has_separator);
 }
 
-TEST_CASE("flags files stand for the flags in them, also inside each other") {
+TEST_CASE("flags files expand to the flags in them, also when nested") {
   const auto expand = [](const std::string& file) {
     return file == "a" ? Strings{"--region=x", "--flags-file=b"} : Strings{"--labels="};
   };
@@ -184,7 +184,7 @@ TEST_CASE("flags files stand for the flags in them, also inside each other") {
   CHECK_THROWS_AS(expand_flags_files({"--flags-file=a"}, circle), Error);
 }
 
-TEST_CASE("flags before the command are told from it") {
+TEST_CASE("flags before the command are separate from it") {
   Parsed parsed;
   CHECK(parsed.flags.leading_flags({"--region", "x", "-v", "submit", "-v"}) == 3);
   CHECK(parsed.flags.leading_flags({"--region=x", "submit"}) == 1);

@@ -36,7 +36,7 @@ std::string repeated(const std::string& text, std::size_t times) {
 
 }  // namespace
 
-TEST_CASE("aliases in autopack.yaml are bounded by what they stand for") {
+TEST_CASE("aliases in autopack.yaml are limited by their expansion") {
   Hostile cli;
   cli.write("autopack.yaml", "env: &a [*a]\n");
   cli.check_refusal("autopack.yaml", "alias");
@@ -68,7 +68,7 @@ TEST_CASE("a key of pyproject.toml has no more parts than anybody writes") {
   CHECK(cli.run({"explain", "--script=train.py", "--executor-image-uri=python:3"}) != 2);
 }
 
-TEST_CASE("what stands in the place of a file and has no end is refused") {
+TEST_CASE("an endless file is refused") {
   for (const std::string name : {"autopack.yaml", "pyproject.toml"}) {
     Hostile cli;
     REQUIRE(::mkfifo(name.c_str(), 0600) == 0);

@@ -103,7 +103,7 @@ TEST_CASE("the help of the jobs commands fits a screen and has an example") {
   CHECK(cli.out.find("autopack jobs list --region=us-central1") != std::string::npos);
 }
 
-TEST_CASE("jobs stand in a table") {
+TEST_CASE("jobs are printed in a table") {
   const auto job = [](const char* collection, const char* state) {
     return json{{"name", std::string{"projects/p/locations/r/"} + collection + "/12"},
                 {"state", state},

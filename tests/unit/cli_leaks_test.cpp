@@ -39,7 +39,7 @@ TEST_CASE("a login of an index in a requirement file is refused with the ways wi
   CHECK(project.out.find(password) == std::string::npos);
 }
 
-TEST_CASE("a home directory is no project without a word, and the whole machine is none") {
+TEST_CASE("a home directory needs confirmation as a project, and the root is refused") {
   Project project;
   CHECK(project.explain({"--script=train.py"}) == 0);
   CHECK_FALSE(project.says("home directory"));

@@ -199,7 +199,7 @@ TEST_CASE("--save adds to no file that it would be lost in") {
   }
 }
 
-TEST_CASE("--save names what differs in a list, and tells no value of it") {
+TEST_CASE("--save names the differences in a list, but not its values") {
   Submission cli;
   cli.write("autopack.yaml", whole);
   const auto said = [&](const std::string& flag) {

@@ -43,7 +43,7 @@ struct Front : CliRun {
 
 }  // namespace
 
-TEST_CASE("what nobody says is inferred, and each choice is told with its flag") {
+TEST_CASE("missing settings are inferred, and each choice is reported with its flag") {
   Front cli;
   const auto body = cli.body({});
   CHECK(body["displayName"] == "taxi");
@@ -67,7 +67,7 @@ TEST_CASE("what nobody says is inferred, and each choice is told with its flag")
   }
 }
 
-TEST_CASE("what is said is not told as inferred") {
+TEST_CASE("given settings are not reported as inferred") {
   Front cli;
   cli.body({"--script=train.py", "--executor-image-uri=python:3.12", "--machine-type=n1-standard-8",
             "--display-name=x", "--output-image-uri=gcr.io/p/x:v1", "--region=us-east1",
@@ -75,7 +75,7 @@ TEST_CASE("what is said is not told as inferred") {
   CHECK_FALSE(cli.told("Inferred"));
 }
 
-TEST_CASE("gcloud's region for machines stands in for that of its ai commands") {
+TEST_CASE("gcloud's region for machines replaces that of its ai commands") {
   Front cli;
   cli.set("CLOUDSDK_AI_REGION", "");
   cli.write("home/.config/gcloud/configurations/config_default", "[compute]\nregion = us-east4\n");
@@ -89,7 +89,7 @@ TEST_CASE("gcloud's region for machines stands in for that of its ai commands") 
   CHECK(cli.told("no region is set"));
 }
 
-TEST_CASE("a GPU is never guessed, but what could use one is told") {
+TEST_CASE("a GPU is never guessed, but a program that could use one is reported") {
   Front cli;
   cli.write("taxi/requirements.txt", "torch==2.4\n");
   CHECK_FALSE(cli.pool({})["machineSpec"].contains("acceleratorType"));

@@ -164,7 +164,7 @@ TEST_CASE("`autopack trust` allows what the settings say now, in this directory"
   CHECK(project.out.empty());
 }
 
-TEST_CASE("what `--save` writes into the project's file was typed, so it is trusted") {
+TEST_CASE("settings that `--save` writes into the project's file were typed, so they are trusted") {
   Project project;
   CHECK(project.run({"submit", "--dry-run", "--skip-checks", "--save", "--region=us-central1",
                      "--project=p", "--script=train.py", "--executor-image-uri=python:3.11",

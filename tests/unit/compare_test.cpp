@@ -91,7 +91,7 @@ TEST_CASE("images are compared by the files that their layers leave") {
             {"usr/app/b.py", "~"}, {"usr/app/c.py", "+"}, {"etc/gone", "-"}, {"etc/link", "+"}});
 }
 
-TEST_CASE("packages are found by their metadata, and those that a layer takes away are told") {
+TEST_CASE("packages are found by their metadata, and removed ones are reported") {
   Images images;
   const std::string site = "usr/lib/python3/site-packages/";
   const ImageContent base{{site + "old-1.0.dist-info/METADATA", "m"},

@@ -63,7 +63,7 @@ std::string whole(const Error& error) {
 
 }  // namespace
 
-TEST_CASE("what a daemon can do follows from its ping") {
+TEST_CASE("an engine's features follow from its ping") {
   struct Row {
     std::vector<http::Header> headers;
     const char* version;
@@ -96,7 +96,7 @@ TEST_CASE("what a daemon can do follows from its ping") {
   }
 }
 
-TEST_CASE("an engine that is not there is told with its address and the remedy") {
+TEST_CASE("a missing engine is reported with its address and the remedy") {
   const TemporaryDirectory directory;
   const std::string missing = (directory.path() / "missing.sock").string();
   const std::string file = (directory.path() / "file").string();
@@ -129,7 +129,7 @@ TEST_CASE("an engine that is not there is told with its address and the remedy")
         std::string::npos);
 }
 
-TEST_CASE("what is no Docker Engine is told") {
+TEST_CASE("a server that is not a Docker Engine is reported") {
   for (const auto& reply : {Reply{.body = "<html>"}, Reply{.headers = {{"Api-Version", "two"}}},
                             Reply{.headers = {{"Api-Version", "1.41x"}}}}) {
     const LoopbackServer server{[&](const ReceivedRequest&) { return reply; }};
@@ -183,7 +183,7 @@ TEST_CASE("an engine's malformed answers are errors, never crashes") {
   CHECK(engine.docker->inspect("x")->id.empty());
 }
 
-TEST_CASE("a build whose connection breaks is no success") {
+TEST_CASE("a build whose connection breaks fails") {
   const std::string half = "{\"stream\":\"Step 1/2 : FROM x\"}\n{\"stream\":\"Ste";
   const LoopbackServer server{
       answering("/build", {.body = half + std::string(500, ' '), .drop_after = half.size()})};

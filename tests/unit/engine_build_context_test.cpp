@@ -47,7 +47,7 @@ TEST_CASE("a context is the same bytes whatever the files' times, and has no oth
   CHECK(context_of(request) != bytes);
 }
 
-TEST_CASE("the user's Dockerfile is used where it stands, when it is what is built") {
+TEST_CASE("the user's Dockerfile is used at its own path if it is built unchanged") {
   const auto tree = std::make_shared<source::MemoryTree>();
   tree->file("docker/Own", "FROM x\n");
   auto plan = plan_of(tree, {"docker/Own"});

@@ -48,7 +48,7 @@ struct Told {
 
 }  // namespace
 
-TEST_CASE("a build is told step by step, whoever builds") {
+TEST_CASE("a build is reported step by step, with any builder") {
   for (const char* builder : {"buildkit", "classic", "podman"}) {
     CAPTURE(builder);
     const Told told{recorded(std::string{builder} + "-built")};
@@ -69,7 +69,7 @@ TEST_CASE("a build is told step by step, whoever builds") {
   }
 }
 
-TEST_CASE("cached steps are told as such and counted") {
+TEST_CASE("cached steps are reported as such and counted") {
   for (const char* builder : {"buildkit", "classic", "podman"}) {
     CAPTURE(builder);
     const Told told{recorded(std::string{builder} + "-cached")};
@@ -103,7 +103,7 @@ TEST_CASE("a build that cannot start names no step that ran") {
         "Step 1/2 : FROM 127.0.0.1:5711/no/such:1");
 }
 
-TEST_CASE("the same stream in any pieces tells the same") {
+TEST_CASE("the same stream in any pieces gives the same report") {
   const std::string stream = recorded("buildkit-built");
   const Told whole{stream, stream.size()};
   const Told bytes{stream, 1};
@@ -124,7 +124,7 @@ TEST_CASE("only the end of a long output is kept") {
   CHECK(progress.failure()->last_log.ends_with("yes and yes again\n"));
 }
 
-TEST_CASE("a stream that is no build's is refused") {
+TEST_CASE("an invalid build stream is refused") {
   for (const char* stream : {"<html>\n", "[1,2]\n", "{\"a\":1\n", "\"text\"\n",
                              "{\"id\":\"moby.buildkit.trace\",\"aux\":\"CgU\"}\n",
                              "{\"id\":\"moby.buildkit.trace\",\"aux\":\"***\"}\n"}) {

@@ -173,7 +173,7 @@ TEST_CASE("a file that is not what the plan saw ends its layer") {
   }
 }
 
-TEST_CASE("an installation is no obstacle to the direct engine") {
+TEST_CASE("an installation is not an obstacle to the direct engine") {
   auto fixture = code_only();
   const auto obstacle = [&] {
     return engine::obstacle_to_direct(
@@ -188,7 +188,7 @@ TEST_CASE("an installation is no obstacle to the direct engine") {
   CHECK_FALSE(obstacle());
 }
 
-TEST_CASE("what the installation of the package wrote is not in the layers of the code") {
+TEST_CASE("files written by the package's installation are not in the layers of the code") {
   plan::Fixture fixture;
   fixture.project.package->installs = true;
   const auto plan = fixture.plan();

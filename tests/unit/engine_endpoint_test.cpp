@@ -109,7 +109,7 @@ TEST_CASE("a docker context names the engine") {
   CHECK(find({{"DOCKER_CONFIG", config.string()}}).origin == "the default");
 }
 
-TEST_CASE("a rootless engine's socket stands in for a missing default") {
+TEST_CASE("a rootless engine's socket replaces a missing default") {
   const TemporaryDirectory directory;
   const Variables variables{{"XDG_RUNTIME_DIR", directory.path().string()}};
   CHECK(find(variables).url == "unix:///nowhere.sock");

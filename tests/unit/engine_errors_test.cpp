@@ -32,7 +32,7 @@ Error error_of(const BuildFailure& failure) {
 
 }  // namespace
 
-TEST_CASE("a failed step is told with its line, its reason and its last lines") {
+TEST_CASE("a failed step is reported with its line, its reason and its last output") {
   std::string log;
   for (int i = 1; i <= 30; ++i) {
     log += "line " + std::to_string(i) + "\n";
@@ -50,7 +50,7 @@ TEST_CASE("a failed step is told with its line, its reason and its last lines") 
   CHECK(error.causes()[2].find("| line 10\n") == std::string::npos);
 }
 
-TEST_CASE("what is known of a failure decides who can mend it") {
+TEST_CASE("known failures determine who can fix them") {
   struct Row {
     const char* message;
     const char* step;
@@ -176,7 +176,7 @@ TEST_CASE("a failure of pip leads with the requirement, and without the lines on
   CHECK(whole(error).find("Retrying") == std::string::npos);
 }
 
-TEST_CASE("what a build backend says last is the cause") {
+TEST_CASE("the last line of a build backend is the cause") {
   const Error error = error_of({.message = "exit code: 1",
                                 .step = "[deps 2/2] RUN pip install -e .",
                                 .last_log = "  error: subprocess-exited-with-error\n"
@@ -198,7 +198,7 @@ TEST_CASE("no secret and no control character of an engine's words is shown") {
   CHECK(whole(error).find('\x07') == std::string::npos);
 }
 
-TEST_CASE("what a registry refused is told with its remedy") {
+TEST_CASE("a registry's refusal is reported with its remedy") {
   struct Row {
     const char* complaint;
     std::optional<std::string> origin;
@@ -246,7 +246,7 @@ TEST_CASE("what a registry refused is told with its remedy") {
   }
 }
 
-TEST_CASE("pushes and pulls are summed up as engines tell them") {
+TEST_CASE("pushes and pulls are summed up from engines' progress") {
   const auto recorded = [](const std::string& name, testing::RecordingReporter& reporter) {
     engine::Transfer transfer{&reporter};
     transfer.feed(read_file(std::filesystem::path{TEST_DATA} / "engine" / (name + ".jsonl")));

@@ -36,7 +36,7 @@ TEST_CASE("an engine's history becomes that of a configuration") {
   CHECK(kinds(history) == Kinds{"layer", "layer", "empty"});
 }
 
-TEST_CASE("a step whose layer has no bytes is told by what it does") {
+TEST_CASE("a step with an empty layer is recognised by its instruction") {
   const json steps{step("ENTRYPOINT [\"python3\"]", 0), step("WORKDIR /usr/app", 0),
                    step("ENV HOME=/home", 0), step("RUN mkdir -p /usr/app", 0), step("", 235)};
   CHECK(kinds(history_of(steps, 3)) == Kinds{"layer", "layer", "empty", "layer", "empty"});
@@ -44,7 +44,7 @@ TEST_CASE("a step whose layer has no bytes is told by what it does") {
   CHECK(kinds(history_of(steps, 1)) == Kinds{"layer", "empty", "empty", "empty", "empty"});
 }
 
-TEST_CASE("an engine that tells no history leaves it empty") {
+TEST_CASE("an engine without a history leaves it empty") {
   CHECK(history_of(json{}, 2) == json::array());
 }
 

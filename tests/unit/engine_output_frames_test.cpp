@@ -7,7 +7,7 @@ namespace autopack::engine_output_frames_test {
 
 using engine::OutputFrames;
 
-TEST_CASE("a container's streams are told apart in any pieces") {
+TEST_CASE("a container's streams are separated in any pieces") {
   const std::string long_text(300, 'x');
   std::string stream("\x01\0\0\0\0\0\0\x03out", 11);
   stream += std::string(

@@ -94,7 +94,7 @@ using Names = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("a wheel of which a repository tells is not fetched") {
+TEST_CASE("a wheel with facts in a repository's notes is not fetched") {
   Machine machine;
   machine.note(0, wheel::brought_by(machine.wheels[0], place()).files);
   machine.note(2, wheel::brought_by(machine.wheels[2], place()).files);
@@ -179,7 +179,7 @@ TEST_CASE("a Python of another series makes no byte code") {
   CHECK_FALSE(find_compiler_here(services, interpreter));
 }
 
-TEST_CASE("an answer that is no byte code is refused") {
+TEST_CASE("a response that is not byte code is refused") {
   for (const std::string& answer :
        {std::string{}, std::string{"short"}, little_endian(3, 8) + "a/b" + little_endian(0, 8),
         little_endian(11, 8) + "cpython-311",

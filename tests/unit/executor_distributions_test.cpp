@@ -130,7 +130,7 @@ TEST_CASE("a project that was linked is found where its sources are") {
   CHECK(found.search_path == std::vector<std::string>{packages, "/src", "/other"});
 }
 
-TEST_CASE("layers above take distributions away, and hard links stand for what they link to") {
+TEST_CASE("upper layers remove distributions, and hard links resolve to their targets") {
   const auto lower = in_site({{"x-1.dist-info/METADATA", metadata("x", "1")},
                               {"x-1.dist-info/RECORD", "x.py,,\n"},
                               {"y-1.dist-info/METADATA", metadata("y", "1")}});
@@ -224,7 +224,7 @@ TEST_CASE("an engine's copy is read as the layers are, nothing twice and several
   CHECK(files.two_came);
 }
 
-TEST_CASE("what a base has decides what becomes of a wanted distribution") {
+TEST_CASE("the base's distributions decide how a required one is installed") {
   PythonFacts facts{
       .interpreter = python::Interpreter{.scheme = scheme},
       .search_path = {"/before", packages, "/after"},
@@ -302,7 +302,7 @@ TEST_CASE("what a base has decides what becomes of a wanted distribution") {
   CHECK_FALSE(belongs_to_gpu("torchmetrics"));
 }
 
-TEST_CASE("what was found is kept, and what is damaged is looked for anew") {
+TEST_CASE("findings are cached, and damaged ones are looked up again") {
   const TemporaryDirectory directory;
   const PythonCache cache{directory.path()};
   const image::BaseFacts base{.digest = sha256("x"), .platform = "linux/amd64"};
@@ -336,7 +336,7 @@ TEST_CASE("what was found is kept, and what is damaged is looked for anew") {
   }
 }
 
-TEST_CASE("what an image makes larger than it is costs no more than its bound") {
+TEST_CASE("data that an image inflates costs no more than the limit") {
   const image::Reader endless = [](char* buffer, std::size_t size) {
     std::fill_n(buffer, size, 'x');
     return size;

@@ -330,7 +330,7 @@ TEST_CASE("a digest needs no registry when the engine has it") {
   CHECK(probe_base(docker, reference, "linux/amd64").image_id == "sha256:2");
 }
 
-TEST_CASE("Podman's own images are told from a registry's by trying") {
+TEST_CASE("Podman's own images are distinguished from a registry's by a request") {
   FakeDocker docker;
   docker.engine.podman = true;
   docker.images["base:1"] = {.id = "sha256:1",

@@ -227,7 +227,7 @@ TEST_CASE("interpreter and scheme are read in every usual layout") {
   });
 }
 
-TEST_CASE("what cannot be told without running it is named") {
+TEST_CASE("facts that require running the interpreter are reported") {
   const auto conda = at_prefix("opt/conda");
   const std::vector<std::string> path{"PATH=/opt/conda/bin"};
   check({
@@ -266,7 +266,7 @@ TEST_CASE("what cannot be told without running it is named") {
   });
 }
 
-TEST_CASE("a program tells machine, loader and versions, wherever they stand in it") {
+TEST_CASE("machine, loader and versions of a program are found, wherever they are") {
   const auto far = std::string((std::size_t{1} << 18U) - 130, 'x');
   const auto program = read_program(
       reader_of(program_of(gnu_loader, far +

@@ -7,7 +7,7 @@ using nlohmann::json;
 using Reason = http::TransportError::Reason;
 using Fixture = CredentialsFixture;
 
-TEST_CASE("an access token file wins and is read anew after a refusal") {
+TEST_CASE("an access token file takes precedence and is read again after a refusal") {
   Fixture fixture;
   const auto path = fixture.write("token", "ya29.a\n");
   fixture.variables["GOOGLE_APPLICATION_CREDENTIALS"] = "/absent";
@@ -84,7 +84,7 @@ TEST_CASE("a service account signs its own tokens where gcloud would") {
   CHECK_FALSE(by_configuration.find_file(service_account())->token().token.empty());
 }
 
-TEST_CASE("the source that was taken is told, and its token is not") {
+TEST_CASE("the selected source is reported, but not its token") {
   Fixture fixture{{answer(200, R"({"access_token": "s3cr3t-value", "expires_in": 3600})")}};
   const auto source = fixture.find_file(authorized_user());
   static_cast<void>(source->token());

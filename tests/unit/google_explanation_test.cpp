@@ -140,7 +140,7 @@ TEST_CASE("no known failure is hidden behind an earlier one") {
   }
 }
 
-TEST_CASE("what is not known is not explained") {
+TEST_CASE("unknown failures are not explained") {
   CHECK_FALSE(explain(""));
   CHECK_FALSE(explain("something else went wrong"));
   // A name that is no such name does not reach a command.

@@ -62,7 +62,7 @@ TEST_CASE("an external account exchanges the token of a file") {
   CHECK(form_of(fixture.client.requests.at(1))["subject_token"] == "next");
 }
 
-TEST_CASE("a subject token stands in JSON or comes from a URL") {
+TEST_CASE("a subject token is in JSON or comes from a URL") {
   Fixture file{{answer(200, exchanged)}};
   const auto path = file.write("subject", R"({"access_token": "of-json", "other": 1})");
   const json format{{"type", "json"}, {"subject_token_field_name", "access_token"}};
@@ -107,7 +107,7 @@ TEST_CASE("a program gives the subject token only where that is allowed") {
   CHECK(read_file(seen) == "first second urn:ietf:params:oauth:token-type:jwt 0 \n");
 }
 
-TEST_CASE("what a program wrote to its output file is used until it ends") {
+TEST_CASE("a program's output file is used until it expires") {
   Fixture fixture{{answer(200, exchanged), answer(200, exchanged)}};
   fixture.variables["GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES"] = "1";
   auto source =

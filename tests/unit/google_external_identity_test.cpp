@@ -80,7 +80,7 @@ TEST_CASE("an external account of AWS asks the machine for region and keys") {
             .ends_with("a6a4d49bb1e24717168fbb59d184063df50287d87f35dec34bda79f5184a5e1f"));
 }
 
-TEST_CASE("what AWS does not give is told") {
+TEST_CASE("missing data of AWS is reported") {
   struct Case {
     std::vector<FakeHttp::Answer> answers{};
     std::string without{};

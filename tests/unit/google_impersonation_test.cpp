@@ -90,7 +90,7 @@ TEST_CASE("another address of IAM Credentials is used where it is safe") {
                                "URL of Google's"));
 }
 
-TEST_CASE("what is no account to act as") {
+TEST_CASE("invalid accounts for impersonation") {
   for (const auto* value : {"sa", "a@b.c,", "a@b.c,x/../y@z", "a@b\r\nX: y", "--account"}) {
     Fixture fixture;
     fixture.impersonate = flag(value);

@@ -96,7 +96,7 @@ TEST_CASE("reading is repeated while the service is busy or away") {
         "http://127.0.0.1:1/v1/projects/p/locations/r/hyperparameterTuningJobs/7");
 }
 
-TEST_CASE("answers that are no jobs are told") {
+TEST_CASE("responses that are not jobs are reported") {
   const auto get = [](FakeHttp::Answer given) {
     FakeHttp client{{std::move(given)}};
     FakeGoogle google{client};
@@ -199,7 +199,7 @@ TEST_CASE("entries are asked for in the job's own project") {
   CHECK(quoted.find(R"(job_id="a\"b\\c")") != std::string::npos);
 }
 
-TEST_CASE("an answer that is no list of entries is told") {
+TEST_CASE("a response that is not a list of entries is reported") {
   const auto call = google::entries_call({.project = "p", .job_id = "7"}, {}, {});
   for (const auto* text : {"", "<html>", "[]", R"({"entries": {}})"}) {
     CHECK(message_of([&] { google::read_log_page(call, answer(200, text)); }) ==

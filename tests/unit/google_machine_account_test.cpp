@@ -62,7 +62,7 @@ TEST_CASE("a token of a metadata server ends within a day") {
   CHECK(machine.find()->token().expires_at == 1'086'400);
 }
 
-TEST_CASE("what answers in the metadata server's place is not believed") {
+TEST_CASE("an impostor of the metadata server is not trusted") {
   Machine elsewhere{{answer(200, "<html>")}};
   CHECK(failure_of([&] { return elsewhere.find(); }, "no Google credentials were found").kind() ==
         ErrorKind::environment);
@@ -128,7 +128,7 @@ TEST_CASE("an account that is asked for wins over credentials files, one that is
   CHECK(gcloud.find(gcloud.write("token", "t"))->describe().find("access token file") == 0);
 }
 
-TEST_CASE("gcloud's refusals are told with the command that mends them") {
+TEST_CASE("gcloud's refusals are reported with the command that fixes them") {
   struct Case {
     std::string script{};
     std::string fragment{};

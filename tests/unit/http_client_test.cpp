@@ -131,7 +131,7 @@ TEST_CASE("a callback may send a request of its own, and threads share a client"
   CHECK(good == 80);
 }
 
-TEST_CASE("the reporter is told each request without its secrets") {
+TEST_CASE("the reporter gets each request without its secrets") {
   LoopbackServer server{{Reply{.status = 201}, Reply{.drop = true}, Reply{.drop = true}}};
   RecordingReporter recorder;
   const auto client = make_client({.reporter = &recorder});
@@ -314,7 +314,7 @@ TEST_CASE("a unix socket is spoken to, and missed by name") {
   std::filesystem::remove(path);
 }
 
-TEST_CASE("no proxy stands between this machine and itself") {
+TEST_CASE("requests to this machine bypass proxies") {
   LoopbackServer server{{Reply{.body = "direct"}}};
   LoopbackServer proxy{{Reply{.body = "through the proxy"}}};
   ::setenv("http_proxy", proxy.url().c_str(), 1);

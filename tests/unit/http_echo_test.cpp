@@ -32,7 +32,7 @@ TEST_CASE("a login that an answer repeats is hidden, whatever its kind") {
   CHECK(told({{"X-Api-Key", "key-of-mine"}}, "no key-of-mine") == "no ***");
 }
 
-TEST_CASE("what is no login stays") {
+TEST_CASE("text that is not a login is unchanged") {
   CHECK(told({{"Content-Type", "application/json"}, {"Authorization", "Bearer x"}},
              "application/json, x") == "application/json, x");
   CHECK(told({}, "all") == "all");

@@ -68,7 +68,7 @@ TEST_CASE("base facts are one line of JSON and come back") {
   CHECK(facts_from_json(to_json_line(least)) == least);
 }
 
-TEST_CASE("what is no line of base facts is none") {
+TEST_CASE("an invalid line of base facts is rejected") {
   CHECK(facts_from_json(R"({"reference":"a"})"));
   CHECK(facts_from_json(R"({"reference":"a","new key of a later version":1})"));
   for (const char* text :

@@ -187,7 +187,7 @@ TEST_CASE("images of a layout become one index, and its images go with it") {
   CHECK(content(open("oci:" + layout.string() + ":mine")) == content(small_image("mine")));
 }
 
-TEST_CASE("what killed writers of a layout left goes with the next image") {
+TEST_CASE("leftovers of killed writers of a layout are removed with the next image") {
   const TemporaryDirectory scratch;
   const auto layout = scratch.path() / "layout";
   image::write_layout(small_image("one"), layout, "one");
@@ -222,7 +222,7 @@ TEST_CASE("images that will be in no index go from a layout, and nothing else") 
   CHECK(read_file(layout / "index.json") == "{");
 }
 
-TEST_CASE("what a layout needs no more goes, and nothing else") {
+TEST_CASE("unused blobs of a layout are removed, and nothing else") {
   const TemporaryDirectory directory;
   const fs::path layout = directory.path() / "layout";
   const auto blob = [&](const Digest& digest) {
@@ -332,7 +332,7 @@ TEST_CASE("a compressed archive is unpacked, a cut one refused") {
   CHECK_THROWS_AS(open("tar:" + path.string()), Error);
 }
 
-TEST_CASE("what docker save writes is read") {
+TEST_CASE("archives of docker save are read") {
   const TemporaryDirectory scratch;
   const auto file = scratch.path() / "image.tar";
   const std::string layer = layer_tar("one");
@@ -363,7 +363,7 @@ TEST_CASE("what docker save writes is read") {
   CHECK_THROWS_AS(open("tar:" + (scratch.path() / "none").string()), Error);
 }
 
-TEST_CASE("an image whose configuration tells of other layers is not taken") {
+TEST_CASE("an image whose configuration lists other layers is refused") {
   auto source = small_image("one");
   image::check_layers(source);
   source.manifest.layers.push_back(source.manifest.layers.front());
@@ -372,7 +372,7 @@ TEST_CASE("an image whose configuration tells of other layers is not taken") {
   CHECK_THROWS_AS(image::check_layers(source), Error);
 }
 
-TEST_CASE("a configuration of other types is told, not taken for a bug") {
+TEST_CASE("a configuration of other types is reported, not treated as a bug") {
   for (const char* text : {R"({"rootfs": {"diff_ids": []}, "config": "x"})", R"({"rootfs": "x"})",
                            R"({"rootfs": null})", R"({"rootfs": {"diff_ids": [1]}})",
                            R"({"rootfs": {"diff_ids": []}, "history": {}})",
@@ -387,7 +387,7 @@ TEST_CASE("a configuration of other types is told, not taken for a bug") {
   CHECK(odd.diff_ids().size() == 1);
 }
 
-TEST_CASE("what a killed writer left is swept, what a living one writes is not") {
+TEST_CASE("leftovers of a killed writer are removed, files of a running one are not") {
   const TemporaryDirectory folder;
   const fs::path target = folder.path() / "image.tar";
   write_file(folder.path() / ".image.tar.0123abcd", "left");

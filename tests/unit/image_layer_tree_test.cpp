@@ -61,7 +61,7 @@ using Found = std::map<std::string, std::optional<std::string>>;
 
 }  // namespace
 
-TEST_CASE("a tree tells files and where links end") {
+TEST_CASE("a tree lists files and resolves links") {
   const auto tree = tree_of({[](TarWriter& tar) {
     tar.add_symlink("bin", "usr/bin");
     program(tar, "./usr/bin/python3.11");
@@ -255,7 +255,7 @@ TEST_CASE("facts come from configuration and layers") {
   CHECK_THROWS_AS(image::read_facts(source), Error);
 }
 
-TEST_CASE("what no file system takes is refused, and long names cost no more than they weigh") {
+TEST_CASE("paths that no file system supports are refused, and long names cost only their size") {
   const std::string up = [] {
     std::string text;
     for (int i = 0; i < 400'000; ++i) {
@@ -315,7 +315,7 @@ std::optional<std::string> note_of_text(const image::ArchiveEntry& entry,
 
 }  // namespace
 
-TEST_CASE("what is noted of files stays with them through links, layers and hard links") {
+TEST_CASE("notes about files follow links, layers and hard links") {
   const auto add = [](LayerTree& tree, const Fill& fill) {
     tree.add(reader_of(tar_of(fill)), "a layer");
   };

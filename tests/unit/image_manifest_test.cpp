@@ -78,7 +78,7 @@ TEST_CASE("manifests of both kinds are read and written") {
   CHECK(parse_manifest(without_type.dump(), "the manifest").is_oci());
 }
 
-TEST_CASE("what is no manifest is refused by name") {
+TEST_CASE("an invalid manifest is refused by name") {
   for (const char* text :
        {"", "[]", "{}", R"({"schemaVersion":1,"fsLayers":[]})",
         R"({"schemaVersion":2,"config":{"digest":"md5:1","size":1},"layers":[]})",

@@ -80,7 +80,7 @@ TEST_CASE("image names are read as docker reads them") {
   }
 }
 
-TEST_CASE("a bad image name is told with the part that is wrong") {
+TEST_CASE("a bad image name is reported with the wrong part") {
   struct Case {
     std::string text;
     std::string fault;

@@ -130,7 +130,7 @@ TEST_CASE("a file past 8 GiB keeps its size") {
   CHECK(archive_entry_size(entry) == static_cast<std::int64_t>(size));
 }
 
-TEST_CASE("a file that changes while it is read is told") {
+TEST_CASE("a file that changes during reading is reported") {
   TarWriter tar{[](std::string_view /*bytes*/) {}};
   const auto gives = [](std::string_view text) {
     return [text](const TarWriter::Take& take) { take(text); };

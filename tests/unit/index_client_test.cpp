@@ -162,7 +162,7 @@ TEST_CASE("many projects are asked for at once, each under its own name") {
   CHECK(last->connection <= 8);
 }
 
-TEST_CASE("a kept page is asked about again, and used when it still stands so") {
+TEST_CASE("a cached page is revalidated, and used if unchanged") {
   for (const auto* const mark : {"ETag", "Last-Modified"}) {
     CAPTURE(mark);
     std::atomic<int> version{1};
@@ -193,7 +193,7 @@ TEST_CASE("a kept page is asked about again, and used when it still stands so") 
   }
 }
 
-TEST_CASE("a login goes to its index alone, and is told nobody") {
+TEST_CASE("a login goes only to its index, and is not printed") {
   LoopbackServer files{[](const ReceivedRequest&) { return links("p-1.0.zip"); }};
   LoopbackServer server{[&](const ReceivedRequest&) {
     return Reply{.status = 302, .headers = {{"Location", files.url() + "/deep/p/"}}};

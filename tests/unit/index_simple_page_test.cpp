@@ -47,7 +47,7 @@ std::string text(const std::vector<python::Hash>& hashes) {
 
 }  // namespace
 
-TEST_CASE("an anchor tells a file with all that stands at it") {
+TEST_CASE("an anchor contains a file with all its attributes") {
   const auto file = of_anchor(
       "<!DOCTYPE html><html><body>\n"
       "<a href=\"../../files/pkg-1.0-py3-none-any.whl#sha256=ABCD\" "
@@ -68,7 +68,7 @@ TEST_CASE("an anchor tells a file with all that stands at it") {
   CHECK_FALSE(plain.size);
 }
 
-TEST_CASE("what a page of JSON holds beside its files costs nothing, however often it is there") {
+TEST_CASE("other data on a JSON page costs nothing, however often it occurs") {
   const auto many = [](const std::string& one) {
     std::string all = one;
     for (int i = 0; i < 300'000; ++i) {
@@ -169,7 +169,7 @@ TEST_CASE("the page of a server names no file of this machine") {
             .files.size() == 1);
 }
 
-TEST_CASE("what is no start tag of a link hides none and makes none") {
+TEST_CASE("text that is not the start tag of a link neither hides nor creates one") {
   const std::vector<std::pair<std::string, int>> pages{
       {"<!-- <a href=a-1.zip> --><a href=b-1.zip>", 1},
       {"<script>x = '<a href=a-1.zip>'</script><a href=b-1.zip>", 1},
@@ -234,7 +234,7 @@ TEST_CASE("character references become their characters") {
   }
 }
 
-TEST_CASE("a file of a page in JSON tells the same, and its size and time") {
+TEST_CASE("a file of a JSON page has the same facts, and its size and time") {
   const auto file = of_json(
       R"("filename": "pkg-1.0-py3-none-any.whl", "url": "../../f/pkg-1.0-py3-none-any.whl",
          "hashes": {"sha256": "ABCD", "md5": "00", "blake9": "11"}, "requires-python": ">=3.8",
@@ -294,7 +294,7 @@ TEST_CASE("a newer minor version of the API is warned of, a newer major one refu
   CHECK_THROWS_AS(read("text/html", "<meta name='pypi:repository-version' content='2.0'>"), Error);
 }
 
-TEST_CASE("what is no page of an index is refused") {
+TEST_CASE("an invalid page of an index is refused") {
   for (const auto* const type : {"", "application/json", "text/plain", "application/octet-stream",
                                  "application/vnd.pypi.simple.v2+json"}) {
     CAPTURE(type);

@@ -106,7 +106,7 @@ const std::string bytes = content(300'000);
 
 }  // namespace
 
-TEST_CASE("what comes from elsewhere is found by its hash, and nothing stays of what fails") {
+TEST_CASE("files from other sources are found by hash, and failures leave nothing") {
   Cache cache;
   const auto added = cache.with([&](WheelCache& wheels) {
     return wheels.add([&](const WheelCache::Take& out) {
@@ -338,7 +338,7 @@ TEST_CASE("a download that breaks off is gone on with") {
   }
 }
 
-TEST_CASE("the next run goes on where the last one broke off, if the hash tells that it may") {
+TEST_CASE("the next run resumes a broken download if the hash allows it") {
   for (const bool hashed : {true, false}) {
     CAPTURE(hashed);
     std::atomic<bool> broken{true};
@@ -364,7 +364,7 @@ TEST_CASE("the next run goes on where the last one broke off, if the hash tells 
   }
 }
 
-TEST_CASE("what the last run left of another file does not spoil this one") {
+TEST_CASE("leftovers of another file do not corrupt this one") {
   // Of the same length, beyond the end, and with a server that has no such range.
   for (const std::size_t length : {70'000U, 300'000U, 400'000U}) {
     CAPTURE(length);
@@ -400,7 +400,7 @@ TEST_CASE("a stalled server is left after the time that pip's settings give it")
   CHECK(cache.sleeps == 1);
 }
 
-TEST_CASE("several files come at once, are told as they arrive, and one failure ends it") {
+TEST_CASE("several files are fetched at once and reported on arrival, and one failure ends it") {
   LoopbackServer server{[&](const ReceivedRequest& request) {
     return request.target == "/missing" ? Reply{.status = 404}
                                         : part_of(content(50'000, request.target.back()), request);
@@ -440,7 +440,7 @@ TEST_CASE("several files come at once, are told as they arrive, and one failure 
                        "could not download `missing`", Error);
 }
 
-TEST_CASE("what others are at does not go on for long behind a failure") {
+TEST_CASE("other downloads end soon after a failure") {
   LoopbackServer server{[&](const ReceivedRequest& request) {
     Reply reply{.status = 404};
     if (request.target == "/slow") {
@@ -502,7 +502,7 @@ TEST_CASE("local files are taken into the cache, and verified too") {
   CHECK_FALSE(cache.refusal({.name = "a", .url = "ftp://h.test/a"}).empty());
 }
 
-TEST_CASE("what nobody used for long goes, and the oldest above the limit") {
+TEST_CASE("files unused for long are removed, and the oldest above the limit") {
   LoopbackServer server{[&](const ReceivedRequest& request) {
     return part_of(content(1000, request.target.back()), request);
   }};

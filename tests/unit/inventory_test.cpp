@@ -79,7 +79,7 @@ TEST_CASE("cleaning takes autopack's own names, and of a project that project's 
   CHECK(machine.leftovers({.looks_into_engine = false}).empty());
 }
 
-TEST_CASE("parts of the cache are measured and removed, and what is no cache stays") {
+TEST_CASE("parts of the cache are measured and removed, and other files stay") {
   const Machine machine;
   machine.write("wheels/a/one.whl");
   machine.write("wheels/two.whl");

@@ -174,7 +174,7 @@ TEST_CASE("machines, accelerators, disks and replicas") {
       Problem::Severity::warning);
 }
 
-TEST_CASE("what is misspelt is told along with what is wrong") {
+TEST_CASE("warnings about spelling are reported together with errors") {
   const auto problems = findings_of(
       {{pool + "machine-type=n1-standrd-4,container-image-uri=i", "--region=us-centrall"}, "", {}});
   REQUIRE(problems.size() == 2);
@@ -358,7 +358,7 @@ TEST_CASE("skip-checks turns off tables of service facts and nothing else") {
   CHECK(tells(findings_of({{good, "--strategy=X"}}, skip), "unknown strategy"));
 }
 
-TEST_CASE("a prebuilt image past its time is told") {
+TEST_CASE("a prebuilt image after its end of support is reported") {
   const Case old{{pool + "machine-type=n1-standard-4,container-image-uri="
                          "us-docker.pkg.dev/vertex-ai/training/tf-cpu.2-17.py310:latest"}};
   CHECK(tells(findings_of(old, {.today = "2026-11-20"}), "was available until 2026-07-11"));

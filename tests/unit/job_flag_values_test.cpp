@@ -107,7 +107,7 @@ TEST_CASE("a pool is read key by key") {
   CHECK(problems.empty());
 }
 
-TEST_CASE("what a file takes apart is not taken apart again") {
+TEST_CASE("values that a file has split are not split again") {
   const auto settings = job::read_settings_file(
       "worker-pool-spec:\n- requirements: [\"a; python_version<'3'\", 'b>=1,<2']\n"
       "  build-env: {ARCHS: 8.0;9.0}\n  script: '^x,y.py'\n"

@@ -31,7 +31,7 @@ TEST_CASE("a flags file is a command line") {
       "`--flags-file` `f` line 1 is no YAML: it holds a zero byte, so it is no text", Error);
 }
 
-TEST_CASE("what is no flags file is told with its line") {
+TEST_CASE("an invalid flags file is reported with its line") {
   for (const auto* text : {"region: x\n", "- x\n", "x\n", "--a: [[1]]\n", "--a: {b: {c: 1}}\n",
                            "--a: [\n", "--: 1\n", "--a: 1\n--a: 2\n"}) {
     CAPTURE(text);

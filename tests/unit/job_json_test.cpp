@@ -148,7 +148,7 @@ TEST_CASE("the names and numbers of fields are the schema's") {
   check_fields<job::LegacyEncryption>("EncryptionConfig");
 }
 
-TEST_CASE("a flag of one field sets the field at its path, and tells where the value came from") {
+TEST_CASE("a flag of one field sets the field at its path, and records the source of the value") {
   for (const auto& flag : job::field_flags()) {
     CAPTURE(flag.flag);
     CHECK(job::find_field_flag(flag.flag) == &flag);

@@ -160,7 +160,7 @@ TEST_CASE("a study in a file that cannot be") {
       Problem::Severity::error);
 }
 
-TEST_CASE("what of a study only Vizier uses is a warning") {
+TEST_CASE("parts of a study that only Vizier uses are warnings") {
   check_all(
       {
           study("  - {parameterId: x, discreteValueSpec: {values: [1], defaultValue: 1}}\n"

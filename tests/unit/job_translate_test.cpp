@@ -54,7 +54,7 @@ std::string with_parameter(const std::string& parameter) {
 
 }  // namespace
 
-TEST_CASE("a legacy job that cannot be translated is told with all that is wrong") {
+TEST_CASE("a legacy job that cannot be translated is reported with all errors") {
   const std::vector<Case> cases{
       {"", {}, {"the job names nothing to run"}},
       {"- a\n", {}, {"`config.yaml` is a list, not a mapping", "nothing to run"}},

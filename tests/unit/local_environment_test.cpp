@@ -131,7 +131,7 @@ TEST_CASE("torch's variables count every replica, and one alone has no TF_CONFIG
   CHECK_FALSE(few.contains("CLOUD_ML_TRIAL_ID"));
 }
 
-TEST_CASE("values refer to variables that stand before them") {
+TEST_CASE("values refer to earlier variables") {
   const auto all = local::with_own({{"SERVICE", "s"}}, {{.name = "A", .value = "$(SERVICE)-1"},
                                                         {.name = "B", .value = "$(A)$(GONE)"},
                                                         {.name = "C", .value = "$$(A) $(A"},
@@ -194,7 +194,7 @@ TEST_CASE("a replica's container has its host name, its pool's program and the d
                                            "/home/adc.json:/tmp/keys/cred_key.json:ro"});
 }
 
-TEST_CASE("packages are installed from the directory that stands for their bucket") {
+TEST_CASE("packages are installed from the directory that replaces their bucket") {
   job::Spec spec{.pools = {{.package = job::PythonPackage{.executor_image = "prebuilt",
                                                           .uris = {"gs://b/of all.tar.gz"},
                                                           .module = "trainer.task",
@@ -230,7 +230,7 @@ TEST_CASE("GPUs are spread over replicas while there are enough") {
   CHECK_FALSE(local::container_of(spec, cluster, cluster.replicas[1], {}).gpus);
 }
 
-TEST_CASE("what has no meaning on a desk is told once each") {
+TEST_CASE("settings without effect on this machine are reported once each") {
   job::Job job{.spec = {.pools = {pool_with("x"), pool_with("x")},
                         .service_account = "a@b",
                         .network = "projects/1/global/networks/n",

@@ -195,7 +195,7 @@ TEST_CASE("a replica is started again five times, then the job three times") {
   }
 }
 
-TEST_CASE("what follows from the end of a replica") {
+TEST_CASE("consequences of a replica's end") {
   struct Case {
     job::Scheduling scheduling;
     std::size_t rank;

@@ -127,7 +127,7 @@ TEST_CASE("a poetry.lock that leaves the choice to Poetry is refused") {
   CHECK(refusal([&] { poetry("a = 1\n"); }).find("has no `[metadata]`") != std::string::npos);
 }
 
-TEST_CASE("a lock that lacks what pyproject.toml names is told") {
+TEST_CASE("a lock that lacks requirements of pyproject.toml is reported") {
   const auto warning = [](const std::string& pyproject) {
     const auto set =
         poetry(package("a", "1.0", "groups = [\"main\"]\n" + file("a", "1.0")) + poetry_end,

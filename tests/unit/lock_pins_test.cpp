@@ -117,7 +117,7 @@ TEST_CASE("options name packages that are built, and those that are not") {
   CHECK(all.set->packages[1].formats == Formats::wheels);
 }
 
-TEST_CASE("all lines that leave a choice are told, but no long list of them") {
+TEST_CASE("all ambiguous lines are reported, but not a long list of them") {
   CHECK(pins_of("a\nb==1\nc>2\n").reason ==
         "not a complete set of pins: requirements.txt:1: `a` is not pinned by `==`; "
         "requirements.txt:3: `c>2` is not pinned by `==`");
@@ -126,7 +126,7 @@ TEST_CASE("all lines that leave a choice are told, but no long list of them") {
   CHECK(reason.ends_with("; and 2 more"));
 }
 
-TEST_CASE("a line that leaves a choice is told, and there is no set") {
+TEST_CASE("an ambiguous line is reported, and there is no set") {
   struct Case {
     std::string text;
     std::string words;
@@ -175,7 +175,7 @@ TEST_CASE("the project itself is not one of its pins") {
   CHECK(summary(*pins.set) == "six==1.16.0");
 }
 
-TEST_CASE("what the project's own package asks for is pinned, or is a pin") {
+TEST_CASE("requirements of the project's own package are pinned, or are pins") {
   struct Case {
     std::string pins{};
     std::vector<std::string> of_package{};

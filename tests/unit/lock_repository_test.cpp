@@ -21,7 +21,7 @@ LockedPackage package_of(const std::string& requirement) {
 
 }  // namespace
 
-TEST_CASE("a commit of a repository is told apart from the rest of its URL") {
+TEST_CASE("a commit of a repository is separated from the rest of its URL") {
   struct Case {
     std::string requirement;
     LockedSource source;
@@ -49,7 +49,7 @@ TEST_CASE("a commit of a repository is told apart from the rest of its URL") {
   }
 }
 
-TEST_CASE("what git could take for something else, or may change, is left to an engine") {
+TEST_CASE("names that are ambiguous to git, or may change, are left to an engine") {
   for (const auto& requirement : std::vector<std::string>{
            "git+https://host.example/b@main",
            "git+https://host.example/b",

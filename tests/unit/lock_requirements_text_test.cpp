@@ -50,7 +50,7 @@ TEST_CASE("a source distribution is one that pip builds") {
   CHECK(requirements_text({.packages = {source}}) == "a==1.0 --hash=" + sha256_of('a') + "\n");
 }
 
-TEST_CASE("what pip cannot install by a hash is refused with its name") {
+TEST_CASE("a package that pip cannot install by hash is refused with its name") {
   auto repository = package("a", {});
   repository.obstacle = "it comes from version control";
   CHECK(refused(repository) ==

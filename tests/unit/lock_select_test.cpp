@@ -59,7 +59,7 @@ TEST_CASE("the file of a pinned version is chosen as pip chooses it") {
   }
 }
 
-TEST_CASE("why no file is chosen is told by the one that came farthest") {
+TEST_CASE("the nearest candidate explains why no file is chosen") {
   const FileChooser chooser{debian_python()};
   const auto reason = [&](const LockedPackage& package, const std::vector<Candidate>& candidates) {
     return chooser.choose(package, candidates).reason;
@@ -132,7 +132,7 @@ TEST_CASE("a package that only an engine installs says why") {
   CHECK(chooser.obstacle(package) == "it comes from version control");
 }
 
-TEST_CASE("what pins lack is found in the metadata of their wheels") {
+TEST_CASE("missing pins are found in the metadata of the wheels") {
   const auto package = [](const char* name, const char* version,
                           std::vector<std::string> extras = {}) {
     return LockedPackage{.name = name,

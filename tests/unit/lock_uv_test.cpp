@@ -201,7 +201,7 @@ TEST_CASE("a workspace without a project has what its members and its manifest n
                      package("x", "1"))) == "x[y]==1");
 }
 
-TEST_CASE("a uv.lock that is older than pyproject.toml is told") {
+TEST_CASE("a uv.lock that is older than pyproject.toml is reported") {
   const std::string text =
       head +
       project(

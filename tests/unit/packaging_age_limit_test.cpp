@@ -25,7 +25,7 @@ TEST_CASE("requirements that name one thing only are pinned") {
   }
 }
 
-TEST_CASE("what is pinned never ages, and nothing does without a limit") {
+TEST_CASE("pinned images never expire, and nothing does without a limit") {
   plan::Fixture fixture;
   const auto limit = [&](std::optional<std::chrono::seconds> age) {
     return packaging::AgeLimit{{.max_dependency_age = age}, fixture.project, fixture.plan()};
@@ -57,7 +57,7 @@ TEST_CASE("the age is that of the newest installation") {
   CHECK(real.reason() == "they are older than 90 seconds");
 }
 
-TEST_CASE("RUN steps are told by the history of any builder") {
+TEST_CASE("RUN steps are recognised in the history of any builder") {
   const auto configuration = image::Configuration::parse(
       R"({"os":"linux","rootfs":{"diff_ids":[]},"history":[
         {"created":"1970-01-01T00:00:10.5Z","created_by":"/bin/sh -c #(nop) ADD file:1 in / "},

@@ -25,7 +25,7 @@ TEST_CASE("an image has a name for its key, and one for its dependencies") {
   CHECK(work.named_image().tag == "ap-0123456789abcdef");
 }
 
-TEST_CASE("what is made is compared with what was built last") {
+TEST_CASE("a plan is compared with the last build") {
   const plan::Fixture fixture;
   const auto wanted = wanted_as("model");
   const packaging::Packaging first{wanted, fixture.plan(), {}};

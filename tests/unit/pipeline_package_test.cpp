@@ -496,7 +496,7 @@ TEST_CASE("a user's tag follows the image, whoever made it") {
   CHECK_FALSE(machine.was_asked("build"));
 }
 
-TEST_CASE("an image in the engine is taken for its key, and made anew when it is too old") {
+TEST_CASE("an image in the engine is reused for its key, and rebuilt if it is too old") {
   Machine machine;
   const auto stays = [](packaging::Wanted& wanted) {
     wanted.may_push = false;

@@ -328,7 +328,7 @@ TEST_CASE("advice: a path that code changes may lead anywhere in the project") {
           .empty());
 }
 
-TEST_CASE("advice: a directory of data is no module, and a found root is looked in") {
+TEST_CASE("advice: a directory of data is not a module, and a found root is searched") {
   Imports project;
   project.tree.file("trainer/datasets/a.csv", "").file("configs/__init__.py", "");
   project.request.module.reset();
@@ -474,7 +474,7 @@ TEST_CASE("advice: conda's own packages are not named beside those of Python") {
   CHECK(told(project.advice(), "conda").find("asks conda for `ffmpeg`:") != std::string::npos);
 }
 
-TEST_CASE("advice: what conda is asked for is told when nothing else brings it") {
+TEST_CASE("advice: packages of conda are reported if nothing else provides them") {
   Imports project;
   project.tree.file("trainer/task.py", "")
       .file("environment.yml",
@@ -523,7 +523,7 @@ TEST_CASE("advice: an extra that is not asked for brings nothing, and is named")
   }
 }
 
-TEST_CASE("advice: what a requirement that nobody knows may bring is told with that") {
+TEST_CASE("advice: a module that an unknown requirement may provide is reported with it") {
   Imports project;
   project.tree.file("requirements.txt", "git+https://git.example/lab/tools.git\n");
   CHECK(project.first_of("import yaml\n", "yaml") ==
@@ -591,7 +591,7 @@ TEST_CASE("advice: modules are found where the executor image's PYTHONPATH says"
   CHECK(told(project.advice(), "not where Python looks") != "");
 }
 
-TEST_CASE("advice: names that moved to collections.abc are told where Python is newer") {
+TEST_CASE("advice: names that moved to collections.abc are reported for newer Pythons") {
   Imports project;
   const std::string text = "from collections import OrderedDict, Hashable\n";
   CHECK(project.first_of(text, "Hashable").empty());  // nobody knows the base's Python
@@ -609,7 +609,7 @@ TEST_CASE("advice: names that moved to collections.abc are told where Python is 
   CHECK(project.first_of("from collections.abc import Hashable\n", "").empty());
 }
 
-TEST_CASE("advice: what left Python's own library is told where Python is newer") {
+TEST_CASE("advice: modules removed from the standard library are reported for newer Pythons") {
   struct Case {
     std::string import;
     std::string last;   ///< version that has it
@@ -644,7 +644,7 @@ TEST_CASE("advice: what left Python's own library is told where Python is newer"
   }
 }
 
-TEST_CASE("advice: what only TensorFlow 1 has is told where Python is too new for it") {
+TEST_CASE("advice: names of TensorFlow 1 are reported if Python is too new for it") {
   Imports project;
   project.tree.file("requirements.txt", "tensorflow\n");
   const std::vector<std::string> texts{
@@ -699,7 +699,7 @@ TEST_CASE("advice: pkg_resources is asked of the setuptools that have it") {
   CHECK(project.advice().empty());
 }
 
-TEST_CASE("advice: code for Python 2 is told once, where the program surely imports it") {
+TEST_CASE("advice: code for Python 2 is reported once, if the program surely imports it") {
   Imports project;
   project.tree.file("trainer/old.py", "x = 1\nprint 'x', x\n")
       .file("trainer/older.py", "print \"y\"\n");

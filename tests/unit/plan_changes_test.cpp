@@ -35,7 +35,7 @@ void require(Fixture& fixture, const Texts& lines) {
 
 }  // namespace
 
-TEST_CASE("a change of requirements is told by its names and versions") {
+TEST_CASE("a change of requirements is reported with names and versions") {
   struct Row {
     Texts before;
     Texts now;
@@ -88,7 +88,7 @@ TEST_CASE("the file that changed is named, not the one that reads it") {
   CHECK(changes.dependencies == Texts{"base.txt changed (numpy 2.1 -> 2.2)"});
 }
 
-TEST_CASE("every other input is told by its name") {
+TEST_CASE("every other input is reported by its name") {
   struct Row {
     std::string told;
     bool of_code;
@@ -132,14 +132,14 @@ TEST_CASE("every other input is told by its name") {
   CHECK(gone.code.empty());
 }
 
-TEST_CASE("a file that is both installed from and copied is told once") {
+TEST_CASE("a file that is both an installation input and copied is reported once") {
   const auto changes =
       after([](Fixture& f) { require(f, {"six==2"}); }, [](Fixture& f) { require(f, {"six==1"}); });
   CHECK(changes.dependencies == Texts{"requirements.txt changed (six 1 -> 2)"});
   CHECK(changes.code.empty());
 }
 
-TEST_CASE("a file of requirements that is new is told once") {
+TEST_CASE("a new requirements file is reported once") {
   const auto with_file = [](Fixture& f) {
     f.project.requirement_inputs.emplace_back("more.txt");
     f.project.normalised_requirements.emplace_back("tqdm");
@@ -158,13 +158,13 @@ TEST_CASE("a file of requirements that is new is told once") {
   CHECK(join(no_longer_read.code, "; ").empty());
 }
 
-TEST_CASE("a comment is no change") {
+TEST_CASE("a comment is not a change") {
   const auto changes = after([](Fixture& f) { f.tree.file("requirements.txt", "six  # why\n"); });
   CHECK(changes.dependencies.empty());
   CHECK(changes.code.empty());
 }
 
-TEST_CASE("a large project is told by its directories") {
+TEST_CASE("a large project is reported by its directories") {
   const auto large = [](Fixture& f) {
     for (int i = 0; i < 1100; ++i) {
       f.tree.file(fmt::format("trainer/f{}.py", i), "");

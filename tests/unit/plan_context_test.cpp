@@ -75,7 +75,8 @@ TEST_CASE("context: much that holds no code and that nothing names stays out, un
   CHECK(heavy.shared->reads() == std::set<std::string, std::less<>>{"train.py"});
 }
 
-TEST_CASE("context: what something names or asks for goes in, and its weight is told") {
+TEST_CASE(
+    "context: files that something names or requires are included, and their size is reported") {
   const auto goes_in = [](Heavy heavy) {
     const auto plan = heavy.plan();
     CHECK(holds(plan, "assets/raw/a.bin"));
@@ -98,7 +99,7 @@ TEST_CASE("context: what something names or asks for goes in, and its weight is 
   goes_in(named);
 }
 
-TEST_CASE("context: a word in the code is no name of a directory") {
+TEST_CASE("context: a word in the code is not the name of a directory") {
   Heavy heavy{"data/a.bin"};
   heavy.tree.file("train.py", "data = load()  # data\nprint(data['x'])\n")
       .file("a.yaml", "data: 1\n");
@@ -118,7 +119,7 @@ TEST_CASE("context: beside code much goes in, and one file of it can be asked fo
   CHECK_FALSE(holds(part, "assets/raw/a.bin2"));
 }
 
-TEST_CASE("context: what Git LFS did not fetch is told") {
+TEST_CASE("context: files that Git LFS did not fetch are reported") {
   Fixture fixture;
   const std::string pointer =
       "version https://git-lfs.github.com/spec/v1\noid sha256:" + std::string(64, 'a') +

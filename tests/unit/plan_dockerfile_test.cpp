@@ -65,7 +65,7 @@ TEST_CASE("plan: a wheel is built alone, and nothing of the build stays") {
   CHECK(has(classic, "COPY [\"pip\""));
 }
 
-TEST_CASE("plan: the dialect says what is built on and where the files stand") {
+TEST_CASE("plan: the dialect determines the base and the paths of files") {
   const std::string text =
       render({}, {.base = "example.org/base@sha256:00", .pip_settings = "s", .root = "project"});
   CHECK(has(text, "FROM example.org/base@sha256:00 AS base\n"));
@@ -96,7 +96,7 @@ TEST_CASE("plan: local packages come before what may ask for them, and options b
                                        "        'numpy>=1' \\\n") != std::string::npos);
 }
 
-TEST_CASE("plan: members of a workspace are installed where the root is no package") {
+TEST_CASE("plan: members of a workspace are installed if the root is not a package") {
   Fixture fixture;
   fixture.project.package->members = {"libs/one[gpu]", "libs/two"};
   const auto plan = fixture.plan();
@@ -117,7 +117,7 @@ TEST_CASE("plan: hashed files are installed before the rest") {
   CHECK(text.find("--requirement", first + 1) == std::string::npos);
 }
 
-TEST_CASE("plan: templates of one's own stand in for the embedded ones") {
+TEST_CASE("plan: the user's templates replace the embedded ones") {
   const TemporaryDirectory directory;
   Fixture fixture;
   fixture.options.templates = directory.path();
@@ -136,7 +136,7 @@ TEST_CASE("plan: templates of one's own stand in for the embedded ones") {
   CHECK_THROWS_AS(static_cast<void>(fixture.plan()), Error);
 }
 
-TEST_CASE("plan: an unfinished tag of a template is told with its line") {
+TEST_CASE("plan: an unfinished tag of a template is reported with its line") {
   CHECK_THROWS_WITH_AS(plan::check_template("T", "a\n{{b", {"b"}), doctest::Contains("T:2"), Error);
   CHECK_NOTHROW(plan::check_template("T", "{{! any }}{{>p}}{{{ b }}}{{#b}}{{/b}}{{^b}}", {"b"}));
 }

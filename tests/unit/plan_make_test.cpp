@@ -51,7 +51,7 @@ source::Selection rules(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("plan: the code step copies the whole working directory, where it stands") {
+TEST_CASE("plan: the code step copies the whole working directory from its place") {
   Fixture fixture;
   fixture.project.extra_dirs = {"shared"};
   fixture.tree.directory("trainer/data");
@@ -94,7 +94,7 @@ TEST_CASE("plan: how an entry starts") {
   }
 }
 
-TEST_CASE("plan: all that cannot travel is told at once and by name") {
+TEST_CASE("plan: all files that cannot be packaged are reported at once and by name") {
   Fixture fixture;
   fixture.tree.other("trainer/pipe", "fifo").other("trainer/s", "socket");
   fixture.tree.file("trainer/.wh.x", "").file("shared/.wh..opq", "");

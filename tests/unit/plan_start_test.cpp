@@ -88,7 +88,7 @@ TEST_CASE("start: the entry point through a launcher") {
   }
 }
 
-TEST_CASE("start: a launcher is brought by a requirement or the executor image, or told") {
+TEST_CASE("start: a launcher comes from a requirement or the executor image, or is reported") {
   Start start{.request = {.script = "top.py", .launcher = "torchrun"}};
   CHECK(start.advice(Strings{"torch"}).empty());
   CHECK(holds(start.advice(Strings{}), "certain: `torch`, which brings `torchrun`, is neither in"));

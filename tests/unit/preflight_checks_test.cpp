@@ -255,7 +255,7 @@ TEST_CASE("the service account is there, of the project, and may be used") {
   CHECK(f.outcomes(check_service_account) == "service-account error");
 }
 
-TEST_CASE("an account that may not write logs is told") {
+TEST_CASE("an account that may not write logs is reported") {
   Fixture f;
   f.job.service_account = "a@p.iam.gserviceaccount.com";
   const std::string member = "serviceAccount:" + *f.job.service_account;

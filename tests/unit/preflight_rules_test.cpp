@@ -56,7 +56,7 @@ TEST_CASE("each of the 32 late failures has its finder") {
   }
 }
 
-TEST_CASE("a job tells what its checks must know") {
+TEST_CASE("the facts for checks are read from a job") {
   job::Job custom{
       .spec = {.pools = {{.machine = job::Machine{.type = "n1-standard-4",
                                                   .accelerator = "NVIDIA_TESLA_T4",
@@ -169,7 +169,7 @@ TEST_CASE("an image for another architecture is found") {
   CHECK(check_image({.name = "i", .platforms = {"linux/amd64/v2"}}, {&pool}).empty());
 }
 
-TEST_CASE("an index that has nothing for the machine is told with what it has") {
+TEST_CASE("an index without an image for the machine is reported with its platforms") {
   const job::Pool pool{.machine = job::Machine{.type = "n1-standard-4"}};
   const auto index = [](std::vector<std::string> platforms) {
     return ImageFacts{.name = "i", .platforms = std::move(platforms), .is_index = true};
@@ -207,7 +207,7 @@ TEST_CASE("accelerators of the last generations need CUDA 11") {
                           true)) == "cuda error");
 }
 
-TEST_CASE("an image tells its CUDA by variable, label or name") {
+TEST_CASE("the CUDA version of an image is in a variable, a label or its name") {
   CHECK(find_cuda_version({"A=1", "CUDA_VERSION=12.1.0"}, {{"com.nvidia.cuda.version", "9"}},
                           "cuda:10") == "12.1.0");
   CHECK(find_cuda_version({}, {{"com.nvidia.cuda.version", "9.2"}}, "cuda:10") == "9.2");
@@ -228,7 +228,7 @@ TEST_CASE("an image tells its CUDA by variable, label or name") {
   CHECK(find_cuda_version({}, {}, parts) == parts.substr(4));
 }
 
-TEST_CASE("an image that the boot disk cannot hold is told") {
+TEST_CASE("an image that does not fit on the boot disk is reported") {
   const job::Pool pool{.disk = job::Disk{.size = 100}};
   CHECK(outcomes(check_image({.name = "i", .compressed_bytes = 40'000'000'000}, {&pool})) ==
         "boot-disk warning");
@@ -289,7 +289,7 @@ TEST_CASE("a policy grants, perhaps grants, or does not") {
   CHECK(grant_of({{"bindings", {7, {{"role", 3}}}}}, "user:me", roles) == Grant::no);
 }
 
-TEST_CASE("findings are told once, errors first") {
+TEST_CASE("findings are reported once, errors first") {
   const auto findings =
       in_order({ok("a", "fine"), warning("b", "w", "why"), failing("c", "e", "why"),
                 failing("d", "e", "another why"), unknown("e", "u", "why")});

@@ -29,7 +29,7 @@ Environment environment(const std::string& name, const std::string& value) {
 
 }  // namespace
 
-TEST_CASE("an engine is told with its address, its lack of BuildKit as a warning") {
+TEST_CASE("an engine is reported with its address, its lack of BuildKit as a warning") {
   const engine::Endpoint endpoint{.url = "tcp://user:secret@host:1", .origin = "DOCKER_HOST"};
   const auto good = judge_engine({.version = "20.10", .buildkit = true}, endpoint);
   CHECK(good.severity == Severity::ok);
@@ -87,7 +87,7 @@ TEST_CASE("logins, sudo, credentials and settings") {
   CHECK(judge_setting("c", "project", {}, {"x"}).severity == Severity::error);
 }
 
-TEST_CASE("findings are told in 80 columns, long commands in lines that go on") {
+TEST_CASE("findings are printed in 80 columns, long commands with continuation lines") {
   const std::string name(60, 'n');
   const Problems findings{
       failing("a", "what is wrong with a thing whose name is long `" + name + "`", "why",

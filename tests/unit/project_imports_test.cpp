@@ -67,7 +67,7 @@ TEST_CASE("calls show which program trains") {
   }
 }
 
-TEST_CASE("what only a notebook has is seen where nothing guards it") {
+TEST_CASE("unguarded names of notebooks are recognised") {
   const auto ipython = [](const std::string& text) {
     return read_python_file(text).ipython_line.value_or(0);
   };

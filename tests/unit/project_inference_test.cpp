@@ -73,7 +73,7 @@ TEST_CASE("the only file with a main guard is the entry") {
   CHECK(chosen.inferred.flag == "--script");
 }
 
-TEST_CASE("a usual name is the entry where guards do not tell") {
+TEST_CASE("a usual name is the entry if guards do not decide") {
   CHECK(entry_of({{"train.py", guarded}, {"eval.py", guarded}}).request.script == "train.py");
   CHECK(entry_of({{"main.py", script}, {"net.py", plain}}).request.script == "main.py");
   CHECK(entry_of({{"trainer/task.py", script}, {"setup.py", plain}}).request.script ==
@@ -138,7 +138,7 @@ TEST_CASE("a program below the root is found") {
         std::vector<std::string>{"--script apps/a/train.py", "--script apps/b/train.py"});
 }
 
-TEST_CASE("what is for something else is never the entry") {
+TEST_CASE("a script for another purpose is never the entry") {
   CHECK(entry_of({{"test_model.py", guarded}, {"training/fit.py", guarded}}).request.script ==
         "training/fit.py");
   for (const auto* file : {"noxfile.py", "conftest.py", "setup.py", "fabfile.py", "dodo.py",
@@ -153,7 +153,7 @@ TEST_CASE("what is for something else is never the entry") {
         "go.py");
 }
 
-TEST_CASE("what trains comes before what does not") {
+TEST_CASE("a training script is preferred to others") {
   const auto chosen = entry_of({{"rename.py", guarded}, {"qlora.py", training}});
   CHECK(chosen.request.script == "qlora.py");
   CHECK(chosen.inferred.reason == "the only program that trains");
@@ -179,7 +179,7 @@ TEST_CASE("examples are the entry only where nothing else is") {
   CHECK(choices({{"examples/a.py", training}, {"examples/b.py", training}}).size() == 2);
 }
 
-TEST_CASE("a console script stands for the module that it runs") {
+TEST_CASE("a console script resolves to its module") {
   const std::string project =
       "[build-system]\nrequires = ['setuptools']\nbuild-backend = 'setuptools.build_meta'\n"
       "[project]\nname = 'x'\nversion = '1'\n[project.scripts]\n"
@@ -243,7 +243,7 @@ TEST_CASE("the only Python file is the entry") {
   CHECK(entry_of({{"go.py", script}, {"data.csv", ""}}).request.script == "go.py");
 }
 
-TEST_CASE("where none stands out the choices are told") {
+TEST_CASE("if no candidate is clear, the choices are reported") {
   CHECK(choices({{"a.py", guarded}, {"b.py", guarded}, {"c d.py", guarded}, {"e.py", plain}}) ==
         std::vector<std::string>{"--script a.py", "--script b.py", "--script 'c d.py'"});
   CHECK(choices({{"README.md", ""}}).size() == 1);

@@ -17,7 +17,7 @@ std::map<std::string, std::string> kept(const source::MemoryTree& tree, project:
 
 }  // namespace
 
-TEST_CASE("what git ignores and the program imports or names goes in") {
+TEST_CASE("files that git ignores and the program imports or names are included") {
   source::MemoryTree tree{
       {".gitignore", "_version.py\n*.so\nvocab/\nlocal.py\nsecret.txt\nscratch.py\n"},
       {"pkg/__init__.py", "from ._version import version\nfrom . import fast\n"},
@@ -62,7 +62,7 @@ TEST_CASE("a path that a program puts together from names is found by its last o
   CHECK(warnings[0].hints[0] == "`--include=data/x/train.bin` takes it in");
 }
 
-TEST_CASE("what a settings file names goes in, when the program names the settings") {
+TEST_CASE("files that a settings file names are included if the program names the settings") {
   source::MemoryTree tree{{".gitignore", "words.txt\n"},
                           {"train.py", "main('conf')\n"},
                           {"conf/data.yaml", "vocab: assets/words.txt\n"},
@@ -83,7 +83,7 @@ TEST_CASE("the words of a bash script are names, and its Python files are read")
   CHECK(found.at("src/gen.py") == "`src/train.py` line 1 imports it");
 }
 
-TEST_CASE("a submodule that the program needs and that was not fetched is told") {
+TEST_CASE("a submodule that the program needs and that was not fetched is reported") {
   source::MemoryTree tree{{"a.py", "import sys\nsys.path.append('third/x')\n"},
                           {".gitmodules", "[submodule \"x\"]\n\tpath = third/x\n\turl = u\n"}};
   tree.directory("third/x");

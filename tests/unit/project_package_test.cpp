@@ -95,7 +95,7 @@ TEST_CASE("where a package's modules are") {
   }
 }
 
-TEST_CASE("what a package needs is known when pyproject.toml says it outright") {
+TEST_CASE("static requirements of a package are read from pyproject.toml") {
   CHECK(facts(with_setup("setup(install_requires=['numpy'])")) == "setup.py |  | ? | ");
   CHECK(facts(with_pyproject(hatch)) == "pyproject.toml |  |  | ");
   CHECK(facts(with_pyproject(hatch + "dependencies=['numpy>=2', 'x[y]']\n")) ==
@@ -128,7 +128,7 @@ TEST_CASE("a build sees what is installed when setup.py imports what it does not
         "setuptools>=61 numpy");
 }
 
-TEST_CASE("a project that is no package is not installed") {
+TEST_CASE("a project that is not a package is not installed") {
   const auto installs = [](const std::string& text, Files more = {}) {
     return package_of(with_pyproject(text, std::move(more)))->installs;
   };
@@ -163,7 +163,7 @@ TEST_CASE("a package without a name is not what a variable names") {
   CHECK(project.normalised_requirements == Strings{"${THING}"});
 }
 
-TEST_CASE("sources of uv are told to pip") {
+TEST_CASE("sources of uv are passed to pip") {
   const std::string project =
       "[project]\nname='a'\ndependencies=['lib>=1', 'b[c]; python_version > \"3\"', 'd', 'e']\n";
   const std::string sources =
@@ -184,7 +184,7 @@ TEST_CASE("sources of uv are told to pip") {
         "tool.uv.sources)");
 }
 
-TEST_CASE("a workspace member that the root needs is installed where the root is no package") {
+TEST_CASE("a workspace member that the root needs is installed if the root is not a package") {
   const Files files{
       {"pyproject.toml",
        "[project]\nname='root'\nversion='0'\ndependencies=['wtrain[gpu]','tqdm']\n"
@@ -320,7 +320,7 @@ TEST_CASE("a virtual project of Rye is not installed, and its lock is reported")
   CHECK(warnings[0].hints == Strings{"--requirements-file=requirements.lock"});
 }
 
-TEST_CASE("a package that cannot be built is told before it is tried") {
+TEST_CASE("a package that cannot be built is reported before the build") {
   const std::vector<std::pair<Files, std::string>> cases{
       {with_setup("setup(packages=['trainer'])", {{".dockerignore", "setup.py\n"}}),
        "`setup.py`, which describes the package, is ignored by the rule `setup.py` "
@@ -342,7 +342,7 @@ TEST_CASE("a package that cannot be built is told before it is tried") {
         std::string::npos);
 }
 
-TEST_CASE("a poetry table without a build system is told to be unread") {
+TEST_CASE("a poetry table without a build system is reported as unused") {
   Problems warnings;
   const auto package = package_of(with_pyproject("[tool.poetry]\nname='trainer'\n"), &warnings);
   CHECK(package->backend == "setuptools.build_meta:__legacy__");
@@ -370,7 +370,7 @@ TEST_CASE("Python is looked at without being run") {
   CHECK(tokens[6].is_name("g"));
 }
 
-TEST_CASE("what stands in the brackets of a setup.py is read once") {
+TEST_CASE("arguments of setup() in a setup.py are read once") {
   CHECK(read_setup_py("setup(name='a', cmdclass=setup(name='b'))").name == "a");
   std::string text;
   for (int i = 0; i < 50'000; ++i) {

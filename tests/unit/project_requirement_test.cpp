@@ -103,14 +103,14 @@ TEST_CASE("requirements are normalised or refused with the reason") {
   }
 }
 
-TEST_CASE("git's own form of an address is told as the URL that pip takes") {
+TEST_CASE("git's own form of an address is reported with the URL that pip accepts") {
   CHECK(parse_requirement("a @ git+git@host:org/x.git@v1").hint ==
         "write `git+ssh://git@host/org/x.git@v1`");
   CHECK(parse_requirement("git+ssh://git@host:org/x.git").hint ==
         "write `git+ssh://git@host/org/x.git`");
 }
 
-TEST_CASE("what a requirement does not say is not there") {
+TEST_CASE("absent parts of a requirement are empty") {
   CHECK_FALSE(parse_requirement("six;").marker);
   CHECK_FALSE(parse_requirement("${SIX}").name);
   CHECK_FALSE(parse_requirement("./lib").name);
@@ -118,7 +118,7 @@ TEST_CASE("what a requirement does not say is not there") {
   CHECK_FALSE(split_requirements("--pre").at(0).requirement);
 }
 
-TEST_CASE("names, archives and wheels are told apart as pip does") {
+TEST_CASE("names, archives and wheels are distinguished as in pip") {
   CHECK(normalise_name("A__b..C-_d") == "a-b-c-d");
   CHECK(is_archive_name("x.tar.gz"));
   CHECK(is_archive_name("X.WHL"));

@@ -181,7 +181,7 @@ TEST_CASE("scan: a module's name need not be an identifier, as for python -m") {
   CHECK(entry_of(tree, module("1st")) == "module 1st 1st.py");
 }
 
-TEST_CASE("an entry that cannot run is told with what was meant") {
+TEST_CASE("an entry that cannot run is reported with a suggestion") {
   struct Case {
     Request request{};
     std::string expected{};
@@ -249,7 +249,7 @@ TEST_CASE("an entry that cannot run is told with what was meant") {
   }
 }
 
-TEST_CASE("scan: a package that cannot be run is told with what of it can") {
+TEST_CASE("scan: a package that cannot be run is reported with its runnable modules") {
   const std::string guard = "if __name__ == '__main__':\n  pass\n";
   MemoryTree tree{{"trainer/__init__.py", ""},
                   {"trainer/model.py", "x = 1\n"},
@@ -396,7 +396,7 @@ TEST_CASE("hashes and everything spelled differently alike") {
         requirement_facts("\xef\xbb\xbfnumpy >=1,<2\r\n").normalised_requirements);
 }
 
-TEST_CASE("requirement files that pip could not follow are told by file and line") {
+TEST_CASE("requirement files that pip could not follow are reported by file and line") {
   struct Case {
     std::string text{};
     std::string expected{};
@@ -489,7 +489,7 @@ TEST_CASE("a change behind a character that ends a line for pip alone makes othe
   }
 }
 
-TEST_CASE("what only a newer pip knows is passed on and told") {
+TEST_CASE("options of a newer pip are passed on and reported") {
   const auto project = requirement_facts("--only-final six\nsix -C k=v\n");
   CHECK(project.normalised_requirements ==
         std::vector<std::string>{"--only-final six", "six --config-settings=k=v"});
@@ -520,7 +520,7 @@ TEST_CASE("find-links at the root means its archives, not the code beside them")
   CHECK(project.requirement_inputs == Strings{"a-1-py3-none-any.whl", "requirements.txt"});
 }
 
-TEST_CASE("what is needed and ignored is told with the rule") {
+TEST_CASE("files that are needed but ignored are reported with the rule") {
   const std::string ignore = "# notes\n*.txt\ntrainer\nwheels\nextra\n!requirements.txt\n";
   MemoryTree tree{{".dockerignore", ignore},
                   {"trainer/task.py", ""},

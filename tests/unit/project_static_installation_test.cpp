@@ -190,7 +190,7 @@ TEST_CASE("why a package has to be built") {
   });
 }
 
-TEST_CASE("what depends on git's tags is built") {
+TEST_CASE("a version that depends on git's tags requires a build") {
   Files files{{"trainer/__init__.py", ""},
               {"pyproject.toml",
                "[build-system]\nrequires = [\"setuptools\", \"setuptools_scm\"]\n"
@@ -253,7 +253,7 @@ TEST_CASE("licenses and programs of a package that needs no build") {
         "[lab.plugins]\none = my_lab\n");
 }
 
-TEST_CASE("what a static installation looked at is told") {
+TEST_CASE("the inputs of a static installation are recorded") {
   const auto looked = installation_of(project_of("setuptools", "", "readme = \"README.md\"\n",
                                                  {{"README.md", "Text.\n"}}))
                           .looked;

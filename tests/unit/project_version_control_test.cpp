@@ -142,7 +142,7 @@ TEST_CASE("the next version is the one that setuptools-scm guesses") {
   CHECK(version_of(semantic, GitDescription{.tag = "v1.2", .at_tag = true}) == "1.2.0");
 }
 
-TEST_CASE("what git cannot tell of a version is told") {
+TEST_CASE("missing information of git about a version is reported") {
   CHECK(version_of(scm, std::nullopt) ==
         "0.0.0 | the version of the package comes from git's tags, and there is no repository: in "
         "the image it is `0.0.0`");

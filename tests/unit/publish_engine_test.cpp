@@ -100,7 +100,7 @@ TEST_CASE("a repository that the registry lacks is made after an engine's push, 
             "Created repository projects/my-project/locations/europe-west4/repositories/autopack"});
 }
 
-TEST_CASE("an engine's refusal is told when no repository is missing") {
+TEST_CASE("an engine's refusal is reported if no repository is missing") {
   Push push;
   bool is_default = true;
   SUBCASE("of one that exists") {

@@ -52,7 +52,7 @@ TEST_CASE("the name of a wheel is read") {
   CHECK_FALSE(WheelName::parse("pkg-1.0-py3-none-any.whl")->build);
 }
 
-TEST_CASE("what is not the name of a wheel is told in words") {
+TEST_CASE("an invalid name of a wheel is explained") {
   struct Case {
     const char* file;
     const char* words;

@@ -46,7 +46,7 @@ TEST_CASE("a version has one normal form") {
   }
 }
 
-TEST_CASE("versions stand in PEP 440's order") {
+TEST_CASE("versions are in PEP 440's order") {
   const std::vector<std::string> ordered{"0.9",
                                          "1.0.dev0",
                                          "1.0.dev456",

@@ -114,7 +114,7 @@ TEST_CASE("a broken upload to a registry without chunks starts again, whole") {
   }
 }
 
-TEST_CASE("a token that a registry or its realm refuses is asked for anew") {
+TEST_CASE("a token that a registry or its realm refuses is requested again") {
   SUBCASE("by the realm") {
     Dialect dialect;
     dialect.access_token = "two";

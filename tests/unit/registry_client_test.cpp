@@ -73,7 +73,7 @@ std::string refusal_text(const std::string& host,
 
 }  // namespace
 
-TEST_CASE("what is worth another try, and when") {
+TEST_CASE("failures that are retried, and when") {
   struct Row {
     http::Attempt attempt;
     std::optional<std::chrono::milliseconds> wanted;
@@ -227,7 +227,7 @@ TEST_CASE("a token of the configuration is sent as it is") {
   CHECK(repository->tags() == std::vector<std::string>{"a"});
 }
 
-TEST_CASE("pages of tags are followed, but not for ever") {
+TEST_CASE("pages of tags are followed, up to a limit") {
   LoopbackServer server{[](const ReceivedRequest& request) {
     if (request.target == "/v2/") {
       return Reply{};
@@ -335,7 +335,7 @@ TEST_CASE("a registry that is overloaded is asked again, then given up") {
   CHECK(text.find(": 429") != std::string::npos);
 }
 
-TEST_CASE("an upload that was begun ahead is used, begun anew, or given up") {
+TEST_CASE("an upload that was started early is used, restarted, or abandoned") {
   struct Row {
     const char* name;
     int begun;      ///< status of the first POST
@@ -436,7 +436,7 @@ TEST_CASE("manifests are verified") {
   CHECK_THROWS_AS(repository->manifest(sha256("wrong").str()), Error);
 }
 
-TEST_CASE("a refusal of Artifact Registry comes with the command that mends it") {
+TEST_CASE("a refusal of Artifact Registry comes with the command that fixes it") {
   const std::string host = "europe-west4-docker.pkg.dev";
   const auto said = [](const std::string& code, const std::string& message) {
     return R"({"errors":[{"code":")" + code + R"(","message":")" + message + R"("}]})";
@@ -465,7 +465,7 @@ TEST_CASE("a refusal of Artifact Registry comes with the command that mends it")
             .find("--no-immutable-tags") != std::string::npos);
 }
 
-TEST_CASE("a refusal of any registry tells its words and the login") {
+TEST_CASE("a refusal of any registry is reported with its message and the login") {
   const Credential used{.username = "me", .password = Secret{"pw"}, .origin = "helper `x`"};
   CHECK(refusal_text("r.example", "a", 403, R"({"errors":[{"code":"DENIED","message":"no"}]})",
                      used) ==

@@ -120,7 +120,7 @@ TEST_CASE("a blob whose last answers were lost is asked for before the push fail
   CHECK(other_connection);
 }
 
-TEST_CASE("a blob that the registry cannot tell of is sent anew") {
+TEST_CASE("a blob whose existence is unknown is sent again") {
   std::atomic<int> puts{0};
   std::atomic<int> looks{0};
   Peer peer{.server = LoopbackServer{[&](const ReceivedRequest& request) {
@@ -138,7 +138,7 @@ TEST_CASE("a blob that the registry cannot tell of is sent anew") {
   CHECK(looks == 3);
 }
 
-TEST_CASE("a blob that a registry could never tell of is sent too") {
+TEST_CASE("a blob is sent even if the registry never reports its existence") {
   std::atomic<int> puts{0};
   Peer peer{.server = LoopbackServer{[&](const ReceivedRequest& request) {
               if (request.method == "POST") {

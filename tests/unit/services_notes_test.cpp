@@ -78,7 +78,7 @@ image::Manifest manifest_of(const Notes& notes) {
 
 }  // namespace
 
-TEST_CASE("what one machine notes another one reads") {
+TEST_CASE("one machine reads the notes of another") {
   Fixture fixture;
   fixture.open()->push_blob({.known = image::Descriptor{.digest = sha256("a layer"), .size = 7},
                              .open = registry::source_of("a layer")},

@@ -104,7 +104,7 @@ TEST_CASE("a pattern with many wildcards costs no more than both lengths togethe
   CHECK_FALSE(GitPattern::parse(pattern + "b")->matches(path, false));
 }
 
-TEST_CASE("the last pattern of a file decides, from where the file stands") {
+TEST_CASE("the last pattern of a file decides, relative to the file's directory") {
   const GitIgnoreFile file{"# all\n*.bin\n!keep.bin\n/top\n", "x/.gitignore", "", 2};
   using Decision = GitIgnoreFile::Decision;
   CHECK(file.decide("x/a.bin", false).rule->line == 2);

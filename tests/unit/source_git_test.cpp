@@ -219,7 +219,7 @@ TEST_CASE("worktrees, bare repositories and git's variables are understood") {
   CHECK(listing(repository.path, "HEAD").contains("sub/a.py"));
 }
 
-TEST_CASE("what git's objects do not hold is told, and not taken") {
+TEST_CASE("files that git's objects do not contain are reported, and not used") {
   const TemporaryDirectory directory;
   const Repository library{directory.path() / "library"};
   library.write("a", "1");
@@ -264,7 +264,7 @@ TEST_CASE("what git's objects do not hold is told, and not taken") {
   CHECK_THROWS_AS(tree->read("later.txt"), Error);
 }
 
-TEST_CASE("an object of git's that ends early is told, not waited for") {
+TEST_CASE("a truncated git object is reported, without waiting") {
   const TemporaryDirectory directory;
   const Repository repository{directory.path() / "r"};
   repository.write("a.txt", "some text\n");
@@ -308,7 +308,7 @@ TEST_CASE("an object of git's that ends early is told, not waited for") {
   CHECK_NOTHROW(source::make_git_tree(repository.path, id, {}));
 }
 
-TEST_CASE("an object of git's that holds other than it says is told, not read") {
+TEST_CASE("a git object with other content than its header says is reported, not read") {
   const TemporaryDirectory directory;
   const Repository repository{directory.path() / "r"};
   repository.write("a.txt", "text\n");
@@ -335,7 +335,7 @@ TEST_CASE("an object of git's that holds other than it says is told, not read") 
   }
 }
 
-TEST_CASE("an index that names what is no path is told, not walked without end") {
+TEST_CASE("an index with invalid paths is reported, without an endless walk") {
   const TemporaryDirectory directory;
   const Repository repository{directory.path() / "r"};
   repository.write("ax", "text\n");
@@ -399,7 +399,7 @@ TEST_CASE(
   CHECK_THROWS_AS(source::make_git_tree(repository.path, "HEAD", {}), Error);
 }
 
-TEST_CASE("a conflict is told, and not taken") {
+TEST_CASE("a conflict is reported, and not used") {
   const TemporaryDirectory directory;
   const Repository repository{directory.path() / "r"};
   repository.write("a", "1");

@@ -200,7 +200,7 @@ TEST_CASE("an ignore file is read line by line as docker reads it") {
   CHECK(excluded("", {"a"}).empty());
 }
 
-TEST_CASE("the rule that decided is told") {
+TEST_CASE("the deciding rule is reported") {
   IgnoreRules rules;
   rules.add("# data\ndata\n\n !data/keep \ndata/keep/big.bin", "Dockerfile.dockerignore");
   const auto rule = rules.excludes("data/keep/big.bin");
@@ -215,7 +215,7 @@ TEST_CASE("the rule that decided is told") {
   CHECK(rules.rules()[1].pattern == "!data/keep");
 }
 
-TEST_CASE("malformed patterns are all told with file and line") {
+TEST_CASE("all malformed patterns are reported with file and line") {
   struct Case {
     const char* pattern;
     const char* message;
@@ -335,7 +335,7 @@ TEST_CASE("the Dockerfile's own ignore file goes before the general one") {
   CHECK_FALSE(load_ignore_rules(MemoryTree{}).excludes("general"));
 }
 
-TEST_CASE("hints name one path, whatever stands in it") {
+TEST_CASE("hints name one path, whatever its characters") {
   CHECK(leave_out_command("a b/c.py") == "`--exclude='a b/c.py'` leaves it out");
   CHECK(leave_out_command("[a]*?\\") == R"(`--exclude='\[a]\*\?\\'` leaves it out)");
   const Rule own{.pattern = "x", .file = "a b.dockerignore", .line = 3};

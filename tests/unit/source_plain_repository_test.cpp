@@ -113,7 +113,7 @@ TEST_CASE("libgit2 is asked of a repository that settings or its place make anot
   }
 }
 
-TEST_CASE("libgit2 is asked where variables tell git of another repository") {
+TEST_CASE("libgit2 is used if variables select another repository") {
   const Fixture fixture;
   for (const char* name :
        {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_CEILING_DIRECTORIES"}) {

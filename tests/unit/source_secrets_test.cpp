@@ -103,7 +103,7 @@ TEST_CASE("tokens are found by their kind, with the line") {
   }
 }
 
-TEST_CASE("what only looks like a token is none") {
+TEST_CASE("text that only looks like a token is ignored") {
   const std::string quiet[]{
       "ghp_" + noise(20),                                // too short
       "xghp_" + noise(36),                               // in the middle of a word
@@ -138,7 +138,7 @@ TEST_CASE("what only looks like a token is none") {
   }
 }
 
-TEST_CASE("credentials of Google are told apart") {
+TEST_CASE("kinds of Google credentials are distinguished") {
   const std::string key = pem("PRIVATE " + std::string{"KEY"}, "\\n");
   CHECK(found("k.json", "{\n\"type\": \"service_account\",\n\"private_key\": \"" + key + "\"\n}") ==
         "service-account-key:3");
@@ -214,7 +214,7 @@ TEST_CASE("a login in the URL of an index or of a repository is a secret by its 
   CHECK(found("a.py", "proxy = \"" + url("bob:hunter2", "proxy:3128") + "\"") == "");
 }
 
-TEST_CASE("what only looks like a login in a URL is none") {
+TEST_CASE("text that only looks like a login in a URL is ignored") {
   for (const std::string login :
        {"git", "bob", "oauth2accesstoken", "user:pass", "user:password", "user:$TOKEN",
         "user:${TOKEN}", "${TOKEN}", "{user}:{token}", "%s:%s", "<user>:<token>", "__token__:xxx",
@@ -262,7 +262,7 @@ TEST_CASE("a binary file is looked at too, and has no lines") {
   CHECK(found("model.bin", text) == "github-token:0");
 }
 
-TEST_CASE("the fingerprint tells values apart and does not hold them") {
+TEST_CASE("the fingerprint distinguishes values and does not contain them") {
   const std::string one = "ghp" + ("_" + noise(36));
   const std::string other = "ghp" + ("_" + noise(35) + "0");
   CHECK(scan("a", one)[0].fingerprint == scan("b", "x\n" + one)[0].fingerprint);

@@ -143,7 +143,7 @@ TEST_CASE("one kind of file of rules counts: .dockerignore, else .gcloudignore, 
                     "`.gcloudignore` line 1 includes `gone`, which does not exist");
 }
 
-TEST_CASE("what is typed goes before all, the deeper pattern before the higher one") {
+TEST_CASE("typed patterns override all, deeper ones override higher ones") {
   const MemoryTree tree{{".dockerignore", "data\n"},
                         {"data/a", ""},
                         {"data/raw/b", ""},

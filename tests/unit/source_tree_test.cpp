@@ -114,7 +114,7 @@ TEST_CASE("walk goes a directory before what is in it") {
   CHECK(walked(tree, "nowhere").empty());
 }
 
-TEST_CASE("a disk tree tells what is there and follows no link") {
+TEST_CASE("a disk tree lists entries and does not follow links") {
   const TemporaryDirectory directory;
   const fs::path root = directory.path() / "root";
   write_file(root / "sub" / "run.sh", "#!/bin/sh\n");
@@ -177,7 +177,7 @@ TEST_CASE("a disk tree reads files and nothing else") {
   CHECK(message_of([&] { tree->read(""); }, kind) == "`` is a directory, not a file");
 }
 
-TEST_CASE("what may not be read is named with the flag that leaves it out") {
+TEST_CASE("an unreadable file is reported with the flag that excludes it") {
   const TemporaryDirectory root{};
   fs::permissions(root.path(), fs::perms{0755});
   fs::create_directories(root.path() / "ml runs/0");
@@ -254,7 +254,7 @@ TEST_CASE("a disk tree needs a directory") {
         "`" + root + "/file` is not a directory");
 }
 
-TEST_CASE("a directory whose path is too long for the system is told, not left out") {
+TEST_CASE("a directory whose path is too long for the system is reported, not skipped") {
   const TemporaryDirectory directory;
   const auto before = fs::current_path();
   fs::current_path(directory.path());
@@ -277,7 +277,7 @@ TEST_CASE("a directory whose path is too long for the system is told, not left o
   CHECK(tree->list(std::string(300, 'x')).empty());
 }
 
-TEST_CASE("a directory that goes away while the tree is walked is told") {
+TEST_CASE("a directory that disappears during the walk is reported") {
   const TemporaryDirectory directory;
   fs::create_directories(directory.path() / "a");
   write_file(directory.path() / "b" / "file", "");

@@ -91,7 +91,7 @@ TEST_CASE("damaged and foreign files in the cache count as absent") {
   cache.store(facts);
 }
 
-TEST_CASE("a cache that cannot be written is no error") {
+TEST_CASE("an unwritable cache is not an error") {
   const TemporaryDirectory directory;
   write_file(directory.path() / "file", "");
   const BaseCache cache{directory.path() / "file" / "bases"};

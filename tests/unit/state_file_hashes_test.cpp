@@ -110,7 +110,7 @@ TEST_CASE("a file changed just now is not remembered") {
   CHECK(ask(tree, file) == sha256("new"));
 }
 
-TEST_CASE("what has the same identity is read once, whatever its times") {
+TEST_CASE("files with the same identity are read once, whatever their times") {
   const Directory directory;
   const auto file = directory.path / "hashes";
   CountingTree tree;

@@ -7,7 +7,7 @@ namespace autopack::state_syntax_verdicts_test {
 using state::SyntaxVerdict;
 using state::SyntaxVerdicts;
 
-TEST_CASE("what a Python said of a file is kept by its content and the version asked about") {
+TEST_CASE("a Python's verdict about a file is cached by content and version") {
   const ContentHash a = sha256("a");
   const ContentHash b = sha256("b");
   SyntaxVerdicts first;

@@ -229,7 +229,7 @@ TEST_CASE("a create is not repeated when the list cannot be read") {
   }
 }
 
-TEST_CASE("an interruption of the create tells whether there is a job") {
+TEST_CASE("an interruption of the create reports whether there is a job") {
   JobService made{{Create::kept_and_interrupted}};
   auto ended = submit_to(made);
   REQUIRE(ended.error);
@@ -307,7 +307,7 @@ TEST_CASE("a job is not made again while it is not known whether an earlier run 
   CHECK(service.creates_seen == 1);
 }
 
-TEST_CASE("a service that is busy is waited for as it says, a quota that is used up is told") {
+TEST_CASE("a busy service is retried when it says, an exhausted quota is reported") {
   JobService busy{{Create::busy, Create::good}};
   CHECK(submit_to(busy).name == "projects/p/locations/r/customJobs/2");
   JobService full{{Create::out_of_quota}};

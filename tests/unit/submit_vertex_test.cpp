@@ -159,7 +159,7 @@ TEST_CASE("refusals come with their findings and a remedy") {
   }
 }
 
-TEST_CASE("a job without project or region is told before it is built") {
+TEST_CASE("a job without project or region is reported before the build") {
   FakeHttp client{{}};
   FakeGoogle google{client};
   auto nowhere = options(google);

@@ -156,7 +156,7 @@ TEST_CASE("every state says whether it is an end and a success") {
   CHECK(submit::state_of(json{{"state", 7}}).word == "unknown");
 }
 
-TEST_CASE("a failed job's error is told with what it means") {
+TEST_CASE("a failed job's error is reported with its meaning") {
   const json job{{"name", job_name},
                  {"state", "JOB_STATE_FAILED"},
                  {"error",
@@ -238,7 +238,7 @@ TEST_CASE("no minute has more readings than the quota") {
   CHECK(admitted == 500);
 }
 
-TEST_CASE("a job is watched to its end, and each entry is told once") {
+TEST_CASE("a job is watched to its end, and each entry is reported once") {
   Service service{
       {in_state("JOB_STATE_PENDING"), in_state("JOB_STATE_RUNNING"), in_state("JOB_STATE_RUNNING"),
        in_state("JOB_STATE_SUCCEEDED")},
@@ -299,7 +299,7 @@ TEST_CASE("a page that names itself as the next one is read once") {
   CHECK(service.logs_asked < 20);
 }
 
-TEST_CASE("trouble while waiting is waited out and told once") {
+TEST_CASE("failures while waiting are retried and reported once") {
   Service service{{in_state("JOB_STATE_RUNNING"), Reason::reset, answer(503, ""), Reason::connect,
                    answer(429, ""), Reason::timeout, in_state("JOB_STATE_SUCCEEDED")},
                   {Reason::reset, answer(429, R"({"error": {"status": "RESOURCE_EXHAUSTED"}})"),
@@ -311,7 +311,7 @@ TEST_CASE("trouble while waiting is waited out and told once") {
   CHECK(watched.warnings == Texts{"the connection broke: trying again (the job is not affected)"});
 }
 
-TEST_CASE("trouble that does not end is told with how to go on") {
+TEST_CASE("failures that do not end are reported with the next step") {
   Service service{{in_state("JOB_STATE_RUNNING"), Reason::connect}, {page({})}};
   const auto watched = watch(service, false);
   REQUIRE(watched.error);
@@ -349,7 +349,7 @@ TEST_CASE("logs that may not be read end a stream, but not a wait") {
   CHECK(again.logs_asked == 1);
 }
 
-TEST_CASE("a page token that has ended begins the reading anew") {
+TEST_CASE("an expired page token restarts the reading") {
   Service service{{in_state("JOB_STATE_SUCCEEDED")},
                   {page({entry(1, "a", "one")}, "old"), answer(400, "{}"),
                    page({entry(1, "a", "one"), entry(2, "b", "two")}), page({})}};

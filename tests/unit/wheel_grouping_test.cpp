@@ -65,7 +65,7 @@ void check_complete(const Grouping& grouping, const std::vector<Brought>& wheels
 
 }  // namespace
 
-TEST_CASE("large wheels stand alone, small ones share layers") {
+TEST_CASE("large wheels have their own layers, small ones share layers") {
   auto wheels = many();
   wheels.push_back(made_wheel("large", 2 * mib));
   wheels.push_back(made_wheel("nearly-large", 2 * mib - 1));
@@ -91,7 +91,8 @@ TEST_CASE("a changed or a new wheel touches one layer") {
   CHECK(touched == 1);
 }
 
-TEST_CASE("the order inside a layer is that of the names, so that a lock may be sorted anew") {
+TEST_CASE(
+    "the order inside a layer is that of the names, so that a lock may be sorted differently") {
   auto wheels = many();
   const auto in_order = [&] {
     std::vector<std::string> all;
@@ -149,7 +150,7 @@ TEST_CASE("huge wheels are split by their files") {
   CHECK_FALSE(whole.layers[0].part);
 }
 
-TEST_CASE("what is sent again with a small wheel is small") {
+TEST_CASE("little is sent again with a small wheel") {
   auto wheels = many();
   for (std::uint64_t i = 0; i < 12; ++i) {
     wheels.push_back(made_wheel(fmt::format("middle-{}", i), (2 + i) * mib));
@@ -210,7 +211,7 @@ TEST_CASE("a grouping comes back from its text, and a damaged one does not") {
   CHECK_FALSE(grouping_from_json(R"({"layers":[{"wheels":"x"}],"warnings":[]})", 3).has_value());
 }
 
-TEST_CASE("what a wheel brings comes back from its text, and a damaged one does not") {
+TEST_CASE("the list of a wheel's files is read from its text, and a damaged one is rejected") {
   const std::vector<BroughtFile> files{
       {.path = "a b/c.py", .packed_size = 7, .content = UINT64_MAX},
       {.path = "1 2 d", .packed_size = 0, .content = 0}};

@@ -261,7 +261,7 @@ TEST_CASE("a layer of whiteouts removes what it names") {
   CHECK(removal_key(paths, 1) != removal_key({"old"}, 1));
 }
 
-TEST_CASE("a stream that stands for other bytes ends a layer") {
+TEST_CASE("a stream with other bytes ends a layer") {
   image::FileLayer layer{[](std::string_view) {}};
   const auto content = text(20'000);
   const auto standing_for = [&](std::string text) {
@@ -278,7 +278,7 @@ TEST_CASE("a stream that stands for other bytes ends a layer") {
   CHECK_THROWS_AS(layer.add_deflated("bad", 0644, file), Error);
 }
 
-TEST_CASE("what is no deflate stream of its size is told") {
+TEST_CASE("an invalid deflate stream, or one of another size, is reported") {
   for (const std::size_t size : {0U, 1U, 100'000U, 20'000'000U}) {
     CAPTURE(size);
     const auto content = text(size);

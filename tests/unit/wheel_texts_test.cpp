@@ -119,7 +119,7 @@ TEST_CASE("entry points are programs, or refused") {
   }
 }
 
-TEST_CASE("metadata is what stands in the headers") {
+TEST_CASE("metadata consists of the headers") {
   const auto read = read_metadata(
       "Metadata-Version: 2.1\r\nNAME:  Some.Name \r\nVersion: 1.0\r\nName: other\r\n"
       "Requires-Dist: a (>=1);\r\n  extra == 'x'\r\nRequires-Dist: b\r\nProvides-Extra: x\r\n"
