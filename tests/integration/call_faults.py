@@ -1,6 +1,6 @@
-"""Commands in which strace makes one system call of one kind fail: what must hold whatever fails.
+"""Runs commands in which strace makes one system call fail, and checks what must hold whatever fails.
 
-A scenario is a command with a number, so that many can run at once without meeting each other.
+A scenario is a command with a number, so that many can run at once without conflicts.
 """
 
 import concurrent.futures
@@ -15,8 +15,8 @@ from testbed import run
 
 LONG = testbed.FORM == 'long'
 LIMIT = 60
-# The loader's calls come before main, and what fails there is the loader's to say: lack of memory, it does not survive.
-# brk is left out: it tells failure by another number than strace can give.
+# The loader's calls come before main, and the loader reports their failures: it does not survive a lack of memory. brk
+# is left out: it reports failure by a number that strace cannot set.
 LOADER = 127
 OF_MEMORY = ('mmap',)
 
@@ -33,7 +33,7 @@ LOOKS_LIKE_A_BUG = re.compile(r'internal error|a bug|terminate called|std::|core
 
 
 def spread(cells, most):
-    """At most `most` of `cells`, evenly."""
+    """Returns at most `most` of `cells`, evenly spread."""
     return cells if len(cells) <= most else [cells[at * len(cells) // most] for at in range(most)]
 
 
@@ -42,13 +42,13 @@ def refused_by_the_loader(answer):
 
 
 class Scenario(unittest.TestCase):
-    """One command, run with a fault at a time in a place of its own."""
+    """One command, run with one fault at a time in its own place."""
 
-    # Of the calls of each kind that an undisturbed run makes, those that the short form makes fail.
+    # How many calls of each kind in an undisturbed run the short form makes fail.
     places = (1, 2, 5, 12, 30, 70)
-    # Of the cells that come of it, the short form takes every so many.
+    # The short form takes every n-th of the resulting cells.
     step = 1
-    # And the long form at most so many, evenly spread over all: the limit is what the form may take.
+    # The long form takes at most so many, evenly spread: the limit is the time that the form may take.
     most = 2000
 
     @classmethod
@@ -63,7 +63,7 @@ class Scenario(unittest.TestCase):
         raise NotImplementedError
 
     def check(self, number, answer, first):
-        """What the command left, with number `number`, must be what `answer` says; `first` had no fault before it."""
+        """Checks what the command `number` left against its `answer`; `first` had no fault before it."""
 
     def environment(self, number):
         return testbed.environment(XDG_CACHE_HOME=self.room / f'cache-{number}', DOCKER_HOST='unix:///nowhere/docker.sock')
@@ -73,7 +73,7 @@ class Scenario(unittest.TestCase):
                    env=self.environment(number), timeout=LIMIT)
 
     def calls(self, *command):
-        """How often an undisturbed run makes each call, as strace counts."""
+        """Counts each call of an undisturbed run with strace."""
         with tempfile.NamedTemporaryFile('r') as counts:
             tracer = ['strace', '-f', '-c', '-o', counts.name]
             answer = run([*tracer, *command]) if command else self.run_once('counted', *tracer)
@@ -93,14 +93,14 @@ class Scenario(unittest.TestCase):
         if answer.returncode != 0:
             self.require_told(answer, call, said)
         self.check(number, answer, None)
-        # Whatever was left behind, the next run works.
+        # The next run works, whatever was left.
         again = self.run_once(number)
         self.assertEqual(again.returncode, 0, said + again.stderr.decode(errors='replace'))
         self.check(number, again, answer)
         self.assertEqual(testbed.tree_hash(self.project), self.tree, said)
 
     def require_told(self, answer, call, said):
-        """A failure is told; what it is told with may be the very call that fails."""
+        """A failure is reported, unless the call that fails is the one that reports it."""
         if call != 'write':
             self.assertIn(b'error', answer.stderr + answer.stdout, said)
         if answer.stdout:

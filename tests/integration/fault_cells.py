@@ -1,7 +1,7 @@
-"""One cell of the fault matrix: a step of a command, a fault that meets it, and what must hold after it.
+"""One cell of the fault matrix: a step of a command, a fault in it, and what must hold after it.
 
-Each kind of command is a class. `steps` names what it asks a server for, as a pattern of `METHOD PATH`; `run` runs the
-command with a name of its own, `check` looks at what it left behind.
+Each kind of command is a class. `steps` are its requests, as patterns of `METHOD PATH`; `run` runs the
+command with its own name, `check` examines the result.
 """
 
 import base64
@@ -15,13 +15,13 @@ import testbed
 from fault_proxy import FaultProxy
 from vertex_server import VertexServer
 
-# A try, its pauses and what comes after it; whatever takes longer hangs.
+# An attempt, its pauses and the steps after it; longer means a hang.
 LIMIT = 60
-# A server that says nothing is waited for as long as the longest limit of a request.
+# The wait for a silent server is the longest timeout of a request.
 STALL_LIMIT = 420
 
 
-# What passes is got over, whatever the step.
+# A run recovers from temporary faults, whatever the step.
 PASSING = ('refused', 'reset before the body', 'reset within the body', 'reset after the body', 'reset within the answer',
            '408', '429 with a time', '429', '500', '503', 'truncated')
 
@@ -34,7 +34,7 @@ class Cell:
 
 
 def clear_error(answer):
-    """What is wrong with how a failure is told; empty when nothing is."""
+    """Returns the error in how a failure is reported; empty if there is none."""
     if 'error:' not in answer.err:
         return 'no error is told'
     if 'internal' in answer.err or 'this is a bug' in answer.err:
@@ -88,7 +88,7 @@ class Push:
         return FaultProxy((host, int(port)), login=self.login)
 
     def check(self, name, first, second):
-        """What is wrong with what is there after a run that met the fault, and one that met none."""
+        """Returns the errors in the results of a run with the fault, and of one without."""
         digest = second.json()['digest']
         for tag in stored_image.tags(self.registry, f'faults/{name}'):
             if stored_image.whole_image(self.registry, f'faults/{name}', tag) != digest:
@@ -107,9 +107,9 @@ class Submit:
         'look for the job': r'GET /v1/projects/[^/]*/locations/[^/]*/customJobs\?',
         'watch the job': r'GET /v1/projects/[^/]*/locations/[^/]*/customJobs/',
     }
-    # The service is waited for for half an hour while a job runs.
+    # A running job's service is retried for half an hour.
     once_only = ('watch the job',)
-    # A 429 without a time is a quota that is used up.
+    # A 429 without a time means an exhausted quota.
     fragile = ('create',)
     patient = ()
 
@@ -163,9 +163,9 @@ class Engine:
         'tag': r'POST (/v[0-9.]+)?/images/.*/tag\?',
     }
     once_only = ()
-    # An engine is this machine's: what it refuses is told at once.
+    # An engine is on this machine: its refusals are reported immediately.
     fragile = tuple(steps)
-    # A build may take hours without a word.
+    # A build may be silent for hours.
     patient = ('build',)
 
     def __init__(self):
@@ -195,7 +195,7 @@ class Engine:
         if named != wanted:
             return f'the tag names {named}, not {wanted}'
         if 'cannot reach the Docker Engine' in first.err:
-            return ''  # nor could what it made there be taken away
+            return ''  # nor could its results there be removed
         made = {container[1] for step in self.asked[name] if (container := re.search(r'/containers/create\?name=([\w-]+)', step))}
         left = [container for container in made
                 if testbed.run(['docker', 'container', 'inspect', container], check=False).returncode == 0]
@@ -203,7 +203,7 @@ class Engine:
 
 
 def try_cell(kind, step, fault, times, name):
-    """Runs the command with `fault` at `step`, then once more without it."""
+    """Runs the command with `fault` at `step`, then again without it."""
     with kind.proxy() as proxy:
         proxy.spoil(kind.steps[step], fault, times)
         command = kind.run(proxy, name)

@@ -1,4 +1,4 @@
-"""Compares what goes into an image of a work tree with what git does not ignore, on generated trees.
+"""Compares the files that go into an image of a work tree with those that git does not ignore, on generated trees.
 
     gitignore_semantics.py --binary build/tests/support/selected_paths [ROUNDS]
 
@@ -38,7 +38,7 @@ def some_rules(chance):
 
 
 def has_twin(path):
-    """Names that differ in case alone are no two where `core.ignorecase` is meant to be."""
+    """Names that differ only in case are the same if `core.ignorecase` is set."""
     return any(other.name.lower() == path.name.lower() for other in path.parent.iterdir())
 
 

@@ -1,10 +1,10 @@
-"""Compares what our ignore rules leave in with what docker's own builders receive.
+"""Compares the files that our ignore rules keep with those that docker's own builders receive.
 
     ignore_semantics.py --binary build/tests/kept_paths
 
-Builders differ for wildcards in exceptions: below an excluded directory the classic one and BuildKit's clients before
-23.0 bring nothing back. We do as BuildKit does today; the cases here mean the same to all. The unit tests hold the rest,
-as github.com/moby/patternmatcher answers.
+Builders differ for wildcards in exceptions: below an excluded directory, the classic one and BuildKit's clients before
+23.0 restore nothing. We do as BuildKit does today; the cases here mean the same to all. The unit tests cover the rest,
+with the results of github.com/moby/patternmatcher.
 """
 
 import os

@@ -1,9 +1,9 @@
-"""Compares how names of images are read with docker and skopeo: whether they are names, and what they stand for.
+"""Compares how names of images are read with docker and skopeo: whether they are valid, and what they refer to.
 
     image_references.py --binary build/tests/support/reference_facts
 
-A table of names, and names put together by chance. Docker says of each whether it is one when it is to pull it, and how
-it writes it when an image is tagged with it; skopeo says the first too.
+A table of names, and random names. Docker says whether each is valid when it should pull it, and how it writes the name
+when it tags an image with it; skopeo also says the first.
 """
 
 import concurrent.futures
@@ -43,7 +43,7 @@ PARTS = ['a', 'b1', 'library', 'a.b', 'a_b', 'a__b', 'a--b', 'a-', '.', '', 'A',
 TAGS = ['', '', '', ':b', ':1.0', ':B_', ':', ':-', ':.a', ':a/b', ':a:b']
 DIGESTS = ['', '', '', f'@{DIGEST}', '@sha256:00', f'@sha512:{"a" * 128}', f'@md5:{"a" * 32}']
 
-# Names that a peer takes and autopack refuses, and why.
+# Names that a peer accepts and autopack refuses, with the reason.
 REFUSED_HERE = {
     r'.*@sha512:.*': 'what autopack makes, and all registries serve, is named by sha256',
     r'[^/:]*_[^/:]*\.[^/:]*/.*|[^/:]*\.[^/:]*_[^/:]*/.*': 'no host has an underscore; docker goes on to ask a host without a name',
@@ -71,7 +71,7 @@ def names():
 
 
 def is_refused(said):
-    """By the client: an engine, which may be older, has read the name too when it answers."""
+    """Refused by the client: an engine, which may be older, has read the name too if it responds."""
     return 'Error response from daemon' not in said and any(refusal in said for refusal in REFUSALS)
 
 
@@ -81,7 +81,7 @@ def taken_by_docker(name):
 
 def taken_by_skopeo(name):
     said = run(['skopeo', 'inspect', '--raw', '--', f'docker://{name}'], check=False).stderr.decode()
-    # It takes a tag or a digest, not both.
+    # It accepts a tag or a digest, not both.
     return None if 'both a tag and digest' in said else not is_refused(said)
 
 
@@ -92,12 +92,13 @@ def empty_image():
 
 
 def written_by_docker(name):
-    """How docker writes a name without a digest; the name is taken away again. None where an older engine refuses it."""
+    """Returns docker's spelling of a name without a digest, then removes the name. None if an older engine refuses
+    it."""
     if run(['docker', 'tag', empty_image(), name], check=False).returncode != 0:
         return None
     listed = docker('image', 'inspect', '-f', '{{join .RepoTags "\\n"}}', IMAGE).split('\n')
     written = [other for other in listed if other != IMAGE]
-    # Not by the name itself: the engine takes `a` for the start of an ID where the image's own starts so.
+    # Not by the name itself: the engine reads `a` as the start of an image id if one begins with it.
     docker('rmi', *written)
     return written
 

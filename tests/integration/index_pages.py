@@ -2,7 +2,7 @@
 
     index_pages.py --binary build/tests/index_facts
 
-What is meant to differ is not generated: links with user information, hosts in upper case, attributes without a value,
+Intended differences are not generated: links with user information, hosts in upper case, attributes without a value,
 and names that would lead out of a directory.
 """
 
@@ -17,7 +17,7 @@ from pip._internal.index.collector import IndexContent, parse_links
 from pip._internal.models.link import Link
 
 SEED = 503
-# An older pip knows the older name alone.
+# An older pip knows only the older name.
 METADATA = ['data-dist-info-metadata', 'data-core-metadata'] if hasattr(Link('https://h/'), 'metadata_file_data') else \
     ['data-dist-info-metadata']
 URLS = ['https://index.test/simple/pkg/', 'https://index.test/simple/pkg', 'https://index.test/simple/pkg/index.html?x=y/z',
@@ -67,7 +67,7 @@ class Cases:
         return ''.join(self.random.choice([c, c.upper()]) if self.random.random() < 0.1 else c for c in name)
 
     def encoded(self, value):
-        """As servers write it; numbers now and then for characters that need none."""
+        """Encodes as servers do; sometimes with numbers for characters that need none."""
         text = html.escape(value, quote=True)
         if self.random.random() < 0.2 and '&' not in text:
             at = self.random.randrange(len(text) + 1)
@@ -141,7 +141,7 @@ class Cases:
 
 
 def metadata_of(link):
-    """The hashes of a metadata file, none of which may be known; None when there is no such file."""
+    """Returns the hashes of a metadata file, which may all be unknown; None if there is no such file."""
     if hasattr(link, 'metadata_file_data'):
         data = link.metadata_file_data
         return None if data is None else (data.hashes or {})
@@ -149,7 +149,7 @@ def metadata_of(link):
     if isinstance(told, dict):
         return told
     if not told:
-        # Of an empty value pip 23.0 makes nothing.
+        # pip 23.0 ignores an empty value.
         return None
     name, sign, digits = told.partition('=') if isinstance(told, str) else ('', '', '')
     return {name: digits} if sign and name.startswith('sha') else {}
@@ -158,13 +158,13 @@ def metadata_of(link):
 def by_pip(kind, page, url):
     files = []
     for link in parse_links(IndexContent(page.encode(), kind, None, url, cache_link_parsing=False)):
-        # Unlike pip, autopack takes no file of this machine from the page of a server.
+        # Unlike pip, autopack accepts no file of this machine from a server's page.
         if link.scheme not in ('http', 'https'):
             continue
         hashes = dict(getattr(link, '_hashes', None) or ({link.hash_name: link.hash} if link.hash_name else {}))
         metadata = metadata_of(link)
         files.append({'name': link.filename, 'url': link.url_without_fragment,
-                      # An older pip takes all behind it for the hash.
+                      # An older pip reads everything after it as the hash.
                       'hashes': {name: digits.split('&')[0].lower() for name, digits in hashes.items()},
                       'requires-python': link.requires_python or '', 'yanked': link.yanked_reason,
                       'metadata': None if metadata is None else {name: digits.lower() for name, digits in metadata.items()}})

@@ -1,4 +1,4 @@
-"""Asks package indexes on loopback, good and bad ones, and holds what is found against Debian's pip.
+"""Queries good and bad package indexes on loopback, and compares the results with Debian's pip.
 
     index_servers.py --binary build/tests/index_facts [NAME...]
 """
@@ -22,7 +22,7 @@ from index_server import IndexServer  # noqa: E402
 SYSTEM_PYTHON = '/usr/bin/python3'
 BINARY = None
 
-# What pip finds of a project: file URLs in its own order.
+# The files that pip finds for a project: file URLs in its own order.
 PIP = '''
 import json, sys
 from pip._internal.index.collector import LinkCollector
@@ -115,7 +115,7 @@ class Servers(unittest.TestCase):
                                   stdout=subprocess.PIPE, check=True, env={'HOME': str(self.folder), 'PIP_CONFIG_FILE': '/dev/null'})
             lines = [[['--find-links', place]] for place in links] + [[['--extra-index-url', place]] for place in indexes]
             found = self.ask(None, candidates=['pkg'], lines=lines)['answer']['pkg']
-            # pip lists a directory as the disk does, and turns its files round.
+            # pip lists a directory in disk order, and reverses its files.
             self.assertEqual(sorted([file['url'], file['yanked'] is not None] for file in found), sorted(json.loads(said.stdout)), (indexes, links))
             remote = [file['url'] for file in found if file['url'].startswith('http')]
             self.assertEqual(remote, [url for url, _ in json.loads(said.stdout) if url.startswith('http')], (indexes, links))

@@ -1,8 +1,8 @@
-"""Compares what is read of an image's Python with what that Python says of itself in a container.
+"""Compares what is read about an image's Python with what that Python reports in a container.
 
     python_of_images.py --binary build/tests/support/image_python [KIND...]
 
-Each base is read from the engine's copy and from a registry's layers: both must tell the same. Prints what that took.
+Each base is read from the engine's copy and from a registry's layers: both must give the same. Prints the cost.
 """
 
 import functools
@@ -19,7 +19,7 @@ import bases  # noqa: E402
 import testbed  # noqa: E402
 from testbed import docker, run  # noqa: E402
 
-# A virtual environment behind a link that sees the system's packages, with distributions of every kind in its way.
+# A virtual environment behind a link, with the system's packages and distributions of every kind.
 ODD = '''FROM {executor}
 COPY wheels /tmp/wheels
 COPY extra /opt/extra
@@ -45,7 +45,7 @@ ODD_FILES = {
 }
 KINDS = (*bases.KINDS, 'odd')
 
-# Run by the interpreter that is asked about, as root.
+# Run as root by the interpreter in question.
 SAYS = '''
 import importlib.metadata, json, os, pathlib, platform, re, sys
 from pip._internal.locations import get_scheme
@@ -82,7 +82,7 @@ print(json.dumps({
     'search_path': path, 'installed': sorted(installed), 'files': files, 'directories': sorted(directories - {'/'})}))
 '''
 
-# What pip takes away with a distribution: the files that were there before, and not after.
+# The files that pip removes with a distribution: those that existed before, and not after.
 UNINSTALLS = '''
 import json, os, subprocess, sys
 def files():
@@ -106,7 +106,7 @@ def base(kind):
 
 
 def in_container(image, program, *arguments):
-    # Without byte code of its own, for what is there before is compared with what is there after.
+    # Writes no byte code, because the files before and after are compared.
     return json.loads(docker('run', '--rm', '--network=none', '--env=PYTHONDONTWRITEBYTECODE=1', image, 'python3', '-c', program,
                              *arguments))
 
@@ -125,7 +125,7 @@ def pushed(kind):
 
 
 def differences(kind, read):
-    """What `read` tells otherwise than the interpreter itself, in words."""
+    """Returns how `read` differs from the interpreter itself, in words."""
     says = in_container(base(kind), SAYS)
     for key in ('interpreter', 'search_path', 'directories', 'default_index'):
         if read.get(key) != says[key]:
@@ -148,7 +148,7 @@ def differences(kind, read):
 
 
 def uninstalled(kind, read, names):
-    """How the files of `names` differ from those that pip takes away."""
+    """Returns how the files of `names` differ from those that pip removes."""
     if not names:
         return
     gone = set(in_container(base(kind), UNINSTALLS, *names))
@@ -162,7 +162,7 @@ def cost(read):
 
 
 def check(kind):
-    """The faults of one kind of base."""
+    """Returns the errors for one kind of base."""
     in_engine, in_registry = facts('engine', base(kind)), facts('layers', pushed(kind))
     print(f'{kind}: engine {cost(in_engine)}; layers {cost(in_registry)}; {len(in_engine["installed"])} distributions, '
           f'{sum(map(len, in_engine["files"]))} files', flush=True)

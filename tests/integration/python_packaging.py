@@ -2,7 +2,7 @@
 
     python_packaging.py --binary build/tests/python_facts
 
-Newer releases of packaging give text no order, older ones that of its letters: no case asks for it.
+Newer releases of packaging do not order text, older ones order it by its letters: no case depends on it.
 """
 
 import argparse
@@ -71,7 +71,7 @@ class Cases:
         if operator in ('==', '!=') and self.random.random() < 0.4:
             return operator + self.some(' ') + self.release() + '.*'
         if operator == '~=':
-            # packaging 23 reads other spellings wrongly here.
+            # packaging 23 reads other spellings incorrectly here.
             return operator + normal(self.public(2)).split('!')[-1]
         return operator + self.some(' ') + self.near(version)
 
@@ -126,7 +126,7 @@ def compared(a, b):
 
 
 def contained(conditions, version, prereleases):
-    """None where packaging gives up on what it can read."""
+    """Returns None if packaging fails on a valid input."""
     try:
         specifiers = SpecifierSet(conditions)
         candidate = Version(version)
@@ -139,9 +139,9 @@ def contained(conditions, version, prereleases):
 
 
 def evaluated(marker, extra):
-    """None where packaging gives up on a marker that it can read."""
+    """Returns None if packaging fails on a valid marker."""
     try:
-        # Marker itself does not mind what follows the marker.
+        # Marker itself ignores text after the marker.
         return 'yes' if Requirement(f'x; {marker}').marker.evaluate(VARIABLES | {'extra': extra}) else 'no'
     except InvalidRequirement:
         return 'none'
@@ -160,7 +160,7 @@ def questions(cases):
     for _ in range(6000):
         version = cases.version()
         conditions = cases.conditions(version)
-        # Likewise epochs, where release numbers are compared one by one.
+        # The same for epochs, where release numbers are compared one by one.
         if '!' in version and ('~=' in conditions or '.*' in conditions):
             continue
         for kind, prereleases in (('contains', None), ('contains-pre', True)):

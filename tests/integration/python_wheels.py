@@ -2,8 +2,8 @@
 
     python_wheels.py --binary build/tests/python_facts
 
-packaging asks the running interpreter for its C library; here it is told another. Its release in Debian 12 knows no
-free-threaded ABI, so that tests/unit/python_tags_test.cpp alone holds their order.
+packaging asks the running interpreter for its C library; here it gets another. Its release in Debian 12 knows no
+free-threaded ABI, so only tests/unit/python_tags_test.cpp checks their order.
 """
 
 import argparse
@@ -70,7 +70,7 @@ class Cases:
         return name
 
     def target(self):
-        """Version, ABI flags, machine, C library."""
+        """Returns version, ABI flags, machine, C library."""
         minor = self.one(6, 7, 8, 9, 10, 11, 12, 13)
         flags = self.one('', '', '', 'd') + ('m' if minor < 8 else '')
         libc = f'glibc 2 {self.random.randrange(17, 42)}' if self.random.random() < 0.75 else f'musl 1 {self.random.randrange(6)}'
@@ -78,7 +78,7 @@ class Cases:
 
 
 def read(name):
-    """None where newer releases of packaging refuse what this one takes, or the other way round."""
+    """Returns None if newer releases of packaging refuse what this one accepts, or vice versa."""
     parts = name.removesuffix('.whl').split('-')
     if '__' in parts[0] or not parts[0] or any(not tag for part in parts[-3:] for tag in part.split('.')) \
             or not all(tag.isidentifier() for tag in parts[-3].split('.')):
@@ -106,7 +106,7 @@ def accepted(version, flags, machine, libc):
 
 
 def chosen(target, wheels):
-    """As pip: the smallest place of a tag, then the largest build tag, then the first."""
+    """As pip: the smallest position of a tag, then the largest build tag, then the first."""
     places = {tag: place for place, tag in reversed(list(enumerate(accepted(*target))))}
     best = None
     for at, name in enumerate(wheels):

@@ -3,8 +3,8 @@
     run.py --binary build/src/autopack [--lanes N] [PATTERN...]
 
 A PATTERN is a part of a test's name. The last line is `N passed, N failed`; a test that could not run failed.
-With --lanes the classes of tests are shared among N processes, for tests wait more than they work. A class with
-`alone = True` concerns the whole machine: it runs when the lanes have ended.
+With --lanes the classes of tests are shared among N processes, because tests wait more than they work. A class with
+`alone = True` affects the whole machine: it runs after the lanes have ended.
 """
 
 import argparse
@@ -27,7 +27,7 @@ import secret_watch  # noqa: E402
 import testbed  # noqa: E402
 
 TICKET = struct.Struct('=I')
-# Known to take minutes: begun first, so that no lane ends long after the others.
+# Known to take minutes: started first, so that no lane ends long after the others.
 LONG = ('test_corpus', 'test_bad_input', 'test_faults', 'test_kill_sweep', 'test_system_calls', 'test_load')
 
 
@@ -41,7 +41,7 @@ class Result(unittest.TestResult):
 
     def line(self, word, test, text=''):
         seconds = time.monotonic() - self.begin
-        # In one piece, for lanes share the output.
+        # In one piece, because lanes share the output.
         sys.stdout.write(f'{word:6} {test.id()} ({seconds:.1f} s)\n' + (text.rstrip() + '\n' if text else ''))
         sys.stdout.flush()
 
@@ -86,7 +86,7 @@ def all_tests(suite):
 
 
 def classes(patterns):
-    """The tests that are wanted, by class; the same in each process."""
+    """Returns the requested tests, by class; the same in each process."""
     found = {}
     for test in all_tests(unittest.defaultTestLoader.discover(str(HERE), pattern='test_*.py')):
         if not patterns or any(pattern in test.id() for pattern in patterns):
@@ -99,7 +99,7 @@ def is_alone(tests):
 
 
 def tickets(queue):
-    """Numbers of classes from the pipe that all lanes read, until it is empty and closed."""
+    """Reads numbers of classes from the pipe that all lanes share, until it is empty and closed."""
     while ticket := os.read(queue, TICKET.size):
         yield TICKET.unpack(ticket)[0]
 
@@ -114,7 +114,7 @@ def take_part(number, queue, report, every):
 
 
 def finish(result):
-    """Passed and failed, with what the watch for secrets says."""
+    """Returns the counts of passed and failed, with the result of the watch for secrets."""
     passed, failed = result.counts()
     print(f'{secret_watch.texts_searched} texts were searched for {secret_watch.count()} secrets')
     showing = secret_watch.files_that_show(testbed.base_environment()['HOME'])
@@ -124,7 +124,7 @@ def finish(result):
 
 
 def run_lanes(count, every, arguments):
-    """Shares what need not be alone among `count` processes; passed and failed."""
+    """Shares the classes that need not run alone among `count` processes; returns passed and failed."""
     testbed.executor()  # once, not in each lane
     together = [number for number, (_, tests) in enumerate(every) if not is_alone(tests)]
     reading, writing = os.pipe()

@@ -1,4 +1,4 @@
-"""What is told, and what is refused, before anything is built."""
+"""Warnings and refusals before anything is built."""
 
 import shutil
 import unittest
@@ -33,7 +33,7 @@ class Advice(unittest.TestCase):
             (self.folder / 'trainer/task.py').write_text(text)
             told = self.findings('explain')
             self.assertTrue(told)
-            for command in ('build --no-push', 'build --no-push', 'explain --check'):  # built, then taken as it is
+            for command in ('build --no-push', 'build --no-push', 'explain --check'):  # built, then reused
                 self.assertEqual(self.findings(command), told)
 
     def findings(self, command):
@@ -65,7 +65,7 @@ class Advice(unittest.TestCase):
 class PythonVersion(unittest.TestCase):
     def test_a_project_for_another_python_is_refused(self):
         base = testbed.executor()
-        # The image is made of this machine's own distribution.
+        # The image consists of this machine's own distribution.
         version = run([testbed.SYSTEM_PYTHON, '-c', VERSION]).stdout.decode().strip()
         folder = testbed.write_tree({
             'pyproject.toml': '[build-system]\nrequires = ["setuptools"]\nbuild-backend = "setuptools.build_meta"\n'

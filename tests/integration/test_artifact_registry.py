@@ -1,4 +1,4 @@
-"""Pushing to Artifact Registry: its names, its logins, its way of taking uploads, what it says when it refuses."""
+"""Pushing to Artifact Registry: its names, its logins, its uploads, its refusals."""
 
 import unittest
 
@@ -16,7 +16,7 @@ class ToArtifactRegistry(unittest.TestCase):
     def setUpClass(cls):
         cls.certificates = make_certificates(testbed.new_folder('artifact'),
                                              [HOST, 'artifactregistry.googleapis.com'])
-        # Small, so that it travels quickly: what matters to a plan is which programs are there.
+        # Small, so that it transfers quickly: only its programs matter to a plan.
         cls.base = f'{testbed.registry()}/artifact/base:1'
         context = testbed.write_tree({'Dockerfile': 'FROM scratch\nCOPY bin /usr/bin/\nENV PATH=/usr/bin\n',
                                       'bin/python3': '#!/bin/sh\n'})
@@ -117,7 +117,7 @@ class ToArtifactRegistry(unittest.TestCase):
         error, _ = self.refused()
         self.assertTrue(any('access token file' in hint for hint in error['hints']), error)
         self.token.write_text(secret('refused-token'))
-        self.refused()  # what it says is searched, as all output is
+        self.refused()  # its output is searched, like all output
 
     def test_a_tag_that_cannot_move_is_told(self):
         self.server.immutable_tags = True

@@ -1,4 +1,4 @@
-"""Bad input: each case with its status and the words of its message; nothing is sent, nothing is left behind."""
+"""Bad input: each case with its status and the text of its message; nothing is sent, nothing is left."""
 
 import json
 import unittest
@@ -17,7 +17,7 @@ TREE = {
 
 
 def pool(**keys):
-    """`--worker-pool-spec` of a packaged pool; a key with the value None is left out."""
+    """Returns `--worker-pool-spec` of a packaged pool; omits keys with the value None."""
     spec = {'machine-type': 'n1-standard-4', 'executor-image-uri': testbed.executor(), 'local-package-path': '.',
             'script': 'trainer/task.py'}
     spec.update({name.replace('_', '-'): value for name, value in keys.items()})
@@ -28,7 +28,7 @@ READY = '--worker-pool-spec=machine-type=n1-standard-4,container-image-uri=gcr.i
 
 
 class BadInput(unittest.TestCase):
-    alone = True  # no image and no container may come to be meanwhile
+    alone = True  # no other image or container may be created meanwhile
 
     @classmethod
     def setUpClass(cls):
@@ -49,7 +49,7 @@ class BadInput(unittest.TestCase):
         return testbed.environment(AUTOPACK_VERBOSITY=None, **(values | changes))
 
     def refuse(self, name, arguments, fragments, *, status=2, files=(), removed=(), text=None, **changes):
-        """One case: what is typed, what the message must name."""
+        """One case: the command line, and fragments of the message."""
         with self.subTest(name):
             folder = testbed.write_tree(TREE | dict(files))
             for path in removed:

@@ -1,4 +1,4 @@
-"""The request that `submit --dry-run` prints is the golden one, and gcloud's where its recorded runs are at hand."""
+"""The request that `submit --dry-run` prints equals the golden one, and gcloud's if its recorded runs are available."""
 
 import json
 import os
@@ -15,7 +15,7 @@ TREE = {'task.py': '', 't.py': '', 'conf/a': '', 'trainer/__init__.py': '', 'tra
 
 
 def without_tags(body):
-    """A packaged image that was named without a tag gets one from us; gcloud leaves it out."""
+    """We add a tag to a packaged image named without one; gcloud omits it."""
     return json.loads(re.sub(r'"(127\.0\.0\.1:\d+/[^":]+):[^"]*"', r'"\1"', json.dumps(body)))
 
 
@@ -23,7 +23,8 @@ LISTS = ('requirements', 'extra-packages', 'extra-dirs')
 
 
 def by_flags(argv):
-    """The command line with the keys of its only pool as flags; none when it has several, or one that flags package."""
+    """Returns the command line with the keys of its only pool as flags; None if it has several, or one that flags
+    package."""
     specs = [argument.partition('=')[2] for argument in argv if argument.startswith('--worker-pool-spec=')]
     if len(specs) != 1 or specs[0].startswith('^') or any(argument.startswith('--config') for argument in argv):
         return None
@@ -40,7 +41,7 @@ COMMANDS = {'custom-jobs': 'submit', 'hp-tuning-jobs': 'tune'}
 
 class Bodies(unittest.TestCase):
     def check_case(self, recorded, expected):
-        """`argv` is gcloud's command line, or ours; of `submit` its flags alone."""
+        """`argv` is gcloud's command line, or ours; for `submit`, only its flags."""
         argv = recorded['argv']
         if argv[0] == 'ai':
             argv = [COMMANDS[argv[1]], *argv[3:]]

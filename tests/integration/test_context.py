@@ -1,4 +1,4 @@
-"""What goes into the image: the whole working directory, less what rules leave out."""
+"""The files that go into the image: the whole working directory, except what rules exclude."""
 
 import os
 import unittest
@@ -28,7 +28,7 @@ def run(folder, *flags, **options):
 
 
 class WhatRuns(unittest.TestCase):
-    """What ran in the directory runs in the image, whatever the entry reads."""
+    """A program that ran in the directory runs in the image, whatever the entry reads."""
 
     def test_a_script_reads_files_at_the_root_and_beside_it(self):
         folder = write_tree({'params.yaml': 'a\n', 'src/train.py': 'print(open("params.yaml").read(), open("src/data/b").read())',
@@ -105,7 +105,7 @@ class RulesOfGit(unittest.TestCase):
                     env=testbed.environment(DOCKER_BUILDKIT='1'))
         self.addCleanup(testbed.remove_images, theirs.rsplit(':', 1)[0])
         self.assertEqual(sorted(testbed.file_tree(ours, '/usr/app')), sorted(testbed.file_tree(theirs, '/usr/app')))
-        # What git has agrees with what was written from the disk.
+        # The image from git equals the one from the disk.
         git(self.folder, 'add', '-A')
         autopack('dockerfile', '--source=index', '--executor-image-uri', testbed.executor(), '--script=train.py',
                  '--check=Dockerfile', cwd=self.folder)

@@ -1,4 +1,4 @@
-"""The projects of tests/corpus, each built and run as its expected outcome beside it says (tests/corpus/README.md)."""
+"""The projects of tests/corpus, each built and run as its file of expectations says (tests/corpus/README.md)."""
 
 import os
 import re
@@ -17,7 +17,7 @@ KEYS = {'trait', 'prepare', 'start', 'arguments', 'bases', 'prints', 'status', '
 
 
 class Expected:
-    """What stands in a project's file."""
+    """The contents of a project's file of expectations."""
 
     def __init__(self, path):
         self.name = path.stem
@@ -31,7 +31,7 @@ class Expected:
         self.arguments = values.get('arguments', [])
         chosen = values.get('bases', 'all' if LONG else 'debian')
         every = bases.KINDS if chosen == 'all' else chosen.split()
-        # In the daily form one base each, another for each project that names all.
+        # The daily form uses one base, a different one for each project that names all.
         first = sum(map(ord, self.name)) % len(every) if chosen == 'all' else 0
         self.bases = every[first:first + 1] if testbed.FORM == 'daily' else every
         self.prints, self.says = values.get('prints', []), values.get('says', [])
@@ -40,7 +40,7 @@ class Expected:
 
 
 def checkout(expected):
-    """A copy of the project as it lies on its author's disk."""
+    """Returns a copy of the project as its author has it."""
     folder = testbed.new_folder(expected.name) / expected.name
     shutil.copytree(expected.folder, folder, symlinks=True)
     home = {'GIT_CONFIG_GLOBAL': os.devnull, 'GIT_CONFIG_SYSTEM': os.devnull}
@@ -68,7 +68,7 @@ class Corpus(unittest.TestCase):
         check(expected, base)
 
     def runs(self, expected, base):
-        # What the program says itself is not autopack's word.
+        # The program's own output is not autopack's.
         told = self.call('build', expected, base).err
         for text in expected.says:
             self.assertIn(text, told)
@@ -82,7 +82,7 @@ class Corpus(unittest.TestCase):
             self.assertIn(text, answer.out, answer)
 
     def refused(self, expected, base):
-        """Told by all that would start it, before anything is built."""
+        """Every command that would start it reports this before anything is built."""
         for command, flags in (('explain', ['--check']), ('build', [])):
             answer = self.call(command, expected, base, *flags, status=None)
             self.assertNotEqual(answer.status, 0, answer)
@@ -92,7 +92,7 @@ class Corpus(unittest.TestCase):
 
 
     def fails(self, expected, base):
-        """Told with its remedy before the build that fails."""
+        """The failure is reported with its remedy before the build that would fail."""
         for command in ('explain', 'build'):
             answer = self.call(command, expected, base, status=None)
             for text in expected.fails:

@@ -1,4 +1,4 @@
-"""Each kind of credentials becomes tokens that reach the API, and new ones before they end."""
+"""Each kind of credentials is exchanged for tokens that reach the API, and for new ones before they expire."""
 
 import base64
 import hashlib
@@ -197,7 +197,7 @@ class Credentials(unittest.TestCase):
         answer = self.submit(api, '--configuration=work', '-v', **settings)
         self.assertIn("credentials: gcloud's account `me@example.org`, of gcloud's configuration `work`", answer.err)
         self.submit(api, '--account=you@example.org', **settings)
-        # a token that is kept needs no other call
+        # a cached token needs no other call
         self.submit(api, '--account=you@example.org', **settings)
         calls = (config / 'calls').read_text().splitlines()
         self.assertEqual([call.split()[-1] for call in calls], ['--account=me@example.org', '--account=you@example.org'])
@@ -221,7 +221,7 @@ class Credentials(unittest.TestCase):
 
     def test_a_token_that_ends_while_a_job_is_waited_for_is_replaced(self):
         api = self.start(states=['RUNNING', 'RUNNING', 'SUCCEEDED'])
-        api.google.lifetime = 224  # one second less than what a token must have left
+        api.google.lifetime = 224  # one second less than the required remaining lifetime
         self.submit(api, '--wait', '--polling-interval=1', GOOGLE_APPLICATION_CREDENTIALS=self.user_file(),
                     CLOUDSDK_AUTH_TOKEN_HOST=f'{api.url}token')
         used = [request['authorization'] for request in api.requests if request['path'] != '/token']

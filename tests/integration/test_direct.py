@@ -1,4 +1,4 @@
-"""The direct engine makes, without a daemon, the image that the generated Dockerfile makes."""
+"""The direct engine makes, without an engine, the image of the generated Dockerfile."""
 
 import hashlib
 import json
@@ -153,7 +153,7 @@ class WithoutADaemon(Base):
 
 
 class WhatTheRegistryHas(Base):
-    """Layers that were pushed before are not asked for again, and a wrong belief does no harm."""
+    """Pushed layers are not checked again, and outdated knowledge does no harm."""
 
     def setUp(self):
         self.folder = testbed.write_tree({'task.py': 'print("first")\n', 'weights.bin': 'w' * 1_200_000,
@@ -209,7 +209,7 @@ class WhatTheRegistryHas(Base):
         self.assertNotIn(lost, self.uploaded(self.push()))
 
     def test_is_told_when_the_compressor_is_another(self):
-        """What is known of a layer is of this compressor's bytes; here of another's, as after an update."""
+        """The facts of a layer are about this compressor's bytes; here another one is used, as after an update."""
         cache = testbed.new_folder('cache')
         self.edit()
         self.build(self.folder, self.name, '--script=task.py', XDG_CACHE_HOME=str(cache))
@@ -239,7 +239,7 @@ class WhatTheRegistryHas(Base):
 
 
     def begun(self):
-        """Uploads of this repository that the registry still waits for."""
+        """Returns uploads of this repository that the registry still waits for."""
         place = f'registry-*/docker/registry/v2/repositories/direct/{self.name}/_uploads/*/startedat'
         return list(testbed.scratch().glob(place))
 
@@ -248,14 +248,14 @@ class WhatTheRegistryHas(Base):
         second = self.push()
         self.assertEqual([method for method, what in self.requests if 'blobs/uploads' in what and method == 'POST'], ['POST'] * 2)
         self.assertEqual(self.begun(), [])
-        # What may not leave is found before anybody is asked.
+        # Files that must not be sent are found before any request.
         self.edit()
         (self.folder / 'token.txt').write_text('ghp_' + 'R8s2Kd0vLq5TzXw7NbYc3GmHj9PfEa1UoIi4' + '\n')
         answer = self.build(self.folder, self.name, '--script=task.py', '-v', status=2)
         self.assertIn('token.txt', answer.err)
         self.assertNotIn('http', answer.err)
         (self.folder / 'token.txt').unlink()
-        # Built before: what the registry has for it is taken, and what was begun for an edit is given up.
+        # Built before: the registry's image is used, and the upload started for an edit is abandoned.
         (self.folder / 'task.py').write_text('print("first")\n')
         self.assertEqual(self.push()['digest'], self.first['digest'])
         self.assertEqual([method for method, _ in self.requests if method in ('POST', 'PUT')], ['POST'] * 2)
@@ -264,7 +264,7 @@ class WhatTheRegistryHas(Base):
 
 
 class InTheEngine(Base):
-    """Images that no registry gets: the code is loaded on what the engine has."""
+    """Images without a registry: the code is loaded on top of the engine's image."""
 
     def project(self, version='1.0'):
         return testbed.write_tree({'task.py': 'import greeter\nprint(greeter.hello())\n',
@@ -272,7 +272,7 @@ class InTheEngine(Base):
 
     @staticmethod
     def requirement(version):
-        """No pin, so that the engine installs it."""
+        """Without a pin, so that the engine installs it."""
         return f'greeter>={version},<={version}\n'
 
     def run_program(self, folder, *flags, **variables):
@@ -296,7 +296,7 @@ class InTheEngine(Base):
             return
         self.assertNotIn('/build', edited.err)
         self.assertRegex(edited.err, 'Loaded  sha256:[0-9a-f]{64} in ')
-        # the program, its image once more under its key, and what it stands on
+        # the program, its image again under its key, and its base
         self.assertEqual(sorted(tag.partition('-')[0] for tag in self.tags(folder)), ['ap', 'apd', 'run'])
 
     def test_old_dependencies_do_not_stay(self):
@@ -350,7 +350,7 @@ class InTheEngine(Base):
     def test_without_the_engine_there_is_none(self):
         folder = self.project()
         for command in (['run'], ['build', '--no-push']):
-            # Nothing is asked: neither registry nor engine answers.
+            # No request: neither registry nor engine is running.
             refused = autopack(*command, '--executor-image-uri=127.0.0.1:1/base', '--script=task.py', '--engine=direct',
                                cwd=folder, env=testbed.environment(DOCKER_HOST='unix:///nowhere/docker.sock'), status=None)
             self.assertIn(refused.status, (2, 125), refused)

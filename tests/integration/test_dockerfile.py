@@ -1,4 +1,4 @@
-"""The printed Dockerfile is what is built, and stays under the user's control."""
+"""The printed Dockerfile is the one that is built, and stays under the user's control."""
 
 import unittest
 
@@ -7,14 +7,14 @@ from testbed import autopack
 
 
 def shape(image):
-    """Paths, modes, owners, contents and configuration; labels and times aside."""
+    """Returns paths, modes, owners, contents and configuration, without labels and times."""
     config = testbed.configuration(image)['Config']
     config = {key: config[key] for key in ('User', 'Env', 'Entrypoint', 'Cmd', 'WorkingDir', 'Volumes', 'ExposedPorts')
               if key in config}
     return config, testbed.file_tree(image)
 
 
-# What an install writes differently each time: byte code holds the time of its source. The record of an installation is
+# Files that differ between installations: byte code contains the time of its source. The record of an installation is
 # autopack's own.
 def comparable(tree):
     return {path: entry for path, entry in tree.items()
@@ -26,7 +26,7 @@ class PrintedDockerfile(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        # A base whose pip knows the index: docker build has no way to pass our settings.
+        # A base whose pip knows the index: docker build cannot receive our settings.
         cls.base = testbed.image_name('indexed') + ':1'
         context = testbed.write_tree({
             'Dockerfile': f'FROM {testbed.executor()}\nCOPY pip.conf /etc/pip.conf\n',

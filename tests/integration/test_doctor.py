@@ -1,4 +1,4 @@
-"""What fails late at the service is found before anything is built, and what cannot be asked stops nobody."""
+"""Late failures of the service are found before anything is built, and failed checks stop nobody."""
 
 import hashlib
 import json
@@ -30,7 +30,7 @@ def pool(image=IMAGE, extra=''):
 
 
 class Asking(unittest.TestCase):
-    """A user whom everything is granted, and services that can be made to say otherwise."""
+    """A user with all permissions, and services that can be made to refuse."""
 
     def setUp(self):
         self.google = GoogleServices()
@@ -53,7 +53,7 @@ class Asking(unittest.TestCase):
         return result
 
     def finding(self, check, outcome, *flags, remedy='', **variables):
-        """Doctor finds this, and if that is an error ends with 1."""
+        """Doctor reports this, and ends with 1 if it is an error."""
         result = self.doctor(*flags, status=1 if outcome == 'error' else 0, **variables)
         found = [finding for finding in result['findings'] if finding['check'] == check]
         self.assertIn(outcome, [finding['outcome'] for finding in found], json.dumps(result, indent=1))
@@ -104,7 +104,7 @@ class Doctor(Asking):
         self.finding('credentials', 'error', remedy='gcloud auth application-default login')
 
     def program(self, name):
-        """A folder for PATH whose program of that name never ends."""
+        """Returns a folder for PATH whose program of that name never ends."""
         folder = testbed.write_tree({name: '#!/bin/sh\nexec sleep 600\n'})
         (folder / name).chmod(0o755)
         return folder
@@ -147,7 +147,7 @@ class Doctor(Asking):
         self.finding('command', 'warning', pool(), '--command=trainer.task', remedy='--command=python3,-m')
 
     def test_services_that_say_no(self):
-        """Each finding that a request can make, with the check's other outcome where everything is right."""
+        """Each finding of a request, and the check's other result if everything is right."""
         self.finding('quota', 'ok', pool(extra=GPU))
         self.facts['quotas']['custom_model_training_nvidia_t4_gpus'] = {'us-central1': 0, 'us-east1': 4}
         self.finding('quota', 'error', pool(extra=GPU), remedy='--region=us-east1')
@@ -245,7 +245,7 @@ class Doctor(Asking):
 
 
 class Tags(Asking):
-    """Tags that never move, at a stand-in for Artifact Registry."""
+    """Immutable tags, at a stand-in for Artifact Registry."""
 
     @classmethod
     def setUpClass(cls):
@@ -283,10 +283,10 @@ class Tags(Asking):
 
 
 class Images(Asking):
-    """What the configuration of an image in a registry tells of it."""
+    """Facts in the configuration of an image in a registry."""
 
     def pushed(self, **configuration):
-        """The name of an image without layers, with this configuration."""
+        """Returns the name of an image without layers, with this configuration."""
         name = testbed.image_name('made')
         host, _, path = name.partition('/')
         text = json.dumps({'os': 'linux', 'architecture': 'amd64', 'rootfs': {'type': 'layers', 'diff_ids': []}} | configuration)
@@ -305,7 +305,7 @@ class Images(Asking):
             return answer.headers.get('Location')
 
     def refused(self, check, *flags, status=1):
-        """Doctor finds an error of `check`, and `submit` sends nothing for it; what it says."""
+        """Doctor finds an error of `check`, and `submit` sends nothing because of it; returns the output."""
         finding = self.finding(check, 'error', *flags)
         with VertexServer() as vertex:
             answer = self.call('submit', '--display-name=job', *flags, status=status,
@@ -323,7 +323,7 @@ class Images(Asking):
                      f'accelerator-count=4,container-image-uri={image}')
 
     def indexed(self, *platforms):
-        """The name of an index of images that says these platforms of them."""
+        """Returns the name of an image index with these platforms."""
         image = self.pushed(architecture='arm64')
         host, _, path = image.removesuffix(':v1').partition('/')
         with urllib.request.urlopen(urllib.request.Request(f'http://{host}/v2/{path}/manifests/v1',
@@ -360,7 +360,7 @@ class Images(Asking):
 
 
 class Kinds(Asking):
-    """`tune` and training pipelines are checked as custom jobs are."""
+    """`tune` and training pipelines are checked like custom jobs."""
 
     def setUp(self):
         super().setUp()

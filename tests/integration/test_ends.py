@@ -1,4 +1,4 @@
-"""How a run ends: results that cannot be written, signals, no threads, and servers that send what no one should."""
+"""The ends of a run: results that cannot be written, signals, no threads, and malicious servers."""
 
 import json
 import os
@@ -68,7 +68,7 @@ class Results(unittest.TestCase):
 class Signals(unittest.TestCase):
     def interrupted(self, number, **options):
         with VertexServer(fail=['hang']) as api:
-            # Whoever runs the tests may ignore some, as nohup does.
+            # The runner of the tests may ignore some, as nohup does.
             heard = {'preexec_fn': lambda: signal.signal(number, signal.SIG_DFL)}
             process = testbed.Process(*READY, env=service_environment(api), **(options or heard))
             testbed.wait_until(lambda: api.service.jobs, what='the create')
@@ -121,7 +121,7 @@ class Threads(unittest.TestCase):
 
 
 class Registries(unittest.TestCase):
-    """What a registry sends of a base image."""
+    """A registry's responses about a base image."""
 
     @classmethod
     def setUpClass(cls):
@@ -160,7 +160,7 @@ class Registries(unittest.TestCase):
                 self.assertIn(words, self.told(f'{self.registry}/odd/base:{number}'))
 
     def served(self, **documents):
-        """A registry that serves what it is told by path, JSON or bytes."""
+        """Returns a registry that serves these documents by path, JSON or bytes."""
         class Handler(loopback.Handler):
             def respond(self, _):
                 content = documents.get(self.path.rpartition('/')[2])
@@ -227,9 +227,9 @@ class Registries(unittest.TestCase):
 
 
 class Containers(unittest.TestCase):
-    """What a run made to look into an image and could not take away again."""
+    """Containers that a run created to look into an image and could not remove."""
 
-    alone = True  # what an ended run left is taken away by any other
+    alone = True  # any other run removes leftovers of an ended one
 
     def build(self, home, socket, **options):
         folder = testbed.write_tree({'task.sh': 'echo hello\n'})
@@ -265,7 +265,7 @@ class Containers(unittest.TestCase):
         others = [self.make(f'{machine}/{boot}/{namespace}/{int(user) + 1}/1/1'), self.make(f'{machine}/{boot}/other/{user}/1/1'),
                   self.make(f'other/other/{namespace}/{user}/1/1'), self.make(f'/other/{namespace}/{user}/1/1'),
                   self.make(f'{machine}/other/{namespace}/{int(user) + 1}/1/1'), self.make(f'{here}/1/1')]
-        # A machine without an id cannot tell that it was started again.
+        # A machine without an id cannot detect a restart.
         started_again = [self.make(f'{machine}/other/{namespace}/{user}/{os.getpid()}/{began}')] if machine else []
         self.build(testbed.new_folder('home'), '/var/run/docker.sock')
         there = {name: self.exists(name) for name in [*left, living, reused, *started_again, *others]}

@@ -1,4 +1,4 @@
-"""Engines of other kinds, engines that are not there, and builds that are interrupted."""
+"""Other kinds of engines, missing engines, and interrupted builds."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from testbed import autopack, docker
 
 
 def containers_that_run(word):
-    """Process ids whose command line holds `word`: steps of a build run on this machine."""
+    """Returns process ids whose command line contains `word`: steps of a build run on this machine."""
     found = []
     for entry in pathlib.Path('/proc').iterdir():
         if entry.name.isdigit():
@@ -127,7 +127,7 @@ class Podman(unittest.TestCase):
         runtime = shutil.which('runc') or shutil.which('crun')
         cls.storage = ['--root', folder / 'root', '--runroot', folder / 'run', '--storage-driver', 'overlay']
         cls.command = ['podman', '--runtime', runtime, '--cgroup-manager=cgroupfs', *map(str, cls.storage)]
-        # Its own defaults are higher than a machine may allow.
+        # Its defaults are higher than a machine may allow.
         limits = folder / 'containers.conf'
         limits.write_text('[containers]\ndefault_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]\n')
         with open(folder / 'log', 'wb') as log:

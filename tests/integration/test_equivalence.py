@@ -47,7 +47,7 @@ class Generator:
                 made.append(path)
 
     def link(self, folder):
-        """To a file beside it, so that no rule takes one without the other: a link to nowhere is refused."""
+        """A link to a file beside it, so that no rule selects only one: a dangling link is refused."""
         target = os.path.join(folder, 'linked')
         with open(target, 'wb') as file:
             file.write(b'linked')
@@ -60,7 +60,7 @@ class Generator:
         folder = testbed.new_folder('tree')
         (folder / 'app').mkdir()
         self.fill(folder / 'app', 3)
-        # Path components are no longer than 255 bytes, paths are.
+        # Path components are at most 255 bytes long, paths are longer.
         deep = folder / 'app' / ('deep' * 30) / ('deeper' * 30)
         deep.mkdir(parents=True)
         (deep / ('n' * 120)).write_text('long')
@@ -76,7 +76,7 @@ class Generator:
 
 
 def entries(image, directory):
-    """Path -> kind, mode, owner and content of what stands below `directory`."""
+    """Returns path -> kind, mode, owner and content of everything below `directory`."""
     container = docker('create', image, 'none')
     try:
         copy = subprocess.Popen(['docker', 'cp', f'{container}:{directory}', '-'], stdout=subprocess.PIPE)
@@ -86,7 +86,7 @@ def entries(image, directory):
                 content = member.linkname
                 if member.isreg():
                     content = hashlib.sha256(archive.extractfile(member).read()).hexdigest()
-                # A build makes directories and links at its own time.
+                # A build creates directories and links with its own time.
                 time = member.mtime if member.isreg() else 0
                 found[ascii(member.name)] = (member.type, member.mode, member.uid, member.gid, time, content)
         copy.wait()

@@ -52,7 +52,7 @@ CASES = {
     ),
 }
 
-# A line that is added to one file of the code, for each example.
+# A line added to one file of the code, for each example.
 EDITED = {
     'script': 'trainer/task.py',
     'module': 'trainer/sampling.py',
@@ -69,13 +69,13 @@ def build(folder, name, *flags, env=None):
                       '--output-image-uri', name, '--format=json', *flags, cwd=folder,
                       env=env or testbed.index_environment())
     image = answer.json()
-    if image['engine'] == 'direct':  # no daemon has it yet
+    if image['engine'] == 'direct':  # no engine has it yet
         docker('pull', '--quiet', image['uri'])
     return image
 
 
 def history(image):
-    """When each layer was made and by which step: the engine's own record."""
+    """Returns when each layer was made and by which step: the engine's own record."""
     lines = docker('history', '--no-trunc', '--human=false', '--format', '{{.CreatedAt}}|{{.CreatedBy}}', image)
     return lines.split('\n')[::-1]
 

@@ -1,9 +1,9 @@
 """The fault matrix: each step of a push, a submission and a build by an engine meets each fault.
 
 A cell is `ok` (the run recovered), `told` (it ended within its limit with a clear error) or `-` (the step was not
-taken). After each, a run without the fault succeeds; no tag names a wrong or partial image, no job is made twice
-unknown, and nothing secret reached the server that redirects lead to. The long form takes all cells, also those that stall
-and those whose fault lasts for ever; the others a part of them.
+taken). After each, a run without the fault succeeds; no tag names a wrong or partial image, no job is created twice
+without notice, and no secret reached the server that redirects lead to. The long form takes all cells, including stalls
+and permanent faults; the others take a sample.
 """
 
 import concurrent.futures
@@ -21,7 +21,7 @@ ONLY_LONG = ('stall', 'oversized')
 
 
 def cells(steps):
-    """(step, fault, times) for the table; the nightly form takes every third, the daily form every seventh."""
+    """Returns (step, fault, times) for the table; the nightly form takes every third, the daily form every seventh."""
     all_cells = [(step, fault, 1) for step in steps for fault in FAULTS]
     all_cells += [(step, fault, None) for step in steps for fault in FOR_EVER]
     if LONG:
@@ -42,7 +42,7 @@ def table(title, steps, outcomes):
 
 class FaultMatrix(unittest.TestCase):
     def hold(self, make, least):
-        testbed.new_folder()  # what is made once must not be made by two threads
+        testbed.new_folder()  # two threads must not create shared parts
         testbed.base_environment()
         kind = make()
         self.addCleanup(kind.close)
@@ -54,7 +54,7 @@ class FaultMatrix(unittest.TestCase):
             number, (step, fault, times) = numbered
             try:
                 return fault_cells.try_cell(kind, step, fault, times, f'{title}-{number}')
-            except Exception as error:  # a hang, or a check that could not be made
+            except Exception as error:  # a hang, or a check that failed to run
                 return fault_cells.Cell('BAD', repr(error))
 
         with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:

@@ -1,4 +1,4 @@
-"""Images in files and machines without an engine: bases that are looked into, layouts and archives."""
+"""Images in files and machines without an engine: bases that are read, layouts and archives."""
 
 import json
 import pathlib
@@ -52,7 +52,7 @@ class Facts(Base):
         engine = self.facts(base, testbed.environment(XDG_CACHE_HOME=testbed.new_folder('cache')))
         alone = self.facts(base, without_a_daemon())
         if not testbed.loads_parts():
-            # The engine names images by their manifests there.
+            # The engine identifies images by their manifests there.
             engine['image_id'] = alone['image_id']
         self.assertEqual(engine, alone)
         return alone
@@ -83,7 +83,7 @@ ENTRYPOINT ["/usr/bin/env"]
         for base in (f'oci:{self.layout}', f'tar:{archive}'):
             with self.subTest(base):
                 facts = self.facts(base, without_a_daemon())
-                facts['image_id'] = expected['image_id']  # skopeo writes its configuration anew
+                facts['image_id'] = expected['image_id']  # skopeo rewrites its configuration
                 self.assertEqual(facts, expected)
 
 
@@ -186,7 +186,7 @@ class Outputs(Base):
 
 
 class Interoperation(Base):
-    """What autopack pushed is pulled and run by others."""
+    """Other tools pull and run what autopack pushed."""
 
     @classmethod
     def setUpClass(cls):

@@ -2,8 +2,8 @@
 
     AUTOPACK_ACCEPT=1 python3 tests/integration/run.py --binary build/src/autopack FirstDay
 
-writes tests/golden/screens/ anew: read every screen as a person would. They are what a terminal shows, at 80 and 50
-columns; a line `--- 24 rows ---` stands where a screen of that height begins, when something scrolled off it. Days
+writes tests/golden/screens/ again: read every screen as a person would. They are what a terminal shows, at 80 and 50
+columns; a line `--- 24 rows ---` marks where a screen of that height begins, if something scrolled off it. Days
 without colours must show the same words.
 """
 
@@ -22,9 +22,9 @@ from terminal import Terminal, plain
 from vertex_server import VertexServer
 
 SCREENS = testbed.ROOT / 'tests/golden/screens'
-SECONDS = 120  # on a machine that has much else to do
+SECONDS = 120  # on a busy machine
 PROMPT = '\x1b]133;A\x07'
-BASE = 'python:3.11'  # what is inferred for a project that names no version
+BASE = 'python:3.11'  # inferred for a project that names no version
 
 PROGRAM = '''\
 def main():
@@ -69,7 +69,7 @@ studySpec:
     doubleValueSpec: {minValue: 0.1, maxValue: 1}
 '''
 
-# Everything that differs from run to run; what takes its place is as wide wherever a line could wrap there.
+# Everything that differs between runs; its replacement is as wide wherever a line could wrap there.
 CHANGING = [
     (r'127\.0\.0\.1:\d+', '127.0.0.1:5000'),
     (r'sha256:[0-9a-f]{64}', 'sha256:' + '0123456789abcdef' * 4),
@@ -87,9 +87,9 @@ CHANGING = [
 ]
 
 
-# What a line begins with that tells what was done.
+# The beginnings of lines that report finished steps.
 VERB = re.compile(r'(?:\x1b\[[0-9;]*m)? *([A-Z][a-z]+)(?:\x1b\[0m)?  (?=\S)')
-# Steps of builds are told only when they took a second.
+# Steps of builds are printed only if they took a second.
 STEPS = ('Copied', 'Made', 'Read', 'Saved', 'Step')
 
 
@@ -97,7 +97,7 @@ DRAWN_OVER = re.compile(r'\x1b\[(\d+)A\r\x1b\[J')
 
 
 def without_running_steps(text, columns):
-    """`text` without the lines that are drawn over: how many there were is chance. None may be wider than the terminal."""
+    """Returns `text` without overwritten lines, whose number is random. None may be wider than the terminal."""
     while drawn := DRAWN_OVER.search(text):
         lines = text[:drawn.start()].split('\r\n')
         kept = lines[:-1 - int(drawn[1])]
@@ -107,7 +107,7 @@ def without_running_steps(text, columns):
 
 
 def steady(text, columns):
-    """`text` with what changes replaced; where autopack folded a line that has some of it, it is folded anew."""
+    """Returns `text` with changing parts replaced; refolds lines that contain some and that autopack folded."""
     lines = []
     text = without_running_steps(text, columns)
     for line in text.split('\r\n'):
@@ -129,7 +129,7 @@ def steady(text, columns):
 
 
 class Day:
-    """A shell in an empty folder, and the screens that were seen there, as (title, what the terminal was sent)."""
+    """A shell in an empty folder, and the screens seen there, as (title, the terminal's bytes)."""
 
     def __init__(self, name, columns, colours):
         self.columns, self.screens = columns, []
@@ -164,7 +164,7 @@ class Day:
         path.write_text((path.read_text() if append else '') + text)
 
     def type(self, line, title=None, then=None):
-        """Types `line` and waits for the next prompt; `then` = (what is waited for, keys that are typed after it)."""
+        """Types `line` and waits for the next prompt; `then` = (the text to wait for, keys to type after it)."""
         self.terminal.type(line + '\n')
         text = ''
         if then:
@@ -174,7 +174,7 @@ class Day:
         self.screens.append((title or line, '$ ' + text.removesuffix(PROMPT)))
 
     def rendered(self):
-        """The screens as rows, what changes replaced."""
+        """Returns the screens as rows, with changing parts replaced."""
         sent = []
         for _, text in self.screens:
             sent.append({'columns': self.columns, 'text': steady(text, self.columns)})
@@ -224,7 +224,7 @@ def spend(day):
 
 
 class FirstDay(unittest.TestCase):
-    alone = True  # the screens hold what the engine has to do at first
+    alone = True  # the screens contain the engine's first tasks
 
     def setUp(self):
         executor = testbed.executor()

@@ -104,7 +104,7 @@ class Watch(unittest.TestCase):
         process = self.start(folder)
         self.assertEqual(process.stdout.readline(), b'one\n')
         (folder / 'notes.txt').write_text('not in the image\n')
-        # as many editors write: a new file takes the name
+        # like many editors: a new file takes the name
         (folder / '.task.py.new').write_text('print("two", flush=True)\n')
         os.replace(folder / '.task.py.new', folder / 'task.py')
         self.assertEqual(process.stdout.readline(), b'two\n')
@@ -164,7 +164,7 @@ class Watch(unittest.TestCase):
 
 
 class Inventory(unittest.TestCase):
-    alone = True  # what ended runs left on this machine is taken away
+    alone = True  # it removes leftovers of ended runs on this machine
 
     def build(self, folder, *flags):
         return autopack('build', '--executor-image-uri', testbed.executor(), '--script=task.py', *flags, cwd=folder)

@@ -54,7 +54,7 @@ class Hooks(unittest.TestCase):
         self.assertEqual(self.commit(folder=folder)[0], 0)
         dockerfile = (folder / 'Dockerfile').read_text()
         self.stage({'Dockerfile': dockerfile.replace('/usr/app', '/app')}, folder)
-        # Only what is staged counts, and pre-commit puts the rest aside.
+        # Only staged files count, and pre-commit hides the rest.
         write_tree({'Dockerfile': dockerfile}, folder)
         status, said = self.commit(folder=folder)
         self.assertEqual(status, 1)
@@ -81,7 +81,7 @@ class Hooks(unittest.TestCase):
     def test_during_a_partial_commit(self):
         write_tree({'trainer/settings.py': f'TOKEN = "{fake_token()}"\n', 'README.md': 'more\n'}, self.folder)
         git(self.folder, 'add', 'trainer/settings.py')
-        # git makes an index of its own for the named files; the staged secret is not in it.
+        # git makes a separate index for the named files; the staged secret is not in it.
         status, said = self.commit('README.md')
         self.assertEqual((status, said), (0, said))
         status, said = self.commit('trainer/settings.py')
@@ -135,17 +135,18 @@ class HooksOfAPerson(Hooks):
         self.stage({'Dockerfile': dockerfile.replace('/usr/app', '/app'), self.ODD: f'TOKEN = "{fake_token()}"\n'})
         status, text = self.on_terminal('git', 'commit', '-m', 'x', NO_COLOR='1')
         self.assertEqual(status, 1)
-        # pre-commit has colours of its own; ours are bold.
+        # pre-commit has its own colours; ours are bold.
         self.assertNotIn('\x1b[1;', text)
         self.assertTrue(text.isascii(), text)
-        # pre-commit pads its own lines to 80 columns; of ours only commands to paste may be longer, and what names a path.
+        # pre-commit pads its own lines to 80 columns; of ours, only commands to paste and lines with paths may be
+        # longer.
         lines = plain(text).splitlines()
         self.assertEqual([line for line in lines if len(line) > 80 and 'hint: ' not in line and '`' not in line], [])
         self.assertIn('`trainer/schl\\xc3\\xbcssel 1.py` line 1 holds a GitHub token', text)
         coloured = self.on_terminal('git', 'commit', '-m', 'x')[1]
         self.assertIn('\x1b[1;31merror:\x1b[0m `Dockerfile` is not what autopack would write', coloured)
         self.assertEqual(plain(coloured).splitlines(), lines)
-        # What it says to paste mends it, in this locale too.
+        # The printed command fixes it, in this locale too.
         mend, ignore, allow = self.hints(text)
         self.pasted(mend)
         self.assertEqual((self.folder / 'Dockerfile').read_text(), dockerfile)
@@ -228,7 +229,7 @@ class Firewall(unittest.TestCase):
             subprocess.run(['sh', '-c', line], cwd=self.folder, check=True)
         answer = autopack('explain', '--check', *FLAGS, cwd=self.folder, env=alone())
         self.assertNotIn('allows a secret', answer.err)
-        # Another value in the same place is another secret, and the line of the first is stale.
+        # Another value in the same place is another secret, and the first one's line is stale.
         keys = self.folder / 'trainer/keys.py'
         keys.write_text(keys.read_text().replace(self.token, 'ghp' + '_' + self.token[:3:-1]))
         answer = autopack('explain', '--check', *FLAGS, cwd=self.folder, env=alone(), status=2)

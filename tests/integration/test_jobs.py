@@ -32,7 +32,8 @@ READY = ['--display-name=ready', '--worker-pool-spec=machine-type=n1-standard-4,
 
 
 def on_terminal(command, env, until=None, then=None):
-    """Runs `command` on a pseudo-terminal; once its output holds `until`, calls `then` with its process. Status, text."""
+    """Runs `command` on a pseudo-terminal; once its output contains `until`, calls `then` with its process. Returns
+    status and text."""
     secret_watch.given(env)
     leader, follower = pty.openpty()
     process = subprocess.Popen(command, stdin=follower, stdout=follower, stderr=follower, env=env, start_new_session=True)

@@ -1,8 +1,8 @@
-"""Runs that are killed at every point leave nothing wrong behind, and the next run goes on from there.
+"""Runs that are killed at any point leave nothing wrong, and the next run continues from there.
 
-A run of each kind is killed after more and more of the time that it takes. Afterwards no tag names a wrong or partial
-image, a layout is whole, at most one job was made that nobody was told of, and the same run once more succeeds. 200
-points in the long form, a part of them in the others.
+A run of each kind is killed after more and more of its time. Afterwards no tag names a wrong or partial image, a layout
+is complete, at most one unreported job was created, and the same run succeeds when repeated. The long form has 200
+points, the others a part of them.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ JOB = re.compile(r'projects/\S+/customJobs/\d+')
 
 
 def require_whole_layout(folder):
-    """Each blob that the layout's index leads to is there, and is what its name says."""
+    """Each blob that the layout's index refers to exists, and matches its digest."""
 
     def read(digest):
         algorithm, _, name = digest.partition(':')
@@ -49,12 +49,12 @@ class KillSweep(unittest.TestCase):
 
     def setUp(self):
         host, port = self.registry.split(':')
-        # Slow, so that the points fall between requests too.
+        # Slow, so that the points also fall between requests.
         self.proxy = FaultProxy((host, int(port)), slow=0.01)
         self.addCleanup(self.proxy.close)
 
     def sweep(self, points, command, check):
-        """Runs command(N) whole once to see how long it takes, then kills it at each of the points."""
+        """Runs command(N) once completely to measure its time, then kills it at each of the points."""
         begin = time.monotonic()
         self.finish(command(0))
         whole = time.monotonic() - begin
@@ -138,7 +138,7 @@ class KillSweep(unittest.TestCase):
                      '--worker-pool-spec=machine-type=n1-standard-4,container-image-uri=gcr.io/p/i:v1'], {'env': env})
 
         def check(point, killed, answer):
-            time.sleep(0 if answer else 0.1)  # a request that was on its way arrives
+            time.sleep(0 if answer else 0.1)  # a request on its way arrives
             jobs = {entry['job']['name'] for entry in api.service.jobs.values()
                     if entry['job']['displayName'] == f'killed-{point}'}
             told = set(JOB.findall(killed))
@@ -147,7 +147,7 @@ class KillSweep(unittest.TestCase):
                 self.assertEqual(jobs - told - {answer.out.strip()}, set())
 
         self.sweep(POINTS['submit'], command, check)
-        # Killed while a record got its name, a run leaves what nobody takes for one.
+        # A run that is killed while it renames a record leaves a file that nobody uses.
         records = (home / 'autopack' / 'submissions').iterdir()
         self.assertEqual([path for path in records if not path.name.startswith('.')], [])
 

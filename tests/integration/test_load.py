@@ -1,4 +1,4 @@
-"""Many runs, in a row and at once, over servers that fail now and then: all succeed, and what they made is right.
+"""Many runs, in sequence and concurrently, over unreliable servers: all succeed, and their results are right.
 
 200 pushes and 200 submissions in the long form, a part of them in the others.
 """
@@ -19,14 +19,14 @@ from vertex_server import VertexServer
 
 PUSHES, SUBMISSIONS, ROUNDS = {'daily': (12, 12, 1), 'nightly': (25, 25, 1), 'long': (200, 200, 5)}[testbed.FORM]
 AT_ONCE = 20
-# What a service does on a bad day, and what a network does.
+# Faults of a service on a bad day, and of a network.
 USUAL = ('refused', 'reset before the body', 'reset within the body', 'reset after the body', 'reset within the answer',
          '408', '429 with a time', '429', '500', '503', 'truncated')
 NO_ENGINE = {'DOCKER_HOST': 'unix:///nowhere/docker.sock'}
 
 
 class Unreliable(FaultProxy):
-    """Spoils one request in `period`, by chance, each time in another way."""
+    """Spoils one request in `period`, at random, each time in another way."""
 
     def __init__(self, target, period, seed=1):
         self.period, self.random, self.ways = period, random.Random(seed), itertools.cycle(USUAL)
@@ -43,7 +43,7 @@ class Unreliable(FaultProxy):
 
 
 def peak_memory(arguments, env, cwd):
-    """The largest resident size in kB that the run had; it must succeed."""
+    """Returns the largest resident size of the run in kB; it must succeed."""
     process = testbed.Process(*arguments, env=env, cwd=cwd)
     out, err = process.stdout, process.stderr
     said = out.read() + err.read()

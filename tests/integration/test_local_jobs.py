@@ -1,4 +1,4 @@
-"""Jobs of several pools on this machine: told as on Vertex AI, ended by its rules, and nothing of them is left."""
+"""Jobs of several pools on this machine: reported as on Vertex AI, ended by its rules, without leftovers."""
 
 import json
 import re
@@ -20,7 +20,7 @@ print(json.dumps({"task": spec["task"], "pools": {key: len(hosts) for key, hosts
 
 
 def left(name):
-    """What the engine still has of a job."""
+    """Returns what the engine still has of a job."""
     flag = f'label=autopack.job={name}'
     return docker('ps', '-aq', '--filter', flag) + docker('network', 'ls', '-q', '--filter', flag)
 
@@ -36,7 +36,7 @@ def container(pool, *program, **more):
 
 class OnThisMachine(unittest.TestCase):
     def setUp(self):
-        # A home of its own: jobs are kept there.
+        # A separate home: it contains the records of jobs.
         self.home = testbed.new_folder('home')
         self.env = testbed.index_environment(HOME=self.home, XDG_CACHE_HOME=self.home / 'cache')
 
@@ -167,7 +167,7 @@ class LocalJobs(OnThisMachine):
         self.assertEqual((job['state'], job['error']), ('JOB_STATE_FAILED', {'code': 3, 'message': told}))
 
     def test_a_lost_worker_is_started_again_and_the_job_succeeds(self):
-        # The primary replica ends when it is let go, so the job cannot end before the fault strikes.
+        # The primary replica ends when it is released, so the job cannot end before the fault strikes.
         state = testbed.new_folder('state')
         wait = ('import os, time\nwhile not os.path.exists("/gcs/state/go"): time.sleep(0.05)\n'
                 'print("was let go")\n')
@@ -308,7 +308,7 @@ class LocalStudies(OnThisMachine):
         process.communicate(timeout=60)
         before = self.describe(name)['trials']
         self.assertEqual([trial['state'] for trial in before], ['SUCCEEDED'] * 3 + ['ACTIVE'])
-        # Trial 4 has hope no more: it is stopped when it runs again.
+        # Trial 4 has become hopeless: it is stopped when it runs again.
         answer = autopack('tune', f'--resume={name}', '--early-stopping=median', cwd=folder, env=self.env)
         self.assertEqual(answer.out.strip(), name)
         self.assertNotIn('trial3', answer.err)

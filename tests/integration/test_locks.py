@@ -1,4 +1,4 @@
-"""What a lock chooses is installed, as layers without an engine where it is wheels, and by pip where it is not."""
+"""The selection of a lock is installed: wheels as layers without an engine, everything else by pip."""
 
 import json
 import unittest

@@ -1,7 +1,7 @@
-"""No secret in any output at -vv: every command with every kind of credentials, where all goes well and where not.
+"""No secret in any output at -vv: every command with every kind of credentials, in success and failure.
 
-The search itself is in testbed.run: whatever a program says is held against all secrets of the run. The tests here make
-the programs say as much as they can.
+The search itself is in testbed.run: all output of a program is compared with all secrets of the run. The tests here
+make the programs print as much as possible.
 """
 
 import base64
@@ -51,7 +51,7 @@ def key_pair():
 
 
 class Watch(unittest.TestCase):
-    """The search finds what it is for; else all that follows would show nothing."""
+    """The search finds secrets; otherwise the other tests would prove nothing."""
 
     def test_every_way_to_write_a_secret_is_found(self):
         word = secret('word')
@@ -84,7 +84,7 @@ class Watch(unittest.TestCase):
 
 
 class WithCredentials(unittest.TestCase):
-    """Every kind of credentials file and source, each with secrets of its own."""
+    """Every kind of credentials file and source, each with its own secrets."""
 
     @classmethod
     def setUpClass(cls):
@@ -112,7 +112,7 @@ class WithCredentials(unittest.TestCase):
         return path
 
     def kinds(self, tokens):
-        """Name -> the environment that holds these credentials; tokens come from the server at `tokens`."""
+        """Returns name -> the environment with these credentials; tokens come from the server at `tokens`."""
         subject = secret('subject')
         subjects = testbed.write_tree({'subject': subject, 'subject.json': json.dumps({'id_token': subject})})
         answer = json.dumps({'version': 1, 'success': True, 'id_token': secret('subject'),
@@ -149,7 +149,7 @@ class WithCredentials(unittest.TestCase):
         }
 
     def environment(self, credentials, tokens, services):
-        """`credentials`, tokens from one server, services at another; no token of another run."""
+        """Returns `credentials`, tokens from one server, services at another; no token of another run."""
         overrides = {f'CLOUDSDK_API_ENDPOINT_OVERRIDES_{api}': services for api in (*APIS, 'AIPLATFORM', 'LOGGING')}
         docker = {'auths': {'us-central1-docker.pkg.dev': {'username': 'me', 'password': secret('docker-password')}}}
         folder = testbed.write_tree({'config.json': json.dumps(docker)})
@@ -159,7 +159,7 @@ class WithCredentials(unittest.TestCase):
             **overrides, 'CLOUDSDK_API_ENDPOINT_OVERRIDES_IAMCREDENTIALS': tokens, **credentials})
 
     def say(self, arguments, env, cwd=None, status=None):
-        """Runs it; all that it says is searched, however it ends."""
+        """Runs the command; all its output is searched, however it ends."""
         self.assertEqual(env['AUTOPACK_VERBOSITY'], 'debug')
         answer = autopack(*arguments, env=env, cwd=cwd, status=status)
         self.assertIn(answer.status, (0, 1, 2, 3), answer)
@@ -171,7 +171,7 @@ class WithCredentials(unittest.TestCase):
 
 
 class Google(WithCredentials):
-    """Tokens come from a server that works; services answer well, or refuse and say all that they were sent."""
+    """Tokens come from a working server; services respond well, or refuse and repeat everything that they received."""
 
     def setUp(self):
         self.tokens = self.start(VertexServer(public_key=str(self.public), states=['SUCCEEDED']))
@@ -191,7 +191,7 @@ class Google(WithCredentials):
         kinds = itertools.cycle(self.kinds(self.tokens.url).items())
         for status, form in ((403, 'google'), (401, 'bare'), (302, 'page'), (200, 'google')):
             services = self.start(EchoServer(status, form))
-            # after an answer of 200 that names no job the list is asked for seconds
+            # after a response of 200 that names no job, the list is polled for seconds
             commands = OF_SERVICES if status != 200 else {name: OF_SERVICES[name] for name in ('tune', 'list', 'doctor')}
             for command, arguments in commands.items():
                 kind, credentials = next(kinds)
@@ -233,7 +233,7 @@ class Google(WithCredentials):
 
 
 class Registries(WithCredentials):
-    """A registry and an engine that say what they were sent, and helpers that say what they know."""
+    """A registry and an engine that repeat what they received, and helpers that print what they know."""
 
     def setUp(self):
         base = f'{testbed.registry()}/bases/no-secret:1'
@@ -357,7 +357,7 @@ class OtherCommands(unittest.TestCase):
 
 class Suite(unittest.TestCase):
     def test_programs_are_started_where_they_are_searched(self):
-        """A test that starts the binary by itself would not be searched."""
+        """A test that starts the binary directly would not be searched."""
         for file in sorted(pathlib.Path(__file__).parent.glob('test_*.py')):
             text = file.read_text()
             self.assertNotRegex(text, r'(subprocess|os)\.\w+\(\s*\[?\s*\[?testbed\.binary', file.name)

@@ -1,4 +1,5 @@
-"""An image for another processor, from Debian's packages for it, is what that image's own pip makes, run by QEMU."""
+"""An image for another processor, from Debian's packages for it, equals the result of that image's own pip, run by
+QEMU."""
 
 import json
 import os
@@ -51,7 +52,7 @@ class OtherProcessor(unittest.TestCase):
 
     @classmethod
     def inside(cls, image, *arguments, options=()):
-        """What the image's Python prints."""
+        """Returns the output of the image's Python."""
         return docker('run', '--rm', f'--volume={QEMU}:/qemu:ro', '--network=host', '--entrypoint=/qemu', *options, image,
                       '/usr/bin/python3', *arguments)
 
@@ -84,7 +85,7 @@ class OtherProcessor(unittest.TestCase):
             for path in [path for path in tree if path.endswith(('/INSTALLER', '/RECORD')) or '__pycache__' in path]:
                 del tree[path]
         for path, (kind, _, *rest) in trees[1].items():
-            if '/bin/' in path:  # what autopack means otherwise: a script can be run
+            if '/bin/' in path:  # an intended difference: a script is executable
                 trees[1][path] = (kind, 0o755, *rest)
         self.assertEqual(*trees)
         self.assertTrue(any(path.endswith('bin/native-run') for path in trees[0]))

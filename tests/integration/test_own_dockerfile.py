@@ -1,4 +1,4 @@
-"""A user's own Dockerfile is built as it stands, and what it will not find is said."""
+"""A user's own Dockerfile is built unchanged, and files that it will not find are reported."""
 
 import unittest
 

@@ -1,4 +1,4 @@
-"""The project's own package: installed once for real, and again only when something changed that this looked at."""
+"""The project's own package: really installed once, and again only if an input of the installation changed."""
 
 import functools
 import itertools
@@ -12,7 +12,7 @@ from package_index import Index
 from test_dockerfile import comparable, shape
 from testbed import autopack, docker
 
-# Of this process alone: its images are removed by it.
+# Unique to this process, which removes its images.
 PREFIX = f'own-package-{os.getpid()}-'
 NUMBERS = itertools.count(1)
 
@@ -52,7 +52,7 @@ dynamic = ["version"]
 [tool.setuptools]
 packages = ["trainer"]
 '''
-# As versioningit finds the version where there is no repository; Debian has no package of it.
+# Like versioningit, without a repository; Debian has no package of it.
 PKG_INFO = '''
 import email
 from setuptools import setup
@@ -87,7 +87,7 @@ PyMODINIT_FUNC PyInit__sum(void) { return PyModule_Create(&module); }
 
 
 def installed_files(packages):
-    """The files of Debian packages that this machine has, those they depend on included."""
+    """Returns the files of Debian packages on this machine, including their dependencies."""
     waiting, seen = list(packages), set()
     while waiting:
         name = waiting.pop()
@@ -106,7 +106,7 @@ def installed_files(packages):
 
 @functools.cache
 def compiler_base():
-    """The executor image with this machine's C compiler."""
+    """Returns the executor image with this machine's C compiler."""
     context = testbed.new_folder('compiler')
     (context / 'files').write_text('\n'.join(installed_files(['gcc', 'libpython3.11-dev', 'libc6-dev'])))
     testbed.run(['tar', '--create', '--file', context / 'files.tar', '--no-recursion', '--files-from', context / 'files'])
@@ -145,7 +145,7 @@ class Base(unittest.TestCase):
         return docker('run', '--rm', *(['--entrypoint', command[0]] if command else []), image, *command[1:])
 
     def why(self, answer):
-        """Why dependencies were installed; nothing when they were reused."""
+        """Returns why dependencies were installed; nothing if they were reused."""
         dependencies = answer.json()['dependencies']
         return '' if dependencies['reused'] else dependencies['reason'].removeprefix('rebuilt because ')
 

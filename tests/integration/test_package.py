@@ -33,7 +33,7 @@ class Package(unittest.TestCase):
         cls.image = f'autopack-tests/itself-{cls.name}:1'
         cls.addClassCleanup(testbed.remove_images, cls.image.partition(':')[0])
         bare = cls.root_image('bare', cls.needed)
-        # What it needs is there, and no network: the lists of packages stay as they are.
+        # Its dependencies are installed, and there is no network: the lists of packages stay unchanged.
         dockerfile = (testbed.EXAMPLES / 'ci' / 'Dockerfile').read_text()
         for written, here in (('FROM debian:12-slim', f'FROM {bare}'), ('apt-get update', 'true'), ('.deb git', '.deb')):
             assert written in dockerfile, written
@@ -44,13 +44,14 @@ class Package(unittest.TestCase):
 
     @classmethod
     def make(cls, folder):
-        """Makes the package in `folder`; the last line is its path."""
+        """Builds the package in `folder`; the last line is its path."""
         build = pathlib.Path(testbed.binary).resolve().parent.parent
         return output(testbed.SYSTEM_PYTHON, testbed.ROOT / '.ci' / 'make_deb.py', build, folder)
 
     @classmethod
     def root_image(cls, name, packages):
-        """An image of those packages of the release. The machine keeps its tar, since that takes half a minute."""
+        """Returns an image of those packages of the release. The machine keeps its tar, since it takes half a
+        minute."""
         tar = output('bash', testbed.SUPPORT, 'root_tar', name, *packages, **cls.variables).strip()
         image = f'autopack-tests/{name}-{cls.name}:1'
         testbed.docker('import', tar, image)

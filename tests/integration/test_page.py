@@ -1,4 +1,4 @@
-"""The page of `explain --html` in a real browser: it shows what the JSON says, by mouse, keyboard and words."""
+"""The page of `explain --html` in a real browser: it shows the contents of the JSON, by mouse, keyboard and search."""
 
 import json
 import shlex
@@ -10,7 +10,7 @@ from testbed import autopack
 
 ENTER, ESCAPE, RIGHT = '\ue007', '\ue00c', '\ue014'
 HOSTILE = 'a<\u2028/script><img src=x onerror=document.title=1>'
-# As a page shows it: characters that mislead are escaped.
+# As on a page: misleading characters are escaped.
 SHOWN = HOSTILE.replace('\u2028', '\\u2028')
 
 
@@ -40,7 +40,7 @@ CONTRAST = '''
 
 
 class Shown(unittest.TestCase):
-    """A page in the browser, anew for each test."""
+    """A page in the browser, loaded again for each test."""
     page = None
 
     @classmethod
@@ -164,7 +164,7 @@ class Page(Shown):
 
 
 class JobPage(Shown):
-    """The page of `submit --dry-run --html`: what the request says, beside the image that it names."""
+    """The page of `submit --dry-run --html`: the request, beside the image that it names."""
 
     hidden = 'value-that-the-request-alone-shows'
 

@@ -1,7 +1,7 @@
-"""What git writes at a checkout, as its attributes say: held against git itself, on generated repositories.
+"""Files that git writes at a checkout by its attributes: compared with git itself, on generated repositories.
 
-The image of `--source=index` must have the key of one of a clean checkout. What libgit2 cannot follow is refused with
-words, and never made into another image.
+The image of `--source=index` must have the key of a clean checkout's. Whatever libgit2 cannot follow is refused with
+an explanation, and never made into another image.
 """
 
 import random
@@ -13,7 +13,7 @@ from testbed import autopack, run
 LONG = testbed.FORM == 'long'
 ROUNDS = 600 if LONG else 30
 PATHS = ('a.txt', 'b.TXT', 'c d.txt', 'e', 'sub/a.txt', 'sub/deep/f.sh', 'sub/[x].txt', '#g', '!h', 'caf\u00e9.txt', 'sub/i.bin')
-# Line ends of every kind, with bytes that tell a binary file, and marks that `ident` fills in.
+# Line ends of every kind, with bytes that mark a binary file, and marks that `ident` fills in.
 CONTENTS = (b'one\ntwo\n', b'one\r\ntwo\r\n', b'one\r\ntwo\nthree\r\n', b'one\rtwo', b'\x00one\ntwo\n', b'', b'\n', b'one', b'one\r\n\x1a',
             b'\xff\xfeone\ntwo\n', b'$Id$\n', b'\xef\xbb\xbfone\n', b'one\ntwo\r')
 PATTERNS = ('*', '*.txt', '*.TXT', 'a.txt', '/a.txt', 'sub/*', 'sub/**', '**/a.txt', 'sub/', 'sub/deep/*.sh', '[ab].*', '[!a].*', '"c d.txt"',
@@ -24,9 +24,9 @@ ATTRIBUTES = ('text', '-text', '!text', 'text=auto', 'eol=crlf', 'eol=lf', '!eol
               'linguist-vendored text', 'text=x', 'eol=x', 'EOL=crlf', 'ident', '-ident', 'working-tree-encoding=UTF-8',
               'working-tree-encoding=UTF-16LE', 'filter=nowhere', '-filter', 'text\teol=crlf')
 MACROS = ('[attr]windows text eol=crlf', '[attr]windows -text', '[attr]windows text=auto', '[attr]binary eol=crlf', '[attr]win')
-# Not core.ignorecase: libgit2 takes patterns by their letters, whatever it says.
+# Not core.ignorecase: libgit2 compares patterns by their letters, whatever the setting.
 SETTINGS = (('core.autocrlf', 'true'), ('core.autocrlf', 'input'), ('core.autocrlf', 'false'), ('core.eol', 'crlf'), ('core.eol', 'lf'))
-# With which words what is not followed is refused.
+# The messages that refuse unsupported settings.
 REFUSED = ('has a quoted pattern', 'has a negative pattern', '`working-tree-encoding` changes', '`$Id$` git changes', 'a filter of your git settings')
 
 
@@ -37,7 +37,7 @@ class GitAttributes(unittest.TestCase):
 
     def rules(self, chance):
         lines = [f'{chance.choice(PATTERNS)} {chance.choice(ATTRIBUTES)}' for _ in range(chance.randint(1, 5))]
-        # The program itself is to be read.
+        # The program itself must be readable.
         lines = [line for line in lines if not (line.startswith('*') and line.endswith('UTF-16LE'))]
         return chance.choice(['\n', '\n', '\r\n']).join(lines) + chance.choice(['', '\n'])
 
@@ -57,13 +57,13 @@ class GitAttributes(unittest.TestCase):
         for path, content in files.items():
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_bytes(content)
-            # As somebody with other settings added it: what git would change on the way in is not the matter here.
+            # As if somebody with other settings had added it: what git would change when adding is not tested here.
             blob = run(['git', '-C', folder, 'hash-object', '-w', '--no-filters', path], env=self.env).stdout.decode().strip()
             run(['git', '-C', folder, 'update-index', '--add', '--cacheinfo', f'100644,{blob},{path}'], env=self.env)
         return folder
 
     def compare(self, number):
-        """Whether autopack followed; an AssertionError when it made something else."""
+        """Returns whether autopack followed; raises AssertionError if it made something else."""
         chance = random.Random(number)
         folder = self.repository(chance)
         clean = testbed.new_folder('clean')

@@ -1,8 +1,8 @@
-"""Google's application default credentials: which are found, what is asked for with them, and whose project they are.
+"""Google's application default credentials: which are found, the requests made with them, and their project.
 
-Held against google-auth as the distribution has it, run on the same files with the same variables, against one token
-endpoint and metadata server on loopback. Releases before 1.27 know keys, users and machines alone; what external
-accounts and impersonation send is held by test_credentials.py and the unit tests.
+Compared with google-auth of the distribution, run on the same files with the same variables, against one token
+endpoint and metadata server on loopback. Releases before 1.27 know only keys, users and machines; test_credentials.py
+and the unit tests check the requests of external accounts and impersonation.
 """
 
 import base64
@@ -16,7 +16,7 @@ import secret_watch
 import testbed
 from testbed import autopack
 
-# Tells the project, after a token was asked for; the endpoint of users stands in no file.
+# Prints the project after fetching a token; the users' endpoint is in no file.
 PEER = '''
 import json, os, sys, warnings
 warnings.simplefilter('ignore')
@@ -41,7 +41,7 @@ LEFT_OUT = object()
 
 
 class Google(loopback.Server):
-    """Gives tokens, and notes what they were asked for with; no call that needs one succeeds."""
+    """Gives tokens, and records the credentials; no call that needs a token succeeds."""
 
     def __init__(self):
         self.asked, self.projects = [], []
@@ -54,7 +54,7 @@ class Google(loopback.Server):
         super().__init__(Handler)
 
     def answer(self, handler, url, form):
-        # google-auth takes for JSON what says so without more.
+        # google-auth assumes JSON if the content type says so alone.
         flavor = {'Metadata-Flavor': 'Google', 'Content-Type': 'application/json'}
         token = {'access_token': 'ya29.given', 'expires_in': 3600, 'token_type': 'Bearer'}
         if url.path == '/token':
@@ -111,7 +111,8 @@ class GoogleAuth(unittest.TestCase):
         return testbed.environment(HOME=home, XDG_CACHE_HOME=home / '.cache', CLOUDSDK_AI_REGION='us-central1',
                                    TOKEN_URI=f'{self.google.url}token', CLOUDSDK_AUTH_TOKEN_HOST=f'{self.google.url}token',
                                    CLOUDSDK_API_ENDPOINT_OVERRIDES_AIPLATFORM=self.google.url,
-                                   # Nobody answers there, at once; NO_GCE_CHECK is newer than some releases of google-auth.
+                                   # Nothing responds there, immediately; NO_GCE_CHECK is newer than some releases of
+                                   # google-auth.
                                    **{'GCE_METADATA_IP': '127.0.0.1:1', 'GCE_METADATA_ROOT': '127.0.0.1:1', **place})
 
     def taken(self, found_project):

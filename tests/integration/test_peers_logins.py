@@ -1,8 +1,8 @@
-"""Which login is shown to a registry: by autopack, and by docker, skopeo and podman with the same files.
+"""The login that a registry receives: from autopack, and from docker, skopeo and podman with the same files.
 
-A registry on loopback asks for a token and notes what came with the request for one. A row is what the files say; what
-autopack shows must be what stands beside it, and so must what each peer shows that reads such a file, unless the row
-says how that peer differs and why.
+A registry on loopback requires a token and records the login in the request for one. A row has the files; autopack must
+send the login beside them, and so must each peer that reads such a file, unless the row says how that peer differs and
+why.
 """
 
 import base64
@@ -19,7 +19,7 @@ from testbed import run
 
 PASSWORD = secret_watch.secret('password')
 GIVEN = secret_watch.secret('given-token')
-# What no program shows: the command failed before it asked for a token.
+# The login of a program that failed before it requested a token.
 REFUSED = 'refused'
 ANONYMOUS = 'anonymous'
 NAME = 'team/app'
@@ -34,7 +34,7 @@ def user(name):
 
 
 class Registry(loopback.Server):
-    """Asks for a token, notes whose login came for it, and holds no image."""
+    """Requires a token, records whose login came for it, and contains no image."""
 
     def __init__(self):
         self.shown = []
@@ -75,7 +75,7 @@ class Registry(loopback.Server):
             self.shown.append(ANONYMOUS)
 
     def take(self):
-        """What was shown since the last time."""
+        """Returns the logins received since the last call."""
         shown, self.shown = list(dict.fromkeys(self.shown)), []
         return shown[0] if len(shown) == 1 else str(shown) if shown else REFUSED
 
@@ -87,12 +87,12 @@ HELPERS = {
     'docker-credential-broken': 'echo "it is locked" >&2; exit 1',
     'docker-credential-signals': 'grep "^Sig[BI]" /proc/self/status >"$HOME/signals"; exit 1',
 }
-# Ignored by posix_spawn(3) in all that it starts, for they are the C library's; SIGHUP is the user's choice.
+# posix_spawn(3) ignores these in every child, because they are the C library's; SIGHUP is the user's choice.
 NOT_OURS = 1 << 32 - 1 | 1 << 33 - 1 | 1 << signal.SIGHUP - 1
 EAGER = {'docker': (ANONYMOUS, 'it warns and asks without a login; the refusal that follows would hide the cause')}
 NO_STORE = {'skopeo': (ANONYMOUS, 'it knows helpers of a host, and no store')}
 
-# What stands in `~/.docker/config.json`, with HOST for the registry; what autopack shows; peers that differ, and why.
+# The content of `~/.docker/config.json`, with HOST for the registry; autopack's login; peers that differ, and why.
 DOCKER = [
     ('no file', None, ANONYMOUS, {}),
     ('an empty object', {}, ANONYMOUS, {}),
@@ -132,7 +132,7 @@ DOCKER = [
     ('a list', '[]', REFUSED, EAGER),
 ]
 
-# What stands in podman's and skopeo's `auth.json`.
+# The content of podman's and skopeo's `auth.json`.
 PODMAN = [
     ('the host', {'auths': {'HOST': user('one')}}, 'one', {}),
     ('a namespace', {'auths': {'HOST/team': user('one')}}, 'one', {}),
@@ -160,7 +160,7 @@ class Logins(unittest.TestCase):
         cls.project = testbed.write_tree({'train.py': 'print(1)\n'})
 
     def home(self, name, content):
-        """A home with that file, and the environment that uses it."""
+        """Returns a home with that file, and the environment that uses it."""
         home = testbed.new_folder('home')
         if content is not None:
             text = content if isinstance(content, str) else json.dumps(content)

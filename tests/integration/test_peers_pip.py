@@ -1,6 +1,6 @@
-"""Requirement files, read as pip reads them: held against pip itself.
+"""Requirement files, read as pip reads them: compared with pip itself.
 
-Each table is data; a case whose answer differs from the peer's says why that is meant.
+Each table is data; a case whose result differs from the peer's says why that is intended.
 """
 
 import json
@@ -11,7 +11,7 @@ import unittest
 import testbed
 from testbed import autopack
 
-# What pip makes of requirement files: one JSON list of texts in, what each says out; null where pip refuses one.
+# pip's parser of requirement files: reads one JSON list of texts, prints the result of each; null if pip refuses one.
 PIP = '''
 import json, os, sys
 from pip._internal.network.session import PipSession
@@ -32,7 +32,7 @@ json.dump(said, sys.stdout)
 
 HASH = 'sha256:' + 'a' * 64
 
-# Bytes as Latin-1, so that any can be written. Behind a case that is meant to differ stands why.
+# Bytes as Latin-1, so that any can be written. The reason of an intended difference follows the case.
 REQUIREMENTS = [
     ('six',), ('six==1.16',), ('  six  ',), ('six >=1, <2',), ('six (>=1)',), ('six[a,B-c]',), ('six[]',), ('six;',),
     ('six ; python_version < "3"',), ('six; python_version',), ('six; (python_version < "3"',), ('six=1',), ('six==', 'only an older pip takes it'),
@@ -54,7 +54,7 @@ REQUIREMENTS = [
     ('a.b_c--d',), ('-six', 'a newer pip may have such an option: passed on and told'), ('.six',), ('six-',), ('six==1;;',), ('six==1+local',), ('six==1!2.0',), ('six @ ./pkgdir', 'pip refuses it when the image is built'),
 ]
 
-# Two files: whether pip installs the same from both decides whether they have the same key.
+# Two files: they have the same key exactly if pip installs the same from both.
 PAIRS = [
     ('six==1', 'six==2'), ('six==1', ' six == 1 '), ('six==1', 'six==1 # why'), ('six', 'attrs'),
     *((f'# ours{end}six==1', f'# ours{end}six==2') for end in

@@ -188,7 +188,7 @@ class Explaining(unittest.TestCase):
 
     def test_looks_into_the_executor_image_for_what_no_requirement_names(self):
         folder = testbed.write_tree({'trainer/__init__.py': '', 'trainer/task.py': 'import numpy\nimport yaml\n'})
-        # Once for an image: no engine is there the second time.
+        # Once for an image: there is no engine the second time.
         for variables in ({}, {'DOCKER_HOST': 'unix:///nowhere/docker.sock'}):
             said = self.explain(folder, **variables).err
             self.assertNotIn('imports `numpy`', said)
@@ -208,7 +208,7 @@ class Explaining(unittest.TestCase):
 
 
 class Interrupting(unittest.TestCase):
-    """Ctrl-C on a terminal, typed while `explain` is at work."""
+    """Ctrl-C on a terminal, typed while `explain` is running."""
 
     def interrupt(self, folder, flags, at_work):
         cache, temporary = testbed.new_folder('cache'), testbed.new_folder('temporary')
@@ -230,7 +230,7 @@ class Interrupting(unittest.TestCase):
         self.assertEqual(said.split('\n'), ['', 'error: interrupted', ''])
         self.assertEqual(sorted(folder.rglob('*')), names)
         self.assertEqual(list(temporary.rglob('*')), [])
-        # What the cache has by then is whole: a second run takes it.
+        # The cache is consistent at that point: a second run uses it.
         self.assertEqual([path for path in cache.rglob('*') if path.is_file() and not path.stat().st_size], [])
         return cache
 
@@ -245,7 +245,7 @@ class Interrupting(unittest.TestCase):
 
     def test_while_a_tree_is_read(self):
         folder = testbed.write_tree({'trainer/task.py': 'print(1)\n'})
-        # Of no size on the disk, and more than can be read before somebody has typed.
+        # Takes no space on disk, and is too large to be read before somebody types.
         with open(folder / 'trainer/data.bin', 'wb') as data:
             data.truncate(1 << 40)
 
@@ -308,13 +308,13 @@ class Shells(unittest.TestCase):
                 self.assertIn(answer, found)
 
     def test_complete_names_that_need_quotes(self):
-        """What is completed names the directory: autopack is started with it, in a locale that shows it and in one
+        """Completed names denote the directory: autopack is started with it, in a locale that shows it and in one
         that does not."""
         start = f'autopack explain --executor-image-uri={testbed.executor()} --script=trainer/task.py '
         typed = ('--local-package-path=da', '--local-package-path da', '--local-package-path=da\\ te', '--local-package-path="da te')
         for shell in self.SHELLS:
             for locale in ('C', 'C.UTF-8'):
-                # fish itself finds no names in paths that the locale cannot show, and leaves a quote open behind a
+                # fish itself finds no names in paths that the locale cannot show, and leaves a quote open after a
                 # directory.
                 is_fish = shell == 'fish'
                 letter = '' if is_fish and locale == 'C' else UMLAUT
@@ -342,7 +342,7 @@ class Installation(unittest.TestCase):
                                '--script=trainer/task.py'], cwd=share / 'doc/autopack/examples/script')
         self.assertIn(b'ENTRYPOINT', listing.stdout)
         page = share / 'man/man1/autopack.1'
-        # Found by its name too, in a path that the locale cannot show.
+        # Also found by its name, in a path that the locale cannot show.
         for locale, which in (('C', ['-l', page]), ('C.UTF-8', ['-l', page]), ('C', ['autopack'])):
             env = testbed.environment(MANWIDTH='80', LC_ALL=locale, MANPATH=share / 'man')
             read = testbed.run(['man', '--warnings', *which], env=env)
@@ -353,5 +353,5 @@ class Installation(unittest.TestCase):
             self.assertLessEqual(max(map(len, text.splitlines())), 80)
             if locale == 'C':
                 self.assertTrue(text.isascii())
-            # What goes on in the next line of an example is one word with it.
+            # A continued line of an example is one word with the next.
             self.assertIn('\n,executor-image-uri=python:3.11,local-package-path=.\n', text)

@@ -1,4 +1,5 @@
-"""One build for several platforms: an index of images in a real registry, each as a build of its platform alone."""
+"""One build for several platforms: an image index in a real registry, where each image equals a build of its platform
+alone."""
 
 import json
 import signal
@@ -42,7 +43,7 @@ class Platforms(unittest.TestCase):
                         env=testbed.environment(**(NO_ENGINE | variables)))
 
     def inspected(self, name, platform=None):
-        """What skopeo tells of the image `name`, of an index that for `platform`."""
+        """Returns skopeo's description of the image `name`; for an index, of the image for `platform`."""
         override = [f'--override-arch={platform.split("/")[1]}'] if platform else []
         return json.loads(testbed.run(['skopeo', *override, 'inspect', '--tls-verify=false', f'docker://{name}']).stdout)
 
@@ -63,7 +64,7 @@ class Platforms(unittest.TestCase):
         for platform in PLATFORMS:
             found = self.inspected(self.name + ':v1', platform)
             self.assertEqual(f'{found["Os"]}/{found["Architecture"]}', platform)
-        # Again, as a list and in another way to write it: nothing is new, and the index is the same.
+        # Again, as a list and in another spelling: nothing is new, and the index is the same.
         again = self.build('--platform=linux/amd64,linux/arm64,linux/amd64').json()
         self.assertEqual(again['digest'], built['digest'])
         self.assertTrue(all(image['reused'] for image in again['platforms'].values()), again)
@@ -101,7 +102,7 @@ class Platforms(unittest.TestCase):
         self.assertEqual((names['all']['mediaType'], names['all']['digest']), (INDEX, built['digest']))
         self.assertEqual(names[None]['digest'], built['digest'])
         self.assertEqual(built['uri'], built['digest'])
-        # What is written into the project is in no image: a build elsewhere is the same.
+        # A file written into the project is in no image: a build elsewhere is the same.
         again = self.build('--platform=linux/amd64,linux/arm64', '--no-push', '--output=oci:out', '--output=oci:a [x]*').json()
         self.assertTrue((self.folder / 'a [x]*/index.json').is_file())
         self.assertEqual((built['digest'], again['digest']), (elsewhere['digest'],) * 2)
@@ -109,7 +110,7 @@ class Platforms(unittest.TestCase):
             found = json.loads(testbed.run(['skopeo', f'--override-arch={platform.split("/")[1]}', 'inspect',
                                             f'oci:{self.folder}/out:all']).stdout)
             self.assertEqual(f'{found["Os"]}/{found["Architecture"]}', platform)
-        # Another program reads all of it, and autopack takes the image of a platform as a base.
+        # Another program reads all of it, and autopack uses the image of one platform as a base.
         testbed.run(['skopeo', 'copy', '--all', f'oci:{self.folder}/out:all', f'oci:{self.folder}/copy:all'])
         copied, = json.loads((self.folder / 'copy/index.json').read_text())['manifests']
         self.assertEqual(copied['digest'], built['digest'])
@@ -119,7 +120,7 @@ class Platforms(unittest.TestCase):
             self.assertEqual(said['platform'], platform)
 
     def layout_with_one(self):
-        """The layout `out` in the project, with an image that stays; a function that says what is in it."""
+        """Returns the layout `out` in the project, with an image that stays, and a function that lists its contents."""
         self.build('--output=oci:out:one')
 
         def held():
@@ -140,7 +141,7 @@ class Platforms(unittest.TestCase):
         def stored(digest):
             return base / 'blobs/sha256' / digest.split(':')[1]
 
-        build('oci:first', status=0)  # the facts of the base are known from now on
+        build('oci:first', status=0)  # caches the facts of the base
         # The first layer of the second platform's image is lost.
         entry, = json.loads((base / 'index.json').read_text())['manifests']
         for step in (lambda index: index['manifests'][1], lambda manifest: manifest['layers'][0]):
@@ -159,7 +160,7 @@ class Platforms(unittest.TestCase):
             words = ['build', f'--executor-image-uri={proxy.address}/platforms/base:1', '--script=train.py', '--no-push',
                      '--platform=linux/amd64,linux/arm64']
             env = testbed.environment(**NO_ENGINE)
-            autopack(*words, '--output=oci:first', cwd=self.folder, env=env)  # the facts of the base are known from now on
+            autopack(*words, '--output=oci:first', cwd=self.folder, env=env)  # caches the facts of the base
             proxy.spoil('GET .*/blobs/', 'stall', times=None)  # the layout has the base's layer for the first platform
             process = testbed.Process(*words, '--output=oci:out:all', cwd=self.folder, env=env)
             self.addCleanup(process.kill)

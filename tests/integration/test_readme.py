@@ -1,4 +1,4 @@
-"""The commands of the README and the guide, read out of them and tried: a flag that is not there, or does something else,
+"""Runs the commands of the README and the guide: a missing flag, or one with another effect,
 fails."""
 
 import json
@@ -28,7 +28,7 @@ def section(title):
 
 
 def tables(text):
-    """For each table its rows by what stands left, without the head."""
+    """Returns the rows of each table by their left side, without the header."""
     found = []
     for block in re.findall(r'(?:^\|.*\|\n)+', text, re.MULTILINE):
         rows = [[cell.strip() for cell in line.strip('|').split(' | ')] for line in block.strip().splitlines()]
@@ -41,7 +41,7 @@ def quoted(cell):
 
 
 def command_lines(text):
-    """The lines that begin with autopack, in blocks and between backticks; what goes on in the next line is joined."""
+    """Returns the lines that begin with autopack, in blocks and between backticks; joins continued lines."""
     blocks = re.findall(r'^```\w*\n(.*?)^```', text, re.MULTILINE | re.DOTALL)
     blocks += re.findall(r'^    (autopack (?:.*\\\n)*.*\n)', text, re.MULTILINE)
     for block in blocks:
@@ -61,12 +61,12 @@ class EveryCommand(unittest.TestCase):
         self.assertGreater(len(lines), 40)
         for page, line in lines:
             with self.subTest(f'{page.parent.name}: {line}'):
-                # `...` stands for more, FLAGS and ARGS for those of the reader; a list of words for each of them.
+                # `...` means more, FLAGS and ARGS the reader's own; each is replaced by a list of words.
                 words = [word for word in shlex.split(line.split(' -- ')[0])[1:] if word not in ('...', 'FLAGS', '[FLAGS]')]
                 words = [word.removesuffix(',') for word in words]
                 if words[0] == 'jobs':
                     words = words[:2] + [word for word in words[2:] if word.startswith('--')]
-                # Flags are read, and those of a choice checked, before help is printed.
+                # Flags are parsed, and choices checked, before help is printed.
                 answer = autopack(*words, '--help', env=testbed.environment(AUTOPACK_VERBOSITY=None))
                 self.assertEqual(answer.err, '')
 
@@ -100,7 +100,7 @@ class Links(unittest.TestCase):
 
 
 class ComingFrom(WithApi):
-    """The tables of what others call by another name: each row by its left side, so that a new one needs its case here."""
+    """The tables of other tools' names: each row by its left side, so that a new one needs a case here."""
 
     def setUp(self):
         super().setUp()
@@ -228,7 +228,7 @@ class ComingFrom(WithApi):
             'anything else': anything})
 
     def test_ai_platform(self):
-        # What each name of the right side makes of the body, and what the left side's flags are given.
+        # The effect of each name on the right side on the body, and the values of the left side's flags.
         pool = {'machine-type': ('n1-standard-8', 'machineSpec.machineType'),
                 'accelerator-type': ('NVIDIA_TESLA_T4', 'machineSpec.acceleratorType'),
                 'accelerator-count': ('2', 'machineSpec.acceleratorCount'),
@@ -262,7 +262,7 @@ class ComingFrom(WithApi):
                     if name.startswith('accelerator'):
                         more |= {key: pool[key][0] for key in ('accelerator-type', 'accelerator-count')}
                     spec = ','.join(f'{key}={text}' for key, text in more.items())
-                    # Replicas stand in a second pool; the first is one machine.
+                    # Replicas are in a second pool; the first is one machine.
                     body = self.dry_run(*([PACKAGED, f'--worker-pool-spec={spec}'] if name == 'replica-count' else
                                           [PACKAGED.replace('machine-type=n1-standard-4', spec)]))
                     self.assertEqual(str(value(body['jobSpec']['workerPoolSpecs'][-1], path)), given)
@@ -282,7 +282,7 @@ class ComingFrom(WithApi):
 
         self.rows(self.legacy, {left: one for left in self.legacy})
         self.assertEqual(tried, set(legacy))
-        # `translate` takes the flags of the left side, all at once.
+        # `translate` accepts the flags of the left side, all at once.
         words = [name if given is None else f'{name}={given}' for name, given in legacy.items()]
         write_tree({'dist/extra-0.1.tar.gz': ''}, self.folder)
         resource = autopack('translate', 'census', '--region=us-central1', *words, '--', '--epochs=5', cwd=self.folder).json()

@@ -1,4 +1,4 @@
-"""Jobs that would certainly end at their first line, or that no registry has the image of, are not sent."""
+"""Jobs that would certainly fail at their first line, or whose image no registry has, are not sent."""
 
 import unittest
 

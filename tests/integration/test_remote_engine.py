@@ -1,4 +1,4 @@
-"""A Docker Engine at a tcp address that asks for certificates, named by environment and by a Docker context."""
+"""A Docker Engine at a tcp address that requires certificates, named by environment and by a Docker context."""
 
 import functools
 import hashlib
@@ -14,7 +14,7 @@ def openssl(*arguments):
 
 
 def signed(folder, name, usage):
-    """A key and a certificate of the authority in `folder` for 127.0.0.1."""
+    """Returns a key and a certificate of the authority in `folder` for 127.0.0.1."""
     extensions = testbed.write_tree({'ext': f'subjectAltName=IP:127.0.0.1\nextendedKeyUsage={usage}\n'}) / 'ext'
     key, request, certificate = (folder / f'{name}{suffix}' for suffix in ('-key.pem', '.csr', '.pem'))
     openssl('req', '-newkey', 'rsa:2048', '-nodes', '-subj', f'/CN={name}', '-keyout', key, '-out', request)
@@ -28,7 +28,7 @@ def make_certificates():
             '-keyout', folder / 'ca-key.pem', '-out', folder / 'ca.pem')
     signed(folder, 'server', 'serverAuth')
     signed(folder, 'client', 'clientAuth')
-    # The names that the docker command looks for in DOCKER_CERT_PATH.
+    # The file names that the docker command reads in DOCKER_CERT_PATH.
     (folder / 'cert.pem').write_bytes((folder / 'client.pem').read_bytes())
     (folder / 'key.pem').write_bytes((folder / 'client-key.pem').read_bytes())
     return folder
@@ -40,12 +40,12 @@ def certificates():
 
 
 class Engine:
-    """A second engine beside the machine's own, at a port of loopback; it holds the executor image."""
+    """A second engine beside the machine's own, at a loopback port; it has the executor image."""
 
     def __init__(self):
         self.folder, self.port = testbed.new_folder('engine'), testbed.free_port()
         self.bridge = f'autopack{self.port}'
-        run(['ip', 'link', 'delete', self.bridge], check=False)  # of a run that was killed: the port is free
+        run(['ip', 'link', 'delete', self.bridge], check=False)  # left by a killed run: the port is free
         run(['ip', 'link', 'add', self.bridge, 'type', 'bridge'])
         testbed.at_exit(run, ['ip', 'link', 'delete', self.bridge])
         run(['ip', 'address', 'add', '172.31.251.1/24', 'dev', self.bridge])
@@ -58,7 +58,7 @@ class Engine:
     def start(self):
         keys = certificates()
         with open(self.folder / 'log', 'ab') as log:
-            # A bridge of its own and no firewall rules: with none named it would take away that of the machine's engine.
+            # A separate bridge and no firewall rules: without a name it would remove that of the machine's engine.
             self.process = subprocess.Popen(
                 ['dockerd', '--host', f'tcp://127.0.0.1:{self.port}', '--tlsverify', '--tlscacert', keys / 'ca.pem',
                  '--tlscert', keys / 'server.pem', '--tlskey', keys / 'server-key.pem', '--data-root', self.folder / 'data',
@@ -81,7 +81,7 @@ def remote_environment(port, **changes):
 
 
 def context_folder(port):
-    """A Docker configuration whose current context is the engine at `port`."""
+    """Returns a Docker configuration whose current context is the engine at `port`."""
     folder, name = testbed.new_folder('docker-config'), 'faraway'
     identity = hashlib.sha256(name.encode()).hexdigest()
     meta, tls = folder / 'contexts/meta' / identity, folder / 'contexts/tls' / identity / 'docker'

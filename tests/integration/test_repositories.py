@@ -1,4 +1,4 @@
-"""Requirements in repositories: fetched by git of this machine with its keys, or refused with what mends it."""
+"""Requirements in repositories: fetched by this machine's git with its keys, or refused with the fix."""
 
 import functools
 import http.server
@@ -21,7 +21,7 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 
 def repository(name):
-    """Its folder and its commit."""
+    """Returns its folder and its commit."""
     folder = write_in_tree(name, '3.0')
     for words in (['init', '-q', '-b', 'main'], ['add', '.'], ['commit', '-q', '-m', 'one'], ['update-server-info']):
         git(folder, *words)
@@ -36,7 +36,7 @@ class Repositories(unittest.TestCase):
         cls.server = SshServer()
         cls.place, cls.commit = repository('versioned')
         cls.url = f'{cls.server.address}{cls.place}'
-        # Names its own address, which pip does not note: the account is another person's elsewhere.
+        # Names its own address, which pip does not record: the account is another person's elsewhere.
         cls.url_without_account = f'ssh://127.0.0.1:{cls.server.port}{cls.place}'
 
     def setUp(self):
@@ -67,7 +67,7 @@ class Repositories(unittest.TestCase):
         answer = self.build(f'versioned @ git+{self.url}@{self.commit}', f'git+{self.serve(other)}/.git@{commit}#egg=other',
                             SSH_AUTH_SOCK=str(self.server.agent()))
         uri = answer.json()['uri']
-        # What a program says is searched for the key.
+        # The output of programs is searched for the key.
         told = json.loads(docker('run', '--rm', uri, 'versioned', 'other'))
         self.assertEqual([told[name][0] for name in told], ['3.0', '3.0'])
         self.assertEqual(told['versioned'][2], {'url': self.url_without_account, 'vcs_info': {

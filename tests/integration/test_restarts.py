@@ -1,4 +1,4 @@
-"""A registry and an engine that are ended and started again while a run needs them."""
+"""A registry and an engine that are stopped and restarted while a run needs them."""
 
 import contextlib
 import json
@@ -16,7 +16,7 @@ from testbed import autopack, run
 
 
 class Registry:
-    """One that can be killed and started again with the same data, at the same port."""
+    """A registry that can be killed and restarted with the same data, at the same port."""
 
     def __init__(self):
         self.folder, self.port = testbed.new_folder('registry'), testbed.free_port()
@@ -34,7 +34,7 @@ class Registry:
 
 
 def is_running(*command):
-    """Whether any process of this machine, containers among them, is of that command line."""
+    """Returns whether any process of this machine, including containers, has that command line."""
     wanted = b'\0'.join(word.encode() for word in command) + b'\0'
     for path in pathlib.Path('/proc').glob('[0-9]*/cmdline'):
         with contextlib.suppress(OSError):

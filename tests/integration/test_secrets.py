@@ -1,4 +1,4 @@
-"""Credentials reach who needs them and nobody else."""
+"""Credentials reach only those who need them."""
 
 import json
 import pathlib
@@ -13,7 +13,7 @@ WORD = secret('password')
 
 
 def find_in_image(image, word):
-    """Names of the files of a saved image, its layers' files included, that hold `word`."""
+    """Returns names of files in a saved image, including its layers' files, that contain `word`."""
     path = testbed.new_folder('saved') / 'image.tar'
     docker('save', '-o', path, image)
     found, word = [], word.encode()
@@ -46,7 +46,7 @@ class PipIndex(unittest.TestCase):
         self.assertEqual(docker('run', '--rm', image), 'hello two')
         self.assertIn((200, True), [(entry['status'], entry['login']) for entry in self.index.requests])
         self.assertEqual(find_in_image(image, WORD), [])
-        # the history and the configuration are searched as all output is
+        # the history and the configuration are searched like all output
         docker('history', '--no-trunc', image)
         docker('image', 'inspect', image)
         for path in (pathlib.Path(testbed.base_environment()['HOME']), self.folder):
@@ -119,7 +119,7 @@ class MovedBase(unittest.TestCase):
                 digests = docker('image', 'inspect', '--format', '{{join .RepoDigests " "}}', base).split()
                 # An earlier run may have left the same image under its own registry's name.
                 old = next(name for name in digests if name.startswith(base.removesuffix(':1') + '@'))
-        # Pulled a while ago: the tag is the old image here and the new one in the registry.
+        # Pulled some time ago: the tag is the old image here and the new one in the registry.
         testbed.remove_images(base)
         docker('pull', '--quiet', old)
         docker('tag', old, base)

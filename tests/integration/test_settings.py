@@ -1,4 +1,4 @@
-"""Files of settings, and their schema, held against a real validator and against what the binary takes."""
+"""Settings files and their schema, compared with a real validator and with the binary."""
 
 import concurrent.futures
 import json
@@ -10,7 +10,7 @@ from testbed import autopack
 
 VALIDATOR = testbed.ROOT / 'tests/support/validate.py'
 COMMANDS = ('submit', 'tune', 'run', 'build', 'dockerfile', 'explain', 'doctor', 'translate', 'jobs', 'completion')
-# Read by a code of its own when the job is made; its cases stand in a test of their own.
+# Parsed by special code when the job is made; its cases have their own test.
 POOLS = 'worker-pool-spec'
 VALUES = ('text', '', '12', '1x', 'true', 'off', 'grid-search', 3, 2.5, True, False, None, [], ['a'], [1, True], [[]],
           [None], {}, {'a': 'b'}, {'a': 1, 'b': None}, {'a': ['x', 1]}, {'a': {'b': 1}}, {'a': [[1]]}, [{'a': 1}],
@@ -18,7 +18,7 @@ VALUES = ('text', '', '12', '1x', 'true', 'off', 'grid-search', 3, 2.5, True, Fa
 
 
 def faults(schema, documents):
-    """For each document what a validator says against it; None for a valid one."""
+    """Returns a validator's errors for each document; None for a valid one."""
     path = testbed.new_folder('schema') / 'schema.json'
     path.write_text(json.dumps(schema))
     answer = testbed.run([testbed.SYSTEM_PYTHON, VALIDATOR, path], input=json.dumps(documents).encode())
@@ -26,7 +26,7 @@ def faults(schema, documents):
 
 
 def yaml_as_json(text):
-    """With the YAML module beside the validator: Debian's."""
+    """Uses Debian's YAML module, like the validator."""
     program = 'import json, sys, yaml; print(json.dumps(yaml.safe_load(sys.stdin)))'
     return json.loads(testbed.run([testbed.SYSTEM_PYTHON, '-c', program], input=text.encode()).stdout)
 
@@ -65,9 +65,10 @@ class Schema(unittest.TestCase):
                 self.assertIsNotNone(fault)
 
     def takes(self, command, document):
-        """Whether a command reads the settings: then it comes to its wrong argument. None if they need trust first."""
+        """Returns whether a command accepts the settings: then it reaches its wrong argument. None if they need trust
+        first."""
         folder = testbed.write_tree({'autopack.yaml': json.dumps(document)})
-        # A variable would go over the file.
+        # A variable would override the file.
         env = testbed.environment(AUTOPACK_VERBOSITY=None)
         said = autopack(command, 'list', 'nonsense', 'nonsense', cwd=folder, env=env, status=None).err
         if 'may not say by themselves' in said:
@@ -82,7 +83,7 @@ class Schema(unittest.TestCase):
         cases, seen = [], set()
         for key, schema in self.properties.items():
             kind = json.dumps({name: value for name, value in schema.items() if name != 'description'})
-            # Of flags that are alike, one gets all values.
+            # Of equivalent flags, one gets all values.
             values = VALUES + tuple(schema.get('enum', ())) if kind not in seen else (True,)
             seen.add(kind)
             cases += [(key, value) for value in values if key != POOLS]

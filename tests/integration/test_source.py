@@ -93,7 +93,7 @@ class Lfs(unittest.TestCase):
 
 
 class DirectEngine(unittest.TestCase):
-    """Without a daemon, pushed to a registry."""
+    """Without an engine, pushed to a registry."""
 
     @classmethod
     def setUpClass(cls):
@@ -133,7 +133,7 @@ class DirectEngine(unittest.TestCase):
         return folder
 
     def checkout(self, folder, *arguments):
-        """What a clean checkout of the index writes."""
+        """Returns the files of a clean checkout of the index."""
         clean = testbed.new_folder('clean')
         git(folder, 'checkout-index', '-a', f'--prefix={clean}/', *arguments)
         return clean
@@ -189,7 +189,7 @@ class DirectEngine(unittest.TestCase):
 
 
 class Refusals(unittest.TestCase):
-    """What cannot be taken from git is named, with what to do."""
+    """Unsupported content of git is reported, with the remedy."""
 
     def setUp(self):
         self.folder = repository({'trainer/task.py': 'print("one")\n', 'other/data.txt': 'data\n'})
@@ -198,7 +198,7 @@ class Refusals(unittest.TestCase):
         return autopack('explain', *FLAGS, '--check', *flags, cwd=self.folder, env=alone(), status=status).err
 
     def obey(self, said):
-        """Types the command that a hint gives."""
+        """Types the command of a hint."""
         line = next(line for line in said.splitlines() if line.lstrip().startswith('hint: git '))
         subprocess.run(['sh', '-c', line.strip().removeprefix('hint: ')], cwd=self.folder, check=True, env=testbed.environment())
 
@@ -267,7 +267,7 @@ class Refusals(unittest.TestCase):
 
 
 class SettingsFiles(unittest.TestCase):
-    """The project's settings come from where its files come from."""
+    """The project's settings come from the same source as its files."""
 
     PLAIN = f'executor-image-uri: {testbed.EXECUTOR}\nscript: trainer/task.py\n'
     TOML = f'[tool.autopack]\nexecutor-image-uri = "{testbed.EXECUTOR}"\nscript = "trainer/task.py"\n'
@@ -315,7 +315,7 @@ class SettingsFiles(unittest.TestCase):
         write_tree({'pyproject.toml': self.TOML.replace('task', 'other')}, self.folder)
         self.assertEqual(self.dockerfile('--source=index').out, clean)
         self.assertIn('trainer/other.py', self.dockerfile().out)
-        # A broken file on the disk is not read at all, and an untracked second one is none.
+        # A broken file on the disk is not read at all, and an untracked second one is ignored.
         write_tree({'pyproject.toml': '[[', 'autopack.yaml': '{'}, self.folder)
         self.assertEqual(self.dockerfile('--source=index').out, clean)
         self.dockerfile(status=2)
@@ -327,7 +327,7 @@ class SettingsFiles(unittest.TestCase):
         write_tree({'autopack.yaml': self.PLAIN.replace('task', 'other') + 'source: index\n'}, self.folder)
         self.assertEqual(self.dockerfile().out, clean)
         self.assertIn('trainer/other.py', self.dockerfile('--source=worktree').out)
-        # The user's own settings are no part of the repository.
+        # The user's own settings are not part of the repository.
         home = testbed.new_folder('home')
         write_tree({'.config/autopack/config.yaml': 'source: HEAD\ndisplay-name: mine\n'}, home)
         git(self.folder, 'checkout', '-q', 'HEAD', '.')
@@ -359,7 +359,7 @@ class SettingsFiles(unittest.TestCase):
         return ''.join(line for line in answer.err.splitlines(True) if 'Scanned' not in line and 'Inferred' not in line)
 
     def labels(self, *flags, cwd=None):
-        """The labels of the job that would be sent, and what was warned of."""
+        """Returns the labels of the job that would be sent, and the warnings."""
         answer = autopack('submit', '--dry-run', '--skip-checks', '--region=us-central1', '--project=p', *flags,
                           cwd=cwd or self.folder, env=testbed.environment(AUTOPACK_VERBOSITY=None))
         return answer.json()['request']['body'].get('labels'), self.warnings(answer)
@@ -382,7 +382,7 @@ class SettingsFiles(unittest.TestCase):
                     labels, said = self.labels(f'--source={source}', *flags, cwd=cwd)
                     self.assertEqual(labels, {'from': expected})
                     self.assertNotIn('warning', said)
-        # What the source has is named as git names it.
+        # The error uses git's name of the source.
         write_tree({odd: 'labels: [\n'}, self.folder)
         git(self.folder, 'add', '-A')
         said = autopack('submit', '--dry-run', '--source=index', f'--config={odd}', cwd=self.folder, status=2).err

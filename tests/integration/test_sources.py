@@ -1,4 +1,4 @@
-"""What has no wheel is built into one once, by the engine, and laid out beside the others as pip would."""
+"""Requirements without a wheel are built into one once, by the engine, and installed beside the others as pip would."""
 
 import json
 import pathlib
@@ -19,7 +19,7 @@ here = pathlib.Path(__file__).parent
 setup(name={name!r}, version={version!r}, py_modules=[{name!r}])
 """
 PYPROJECT = '[build-system]\nrequires = ["setuptools", "wheel"]\nbuild-backend = "setuptools.build_meta"\n'
-# Builds itself: what takes nothing from an index is built quickly, and by `--no-binary :all:`, too.
+# Builds itself: without requirements from an index it is built quickly, even with `--no-binary :all:`.
 BACKEND = """import pathlib, time, zipfile
 def build_wheel(directory, *_):
     info = '{name}-{version}.dist-info'
@@ -49,7 +49,7 @@ PyMODINIT_FUNC PyInit_compiled(void) { return PyModule_Create(&module); }
 
 
 def write_sources(name, version, folder=None, **files):
-    """Sources of a module that knows when it was built, which no two builds share."""
+    """Writes sources of a module that contains its build time, which differs between builds."""
     return testbed.write_tree({'setup.py': SETUP.format(name=name, version=version), 'pyproject.toml': PYPROJECT, **files},
                               folder)
 
@@ -100,7 +100,7 @@ class Sources(unittest.TestCase):
 
     @classmethod
     def base_with_compiler(cls):
-        """The executor image with the smallest compiler of its distribution, and Python's headers."""
+        """Returns the executor image with the smallest compiler of its distribution, and Python's headers."""
         folder = testbed.new_folder('compiler')
         version = docker('run', '--rm', cls.base, 'python3', '-c', 'import sys; print("%d.%d" % sys.version_info[:2])')
         testbed.run(['apt-get', 'download', '-q', '-o', 'APT::Sandbox::User=root', 'tcc', 'libc6-dev', 'linux-libc-dev',
@@ -259,7 +259,7 @@ class Sources(unittest.TestCase):
         self.assertIn('requirements.txt:5: `--no-binary` asks for a source distribution of `third` 3.0', answer.err)
 
     def test_an_option_that_hides_files_is_named(self):
-        # What builds `timed` is there as a wheel only.
+        # The build requirement of `timed` is available only as a wheel.
         self.require('--no-binary :all:', 'timed==1.0')
         answer = self.build(status=2)
         self.assertIn('requirements.txt:2: could not build `timed` 1.0', answer.err)
@@ -293,7 +293,7 @@ class Sources(unittest.TestCase):
                             env={'PIP_INDEX_URL': index.url})
         self.assertRegex(answer.err, r'Built +`compiled-1\.0-cp3\d+-cp3\d+-linux_\w+\.whl`')
         self.assertRegex(docker('run', '--rm', answer.json()['uri']), r'^42 /usr/local/lib/python3\.\d+/dist-packages/compiled\..*\.so$')
-        # What the build sees belongs to what it gives.
+        # The inputs of the build belong to its key.
         again = self.build('--build-env=CC=tcc', '--build-env=LDSHARED=tcc -shared', '--build-env=NEW=1', base=base,
                            env={'PIP_INDEX_URL': index.url})
         self.assertIn('from `compiled` 1.0', again.err)

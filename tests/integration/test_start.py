@@ -1,4 +1,4 @@
-"""How a program starts: launchers, commands, installed modules, console scripts; run for real."""
+"""The start of programs: launchers, commands, installed modules, console scripts; run for real."""
 
 import unittest
 

@@ -1,4 +1,4 @@
-"""A package whose files tell what its installation leaves behind: no engine, no pip, and the same to a program."""
+"""A package whose files determine its installation: no engine, no pip, and the same result for a program."""
 
 import json
 import unittest
@@ -8,7 +8,7 @@ import testbed
 from testbed import autopack, docker
 from test_wheels import digest, write_wheel
 
-# Of each, what builds it and where its modules are.
+# The build backend of each, and the place of its modules.
 LAYOUTS = {'hatch': ('hatchling', 'hatchling.build', 'src/'), 'flit': ('flit_core', 'flit_core.buildapi', ''),
            'source': ('setuptools', 'setuptools.build_meta', 'src/'), 'flat': ('setuptools', 'setuptools.build_meta', '')}
 PYPROJECT = '''[build-system]
@@ -31,7 +31,7 @@ entry-points."lab.plugins" = {{{name} = "lab_{name}"}}
 [tool.flit.module]
 name = "lab_{name}"
 '''
-# No other backend minds the table of flit.
+# No other backend accepts the table of flit.
 TASK = 'import sys\nfrom lab_{name} import NAME\ndef main():\n    print("ran", NAME, sys.argv[1:])\n'
 LOOK = '''import importlib.util, json, subprocess, sys
 import importlib.metadata as metadata
@@ -93,11 +93,11 @@ class StaticPackage(unittest.TestCase):
         return self.build(folder, '--engine=direct', DOCKER_HOST='unix:///nowhere', **options)
 
     def installed_by_pip(self):
-        """What programs see of all of them where pip has installed them, as the engine does it."""
+        """Returns what programs see of all of them if pip installed them, as in the engine."""
         context = testbed.new_folder('context')
         for name in LAYOUTS:
             testbed.write_tree(files_of(name), context / 'app' / name)
-        # Not beside what setuptools leaves in the project, which Python would find first.
+        # Not beside the files that setuptools leaves in the project, which Python would find first.
         (context / 'app' / 'look.py').write_text(LOOK)
         installs = ' '.join(f'--editable /app/{name}' for name in LAYOUTS)
         (context / 'Dockerfile').write_text(

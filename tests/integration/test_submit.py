@@ -1,4 +1,4 @@
-"""Jobs reach the API stand-in with the pushed digest, and the job's name is told whatever happens after."""
+"""Jobs reach the API stand-in with the pushed digest, and the job's name is reported whatever happens afterwards."""
 
 import json
 import unittest

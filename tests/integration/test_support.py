@@ -1,4 +1,4 @@
-"""The parts that other tests rely on work as they think."""
+"""Tests of the parts that other tests rely on."""
 
 import unittest
 import urllib.error

@@ -1,4 +1,4 @@
-"""Disks that are full or read-only, no home, a clock that goes back, and files that change while they are read."""
+"""Full or read-only disks, no home, a clock that goes back, and files that change during reading."""
 
 import os
 import subprocess
@@ -25,7 +25,7 @@ class Surroundings(unittest.TestCase):
                         f'--output=oci:{output}', cwd=self.folder, env=testbed.environment(**changes), status=status)
 
     def mounted(self, options):
-        """A file system in memory of its own; none of this machine's is filled."""
+        """A separate file system in memory; none of this machine's is filled."""
         place = testbed.new_folder('disk')
         if run(['mount', '-t', 'tmpfs', '-o', options, 'tmpfs', place], check=False).returncode != 0:
             self.skipTest('no file system can be mounted here')
@@ -43,7 +43,7 @@ class Surroundings(unittest.TestCase):
         answer = self.build(disk / 'layout', 1)
         self.assertIn('No space left on device', answer.err)
         self.assertEqual(answer.out, '')
-        # A cache that cannot be written costs time, nothing else.
+        # An unwritable cache costs only time.
         self.explain(XDG_CACHE_HOME=disk)
 
     def test_a_read_only_disk_is_named(self):

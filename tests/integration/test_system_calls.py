@@ -1,7 +1,8 @@
-"""System calls that fail, at every place where autopack makes them: it succeeds, or says what failed, and never half.
+"""System calls that fail, everywhere autopack makes them: it succeeds, or reports the failure, and leaves nothing
+incomplete.
 
-Most forms take a few places of each kind; the long one every place up to the number of calls that an undisturbed run
-makes.
+Most forms take a few places of each kind; the long one takes every place up to the number of calls of an undisturbed
+run.
 """
 
 import json
@@ -82,11 +83,11 @@ class Layout(Scenario):
 
 
 class Prune(Scenario):
-    """Builds with caches that hold too much, and whose files can be neither listed, looked at nor removed."""
+    """Builds with full caches whose files can be neither listed, inspected nor removed."""
 
     CACHES = ('blobs', 'layers', 'builds', 'pushed')
     LARGEST = 1 << 40
-    # Who looks at a cache is left to chance, one write in sixteen.
+    # One write in sixteen, at random, prunes a cache.
     most_runs = 60
 
     def environment(self, number):
@@ -104,7 +105,7 @@ class Prune(Scenario):
                 file.truncate(self.LARGEST)
 
     def faults(self, call, file, number):
-        """A run in which `call` fails wherever it meets `file` of a cache; how often it did."""
+        """Runs with `call` failing wherever it uses `file` of a cache; returns how often it did."""
         met = [part for cache in self.CACHES for part in ('-P', self.room / 'cache' / 'autopack' / cache / file)]
         with tempfile.NamedTemporaryFile('r') as log:
             answer = self.run_once(number, 'strace', '-f', '-qq', '-o', log.name, *met, '-e', f'trace={call}',
@@ -128,7 +129,7 @@ class Prune(Scenario):
 
 
 class EngineBuild(Scenario):
-    """A build by the docker engine, of which each takes seconds."""
+    """A build by the docker engine; each takes seconds."""
 
     places = (3, 20)
     step = 4
@@ -157,7 +158,7 @@ class EngineBuild(Scenario):
 
 
 class Submit(Scenario):
-    """A submission of an image that is ready."""
+    """A submission of an existing image."""
 
     step = 2
 
@@ -188,7 +189,7 @@ class Submit(Scenario):
                 if entry['job']['displayName'] == f'calls-{number}'}
         told = set(JOB.findall((answer.stdout + answer.stderr).decode()))
         if first is None:
-            # One may be unknown for now: the next run takes it up.
+            # The result of one may be unknown for now: the next run resolves it.
             self.assertLessEqual(len(jobs), 1)
             self.assertTrue(told == jobs or answer.returncode != 0)
         else:

@@ -1,4 +1,4 @@
-"""Requirements that are wheels become layers, without an engine, and the image is what pip makes."""
+"""Requirements that are wheels become layers, without an engine, and the image equals pip's."""
 
 import hashlib
 import json
@@ -172,18 +172,18 @@ class Wheels(unittest.TestCase):
         self.assertTrue(wheel_layers(first))
 
     def large_wheel(self):
-        """One that has a layer of its own, of 10 MB and more."""
+        """Returns a wheel with its own layer, of 10 MB and more."""
         text = '#' + random.Random(1).randbytes(12 << 20).hex()
         return write_wheel(testbed.new_folder('large'), 'large', '1.0', {'large.py': text})
 
     def relayed(self):
-        """The registry by another name, and what counts the bytes that come from it."""
+        """Returns the registry by another name, and a counter of the bytes from it."""
         host, port = testbed.registry().split(':')
         relay = Relay((host, int(port)))
         return relay, f'{host}:{relay.port}'
 
     def build_elsewhere(self, host, *flags):
-        """On a machine that has built nothing and has no engine."""
+        """Builds on a machine that has built nothing and has no engine."""
         env = {**self.env, 'XDG_CACHE_HOME': str(testbed.new_folder('other')), 'DOCKER_HOST': 'unix:///nowhere'}
         base, name = (text.replace(testbed.registry(), host) for text in (self.base, self.name))
         return autopack('build', '--executor-image-uri', base, '--script=train.py', '--format=json', '-v',
@@ -221,7 +221,7 @@ class Wheels(unittest.TestCase):
         self.assertGreater(answer.json()['wheels']['bytes_there'], 10_000_000)
 
     def notes(self):
-        """The tag of the notes in the registry, their manifest and their index."""
+        """Returns the tag of the notes in the registry, their manifest and their index."""
         api = 'http://{}/v2/{}'.format(*self.name.split('/', 1))
         tags = json.loads(stored_image.ask('GET', f'{api}/tags/list')[2])['tags']
         tag = next(tag for tag in tags if tag.startswith('apn-'))
@@ -229,7 +229,7 @@ class Wheels(unittest.TestCase):
         return tag, manifest, json.loads(stored_image.ask('GET', f'{api}/blobs/{manifest["config"]["digest"]}')[2])
 
     def poison_notes(self):
-        """Has the notes name the layer of directories for the wheels."""
+        """Makes the notes name the layer of directories for the wheels."""
         tag, manifest, index = self.notes()
         smallest = min(index['layers'], key=lambda layer: layer['size'])
         index['layers'] = [{**smallest, 'key': layer['key']} for layer in index['layers']]
@@ -298,7 +298,7 @@ class Wheels(unittest.TestCase):
             uri = self.build('--compile-bytecode', env={**env, 'XDG_CACHE_HOME': str(testbed.new_folder('other'))}, name=name).json()['uri']
             self.assertEqual([path.rpartition('/')[2].split('.')[0] for path in compiled(uri)], ['left', 'right'])
             self.assertIn('PYTHONDONTWRITEBYTECODE=1', testbed.configuration(uri)['Config']['Env'])
-        # Unchecked: a source that changed is not looked at.
+        # Unchecked: Python does not compare it with a changed source.
         changed = docker('run', '--rm', '--entrypoint', 'sh', uri, '-c',
                          'echo "SIDE = 1" > $(python3 -c "import names.left as it; print(it.__file__)"); python3 -c "import names.left as it; print(it.SIDE)"')
         self.assertEqual(changed, 'left')
@@ -339,7 +339,7 @@ class Wheels(unittest.TestCase):
         self.assertNotEqual(tags.returncode, 0)
 
     def test_a_damaged_file_is_refused_and_leaves_nothing(self):
-        """Of the sizes that are compressed again, taken over, and taken over in pieces."""
+        """For sizes that are recompressed, copied, and copied in pieces."""
         lie = {'crc': 7}
         for size in (2_000, 400_000, 20_000_000):
             content = random.Random(size).randbytes(size // 2).hex().encode()

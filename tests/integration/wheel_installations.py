@@ -1,10 +1,10 @@
-"""Compares what autopack makes of wheels with what pip makes of them, and shows which it refuses.
+"""Compares autopack's installation of wheels with pip's, and shows which wheels it refuses.
 
     wheel_installations.py --binary build/tests/support/wheel_files [SEED]
 
-Some hundred odd wheels are installed by Debian's pip and by autopack, and files, modes and bytes compared. What differs is
-meant: INSTALLER names autopack, launchers are those of the newest pip, data scripts can be run. The layers of the same
-wheels are unpacked by GNU tar, by Python and by the engine, and compared too.
+Debian's pip and autopack install some hundred odd wheels; files, modes and bytes are compared. Differences are
+intended: INSTALLER names autopack, launchers are those of the newest pip, data scripts are executable. The layers of the
+same wheels are unpacked by GNU tar, by Python and by the engine, and compared too.
 """
 
 import argparse
@@ -31,7 +31,7 @@ from odd_wheels import File, Wheel  # noqa: E402
 
 COUNT = 200
 
-# pip with the launcher of pip 26 and, where it is asked for, another directory for platform's modules.
+# pip with the launcher of pip 26 and, on request, another directory for platform's modules.
 PIP = '''
 import os, sys
 from pip._vendor.distlib.scripts import ScriptMaker
@@ -55,13 +55,13 @@ sys.exit(main(sys.argv[1:]))
 
 VERSION = '.'.join(str(part) for part in sys.version_info[:3])
 SHORT = '.'.join(str(part) for part in sys.version_info[:2])
-# What stands behind the directory of headers for a wheel that is named by its path: with pip 23, which autopack follows,
-# the name in the file's name; with pip 25 the normalised one.
+# The part after the directory of headers for a wheel named by its path: with pip 23, which autopack follows, the name
+# in the file's name; with pip 25 the normalised one.
 PIP_NAMES_ARE_PLAIN = int(importlib.metadata.version('pip').split('.')[0]) >= 25
 
 
 class Environment:
-    """A virtual environment, and what is in it before anything is installed."""
+    """A virtual environment, and its contents before anything is installed."""
 
     def __init__(self, root, platlib=None):
         self.root = root
@@ -72,7 +72,7 @@ class Environment:
         self.bare = set(self.files(root))
 
     def files(self, root):
-        """Path -> mode and bytes of each file below `root`."""
+        """Returns path -> mode and bytes of each file below `root`."""
         found = {}
         for folder, _, names in os.walk(root):
             for name in names:
@@ -104,7 +104,7 @@ class Environment:
 
 
 def as_meant(files, scripts):
-    """What pip wrote, with the differences that are meant."""
+    """Returns pip's files with the intended differences."""
     meant = {}
     installer = [odd_wheels.record_row('INSTALLER', text).encode() for text in (b'pip\n', b'autopack\n')]
     for path, (mode, content) in files.items():
@@ -129,7 +129,7 @@ def differences(theirs, ours):
 
 
 def compare(binary, folder, root, wheels, by_name=False, platlib=None):
-    """Installs `wheels` by both; what differs, and how many files there were."""
+    """Installs `wheels` with both; returns the differences, and the number of files."""
     environment = Environment(root, platlib)
     out = folder / f'ours-{root.name[:8]}'
     paths = [wheel if isinstance(wheel, pathlib.Path) else wheel.write(folder) for wheel in wheels]
@@ -173,7 +173,7 @@ def unpack_by_python(layers, to):
 
 
 def unpack_by_engine(layers, to):
-    """Loads an image of the layers into the engine, and unpacks what a container of it has."""
+    """Loads an image of the layers into the engine, and unpacks the files of a container."""
     diff_ids = ['sha256:' + hashlib.sha256(stored_image.inflated(layer.read_bytes())).hexdigest() for layer in layers]
     configuration = json.dumps({'architecture': 'amd64', 'os': 'linux', 'config': {},
                                 'rootfs': {'type': 'layers', 'diff_ids': diff_ids}}).encode()
@@ -202,7 +202,7 @@ UNPACKERS = [unpack_by_tar, unpack_by_python, unpack_by_engine]
 
 
 def in_layers(binary, folder, environment, questions, expected):
-    """Packs the wheels into layers, and says where what they unpack to is not what is `expected`."""
+    """Packs the wheels into layers, and returns where their unpacked files are not `expected`."""
     for number, unpack in enumerate(UNPACKERS):
         to, layers = pathlib.Path(f'{expected}-{number}'), pathlib.Path(f'{expected}-layers-{number}')
         to.mkdir()
@@ -223,7 +223,7 @@ def in_layers(binary, folder, environment, questions, expected):
 
 
 def special_wheels(folder):
-    """Traits that need a wheel of their own."""
+    """Traits that need their own wheel."""
     yield Wheel('pip', version='99.0', files=[File('pip9/__init__.py', b'')],
                 entry_points='[console_scripts]\npip = pip9:main\npip3 = pip9:main\npip3.9 = pip9:main\npipx = pip9:x\n')
     yield Wheel('easy', files=[File('easy.py')], entry_points='[console_scripts]\neasy_install = easy:main\neasy_install-2.7 = easy:main\n')
@@ -237,7 +237,7 @@ def special_wheels(folder):
 
 
 def hostile():
-    """Name of what is wrong -> the wheel, and a part of what is said."""
+    """Returns the name of the error -> the wheel, and a part of the message."""
     info = 'bad-1.0.dist-info'
 
     def bad(*files, **options):
