@@ -8,25 +8,25 @@
 
 namespace autopack::source {
 
-/// The file of a project that allows secrets one by one, for a reviewer to see.
+/// The file of a project that allows individual secrets, visible to reviewers.
 inline constexpr std::string_view allowed_secrets_file{".autopack-allow-secrets"};
 
-/// One line of it: `FINGERPRINT KIND PATH`.
+/// A line of that file: `FINGERPRINT KIND PATH`.
 struct AllowedSecret {
   std::string fingerprint{};
   std::string kind{};
   std::string path{};  ///< as printable() writes it, so that any name fits on a line
-  int line{0};         ///< where it stands, 1-based
+  int line{0};         ///< 1-based
 };
 
-/// Reads the file's text; empty lines and those that start with `#` say nothing. Throws
-/// Error(project) with all lines that are none.
+/// Parses the file's text; ignores empty lines and those that start with `#`. Throws Error(project)
+/// with all invalid lines.
 std::vector<AllowedSecret> read_allowed_secrets(std::string_view text);
 
-/// True when `allowed` is about `secret`: a changed value or a moved file is another secret.
+/// Returns true if `allowed` matches `secret`: a changed value or a moved file is another secret.
 bool allows(const AllowedSecret& allowed, const FoundSecret& secret);
 
-/// The line that allows `secret`.
+/// Returns the line that allows `secret`.
 std::string allowing_line(const FoundSecret& secret);
 
 }  // namespace autopack::source

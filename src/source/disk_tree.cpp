@@ -44,7 +44,7 @@ Error too_large(std::string_view path) {
                                                printable(path), largest_text >> 20U));
 }
 
-/// What openat and fstatat say when a path names nothing in this tree: O_NOFOLLOW answers ELOOP or
+/// Returns true if openat or fstatat found nothing in this tree: O_NOFOLLOW fails with ELOOP or
 /// ENOTDIR for a symbolic link in the middle.
 bool is_absence(int code) {
   return code == ENOENT || code == ENOTDIR || code == ELOOP || code == ENAMETOOLONG;
@@ -109,8 +109,8 @@ Entry make_entry(std::string path, const struct stat& status) {
 
 using FileId = std::pair<dev_t, ino_t>;
 
-/// The files that this process writes its output and its messages to. They change while they are
-/// read, and are not part of the project.
+/// Returns the output files of this process. They change while they are read, and are not part of
+/// the project.
 std::vector<FileId> own_outputs() {
   std::vector<FileId> files;
   for (const int descriptor : {STDOUT_FILENO, STDERR_FILENO}) {
@@ -123,8 +123,8 @@ std::vector<FileId> own_outputs() {
   return files;
 }
 
-/// The entry `name` of an open directory; nothing if it is not there (any more), or is one of
-/// `outputs`.
+/// Returns the entry `name` of an open directory; nothing if it does not exist (any more), or is
+/// one of `outputs`.
 std::optional<Entry> entry_at(int directory,
                               const char* name,
                               std::string path,
@@ -172,7 +172,7 @@ public:
     FileDescriptor directory = open(path, O_RDONLY | O_DIRECTORY);
     if (!directory) {
       const int code = errno;
-      // What is there may still have too long a path for the system.
+      // The path of an existing entry may still be too long for the system.
       if (is_absence(code) && (code != ENAMETOOLONG || !find(path))) {
         return {};
       }
@@ -246,14 +246,14 @@ public:
   bool lists_in_threads() const override { return true; }
 
 private:
-  /// As messages name it.
+  /// The name in messages.
   std::string name_of(std::string_view path) const {
     return path.empty() ? describe() : std::string{path};
   }
 
-  /// The directory that holds the last name of `path`, and that name; no descriptor and errno set
-  /// when there is no such directory. Goes name by name: openat with a longer path would follow
-  /// symbolic links on its way.
+  /// Opens the directory of the last name of `path`; returns it and that name. If there is no such
+  /// directory, returns no descriptor and sets errno. Opens one name at a time, because openat with
+  /// a longer path would follow symbolic links on the way.
   std::pair<FileDescriptor, std::string> open_parent(std::string_view path) const {
     FileDescriptor directory{::fcntl(directory_.get(), F_DUPFD_CLOEXEC, 0)};
     for (;;) {
@@ -284,8 +284,8 @@ private:
     return FileDescriptor{parent ? ::openat(parent.get(), name.c_str(), flags) : -1};
   }
 
-  /// By one call that follows no symbolic link on its way; none where the kernel (before 5.6, or a
-  /// container's filter) does not have it.
+  /// Opens the path with one call that follows no symbolic link; returns nothing if the kernel
+  /// (before 5.6, or a container's filter) does not support it.
   std::optional<FileDescriptor> open_below(std::string_view path, int flags) const {
     if (!has_plain_names(path)) {
       errno = ENOENT;
@@ -304,9 +304,9 @@ private:
     return FileDescriptor{static_cast<int>(file)};
   }
 
-  /// The regular file `path` and its size now.
+  /// Opens the regular file `path`; returns it and its current size.
   std::pair<FileDescriptor, std::size_t> open_file(std::string_view path) const {
-    // O_NONBLOCK: opening a FIFO without a writer would wait for ever.
+    // O_NONBLOCK: opening a FIFO without a writer would wait forever.
     FileDescriptor file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 
     struct stat status = {};

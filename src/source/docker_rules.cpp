@@ -10,7 +10,7 @@ namespace autopack::source {
 
 namespace {
 
-/// Takes `[...]` off `rest` and appends docker's for it; false where docker has none.
+/// Consumes `[...]` from `rest` and appends docker's equivalent; returns false if there is none.
 bool translate_set(std::string_view& rest, std::string& line) {
   rest.remove_prefix(1);
   const bool is_inverted = rest.starts_with('!') || rest.starts_with('^');
@@ -39,8 +39,8 @@ bool is_space(char c) {
   return std::string_view{" \t\v\f"}.find(c) != std::string_view::npos;
 }
 
-/// `line` with the white space at both ends, and a byte order mark that it begins with, in
-/// brackets: docker takes them off otherwise.
+/// Puts white space at both ends of `line`, and a leading byte order mark, in brackets: docker
+/// would strip them.
 std::string keep_ends(std::string_view line) {
   std::string_view core = trim_unicode(line);
   if (core.starts_with(byte_order_mark)) {
@@ -61,7 +61,7 @@ std::string keep_ends(std::string_view line) {
   return kept;
 }
 
-/// The body of a pattern; empty where docker cannot say it.
+/// Translates the body of a pattern; returns an empty text if docker cannot express it.
 std::string translate(std::string_view rest) {
   std::string line;
   for (bool after_slash = true; !rest.empty();) {
@@ -111,7 +111,7 @@ std::string docker_path(std::string_view path) {
   for (const char c : path) {
     const bool is_first_sign = line.empty() && (c == '#' || c == '!');
     if (c == '\n' || c == '\r') {
-      line += '?';  // a line cannot hold it
+      line += '?';  // a line cannot contain it
     } else {
       if (is_first_sign || std::string_view{"*?[\\|{}^"}.find(c) != std::string_view::npos) {
         line += '\\';

@@ -7,12 +7,12 @@
 
 namespace autopack::source {
 
-/// The patterns of `rules`, a file with git's syntax in `directory`, as lines of a `.dockerignore`,
-/// as near as its syntax comes: a pattern for directories fits files too, one that docker cannot
-/// say is left out.
+/// Translates the patterns of `rules`, a file with git's syntax in `directory`, to lines of a
+/// `.dockerignore`, as exactly as possible: a pattern for directories also matches files, and
+/// patterns that docker cannot express are omitted.
 std::string docker_rules(const GitIgnoreFile& rules, std::string_view directory);
 
-/// `path` as a line of a `.dockerignore` that nothing else fits.
+/// Returns a line of a `.dockerignore` that matches only `path`.
 std::string docker_path(std::string_view path);
 
 }  // namespace autopack::source

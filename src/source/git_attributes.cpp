@@ -21,7 +21,7 @@ using Names = std::set<std::string, std::less<>>;
 constexpr std::string_view macro{"[attr]"};
 constexpr std::string_view spaces{" \t\r"};
 
-/// The names that stand in a line behind its pattern, without values and signs.
+/// Returns the names after the pattern of a line, without values and signs.
 Names names_in(std::string_view attributes) {
   Names names;
   for (const auto& part : split(replace_all(std::string{attributes}, "\t", " "), ' ')) {
@@ -32,7 +32,7 @@ Names names_in(std::string_view attributes) {
   return names;
 }
 
-/// Attributes that change what is checked out: git's own, and all macros, whatever they stand for.
+/// Returns attributes that change a checkout: git's own, and all macros, whatever they expand to.
 Names changing(const std::vector<GitAttributesFile>& files) {
   Names names{"binary", "crlf", "eol", "filter", "ident", "text", "working-tree-encoding"};
   for (const auto& file : files) {

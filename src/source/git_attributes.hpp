@@ -14,13 +14,14 @@ struct GitAttributesFile {
   std::string text{};
 };
 
-/// The clone's own file of attributes, the user's and the machine's: those that are there.
+/// Returns the existing attributes files of the clone, the user and the machine.
 std::vector<std::filesystem::path> attributes_outside(git_repository* repository);
 
-/// git reads a pattern in double quotes as C does, libgit2 takes the quotes for part of the name;
-/// git passes over a pattern that begins with `!`, libgit2 applies it to what it does not match.
-/// Throws Error(project) naming the line when what follows such a pattern changes what is checked
-/// out, by itself or as a macro of any of `files`.
+/// Finds patterns that git and libgit2 interpret differently. git reads a pattern in double quotes
+/// as in C, libgit2 treats the quotes as part of the name; git ignores a pattern that begins with
+/// `!`, libgit2 applies it to everything that it does not match. Throws Error(project) naming the
+/// line if the attributes of such a pattern change a checkout, directly or as a macro of any of
+/// `files`.
 void refuse_misread_patterns(const std::vector<GitAttributesFile>& files);
 
 }  // namespace autopack::source

@@ -46,7 +46,7 @@ bool has_staged(const GitPlace& place) {
 }
 
 bool has_changes(const GitPlace& place, Untracked untracked) {
-  static_cast<void>(open_index(place));  // says better what cannot be read
+  static_cast<void>(open_index(place));  // gives a better message
   std::string prefix = place.prefix;
   char* paths = prefix.data();
   git_status_options options{};

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// What stands in git for a file that Git LFS keeps elsewhere.
+/// The placeholder in git for a file that Git LFS stores elsewhere.
 struct LfsPointer {
   std::string object{};  ///< SHA-256 in hexadecimal digits
   std::uint64_t size{0};
@@ -58,7 +58,7 @@ bool has_setting(git_repository* repository, const std::string& name) {
   return found;
 }
 
-/// Settings that change contents without any attribute.
+/// Returns true for settings that change contents without an attribute.
 bool changes_line_ends(git_repository* repository) {
   return has_setting(repository, "core.autocrlf") || has_setting(repository, "core.eol");
 }
@@ -88,7 +88,7 @@ GitContents::GitContents(git_repository* repository, git_index* index) : reposit
   }
   refuse_misread_patterns(files);
   has_attributes_ = !files.empty() || changes_line_ends(repository);
-  // Attributes must come from the same index, not from what another process stages meanwhile.
+  // Attributes must come from the same index, even if another process stages files meanwhile.
   git().repository_set_index(repository, index);
 }
 
@@ -170,7 +170,7 @@ GitContent GitContents::look(const std::string& path, const git_oid& id) const {
                        git().odb_read_header(&size, &type, database, &id) == 0;
     git().odb_free(database);
     if (!known) {
-      static_cast<void>(blob(path, id));  // throws, saying why
+      static_cast<void>(blob(path, id));  // throws with the reason
     }
     return {.size = size, .identity = identity};
   }
@@ -191,7 +191,7 @@ GitContent GitContents::look(const std::string& path, const git_oid& id) const {
     }
     return {.size = pointer->size, .identity = identity + " lfs"};
   }
-  // libgit2 writes only the first of them.
+  // libgit2 replaces only the first of them.
   if (attributes.ident && raw.find("$Id") != std::string_view::npos) {
     return {.obstacle = &with_ident};
   }

@@ -14,24 +14,24 @@ namespace autopack::source {
 inline constexpr Obstacle merge_conflict{"a file with a merge conflict",
                                          "resolve it, then `git add` it"};
 
-/// What a checkout makes of a blob.
+/// The content of a blob after a checkout.
 struct GitContent {
   std::uint64_t size{0};
-  std::optional<std::string> identity{};  ///< of the bytes; none when a filter made them
-  const Obstacle* obstacle{nullptr};      ///< why a checkout alone does not make them; null: none
+  std::optional<std::string> identity{};  ///< of the bytes; absent if a filter made them
+  const Obstacle* obstacle{nullptr};  ///< why a checkout alone does not produce them; may be null
 };
 
-/// Reads blobs as `git checkout` would write them: line ends by the `.gitattributes` of
-/// the same index, Git LFS files from the clone's store. May be called from several threads.
+/// Reads blobs as `git checkout` would write them: line ends by the `.gitattributes` of the same
+/// index, Git LFS files from the clone's store. Thread-safe.
 class GitContents {
 public:
   /// `repository` must outlive this object; it keeps `index` for attributes.
   GitContents(git_repository* repository, git_index* index);
 
-  /// What `path` of the repository, a file with the blob `id`, holds after a checkout.
+  /// Returns the content of `path` in the repository, a file with the blob `id`, after a checkout.
   GitContent look(const std::string& path, const git_oid& id) const;
   std::string read(const std::string& path, const git_oid& id) const;
-  /// The blob as it is. Throws Error(project) when the repository does not have it.
+  /// Returns the unchanged blob. Throws Error(project) if the repository lacks it.
   std::string read_raw(const std::string& path, const git_oid& id) const;
 
 private:

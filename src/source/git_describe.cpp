@@ -41,7 +41,7 @@ GitObject described_commit(const GitPlace& place, const std::string& source) {
   return GitObject{commit};
 }
 
-/// `v1.2-0-g0123456789abcdef...`, the form that is told apart whatever the tag's name; none when
+/// Returns `v1.2-0-g0123456789abcdef...`, which can be parsed whatever the tag's name; nothing if
 /// there is no tag.
 std::optional<std::string> long_description(const git_object& commit, const GitTagQuery& query) {
   git_describe_options options{};
@@ -51,7 +51,7 @@ std::optional<std::string> long_description(const git_object& commit, const GitT
   options.pattern = query.match.c_str();
   options.only_follow_first_parent = query.first_parent ? 1 : 0;
   git_describe_result* found = nullptr;
-  // libgit2 reads what is given, but takes it as its own.
+  // libgit2 only reads it, but its parameter is not const.
   if (git().describe_commit(&found, const_cast<git_object*>(&commit), &options) != 0) {
     return std::nullopt;
   }

@@ -20,7 +20,7 @@ std::optional<std::string> setting(const GitConfig& config, const std::string& n
   return text;
 }
 
-/// The remote of the branch, else `origin`, else the only one.
+/// Returns the remote of the branch, else `origin`, else the only one.
 std::string remote_name(const GitPlace& place, const GitConfig& config) {
   git_reference* found = nullptr;
   if (git().reference_lookup(&found, place.repository.get(), "HEAD") == 0) {

@@ -67,7 +67,7 @@ GitFile find_git_file(const std::filesystem::path& file,
   if (!place) {
     return {};
   }
-  // The file's own name may be a link's: git has the link.
+  // The file itself may be a link: git stores the link.
   std::error_code code;
   const fs::path parent = file.has_parent_path() ? file.parent_path() : fs::path{"."};
   const fs::path from_here = fs::weakly_canonical(fs::absolute(parent, code), code)

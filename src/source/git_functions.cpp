@@ -79,7 +79,7 @@ GitFunctions open_libgit2() {
   library.find("git_strarray_dispose", functions.strarray_dispose);
   library.find("git_tree_free", functions.tree_free);
   functions.libgit2_init();
-  // Of what git knows and libgit2 does not, these change nothing here but settings, which
+  // git supports these extensions and libgit2 does not; here they affect only settings, which
   // add_worktree_settings reads.
   std::array<const char*, 3> extensions{"worktreeconfig", "partialclone", "preciousobjects"};
   functions.libgit2_opts(GIT_OPT_SET_EXTENSIONS, extensions.data(), extensions.size());

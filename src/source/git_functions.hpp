@@ -1,7 +1,7 @@
 #pragma once
 
 #include <git2.h>
-// Where git_error_set_str is declared since libgit2 1.8.
+// Declares git_error_set_str since libgit2 1.8.
 #if __has_include(<git2/sys/errors.h>)
 #include <git2/sys/errors.h>
 #endif
@@ -9,7 +9,7 @@
 
 namespace autopack::source {
 
-/// The functions of libgit2 that are used, by their names without `git_`; see base/library.hpp.
+/// The functions of libgit2 in use, by their names without `git_`; see base/library.hpp.
 struct GitFunctions {
   decltype(&git_attr_get_many) attr_get_many{};
   decltype(&git_attr_value) attr_value{};
@@ -79,8 +79,8 @@ struct GitFunctions {
   decltype(&git_tree_free) tree_free{};
 };
 
-/// libgit2, opened and initialised at the first call. Throws Error(environment) when it is not
-/// installed.
+/// Returns libgit2, opened and initialised at the first call. Throws Error(environment) if it is
+/// not installed.
 const GitFunctions& git();
 
 }  // namespace autopack::source

@@ -9,34 +9,34 @@
 
 namespace autopack::source {
 
-/// The patterns of one file that has git's syntax.
+/// The patterns of a file with git's syntax.
 class GitIgnoreFile {
 public:
   enum class Decision { none, out, in };
 
   struct Match {
     Decision decision{Decision::none};
-    const Rule* rule{nullptr};  ///< null when there is no decision
+    const Rule* rule{nullptr};  ///< null if there is no decision
   };
 
   GitIgnoreFile() = default;
 
-  /// `prefix` goes before a path of the tree and `skipped` bytes are taken off it, so that it is
-  /// relative to where the file stands.
+  /// Prepends `prefix` to a path of the tree and removes its first `skipped` bytes, to make it
+  /// relative to the file's directory.
   GitIgnoreFile(std::string_view text,
                 const std::string& name,
                 std::string prefix,
                 std::size_t skipped,
                 Letters letters = Letters::as_written);
 
-  /// Appends the rules of another file, with the place of this one.
+  /// Appends the rules of another file, relative to the same directory.
   void add(std::string_view text, const std::string& name);
-  /// Appends one pattern that `rule` tells of.
+  /// Appends one pattern, described by `rule`.
   void add_pattern(std::string_view pattern, Rule rule);
 
-  /// What the last pattern that matches says of `path` itself.
+  /// Returns the decision of the last pattern that matches `path` itself.
   Match decide(std::string_view path, bool is_directory) const;
-  /// False when no pattern that brings back matches anything below `directory`.
+  /// Returns false if no negated pattern matches anything below `directory`.
   bool may_bring_back_below(std::string_view directory) const;
 
   bool empty() const { return patterns_.empty(); }

@@ -25,7 +25,7 @@ Error no_repository(const fs::path& path, int code) {
   return error;
 }
 
-/// The nearest directory above that exists: a commit may hold one that is gone.
+/// Returns the nearest existing directory above: a commit may contain one that was removed.
 fs::path existing_ancestor(fs::path path) {
   std::error_code code;
   while (!fs::is_directory(path, code) && path.has_relative_path()) {
@@ -43,8 +43,8 @@ std::optional<GitRepository> open_repository(const fs::path& directory,
   const fs::path start = git_dir ? fs::path{*git_dir} : existing_ancestor(directory);
   int code = git().repository_open_ext(&repository, start.c_str(), git_dir ? no_search : 0U,
                                        ceiling.c_str());
-  // With no setting `safe.directory` at all libgit2 1.5 calls a foreign owner's repository not
-  // found, as it does the setting.
+  // Without any `safe.directory` setting, libgit2 1.5 reports a foreign owner's repository, and the
+  // setting, as not found.
   const git_error* const failure = code == GIT_ENOTFOUND ? git().error_last() : nullptr;
   if (failure != nullptr && failure->klass == GIT_ERROR_CONFIG) {
     code = GIT_EOWNER;
@@ -60,7 +60,7 @@ std::optional<GitRepository> open_repository(const fs::path& directory,
   return owner;
 }
 
-/// With its own settings for each working tree, git reads one more file.
+/// If each working tree has its own settings, git reads one more file.
 void add_worktree_settings(git_repository* repository) {
   git_config* config = nullptr;
   int enabled = 0;
@@ -76,12 +76,12 @@ void add_worktree_settings(git_repository* repository) {
   }
 }
 
-/// `path`; none when nothing could be found out of it.
+/// Returns `path`; nothing if it is empty.
 std::optional<fs::path> found(const fs::path& path) {
   return path.empty() ? std::nullopt : std::optional{path};
 }
 
-/// Where the tree of the repository begins on the disk; for a bare one what stands in its place.
+/// Returns the root of the repository's tree on the disk; for a bare repository, its replacement.
 fs::path find_root(GitPlace& place, const Environment& environment) {
   std::error_code code;
   if (const auto work_tree = environment.get("GIT_WORK_TREE")) {
@@ -95,7 +95,7 @@ fs::path find_root(GitPlace& place, const Environment& environment) {
     place.work_tree = found(root);
     return root;
   }
-  // As git: a bare repository that GIT_DIR names has its tree where one stands.
+  // As in git: a bare repository in GIT_DIR has its tree in the current directory.
   return environment.get("GIT_DIR")
              ? fs::current_path(code)
              : fs::weakly_canonical(git().repository_path(place.repository.get()), code);
@@ -159,7 +159,7 @@ std::optional<GitPlace> find_git_place(const fs::path& directory, const Environm
 GitRepository open_without_work_tree(const GitPlace& place) {
   git_repository* bare = nullptr;
   const char* path = git().repository_path(place.repository.get());
-  // Whose it is was asked when the place was found, by the name that is trusted.
+  // The owner was checked when the place was found, under the trusted name.
   if (const int code = git().repository_open_bare(&bare, path); code != 0) {
     throw no_repository(path, code);
   }

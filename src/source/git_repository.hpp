@@ -28,53 +28,53 @@ using GitReference = std::unique_ptr<git_reference, GitRelease<&GitFunctions::re
 using GitConfig = std::unique_ptr<git_config, GitRelease<&GitFunctions::config_free>>;
 using GitFilters = std::unique_ptr<git_filter_list, GitRelease<&GitFunctions::filter_list_free>>;
 
-/// The command that lets git open the repository at `path` although it is another user's, as a
-/// hint.
+/// Returns a hint with the command that lets git open the repository at `path` of another user.
 std::string trusting_command(const std::filesystem::path& path);
 
-/// What libgit2 said last, as an error's cause; never empty.
+/// Returns libgit2's last error as a cause; never empty.
 std::string git_reason();
 
 /// A project directory in its repository.
 struct GitPlace {
   GitRepository repository{};
-  std::optional<std::filesystem::path> work_tree{};  ///< none for a bare repository
+  std::optional<std::filesystem::path> work_tree{};  ///< absent for a bare repository
   std::filesystem::path index_file{};
   std::string prefix{};  ///< the directory in the repository's tree; "" for its root
 
-  /// The commit of HEAD; none before the first one.
+  /// Returns the commit of HEAD; nothing before the first one.
   std::optional<git_oid> head() const;
-  /// `path` in the repository's tree.
+  /// Returns `path` in the repository's tree.
   std::string full_path(std::string_view path) const;
-  /// The repository for messages.
+  /// Returns the repository for messages.
   std::string describe() const;
 };
 
-/// The repository of `directory`, found as git finds it; none when there is none. Throws
+/// Returns the repository of `directory`, found as git does, or nothing if there is none. Throws
 /// Error(environment) for one that git would not open, Error(usage) for variables that name
 /// another.
 std::optional<GitPlace> find_git_place(const std::filesystem::path& directory,
                                        const Environment& environment);
 
-/// The same repository without a working tree, so that no attribute is read from the disk.
+/// Opens the same repository without a working tree, so that no attributes are read from the disk.
 GitRepository open_without_work_tree(const GitPlace& place);
 
-/// The 40 hexadecimal digits of `id`.
+/// Returns the 40 hexadecimal digits of `id`.
 std::string hex(const git_oid& id);
 
-/// The commit that `revision` names. Throws Error(usage) when it names none.
+/// Returns the commit that `revision` names. Throws Error(usage) if there is none.
 GitObject find_commit(const GitPlace& place, const std::string& revision);
 GitTreeObject tree_of_commit(const git_object& commit);
-/// The index that is there now. Throws Error(project) for one that cannot be read.
+/// Returns the current index. Throws Error(project) if it is unreadable.
 GitIndex open_index(const GitPlace& place);
 
-/// find_git_place, and Error(usage) when there is none to take `--source=source` from.
+/// Calls find_git_place; throws Error(usage) if there is no repository for `--source=source`.
 GitPlace need_git_place(const std::filesystem::path& directory,
                         const std::string& source,
                         const Environment& environment);
-/// What `source`, `index` or a revision, holds. Throws as open_index and find_commit do.
+/// Returns the contents of `source`, `index` or a revision. Throws as open_index and find_commit
+/// do.
 GitIndex open_source(const GitPlace& place, const std::string& source);
-/// The same for messages.
+/// Returns `source` for messages.
 std::string describe_source(const GitPlace& place, const std::string& source);
 
 }  // namespace autopack::source

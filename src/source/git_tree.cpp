@@ -24,15 +24,15 @@ constexpr std::uint32_t owner_executes{0100};
 constexpr std::size_t piece_size{std::size_t{256} * 1024};
 
 constexpr std::size_t longest_shown{100};
-/// What a system opens at most (PATH_MAX).
+/// The longest path that a system opens (PATH_MAX).
 constexpr std::size_t longest_path{4096};
 
-/// False for what git takes in nowhere: a damaged index may hold it.
+/// Returns false for paths that git never adds: a damaged index may contain them.
 bool is_of_a_tree(std::string_view path) {
   return path.size() <= longest_path && normalise(path) == path;
 }
 
-/// One name of the index below the project directory.
+/// A name in the index below the project directory.
 struct Item {
   std::string path{};
   git_oid id{};
@@ -132,7 +132,7 @@ private:
 
 GitTree::Items GitTree::items_below(const git_index& index, const std::string& prefix) {
   const std::string below = prefix.empty() ? std::string{} : prefix + "/";
-  // libgit2's functions that only read take no const.
+  // libgit2's read-only functions have no const parameters.
   auto& readable = const_cast<git_index&>(index);
   Items items;
   for (std::size_t i = 0; i < git().index_entrycount(&readable); ++i) {

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The nearest directory at or above `directory` that has a `.git`.
+/// Returns the nearest directory at or above `directory` that has a `.git`.
 std::optional<fs::path> place_of_git(const fs::path& directory) {
   std::error_code code;
   for (fs::path at = fs::weakly_canonical(fs::absolute(directory, code), code);;
@@ -32,7 +32,7 @@ std::optional<fs::path> place_of_git(const fs::path& directory) {
   }
 }
 
-/// False where git would find no repository, found out without libgit2.
+/// Returns false if git would find no repository; does not need libgit2.
 bool may_be_in_git(const fs::path& directory, const Environment& environment) {
   return environment.get("GIT_DIR") || place_of_git(directory);
 }
@@ -54,7 +54,7 @@ std::vector<std::string> tracked_below(const GitPlace& place) {
   return paths;
 }
 
-/// The same; empty when the index cannot be read.
+/// The same; empty if the index is unreadable.
 std::vector<std::string> tracked_quietly(const GitPlace& place) {
   try {
     return tracked_below(place);
@@ -63,7 +63,7 @@ std::vector<std::string> tracked_quietly(const GitPlace& place) {
   }
 }
 
-/// Null when the settings cannot be read.
+/// Returns null if the settings are unreadable.
 GitConfig settings_of(const GitPlace& place) {
   git_config* config = nullptr;
   const int code = git().repository_config_snapshot(&config, place.repository.get());
@@ -95,7 +95,7 @@ fs::path global_excludes(const GitConfig& config, const Environment& environment
   return git_directory_of_user(environment) / "ignore";
 }
 
-/// Appends the file `path` when it is there.
+/// Appends the file `path` if it exists.
 void add(std::vector<OuterIgnoreFile>& files, const fs::path& path, std::string prefix) {
   std::error_code code;
   if (!fs::is_regular_file(path, code)) {
@@ -107,11 +107,11 @@ void add(std::vector<OuterIgnoreFile>& files, const fs::path& path, std::string 
           {.name = path.string(), .prefix = std::move(prefix), .text = std::move(*text)});
     }
   } catch (const Error&) {
-    // As git: what cannot be read has no rules.
+    // As in git: an unreadable file has no rules.
   }
 }
 
-/// The `.gitignore` files above the directory `prefix` of the work tree, the nearest first.
+/// Appends the `.gitignore` files above the directory `prefix` of the work tree, the nearest first.
 void add_above(std::vector<OuterIgnoreFile>& files,
                const fs::path& work_tree,
                const std::string& prefix) {
@@ -120,17 +120,17 @@ void add_above(std::vector<OuterIgnoreFile>& files,
     above.resize(slash == std::string::npos ? 0 : slash);
     const fs::path file = work_tree / above / ".gitignore";
     std::error_code code;
-    if (!fs::is_symlink(file, code)) {  // which git does not follow
+    if (!fs::is_symlink(file, code)) {  // git does not follow it
       add(files, file, prefix.substr(above.empty() ? 0 : above.size() + 1) + "/");
     }
   }
 }
 
-/// What settings say of ignore files.
+/// Settings about ignore files.
 struct Settings {
   fs::path work_tree{};
-  std::string prefix{};  ///< of the directory in it; "" for its root
-  fs::path common{};     ///< the directory of the repository, all its work trees'
+  std::string prefix{};  ///< the directory in it; "" for its root
+  fs::path common{};     ///< the repository's directory, shared by its work trees
   Letters letters{Letters::as_written};
   fs::path global_excludes{};
   bool is_unopened{false};  ///< git would not open the repository
@@ -149,7 +149,7 @@ std::optional<Settings> plain_settings(const fs::path& directory, const Environm
                   .global_excludes = git_directory_of_user(environment) / "ignore"};
 }
 
-/// Of a repository that git would not open: what executes nothing and sets nothing is read.
+/// For a repository that git would not open: reads only parts that execute and configure nothing.
 std::optional<Settings> settings_without_git(const fs::path& directory,
                                              const Environment& environment) {
   const auto root = place_of_git(directory);
@@ -184,7 +184,8 @@ std::optional<Settings> settings_by_libgit2(const fs::path& directory,
   }
 }
 
-/// The repository that begins at `directory`, or that it is in where it need not be the root.
+/// Returns the repository that begins at `directory`, or, if it need not be the root, that contains
+/// it.
 std::optional<GitPlace> place_of_tracked(const fs::path& directory,
                                          bool is_root,
                                          const Environment& environment) {

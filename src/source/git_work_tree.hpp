@@ -12,24 +12,24 @@
 
 namespace autopack::source {
 
-/// An ignore file that is not in the tree whose files it is about.
+/// An ignore file outside of the tree to which it applies.
 struct OuterIgnoreFile {
   std::string name{};    ///< for messages
-  std::string prefix{};  ///< what goes before a path of the tree to make one that its rules are of
+  std::string prefix{};  ///< prepended to a path of the tree to make it relative to the rules
   std::string text{};
 };
 
-/// What git says of a directory in a work tree, besides the ignore files in it.
+/// Git's facts about a directory in a work tree, besides the ignore files in it.
 struct GitWorkTree {
   std::string prefix{};                    ///< of the directory: empty, or ends with a slash
-  std::vector<OuterIgnoreFile> outside{};  ///< the strongest first
-  Letters letters{Letters::as_written};    ///< of the patterns of all ignore files
-  /// Sorted paths of tracked files below `directory` of the tree, which is "" or where another
-  /// repository begins; relative to that directory. Empty where it is none.
+  std::vector<OuterIgnoreFile> outside{};  ///< highest precedence first
+  Letters letters{Letters::as_written};    ///< for the patterns of all ignore files
+  /// Returns sorted paths of tracked files below `directory` of the tree, which is "" or the root
+  /// of a nested repository; relative to that directory. Empty if it is not a repository.
   std::function<std::vector<std::string>(std::string_view directory)> tracked{};
 };
 
-/// The work tree that `directory` is in; null when it is in none.
+/// Returns the work tree that contains `directory`; null if there is none.
 std::shared_ptr<const GitWorkTree> find_git_work_tree(const std::filesystem::path& directory,
                                                       const Environment& environment);
 

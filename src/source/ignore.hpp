@@ -12,10 +12,10 @@
 
 namespace autopack::source {
 
-/// Stands for a file in rules that are built in.
+/// The file name of built-in rules.
 inline constexpr std::string_view defaults_name{"autopack's defaults"};
 
-/// Where an exclusion stands, so that a message can name it.
+/// The place of an exclusion, for messages.
 struct Rule {
   std::string pattern{};  ///< as written, trimmed, `!` included
   std::string file{};     ///< `.dockerignore`; "autopack's defaults" for the built-in ones
@@ -23,31 +23,32 @@ struct Rule {
 };
 
 /// Docker's .dockerignore semantics (moby/patternmatcher): patterns in order, the last match wins,
-/// `!` brings back, `**`, `*`, `?`, `[...]`, `\` escapes, a pattern also matches everything below a
+/// `!` negates, `**`, `*`, `?`, `[...]`, `\` escapes; a pattern also matches everything below a
 /// matching directory.
 class IgnoreRules {
 public:
-  /// No rule: nothing is ignored.
+  /// No rules: nothing is ignored.
   IgnoreRules() = default;
 
-  /// autopack's own exclusions: `.git`, virtual environments, caches, byte code, ...
+  /// Returns autopack's own exclusions: `.git`, virtual environments, caches, byte code, ...
   static const IgnoreRules& defaults();
-  /// These, and what is about the project and not of the program: `autopack.yaml`, `.github`, ...
+  /// Returns these, and files about the project rather than the program: `autopack.yaml`,
+  /// `.github`, ...
   static const IgnoreRules& defaults_and_project_files();
 
   /// Appends the rules of an ignore file's text. Throws Error(project) naming file, line and
-  /// pattern when a pattern is malformed.
+  /// pattern if a pattern is malformed.
   void add(std::string_view text, const std::string& file);
 
-  /// The rule that excludes `path`; none when it stays in.
+  /// Returns the rule that excludes `path`; nothing if it is included.
   std::optional<Rule> excludes(std::string_view path) const;
-  /// False when nothing below the excluded directory `path` can be brought back, so that a walk
-  /// need not enter it.
+  /// Returns false if nothing below the excluded directory `path` can be included again, so that a
+  /// walk can skip it.
   bool may_hold_exceptions(std::string_view path) const;
 
   const std::vector<Rule>& rules() const;
 
-  /// All rules in order as a Dockerfile's `.dockerignore` that docker reads the same way.
+  /// Returns all rules in order as a Dockerfile's `.dockerignore` that docker reads the same way.
   std::string text() const;
 
 private:
@@ -90,19 +91,19 @@ private:
   std::vector<std::size_t> all_{};
 };
 
-/// A command for a shell that adds `line` to `file`.
+/// Returns a shell command that adds `line` to `file`.
 std::string append_command(std::string_view line, std::string_view file);
-/// `--exclude=` and `--include=` of `path` and no other, for a shell.
+/// Return `--exclude=` and `--include=` for exactly `path`, quoted for a shell.
 std::string exclude_flag(std::string_view path);
 std::string include_flag(std::string_view path);
-/// A hint that leaves out `path` and no other.
+/// Returns a hint that excludes exactly `path`.
 std::string leave_out_command(std::string_view path);
-/// One that takes in again `path`, or all below it, where `rule` keeps it out: a command where that
-/// is a line of a `.dockerignore`, else words.
+/// Returns a hint that includes `path`, or everything below it, again if `rule` excludes it: a
+/// command if a line of a `.dockerignore` can do it, else text.
 std::string bring_back_command(std::string_view path, bool is_directory, const Rule& rule);
 
-/// The rules that apply: the defaults first (for a user's own `dockerfile` without the project's
-/// files, which it may copy), then `<dockerfile>.dockerignore` when that exists, else
+/// Returns the rules that apply: the defaults first (for a user's own `dockerfile`, which may copy
+/// project files, without the rules for these), then `<dockerfile>.dockerignore` if it exists, else
 /// `.dockerignore` of the tree.
 IgnoreRules load_ignore_rules(const Tree& tree, const std::optional<std::string>& dockerfile = {});
 

@@ -6,12 +6,12 @@ namespace autopack::source {
 
 namespace {
 
-/// What no training job needs, by names that mean nothing else. Not here, because a name does not
-/// tell: `env` (environments of reinforcement learning), `build`, `dist`, `data` and `cache`
-/// (packages of that name exist), `.cache` (may hold weights fetched beforehand), `*.pem`
+/// Files that no training job needs, by unambiguous names. Not here, because the names are
+/// ambiguous: `env` (environments of reinforcement learning), `build`, `dist`, `data` and `cache`
+/// (packages with these names exist), `.cache` (may contain weights fetched earlier), `*.pem`
 /// (certificates that code needs).
 constexpr std::array default_patterns{
-    // History, and what signs in to where it is kept.
+    // History, and logins of its servers.
     "**/.git",
     "**/.hg",
     "**/.svn",
@@ -22,7 +22,7 @@ constexpr std::array default_patterns{
     "**/.venv",
     "**/venv",
     "**/node_modules",
-    // Byte code and what tools write beside it.
+    // Byte code and other files of tools.
     "**/__pycache__",
     "**/*.pyc",
     "**/*.pyo",
@@ -93,7 +93,7 @@ constexpr std::array default_patterns{
     "**/.terraform.d",
     "**/.password-store",
     "**/.local/share/keyrings",
-    // What was typed, and what browsers and mail programs keep.
+    // Command histories, and data of browsers and mail programs.
     "**/.bash_history",
     "**/.zsh_history",
     "**/.zsh_sessions",
@@ -122,7 +122,7 @@ constexpr std::array default_patterns{
     "**/.cache/autopack",
 };
 
-/// What tells tools how to handle the project, and no program reads.
+/// Files that configure tools for the project, and that no program reads.
 constexpr std::array project_patterns{
     "autopack.yaml",
     "Dockerfile",
@@ -135,7 +135,7 @@ constexpr std::array project_patterns{
     "**/.gitignore",
     "**/.gitattributes",
     "**/.gitmodules",
-    // What runs elsewhere: continuous integration, checks before a commit.
+    // Files for other places: continuous integration, checks before a commit.
     ".github",
     ".gitlab-ci.yml",
     ".circleci",

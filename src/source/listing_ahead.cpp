@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t worth_a_helper{16};  // directories
 
-/// What is listed and not yet taken; bounds memory.
+/// Limits the memory for listings that were not used yet.
 constexpr std::size_t most_entries_held{4096};
 
 }  // namespace
@@ -57,7 +57,7 @@ std::vector<Entry> ListingAhead::list(std::string_view directory) {
     }
     return std::move(listed.entries);
   }
-  // What was announced before it was passed over.
+  // Directories announced before it were skipped.
   const auto own = std::find(announced_.rbegin(), announced_.rend(), directory);
   if (own != announced_.rend()) {
     announced_.erase(std::next(own).base(), announced_.end());

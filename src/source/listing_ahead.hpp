@@ -15,10 +15,10 @@
 
 namespace autopack::source {
 
-/// Lists the directories of a walk a little ahead of it, where there are many with a helper.
+/// Lists the directories of a walk slightly ahead of it, with a helper thread if there are many.
 class ListingAhead {
 public:
-  /// `tree` allows Tree::lists_in_threads, and outlives this object.
+  /// `tree` must allow Tree::lists_in_threads, and outlive this object.
   explicit ListingAhead(const Tree& tree) : tree_{tree} {}
 
   ~ListingAhead();
@@ -26,11 +26,11 @@ public:
   ListingAhead(const ListingAhead&) = delete;
   ListingAhead& operator=(const ListingAhead&) = delete;
 
-  /// `directories` will most likely be asked for, in this order, and before all that were announced
-  /// earlier.
+  /// Announces that `directories` will probably be listed, in this order, and before all that were
+  /// announced earlier.
   void announce(const std::vector<std::string>& directories);
 
-  /// Tree::list, with its errors. In the order of the announcements.
+  /// Returns Tree::list, with its errors. Call it in the order of the announcements.
   std::vector<Entry> list(std::string_view directory);
 
 private:

@@ -31,8 +31,8 @@ constexpr std::uint64_t largest_object{std::uint64_t{1} << 62U};
 constexpr int before_all_others{100};
 constexpr int most_alternates{5};
 
-/// The size of an object with its header, as the header `blob 12\0` says it; none when there is no
-/// header at the begin of `bytes`.
+/// Returns the size of an object including its header, from the header `blob 12\0`; nothing if
+/// `bytes` does not begin with a header.
 std::optional<std::uint64_t> said_size(std::string_view bytes) {
   const auto end = bytes.find('\0');
   for (const std::string_view kind : {"blob ", "tree ", "commit ", "tag "}) {
@@ -48,8 +48,8 @@ std::optional<std::uint64_t> said_size(std::string_view bytes) {
   return std::nullopt;
 }
 
-/// Whether the compressed data in `path` comes to its end and holds as many bytes as its header
-/// says: libgit2 1.5 writes the others behind the memory for it. True for what is not there.
+/// Returns whether the compressed data in `path` is complete and has the size in its header:
+/// otherwise libgit2 1.5 writes out of bounds. Returns true for a missing file.
 bool is_whole(const fs::path& path) {
   std::error_code code;
   if (!fs::is_regular_file(path, code)) {
@@ -90,8 +90,7 @@ bool is_whole(const fs::path& path) {
   return status == Z_STREAM_END && size == wanted;
 }
 
-/// `objects` and the directories that its `info/alternates` names, each once however often it is
-/// named.
+/// Adds `objects` and the directories in its `info/alternates`, each once.
 void add_directories(const fs::path& objects, int depth, std::set<fs::path>& all) {
   std::error_code code;
   const fs::path place = fs::canonical(objects, code);
@@ -103,7 +102,7 @@ void add_directories(const fs::path& objects, int depth, std::set<fs::path>& all
     text =
         depth < most_alternates ? read_file_if_exists(place / "info" / "alternates") : std::nullopt;
   } catch (const Error&) {
-    return;  // libgit2 says what it thinks of it
+    return;  // libgit2 reports it
   }
   for (const auto& line : split(text.value_or(""), '\n')) {
     if (!line.empty() && !line.starts_with('#')) {
@@ -112,7 +111,7 @@ void add_directories(const fs::path& objects, int depth, std::set<fs::path>& all
   }
 }
 
-/// Has no object itself: it says "not here", so that the next one is asked, or that all is over.
+/// Contains no objects: returns "not here", so that the next backend is used, or the search ends.
 class Guard final : public git_odb_backend {
 public:
   explicit Guard(const fs::path& objects) : git_odb_backend{} {

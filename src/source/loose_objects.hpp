@@ -4,9 +4,9 @@
 
 namespace autopack::source {
 
-/// Has the objects that stand alone in files of `repository` looked at before libgit2 reads them:
-/// it never ends on one whose data ends early, and writes behind its memory for one that holds more
-/// than its header says. Such a one fails to be read, and git_reason() names it.
+/// Makes libgit2 check the loose objects of `repository` before it reads them: it loops forever on
+/// truncated data, and writes out of bounds if an object is larger than its header says. Reading
+/// such an object fails, and git_reason() names it.
 void guard_loose_objects(git_repository* repository);
 
 }  // namespace autopack::source

@@ -19,16 +19,16 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Each may make another repository of it, or another tree.
+/// Variables that may select another repository, or another tree.
 constexpr std::array<std::string_view, 6> variables{
     "GIT_DIR",        "GIT_WORK_TREE",           "GIT_COMMON_DIR",
     "GIT_INDEX_FILE", "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM"};
 
-/// Settings that matter here, and sections that may hold such.
+/// Settings that matter here, and sections that may contain them.
 constexpr std::array<std::string_view, 6> words{"excludesfile", "extensions", "ignorecase",
                                                 "include",      "safe",       "worktree"};
 
-/// True when `path` is there; what cannot be looked at is, too.
+/// Returns true if `path` exists or cannot be inspected.
 bool may_be_there(const fs::path& path) {
   std::error_code code;
   return fs::exists(fs::symlink_status(path, code)) || (code && code.value() != ENOENT);
@@ -41,7 +41,7 @@ bool is_own(const fs::path& path, dev_t device) {
          status.st_uid == ::geteuid() && status.st_dev == device;
 }
 
-/// The value of the only line of lower-case `text` that sets `key`; "" when none does.
+/// Returns the value of the only line of lower-case `text` that sets `key`; "" if there is none.
 std::string_view value_of(std::string_view text, std::string_view key) {
   const auto begin = text.find(key);
   if (begin == std::string_view::npos) {
@@ -60,7 +60,7 @@ bool is_value(std::string_view text, std::string_view key, std::string_view usua
   return value.empty() || value == usual;
 }
 
-/// False when the settings in `file` may matter.
+/// Returns false if the settings in `file` may matter.
 bool says_nothing(const fs::path& file) {
   try {
     const auto text = to_lower(read_file_if_exists(file).value_or(""));
@@ -106,7 +106,7 @@ std::optional<PlainRepository> find_plain_repository(const fs::path& directory,
     return std::nullopt;
   }
   while (!may_be_there(at / ".git")) {
-    // What has a HEAD may be a bare repository.
+    // A directory with a HEAD may be a bare repository.
     if (!at.has_relative_path() || may_be_there(at / "HEAD")) {
       return std::nullopt;
     }

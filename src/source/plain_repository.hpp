@@ -7,21 +7,21 @@
 
 namespace autopack::source {
 
-/// A repository that stands in `.git` of its working tree.
+/// A repository in `.git` of its working tree.
 struct PlainRepository {
   std::filesystem::path work_tree{};
   std::filesystem::path directory{};  ///< `.git`
 };
 
-/// The repository of `directory` when nothing about it is out of the ordinary: this user's own,
-/// with no variable and no setting that says where it is or how git reads ignore files. None where
-/// git may see it otherwise, and libgit2 has to be asked: to open that takes longer than the rest
-/// of a short command, because it reads the certificates of all authorities.
+/// Returns the repository of `directory` if it is ordinary: owned by this user, with no variable or
+/// setting that changes its place or how git reads ignore files. Returns nothing if git may see it
+/// differently, and libgit2 is needed. Opening libgit2 takes longer than the rest of a short
+/// command, because it reads the certificates of all authorities.
 std::optional<PlainRepository> find_plain_repository(const std::filesystem::path& directory,
                                                      const Environment& environment);
 
-/// Where git's settings of a user are unless `HOME` has them: `XDG_CONFIG_HOME/git`, else
-/// `~/.config/git`.
+/// Returns the directory of a user's git settings that are not in `~/.gitconfig`:
+/// `XDG_CONFIG_HOME/git`, else `~/.config/git`.
 std::filesystem::path git_directory_of_user(const Environment& environment);
 
 }  // namespace autopack::source

@@ -15,7 +15,7 @@ namespace autopack::source {
 
 namespace {
 
-/// What a directory holds, in about a third of the memory that its entries need.
+/// The contents of a directory, in about a third of the memory of its entries.
 class PackedList {
 public:
   explicit PackedList(const std::vector<Entry>& entries) {
@@ -37,7 +37,7 @@ public:
     text_.shrink_to_fit();
   }
 
-  /// The entries, in the order they came in. `directory` is what was listed.
+  /// Returns the entries in their original order. `directory` is the listed one.
   std::vector<Entry> entries(std::string_view directory) const {
     std::vector<Entry> entries;
     entries.reserve(rows_.size());
@@ -54,7 +54,7 @@ public:
     return entries;
   }
 
-  /// The entry `path`, whose last component is `last`; none when there is no such.
+  /// Returns the entry `path`, whose last component is `last`; nothing if there is none.
   std::optional<Entry> find(std::string_view last, std::string_view path) const {
     const auto place_of = [this](const Row& row) {
       return static_cast<std::size_t>(&row - rows_.data());
@@ -73,7 +73,7 @@ private:
     std::int64_t ctime_ns{};
     std::int64_t mtime_ns{};
     const Obstacle* obstacle{};
-    std::uint32_t name_end{};  ///< in text_, as the following two
+    std::uint32_t name_end{};  ///< in text_, like the following two
     std::uint32_t link_end{};
     std::uint32_t identity_end{};
     EntryType type{};

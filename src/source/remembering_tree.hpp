@@ -6,8 +6,8 @@
 
 namespace autopack::source {
 
-/// `tree` as it was when each of its directories was first listed: later walks, and who looks for a
-/// name in one of these or below what is no directory of it, ask the disk no more.
+/// Returns a tree that caches each directory of `tree` when it is first listed. Later walks and
+/// lookups in a cached directory, or below a path that is not a directory, do not read the disk.
 std::shared_ptr<const Tree> remembering(std::shared_ptr<const Tree> tree);
 
 }  // namespace autopack::source

@@ -7,8 +7,8 @@ namespace autopack::source {
 
 namespace {
 
-/// Wu and Manber's search with blocks of two bytes: no anchor is shorter than this. One of three
-/// bytes is looked for with each letter that may follow.
+/// Wu and Manber's search with blocks of two bytes: no anchor is shorter than this. An anchor of
+/// three bytes is searched for with each letter that may follow.
 constexpr std::size_t shortest{4};
 constexpr std::size_t block{2};
 constexpr std::size_t largest_shift{shortest - block + 1};

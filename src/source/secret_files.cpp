@@ -35,7 +35,7 @@ bool is_environment_file(std::string_view name) {
                       [&](const char* model) { return name.ends_with(model); });
 }
 
-/// What stands behind `name` and one of `separators` at the start of `line`; may be empty.
+/// Returns the text after `name` and one of `separators` at the start of `line`; may be empty.
 std::optional<std::string_view> value_of(std::string_view line,
                                          std::string_view name,
                                          std::string_view separators) {
@@ -61,7 +61,7 @@ bool is_given(const std::optional<std::string_view>& value) {
   return value && !is_placeholder(*value);
 }
 
-/// The first variable that has a value: a file of this name is a secret as a whole.
+/// Finds the first variable with a value: a file with such a name is a secret as a whole.
 void look_at_environment(std::string_view text, std::vector<NamedSecret>& found) {
   each_line(text, [&](std::string_view line, std::size_t at) {
     line = trim(line);
@@ -87,7 +87,7 @@ void look_at_netrc(std::string_view text, std::vector<NamedSecret>& found) {
   });
 }
 
-/// Lines that give one of `names` a value.
+/// Finds lines that set one of `names`.
 void look_at_settings(std::string_view text,
                       std::string_view kind,
                       const std::vector<std::string_view>& names,
@@ -103,7 +103,7 @@ void look_at_settings(std::string_view text,
   });
 }
 
-/// URLs that hold a password.
+/// Finds URLs with a password.
 void look_at_logins(std::string_view text, std::string_view kind, std::vector<NamedSecret>& found) {
   each_line(text, [&](std::string_view line, std::size_t at) {
     const std::size_t scheme = line.find("://");

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-/// What the rules of secrets are made of.
+/// Building blocks for the rules of secrets.
 namespace autopack::source {
 
 constexpr bool is_upper(char c) {
@@ -30,35 +30,37 @@ constexpr bool is_upper_or_digit(char c) {
   return is_upper(c) || is_digit(c);
 }
 
-/// The characters of a class that stand from `at` on, at most a window of them.
+/// Returns the characters of a class from `at` on, at most a window of them.
 std::string_view run_of(std::string_view text, std::size_t at, CharacterClass in_class);
 
-/// A token that begins at `at`: `prefix` characters, then what the rule says, and nothing of a word
-/// on either side.
+/// Matches a token that begins at `at`: `prefix` characters, then those of the rule, with no word
+/// character on either side.
 std::optional<SecretMatch> token_at(const SecretRule& rule,
                                     std::string_view text,
                                     std::size_t at,
                                     std::size_t prefix);
 
-/// A token that begins with the anchor.
+/// Matches a token that begins with the anchor.
 std::optional<SecretMatch> token(const SecretRule& rule, std::string_view text, std::size_t at);
 
-/// Where the value of `name = "value"`, `"name": "value"` or `name: value` begins, seen from the
-/// end of the name; npos when no value follows on the line.
+/// Returns where the value of `name = "value"`, `"name": "value"` or `name: value` begins, from the
+/// end of the name; npos if no value follows on the line.
 std::size_t value_after(std::string_view text, std::size_t at);
 
-/// The value of the name that is the anchor, as far as the rule's alphabet goes; empty without one.
+/// Returns the value of the name in the anchor, as far as the rule's alphabet allows; empty without
+/// one.
 std::string_view value_of(const SecretRule& rule, std::string_view text, std::size_t at);
 
-/// What stands around `at`, as far as a rule may look.
+/// Returns the text around `at`, as far as a rule may look.
 std::string_view around(std::string_view text, std::size_t at);
 
-/// A login in the URL of a package index or of a repository, whose `://` the anchor ends with.
+/// Matches a login in the URL of a package index or of a repository; the anchor ends with its
+/// `://`.
 std::optional<SecretMatch> login_in_url(const SecretRule& rule,
                                         std::string_view text,
                                         std::size_t at);
 
-/// A private key in PEM, whose first line the anchor stands in.
+/// Matches a private key in PEM; the anchor is in its first line.
 std::optional<SecretMatch> pem_key(const SecretRule& rule, std::string_view text, std::size_t at);
 
 }  // namespace autopack::source

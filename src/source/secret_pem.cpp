@@ -6,8 +6,8 @@ namespace autopack::source {
 
 namespace {
 
-/// The base64 of a PEM block from `at` on, whether its lines end in line feeds or in the `\n` of a
-/// quoted text. Empty when anything else stands there.
+/// Returns the base64 of a PEM block from `at` on, with line feeds or with the `\n` of a quoted
+/// text. Empty if there is anything else.
 std::string_view pem_body(std::string_view text, std::size_t at) {
   const std::size_t begin = at;
   std::size_t end = at;
@@ -42,7 +42,7 @@ std::string_view pem_body(std::string_view text, std::size_t at) {
 std::optional<SecretMatch> pem_key(const SecretRule& rule, std::string_view text, std::size_t at) {
   constexpr std::string_view dashes{"-----"};
   constexpr std::size_t longest_name = 24;  // `ENCRYPTED `, `OPENSSH `, `PGP `
-  // The smallest there is, Ed25519's, has 64 characters of base64.
+  // The smallest one, Ed25519's, has 64 characters of base64.
   constexpr std::ptrdiff_t least = 60;
   const std::size_t from = at > longest_name ? at - longest_name : 0;
   const std::size_t begin = text.substr(from, at - from).rfind("-----BEGIN ");

@@ -30,7 +30,7 @@ Match token_with_digit(const SecretRule& rule, std::string_view text, std::size_
   return has_digit ? match : std::nullopt;
 }
 
-/// The older keys of OpenAI hold the anchor in their middle.
+/// OpenAI's older keys have the anchor in their middle.
 Match key_around(const SecretRule& rule, std::string_view text, std::size_t at) {
   constexpr std::string_view begin{"sk-"};
   constexpr std::size_t before = 23;
@@ -44,7 +44,7 @@ Match refresh_token(const SecretRule& rule, std::string_view text, std::size_t a
   if (!found) {
     return std::nullopt;
   }
-  // Pictures in notebooks are base64, which holds `/1//0` now and then.
+  // Pictures in notebooks are base64, which sometimes contains `/1//0`.
   const auto goes_on = [&](std::size_t place) {
     return place < text.size() && (text[place] == '+' || text[place] == '/');
   };
@@ -63,13 +63,13 @@ Match named_value(const SecretRule& rule, std::string_view text, std::size_t at)
                                                               : std::nullopt;
 }
 
-/// What gcloud writes for a user: useful only beside its client's secret.
+/// gcloud's credentials of a user: usable only with the client's secret.
 Match user_credentials(const SecretRule& rule, std::string_view text, std::size_t at) {
   const bool has_client = around(text, at).find("\"client_secret\"") != std::string_view::npos;
   return has_client ? named_value(rule, text, at) : std::nullopt;
 }
 
-/// `"auth": "dXNlcjpwYXNz"` of a docker configuration.
+/// Matches `"auth": "dXNlcjpwYXNz"` of a docker configuration.
 Match docker_login(const SecretRule& rule, std::string_view text, std::size_t at) {
   const auto coded = value_of(rule, text, at);
   const auto login = coded.empty() ? std::nullopt : base64_decode(coded);
@@ -91,7 +91,8 @@ Match putty_key(const SecretRule& rule, std::string_view text, std::size_t at) {
 
 const std::vector<SecretRule>& secret_rules() {
   static const std::vector<SecretRule> rules{
-      // Kind, anchor, who looks at the place, what follows the anchor, at least and at most.
+      // Kind, anchor, the function that matches, the alphabet after the anchor, minimum and
+      // maximum.
       {"google-api-key", "AIza", token, is_word, 35, 35},
       {"google-client-secret", "GOCSPX-", token, is_word, 24, 40},
       {"google-token", "ya29.", token, is_word_or_dot, 30, 2048},

@@ -22,7 +22,7 @@ constexpr bool is_of_scheme(char c) {
   return is_alphanumeric(c) || c == '+' || c == '-' || c == '.';
 }
 
-/// `/t/TOKEN/channel`, as Anaconda's servers take a token.
+/// Matches `/t/TOKEN/channel`, the form of Anaconda's servers.
 bool is_channel_with_token(std::string_view path) {
   constexpr std::string_view mark{"/t/"};
   constexpr std::size_t least{16};
@@ -34,7 +34,7 @@ bool is_channel_with_token(std::string_view path) {
          !is_placeholder(token) && path.substr(mark.size() + token.size()).starts_with('/');
 }
 
-/// The URL whose `://` ends at `end`; nothing if it has no login and no token.
+/// Returns the URL whose `://` ends at `end`; nothing if it has no login and no token.
 std::optional<UrlParts> url_with_login(std::string_view text, std::size_t end) {
   constexpr std::string_view colon_slashes{"://"};
   UrlParts url{.begin = end - colon_slashes.size()};
@@ -54,7 +54,7 @@ std::optional<UrlParts> url_with_login(std::string_view text, std::size_t end) {
   return is_open && !is_channel_with_token(url.path) ? std::nullopt : std::optional{url};
 }
 
-/// True for what documentation and tests write as a password.
+/// Returns true for passwords of documentation and tests.
 bool is_sample_password(std::string_view user, std::string_view password) {
   static constexpr std::array words{"pass",
                                     "password",
@@ -106,7 +106,7 @@ bool is_sample_password(std::string_view user, std::string_view password) {
          std::find(words.begin(), words.end(), lower) != words.end();
 }
 
-/// True for a user that can only be a token: no person and no robot has such a name.
+/// Returns true for a user that can only be a token, because nobody has such a name.
 bool is_token(std::string_view user) {
   constexpr std::size_t least = 16;
   while (!user.empty()) {
@@ -144,11 +144,11 @@ bool has_any(std::string_view text, const std::vector<std::string_view>& words) 
   });
 }
 
-/// True where the line, or the path of the URL, says that packages come from there.
+/// Returns true if the line, or the path of the URL, refers to packages.
 bool names_packages(std::string_view text, const UrlParts& url) {
   const std::size_t before = url.begin > secret_window ? url.begin - secret_window : 0;
   auto line = text.substr(before, url.begin - before);
-  line = line.substr(line.rfind('\n') + 1);  // the whole where there is none
+  line = line.substr(line.rfind('\n') + 1);  // the whole text if there is none
   const auto lower = to_lower(line);
   const auto start = trim(std::string_view{lower});
   return has_any(lower, {"index-url", "index_url", "find-links", "find_links", "extra-index",

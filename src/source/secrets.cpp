@@ -11,18 +11,18 @@ namespace autopack::source {
 
 namespace {
 
-/// Of a file that is known by its name only this much is looked at as a whole.
+/// How much of a file that is recognised by its name is examined as a whole.
 constexpr std::size_t largest_named{std::size_t{4} << 20U};
-/// Where git, too, looks for a zero byte.
+/// The same limit as git's for a zero byte.
 constexpr std::size_t binary_prefix{8000};
-/// Of one file; a text with more of them is no list of packages.
+/// In one file; a text with more of them is not a list of packages.
 constexpr std::size_t most_logins{1000};
 
 int lines_in(std::string_view text) {
   return static_cast<int>(std::count(text.begin(), text.end(), '\n'));
 }
 
-/// True for documentation, whose examples look like logins.
+/// Returns true for documentation, whose examples look like logins.
 bool is_prose(std::string_view path) {
   return path.ends_with(".md") || path.ends_with(".rst") || path.ends_with(".html") ||
          path.ends_with(".adoc");
@@ -98,7 +98,7 @@ void SecretScan::feed(std::string_view bytes) {
     carry_ += bytes;
     text = carry_;
   }
-  // A rule sees a whole window before and behind its anchor, wherever the pieces end.
+  // A rule sees a complete window before and after its anchor, wherever the pieces end.
   const std::size_t end = text.size() > secret_window ? text.size() - secret_window : 0;
   if (end > looked_) {
     look(text, end);
@@ -125,7 +125,7 @@ std::vector<FoundSecret> SecretScan::finish() {
   }
   add_logins();
   if (binary_) {
-    for (FoundSecret& secret : found_) {  // some before the first zero byte was seen
+    for (FoundSecret& secret : found_) {  // some came before the first zero byte
       secret.line = 0;
     }
   }
@@ -176,7 +176,7 @@ FoundSecret SecretScan::made(std::string_view text,
           .fingerprint = fingerprint(kind, value)};
 }
 
-/// A token in a URL is one finding: the token's. Bytes of a binary file are no URLs.
+/// A token in a URL is one finding: the token's. Binary files contain no URLs.
 void SecretScan::add_logins() {
   std::set<int> lines;
   for (const FoundSecret& secret : found_) {

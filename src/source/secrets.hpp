@@ -10,26 +10,26 @@
 
 namespace autopack::source {
 
-/// Raised with each change of what is looked for: results of another version do not count.
+/// Increment this with each change of the rules: results of other versions do not count.
 inline constexpr std::uint64_t secret_rules_version{3};
 
-/// A secret that stands in a file. Its value is nowhere in here.
+/// A secret in a file. Its value is not stored.
 struct FoundSecret {
   std::string path{};
   int line{0};                ///< 1-based; 0 in a binary file
   std::string kind{};         ///< one word: `private-key`, `github-token`
-  std::string fingerprint{};  ///< 12 hexadecimal digits that tell this value from others
+  std::string fingerprint{};  ///< 12 hexadecimal digits that identify this value
 
   bool operator==(const FoundSecret&) const = default;
 };
 
-/// `a private key` for `private-key`.
+/// Returns `a private key` for `private-key`.
 std::string secret_in_words(std::string_view kind);
 
-/// True for a login that stands in a URL of a file that has more to say than logins.
+/// Returns true for a login in a URL of a file that contains more than logins.
 bool is_login_in_url(const FoundSecret& secret);
 
-/// Looks through the bytes of one file as they come. Sizes do not matter: memory stays bounded.
+/// Scans the bytes of one file as they arrive, with bounded memory.
 class SecretScan {
 public:
   enum class Detail {
@@ -37,11 +37,11 @@ public:
     all,
   };
 
-  /// `path` matters too: `.netrc` and its like are known by their names.
+  /// `path` matters too: `.netrc` and similar files are recognised by their names.
   SecretScan(std::string_view path, Detail detail);
 
   void feed(std::string_view bytes);
-  /// What was found, in the order of lines.
+  /// Returns the findings, in the order of lines.
   std::vector<FoundSecret> finish();
 
 private:
@@ -59,19 +59,19 @@ private:
 
   std::string path_;
   Detail detail_;
-  bool named_;             ///< a name whose whole contents are looked at
-  std::string whole_{};    ///< the contents when named
-  std::string carry_{};    ///< what the next bytes are looked at with
-  std::size_t looked_{0};  ///< bytes of `carry_` whose findings are known
+  bool named_;             ///< a name whose whole contents are examined
+  std::string whole_{};    ///< the contents if named
+  std::string carry_{};    ///< examined together with the next bytes
+  std::size_t looked_{0};  ///< bytes of `carry_` that are already examined
   int lines_{1};           ///< line at the start of `carry_`
-  std::size_t seen_{0};    ///< bytes, as far as they tell whether the file is binary
+  std::size_t seen_{0};    ///< bytes counted to decide whether the file is binary
   bool binary_{false};
   std::vector<FoundSecret> found_{};
   std::vector<FoundSecret> logins_{};  ///< in URLs, each once
   std::set<std::string, std::less<>> known_logins_{};
 };
 
-/// All secrets in the file `path` of `tree`.
+/// Returns all secrets in the file `path` of `tree`.
 std::vector<FoundSecret> find_secrets(const Tree& tree, const std::string& path);
 
 }  // namespace autopack::source

@@ -21,7 +21,7 @@ bool is_file(const Tree& tree, std::string_view path) {
   return entry && entry->type == EntryType::file;
 }
 
-/// The rules of `.gcloudignore` and of the files that it includes.
+/// Returns the rules of `.gcloudignore` and of the files that it includes.
 GitIgnoreFile read_uploaded(const Tree& tree) {
   const std::string name{uploaded_file};
   GitIgnoreFile rules;
@@ -45,8 +45,8 @@ GitIgnoreFile read_uploaded(const Tree& tree) {
   return rules;
 }
 
-/// A pattern without wildcards is a path; one with them and without a slash fits everywhere. All in
-/// a directory is the directory.
+/// A pattern without wildcards is a path; one with wildcards and without a slash matches
+/// everywhere. A pattern for everything in a directory means the directory.
 std::string as_typed(std::string_view pattern) {
   while (pattern.starts_with("./")) {
     pattern.remove_prefix(2);

@@ -14,46 +14,45 @@
 
 namespace autopack::source {
 
-/// What the user types of what goes in; patterns as in a `.gitignore`.
+/// The typed rules of what goes into the image; patterns as in a `.gitignore`.
 struct TypedRules {
   std::vector<std::string> include{};
   std::vector<std::string> exclude{};
-  std::vector<std::string> named{};  ///< paths that other flags name; go in as if included
+  std::vector<std::string> named{};  ///< paths that other flags name; included too
 };
 
-/// Which files of a tree go into the image: by what was typed, by an ignore file (`.dockerignore`,
-/// else `.gcloudignore`, else what git ignores), and by autopack's own rules.
-///
-/// Copies share what they found out, and what is kept. Several threads may ask at once.
+/// Decides which files of a tree go into the image: by typed rules, by an ignore file
+/// (`.dockerignore`, else `.gcloudignore`, else git's rules), and by autopack's own rules.
+/// Copies share cached results, and kept paths. Thread-safe.
 class Selection {
 public:
-  /// Everything goes in.
+  /// Includes everything.
   Selection();
-  /// What docker's `rules` leave.
+  /// Includes what docker's `rules` include.
   Selection(IgnoreRules rules);  // NOLINT(google-explicit-constructor)
-  /// What all rules leave of `tree`, which must outlive all copies. `git` may be null.
+  /// Applies all rules to `tree`, which must outlive all copies. `git` may be null.
   Selection(const Tree& tree, const TypedRules& typed, std::shared_ptr<const GitWorkTree> git);
 
-  /// The rule that leaves `path` out; none when it goes in.
+  /// Returns the rule that excludes `path`; nothing if it is included.
   std::optional<Rule> excludes(std::string_view path) const;
-  /// False when nothing below the directory `path`, which is left out, goes in.
+  /// Returns false if nothing below the excluded directory `path` is included.
   bool may_hold_exceptions(std::string_view path) const;
 
-  /// True when git's rules leave `path` out, so that keep() brings it back.
+  /// Returns true if git's rules exclude `path`, so that keep() includes it again.
   bool is_only_ignored_by_git(std::string_view path) const;
-  /// The same, without a look at the tree.
+  /// The same, without reading the tree.
   bool is_only_ignored_by_git(std::string_view path, bool is_directory) const;
-  /// True when git's rules count at all.
+  /// Returns true if git's rules apply at all.
   bool asks_git() const;
-  /// Takes in `path`, and all below it, though git ignores it. `why` is for people.
+  /// Includes `path` and everything below it, although git ignores it. `why` is for people.
   void keep(const std::string& path, const std::string& why);
-  /// What was kept, by path.
+  /// Returns the kept paths and their reasons.
   std::map<std::string, std::string> kept() const;
 
-  /// True when what was typed names `path` or a directory above it.
+  /// Returns true if a typed rule names `path` or a directory above it.
   bool was_asked_for(std::string_view path) const;
 
-  /// The rules as a Dockerfile's `.dockerignore`, as near as docker's syntax comes.
+  /// Returns the rules as a Dockerfile's `.dockerignore`, as exactly as docker's syntax allows.
   std::string text() const;
 
 private:
@@ -62,7 +61,7 @@ private:
   std::shared_ptr<State> state_;
 };
 
-/// Selection::excludes for a walk from the root: nothing is looked up twice.
+/// Selection::excludes for a walk from the root; looks up nothing twice.
 class SelectionWalk {
 public:
   /// `selection` must outlive this object.
@@ -73,8 +72,8 @@ public:
 
   std::optional<Rule> excludes(const Entry& entry);
 
-  /// Tells what `directory` holds, before anything in it is asked about. A rule when the directory
-  /// is left out for what it holds (a virtual environment).
+  /// Sets the contents of `directory`; call it before queries about them. Returns a rule if the
+  /// directory is excluded because of its contents (a virtual environment).
   std::optional<Rule> enter(std::string_view directory, const std::vector<Entry>& entries);
 
 private:

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-/// What of a Selection is git's: its ignore files, and what it tracks.
+/// Git's part of a Selection: its ignore files and tracked files.
 namespace autopack::source {
 
 namespace {
@@ -16,7 +16,7 @@ using Decision = GitIgnoreFile::Decision;
 
 constexpr std::uint64_t largest_ignore_file{1'000'000};
 
-/// True when git ignores the directory of the tree itself, or one above it.
+/// Returns true if git ignores the directory of the tree itself, or one above it.
 bool is_ignored_whole(const GitWorkTree& git) {
   const std::string_view whole{git.prefix};
   for (auto end = whole.find('/'); end != std::string_view::npos; end = whole.find('/', end + 1)) {
@@ -41,7 +41,7 @@ bool is_ignored_whole(const GitWorkTree& git) {
 
 void Selection::State::begin_git(Directory& top) {
   if (is_ignored_whole(*git)) {
-    return;  // who works there wants its files all the same
+    return;  // whoever works there wants its files anyway
   }
   auto files = std::make_shared<std::vector<const GitIgnoreFile*>>();
   for (const auto& file : git->outside) {

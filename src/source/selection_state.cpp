@@ -22,7 +22,7 @@ std::string child(std::string_view directory, std::string_view name) {
   return directory.empty() ? std::string{name} : fmt::format("{}/{}", directory, name);
 }
 
-/// True when `entries`, or the tree when there are none, have `name` in `directory`.
+/// Returns true if `entries`, or the tree if there are none, have `name` in `directory`.
 bool holds(const Tree& tree,
            std::string_view directory,
            const std::vector<Entry>* entries,
@@ -37,7 +37,7 @@ bool holds(const Tree& tree,
       const auto found = tree.find(path);
       return found && fits(*found);
     } catch (const Error&) {
-      return false;  // a directory that may not be read: whoever lists it reports that
+      return false;  // an unreadable directory: listing it reports that
     }
   }
   const auto at = std::lower_bound(entries->begin(), entries->end(), path,
@@ -108,10 +108,10 @@ Selection::State::Directory Selection::State::made(std::string_view path,
                  .repository = above.repository,
                  .environment = above.environment};
   if (auto match = uploaded.decide(path, true); match.rule != nullptr) {
-    // As git: nothing comes back below what is left out.
+    // As in git: nothing below an excluded path is included again.
     made.uploaded = above.uploaded.decision == Decision::out ? above.uploaded : match;
     if (made.uploaded.decision == Decision::in && !own_walk.excludes(path)) {
-      made.uploaded = {};  // it took back another rule of the file, none of autopack's
+      made.uploaded = {};  // it negated another rule of the file, not one of autopack's
     }
   }
   if (tree == nullptr) {
@@ -149,8 +149,8 @@ bool Selection::State::is_kept(std::string_view path) const {
   }
 }
 
-/// Whether a typed pattern that takes `path` in meant what autopack leaves out by itself: it names
-/// that, or a place in it.
+/// Returns whether a typed pattern that includes `path` overrides autopack's own exclusion: it
+/// names the excluded path, or a path in it.
 bool Selection::State::beats_built_in(const Typed& typed,
                                       std::string_view path,
                                       const Directory& above) {

@@ -12,40 +12,41 @@
 
 namespace autopack::source {
 
-/// The directory of a path of the tree; "" at the root.
+/// Returns the directory of a path in the tree; "" at the root.
 inline std::string_view parent_of(std::string_view path) {
   const auto slash = path.rfind('/');
   return path.substr(0, slash == std::string_view::npos ? 0 : slash);
 }
 
-/// What Selection knows, and found out on the way.
+/// The data of a Selection, and its cached results.
 struct Selection::State {
-  /// What was typed says of a path or of one above it.
+  /// The decision of typed rules about a path or one above it.
   struct Typed {
     GitIgnoreFile::Match match{};
     std::string at{};        ///< the path that the pattern matched
-    bool names_path{false};  ///< the pattern holds a slash: it means that very place
+    bool names_path{false};  ///< the pattern contains a slash: it means exactly that path
   };
 
-  /// What holds for all in one directory.
+  /// Facts that apply to everything in one directory.
   struct Directory {
     Typed typed{};
     GitIgnoreFile::Match uploaded{};  ///< of `.gcloudignore`
-    const Rule* git_rule{nullptr};    ///< git's that leaves the directory out
-    std::shared_ptr<const std::vector<const GitIgnoreFile*>> git_files{};  ///< strongest first
+    const Rule* git_rule{nullptr};    ///< git's rule that excludes the directory
+    std::shared_ptr<const std::vector<const GitIgnoreFile*>> git_files{};  ///< highest precedence
+                                                                           ///< first
     std::string repository{};  ///< the directory where its repository begins; "" for the outer one
-    std::optional<std::string> environment{};  ///< the virtual environment that it is in
+    std::optional<std::string> environment{};  ///< the virtual environment that contains it
   };
 
   State();
 
-  /// Held by Selection and SelectionWalk while they ask: what is found out on the way changes.
+  /// Locked by Selection and SelectionWalk during queries, because results are cached.
   std::mutex mutex{};
 
   std::optional<Rule> judge(std::string_view path, bool is_directory, bool looks_inside);
   bool may_hold_exceptions(std::string_view path);
   bool is_ignored_by_git(std::string_view path, bool is_directory);
-  /// `entries` is what the directory holds; null: it is looked up.
+  /// `entries` are the contents of the directory; null: listed here.
   const Directory& directory(std::string_view path, const std::vector<Entry>* entries = nullptr);
   Typed typed_of(std::string_view path, bool is_directory, const Typed& above) const;
   bool is_kept(std::string_view path) const;
@@ -54,7 +55,7 @@ struct Selection::State {
   const Tree* tree{nullptr};
   IgnoreRules own{};  ///< the built-in ones and those of `.dockerignore`
   IgnoreWalk own_walk{own};
-  IgnoreWalk built_in_walk{IgnoreRules::defaults_and_project_files()};  ///< for what was typed
+  IgnoreWalk built_in_walk{IgnoreRules::defaults_and_project_files()};  ///< for typed rules
   GitIgnoreFile include{};
   GitIgnoreFile exclude{};
   std::optional<Rule> include_all{};
@@ -74,7 +75,7 @@ private:
 
   using Directories = std::map<std::string, Directory, std::less<>>;
   Directories directories_{};
-  const Directories::value_type* last_{nullptr};  ///< that was asked for
+  const Directories::value_type* last_{nullptr};  ///< the last one that was requested
   std::list<GitIgnoreFile> git_files_{};
   std::map<std::string, std::vector<std::string>> tracked_{};
   Rule environment_rule_{};

@@ -13,7 +13,6 @@ namespace autopack::source {
 
 namespace {
 
-/// A directory that is being walked.
 struct Listing {
   std::vector<Entry> entries{};
   std::size_t next{0};
@@ -30,7 +29,7 @@ std::vector<std::string> directories_of(const std::vector<Entry>& entries,
   return directories;
 }
 
-/// A directory was seen, and lists as empty: it is, or it is gone.
+/// Checks a known directory that lists as empty: it may be gone.
 void check_still_there(const Tree& tree, std::string_view directory) {
   const auto entry = tree.find(directory);
   if (!entry || entry->type != EntryType::directory) {
@@ -55,7 +54,7 @@ void walk(const Tree& tree,
           const std::function<bool(std::string_view directory, const std::vector<Entry>& entries)>&
               listed,
           const std::function<void(Entry&& entry)>& visit) {
-  // A stack of our own: how deep a tree goes is not ours to decide.
+  // An explicit stack, because a tree may be arbitrarily deep.
   std::vector<Listing> open;
   std::optional<ListingAhead> ahead;
   if (tree.lists_in_threads()) {

@@ -8,8 +8,8 @@
 
 namespace autopack::source {
 
-/// As walk of tree.hpp. `listed(directory, entries)` is called with what each directory holds,
-/// before anything is asked about it; false passes all of it over.
+/// As walk of tree.hpp. Calls `listed(directory, entries)` with the contents of each directory
+/// before any query about them; if it returns false, skips the directory.
 void walk(const Tree& tree,
           std::string_view path,
           const std::function<bool(const Entry& directory)>& enter,
