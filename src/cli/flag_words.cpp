@@ -59,7 +59,7 @@ void check_word(const std::string& value,
   if (std::find(words.begin(), words.end(), value) != words.end()) {
     return;
   }
-  Error error{ErrorKind::usage, fmt::format("`{}` is no value of {}", printable(value), origin)};
+  Error error{ErrorKind::usage, fmt::format("`{}` is not a value of {}", printable(value), origin)};
   if (const auto near = nearest(value, words)) {
     error.hint(fmt::format("did you mean `{}`?", *near));
   }

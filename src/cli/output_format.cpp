@@ -87,7 +87,7 @@ OutputFormat OutputFormat::parse(const std::optional<std::string>& typed) {
     }
     return format;
   }
-  throw Error(ErrorKind::usage, fmt::format("`{}` is no value of `--format`", printable(text)))
+  throw Error(ErrorKind::usage, fmt::format("`{}` is not a value of `--format`", printable(text)))
       .hint("the values are `json` and `value(KEY)`, for example `--format='value(name)'`");
 }
 

@@ -245,7 +245,7 @@ Contents read_image(const Cancellation& cancellation,
           overlay.take(entry, content, what);
         });
     if (digest != contents.layers[i].digest) {
-      throw image::broken_image(source, what + " is not what its configuration says");
+      throw image::broken_image(source, what + " does not match its configuration");
     }
     overlay.finish_layer();
   }

@@ -177,7 +177,7 @@ std::string Api::create_container(std::string what,
     }
     require_ok(create, response);
     if (text_at(parse_json(response.body), "Id").empty()) {
-      throw Error(ErrorKind::remote, "the engine made a container, but did not tell its id");
+      throw Error(ErrorKind::remote, "the engine created a container, but did not report its id");
     }
     return name;
   } catch (...) {
@@ -214,7 +214,7 @@ EngineInfo Api::negotiate() {
   const auto offered = pong.header("Api-Version");
   const auto minor = offered ? minor_version(*offered) : std::nullopt;
   if (!minor) {
-    throw unreachable().cause("what answers there is not a Docker Engine");
+    throw unreachable().cause("the server at that address is not a Docker Engine");
   }
   info.api_version = fmt::format("1.{}", std::min(*minor, newest_minor));
   // `1` is set by an administrator; engines before 23 do not report a version unless configured to.

@@ -44,7 +44,8 @@ constexpr std::array known_failures{
     Known{"exit code: 137", ErrorKind::environment,
           "the step was killed, most often for lack of memory: give the engine more"},
     Known{"externally-managed-environment", ErrorKind::project,
-          "the base's Python takes no packages by pip: pass `--break-system-packages` to pip"},
+          "the base's Python does not accept packages from pip: pass `--break-system-packages` to "
+          "pip"},
     Known{"Temporary failure resolving", ErrorKind::environment,
           "build steps have no name service; `--build-network host` gives them this machine's "
           "network"},

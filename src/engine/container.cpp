@@ -65,7 +65,7 @@ public:
     const auto document = parse_json(response.body);
     const auto state = document.is_object() ? document.find("State") : document.end();
     if (state == document.end() || !state->is_object()) {
-      throw Error(ErrorKind::remote, "the engine does not tell the container's state");
+      throw Error(ErrorKind::remote, "the engine does not report the container's state");
     }
     const auto status = text_at(*state, "Status");
     if (status == "running" || status == "paused" || status == "restarting") {

@@ -170,8 +170,7 @@ private:
   }
 
   json list(const std::string& path) {
-    auto answer =
-        parse_json(api_.send_ok(api_.short_request("list what is left", "GET", path)).body);
+    auto answer = parse_json(api_.send_ok(api_.short_request("list leftovers", "GET", path)).body);
     return answer.is_array() ? answer : json::array();
   }
 
@@ -189,7 +188,7 @@ private:
       const auto document = parse_json(response.body);
       const auto state = document.is_object() ? document.find("State") : document.end();
       if (!document.is_object() || state == document.end() || !state->is_object()) {
-        throw Error(ErrorKind::remote, "the engine does not tell the container's state");
+        throw Error(ErrorKind::remote, "the engine does not report the container's state");
       }
       const auto word = text_at(*state, "Status");
       if (word != "running" && word != "paused" && word != "stopping") {

@@ -20,7 +20,7 @@ using nlohmann::json;
 json parse_answer(const http::Response& response) {
   json document = parse_json(response.body);
   if (document.is_discarded()) {
-    throw Error(ErrorKind::remote, "the engine's answer is not JSON");
+    throw Error(ErrorKind::remote, "the engine's response is not JSON");
   }
   return document;
 }
@@ -254,7 +254,7 @@ PushResult push_image(Api& api, const image::Reference& name) {
                                  "push", name);
   if (!done.digest()) {
     throw Error(ErrorKind::remote,
-                fmt::format("the engine pushed `{}`, but told no digest", name.text));
+                fmt::format("the engine pushed `{}`, but reported no digest", name.text));
   }
   PushResult result{.digest = *done.digest(), .layers = done.layers()};
   for (const auto& layer : result.layers) {

@@ -47,7 +47,7 @@ void JsonLines::take_line(std::string_view line) {
   }
   const auto message = parse_json(line);
   if (!message.is_object()) {
-    throw Error(ErrorKind::remote, "the engine's answer is not what its API promises")
+    throw Error(ErrorKind::remote, "the engine's response does not match its API")
         .cause(fmt::format("not a JSON object: `{}`", printable(line.substr(0, 200))));
   }
   take_(message);

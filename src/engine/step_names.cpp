@@ -45,7 +45,7 @@ std::size_t count_requirements(const plan::ReadablePlan& plan) {
 std::string installation(const plan::ReadablePlan& plan) {
   const auto& dependencies = plan.dependencies;
   if (dependencies.lock) {
-    return fmt::format("install what {} chooses", dependencies.lock->file);
+    return fmt::format("install the packages of {}", dependencies.lock->file);
   }
   auto names = dependencies.requirement_files;
   const bool has_files = !names.empty();

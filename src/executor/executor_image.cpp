@@ -184,7 +184,7 @@ image::BaseFacts or_registry(Services& services,
       if (error.kind() == ErrorKind::interrupted) {
         throw;
       }
-      no_engine.cause(fmt::format("without an engine its registry was asked for `{}`: {}",
+      no_engine.cause(fmt::format("without an engine, its registry was asked for `{}`: {}",
                                   printable(reference.text), error.what()));
     }
     throw;

@@ -100,8 +100,9 @@ private:
     }
     const auto text = program_from_text(view_.note(program_.file).value_or(""));
     if (!text) {
-      return fail(fmt::format("`{}` is a script: what it starts shows when it is run",
-                              printable(program_.file)));
+      return fail(
+          fmt::format("`{}` is a script: the program that it starts is known only when it runs",
+                      printable(program_.file)));
     }
     if (architecture == nullptr || text->machine != architecture->machine) {
       return fail(fmt::format("`{}` is a program for {}, the image for {}",
@@ -129,7 +130,7 @@ private:
         find_python_library(view_, program_.file, text_.versions,
                             environment_file_ ? environment_file_->home : parent(program_.file));
     if (!library) {
-      return fail(fmt::format("the standard library of `{}` is not where it is looked for",
+      return fail(fmt::format("the standard library of `{}` is not in a known place",
                               printable(program_.file)));
     }
     library_ = std::move(*library);
@@ -146,7 +147,7 @@ private:
       version = version_in({*told});
     }
     if (!version) {
-      return fail(fmt::format("`{}` does not tell which {} it is", printable(program_.file),
+      return fail(fmt::format("`{}` does not say which {} it is", printable(program_.file),
                               library_.version));
     }
     interpreter_.version = *version;
@@ -199,8 +200,8 @@ private:
     const auto version = is_musl ? musl_version() : glibc_version();
     const auto parsed = version ? python::Version::parse(*version) : std::nullopt;
     if (!parsed || parsed->release.size() < 2) {
-      return fail(
-          fmt::format("the C library of `{}` does not tell its version", printable(program_.file)));
+      return fail(fmt::format("the C library of `{}` does not contain its version",
+                              printable(program_.file)));
     }
     interpreter_.libc = {.kind = is_musl ? python::Libc::Kind::musl : python::Libc::Kind::glibc,
                          .major = static_cast<int>(parsed->release[0]),

@@ -35,7 +35,7 @@ private:
     if (token.empty() || token.find_first_of(" \t\r\n") != std::string_view::npos) {
       throw Error(ErrorKind::usage,
                   fmt::format("{}, {}", describe(),
-                              token.empty() ? "is empty" : "holds more than one word"));
+                              token.empty() ? "is empty" : "contains more than one word"));
     }
     return {.token = Secret{std::string{token}}};
   }

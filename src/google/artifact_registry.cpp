@@ -90,7 +90,7 @@ private:
     }
     const auto mode = text_at(repository, "mode");
     if (mode == "REMOTE_REPOSITORY" || mode == "VIRTUAL_REPOSITORY") {
-      throw unfit(fmt::format("its mode is `{}`, which takes no push", mode));
+      throw unfit(fmt::format("its mode is `{}`, which does not accept pushes", mode));
     }
     return true;
   }
@@ -123,7 +123,7 @@ private:
     for (auto waited = 0ms; !is_done(operation); waited += wait) {
       if (!is_operation(name)) {
         throw Error(ErrorKind::remote, "could not " + request.what)
-            .cause("POST " + redact_url(request.url) + ": the answer names no operation");
+            .cause("POST " + redact_url(request.url) + ": the response names no operation");
       }
       if (waited > longest_operation) {
         throw Error(ErrorKind::remote, "could not " + request.what)
@@ -154,7 +154,7 @@ private:
     auto body = parse_json(response.body);
     if (!body.is_object()) {
       throw Error(ErrorKind::remote, "could not " + request.what)
-          .cause(fmt::format("{} {}: {}, but the answer is no JSON object", request.method,
+          .cause(fmt::format("{} {}: {}, but the response is not a JSON object", request.method,
                              redact_url(request.url), response.status));
     }
     return body;

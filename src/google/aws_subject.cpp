@@ -95,7 +95,7 @@ private:
             .session = session_of(text_at(answer, "Token"))};
     if (keys.id.empty() || keys.key.empty()) {
       throw Error(ErrorKind::environment,
-                  fmt::format("the answer of {} holds no keys", redact_url(url)));
+                  fmt::format("the response of {} contains no keys", redact_url(url)));
     }
     return keys;
   }

@@ -35,7 +35,7 @@ std::vector<std::string> read_certificates(const std::filesystem::path& path) {
     }
   }
   if (all.empty()) {
-    throw Error(ErrorKind::environment, fmt::format("`{}` holds no certificate", path.string()));
+    throw Error(ErrorKind::environment, fmt::format("`{}` contains no certificate", path.string()));
   }
   return all;
 }

@@ -48,7 +48,7 @@ std::unique_ptr<CachingTokenSource> make_from_file(const CredentialOptions& opti
                                                    const CredentialsFile& file) {
   const auto type = file.optional("type");
   if (!type) {
-    throw file.fault("names no `type`, so it is none")
+    throw file.fault("has no `type`, so it is not a credentials file")
         .hint("log in: gcloud auth application-default login");
   }
   if (const auto universe = file.optional("universe_domain");

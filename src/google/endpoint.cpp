@@ -36,7 +36,7 @@ void require_google_endpoint(const std::string& url, const std::string& origin) 
   if (!parsed || !(is_of_google(*parsed) || is_loopback(*parsed))) {
     throw Error(ErrorKind::usage, fmt::format("{} is not an https URL of Google's: `{}`", origin,
                                               printable(redact_url(url).substr(0, 200))))
-        .hint("whoever has that address would get a token; make the credentials anew");
+        .hint("whoever controls that address would get a token; create the credentials again");
   }
 }
 

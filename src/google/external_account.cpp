@@ -41,7 +41,7 @@ public:
     constexpr auto workforce = "//iam.googleapis.com/locations/";
     if (workforce_project_ && !audience_.starts_with(workforce)) {
       throw file.fault(
-          "has a `workforce_pool_user_project`, but its `audience` is no workforce pool");
+          "has a `workforce_pool_user_project`, but its `audience` is not a workforce pool");
     }
   }
 

@@ -75,7 +75,7 @@ protected:
     const json credential = answer.is_object() ? answer.value("credential", json{}) : json{};
     const auto token = text_at(credential, "access_token");
     if (token.empty()) {
-      throw Error(ErrorKind::environment, what).cause("gcloud's answer holds no access token");
+      throw Error(ErrorKind::environment, what).cause("gcloud printed no access token");
     }
     const auto end = Timestamp::parse(text_at(credential, "token_expiry"));
     return {.token = Secret{token}, .expires_at = end ? end->seconds : 0};
@@ -116,16 +116,15 @@ std::unique_ptr<CachingTokenSource> make_gcloud_account(CredentialOptions option
                                                         const std::string& account,
                                                         const std::string& why) {
   if (!is_account(account)) {
-    throw Error(ErrorKind::usage, fmt::format("`{}`, {}, is no account of gcloud's",
+    throw Error(ErrorKind::usage, fmt::format("`{}`, {}, is not an account in gcloud",
                                               printable(account.substr(0, 200)), why))
         .hint("see which there are: gcloud auth list");
   }
   const auto program = find_program("gcloud", options.environment->get("PATH").value_or(""));
   if (!program) {
-    throw Error(
-        ErrorKind::environment,
-        fmt::format("gcloud's account `{}`, {}, cannot be used: there is no `gcloud` to ask",
-                    account, why))
+    throw Error(ErrorKind::environment,
+                fmt::format("gcloud's account `{}`, {}, cannot be used: there is no `gcloud`",
+                            account, why))
         .hint("log in for other programs too: gcloud auth application-default login");
   }
   return std::make_unique<GcloudAccount>(std::move(options), *program, account, why);

@@ -98,7 +98,7 @@ protected:
     const auto end = Timestamp::parse(text_at(answer, "expireTime"));
     if (token.empty() || !end) {
       throw Error(ErrorKind::remote, "could not " + request.what)
-          .cause(fmt::format("POST {}: the answer holds no access token with an end",
+          .cause(fmt::format("POST {}: the response has no access token with an expiry time",
                              redact_url(request.url)));
     }
     return {.token = Secret{token}, .expires_at = end->seconds};
@@ -156,11 +156,11 @@ std::vector<std::string> delegates_of(const CredentialsFile& file) {
     return delegates;
   }
   if (!found->is_array()) {
-    throw file.fault("has `delegates` that are no list");
+    throw file.fault("has `delegates` that are not a list");
   }
   for (const auto& delegate : *found) {
     if (!delegate.is_string()) {
-      throw file.fault("has `delegates` that are no accounts");
+      throw file.fault("has `delegates` that are not accounts");
     }
     delegates.push_back(delegate.get<std::string>());
   }
@@ -201,7 +201,7 @@ Impersonation parse_impersonation(const CredentialOptions& options) {
   for (const auto& part : split(options.impersonate.value.value(), ',')) {
     const std::string account{trim(part)};
     if (!is_service_account(account) && !is_number(account)) {
-      throw Error(ErrorKind::usage, fmt::format("`{}` in {} is no service account",
+      throw Error(ErrorKind::usage, fmt::format("`{}` in {} is not a service account",
                                                 printable(account.substr(0, 200)), target.origin))
           .hint("an account is NAME@PROJECT.iam.gserviceaccount.com; several have commas between");
     }

@@ -50,7 +50,7 @@ Call Jobs::get_call(const JobName& name) const {
 Job read_job(const Call& call, const http::Response& response) {
   auto answer = parse_json(response.body);
   if (!is_job(answer)) {
-    throw unreadable(call, fmt::format("{}, but the answer names no job", response.status));
+    throw unreadable(call, fmt::format("{}, but the response names no job", response.status));
   }
   return std::make_shared<const json>(std::move(answer));
 }
@@ -79,11 +79,11 @@ void Jobs::list(const JobQuery& query, const std::function<bool(const Job& job)>
     const auto answer = service_->ask_json(call);
     if (answer.contains(collection)) {
       if (!answer[collection].is_array()) {
-        throw unreadable(call, fmt::format("`{}` of the answer is no list", collection));
+        throw unreadable(call, fmt::format("`{}` in the response is not a list", collection));
       }
       for (const auto& job : answer[collection]) {
         if (!is_job(job)) {
-          throw unreadable(call, "the list holds something that is no job");
+          throw unreadable(call, "the list contains something that is not a job");
         }
         if (!each(std::make_shared<const json>(job))) {
           return;

@@ -25,12 +25,12 @@ constexpr std::array table{
                  "give it one more part: "
                  "output-image-uri=LOCATION-docker.pkg.dev/PROJECT/REPOSITORY/NAME"},
     KnownFailure{"artifactregistry.repositories.uploadArtifacts", "",
-                 "the login may not write to the repository, or the repository is not there",
+                 "the login may not write to the repository, or the repository does not exist",
                  "let it write: gcloud artifacts repositories add-iam-policy-binding REPOSITORY "
                  "--location=LOCATION --project=OWNER --member=user:YOU "
                  "--role=roles/artifactregistry.writer"},
     KnownFailure{"should be granted access to the image", "",
-                 "the image lies in a project whose images the service agent cannot read; the "
+                 "the image is in a project whose images the service agent cannot read; the "
                  "job's own account does not pull it",
                  "let the service agent read it: gcloud artifacts repositories "
                  "add-iam-policy-binding REPOSITORY --location=LOCATION --project=OWNER "
@@ -42,7 +42,7 @@ constexpr std::array table{
                  "no image has this name: it was never pushed, or is misspelt",
                  "is it there? docker buildx imagetools inspect IMAGE"},
     KnownFailure{"permission to act as service_account", "",
-                 "you may not start jobs as this account, or it is not there",
+                 "you may not start jobs as this account, or it does not exist",
                  "let yourself use it: gcloud iam service-accounts add-iam-policy-binding ACCOUNT "
                  "--member=user:YOU --role=roles/iam.serviceAccountUser"},
     KnownFailure{"quota metrics exceed", "", "the project has no such quota left in this region",
@@ -59,9 +59,10 @@ constexpr std::array table{
                  "a free trial has no accelerators",
                  "ask for quota: gcloud beta quotas info list --service=aiplatform.googleapis.com "
                  "--project=PROJECT shows what there is"},
-    KnownFailure{"executable file not found", "",
-                 "the container's command is no program of the image; a Python module is none",
-                 "name a program: --command=python3,-m,trainer.task"},
+    KnownFailure{
+        "executable file not found", "",
+        "the container's command is not a program in the image (a Python module is not one either)",
+        "name a program: --command=python3,-m,trainer.task"},
     KnownFailure{"StartError", "", "the container's command could not be started",
                  "try it here: docker run --rm IMAGE"},
     KnownFailure{"python: not found", "", "the image has no `python`",
@@ -76,15 +77,15 @@ constexpr std::array table{
                  "/dev/shm is too small for the data loader's worker processes",
                  "load in the main process (num_workers=0), or take a larger --worker-pool-spec "
                  "machine-type"},
-    KnownFailure{"CONSUMER_INVALID", "", "this is no project's id, or not yours",
+    KnownFailure{"CONSUMER_INVALID", "", "there is no such project, or you cannot access it",
                  "see it: gcloud projects describe PROJECT"},
     KnownFailure{"ACCESS_TOKEN_SCOPE_INSUFFICIENT", "", "the token is for fewer services than this",
-                 "log in anew: gcloud auth application-default login; inside a job: "
+                 "log in again: gcloud auth application-default login; inside a job: "
                  "--service-account=ACCOUNT"},
     KnownFailure{"Unable to parse", "training_task_inputs",
                  "a field of the pipeline's task is unknown or of a wrong type",
                  "see what was sent: autopack submit --as=training-pipeline --dry-run"},
-    KnownFailure{"base_output_directory", "", "the output directory is an object, no text",
+    KnownFailure{"base_output_directory", "", "the output directory must be an object, not text",
                  "write it as baseOutputDirectory: {outputUriPrefix: gs://BUCKET/DIRECTORY}"},
     KnownFailure{"Resources are insufficient", "", "the region has no such machines free now",
                  "wait for a place: --strategy=FLEX_START; or try another --region or accelerator"},
@@ -106,7 +107,7 @@ constexpr std::array table{
     KnownFailure{"space left on device", "", "image and data do not fit on the boot disk",
                  "take a larger one: --boot-disk-size=500"},
     KnownFailure{"invalid authentication credentials", "",
-                 "the token has ended, or was made for another service",
+                 "the token has expired, or is for another service",
                  "log in again: gcloud auth application-default login"},
     KnownFailure{"UNAUTHENTICATED", "", "the service does not accept the token",
                  "log in again: gcloud auth application-default login"},
@@ -126,10 +127,10 @@ constexpr std::array table{
     KnownFailure{"Cannot find field", "", "the service does not know a field of the job",
                  "see what was sent: autopack submit --dry-run"},
     KnownFailure{"ran out of memory", "",
-                 "the machine's memory did not suffice; a small one keeps part of it to itself",
+                 "the machine has too little memory; the system of a small one uses part of it",
                  "take a larger machine: --worker-pool-spec=machine-type=n1-highmem-8,..."},
     KnownFailure{"non-zero status", "", "the program itself ended with an error",
-                 "read what it said: autopack jobs stream-logs JOB"},
+                 "read its output: autopack jobs stream-logs JOB"},
     KnownFailure{"Internal error occurred", "", "the service failed, not the program",
                  "submit it again"},
     KnownFailure{"PERMISSION_DENIED", "", "the account may not do this in the project",

@@ -90,7 +90,7 @@ LogPage read_log_page(const Call& call, const http::Response& response) {
       answer.is_object() && (!answer.contains("entries") || answer["entries"].is_array());
   if (!good) {
     throw Error(ErrorKind::remote, "could not " + call.what)
-        .cause(fmt::format("{} {}: the answer is no list of log entries", call.method,
+        .cause(fmt::format("{} {}: the response is not a list of log entries", call.method,
                            redact_url(call.url)));
   }
   LogPage page{.next_page = non_empty(text_at(answer, "nextPageToken"))};

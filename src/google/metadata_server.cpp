@@ -42,8 +42,8 @@ bool is_host(std::string_view text) {
 std::string host_of(const Environment& environment, const char* variable, const char* otherwise) {
   auto host = environment.get(variable).value_or(otherwise);
   if (!is_host(host)) {
-    throw Error(ErrorKind::usage,
-                fmt::format("`{}` of `{}` is no host", printable(host.substr(0, 200)), variable));
+    throw Error(ErrorKind::usage, fmt::format("`{}` of `{}` is not a host",
+                                              printable(host.substr(0, 200)), variable));
   }
   return host;
 }
@@ -80,7 +80,7 @@ protected:
         !answer["access_token"].is_string() || !answer.contains("expires_in") ||
         !answer["expires_in"].is_number_integer()) {
       throw Error(ErrorKind::remote, "could not " + what)
-          .cause(fmt::format("GET http://{}: the answer holds no access token", host_));
+          .cause(fmt::format("GET http://{}: the response has no access token", host_));
     }
     constexpr std::int64_t a_day = 86400;  // no token is valid longer
     const auto lifetime =
@@ -95,7 +95,7 @@ private:
         options(), ask_for(what, fmt::format("http://{}/computeMetadata/v1/{}", host_, path)));
     if (!is_google(response)) {
       throw Error(ErrorKind::remote, "could not " + what)
-          .cause(fmt::format("`{}` is no metadata server of Google's: its answer lacks "
+          .cause(fmt::format("`{}` is not a Google metadata server: its response lacks "
                              "`Metadata-Flavor: Google`",
                              host_));
     }

@@ -86,8 +86,8 @@ GcloudConfiguration read_gcloud_configuration(const Environment& environment,
     return result;
   }
   if (!is_configuration_name(result.name)) {
-    throw Error(ErrorKind::usage,
-                fmt::format("`{}` is no name of a gcloud configuration", printable(result.name)));
+    throw Error(ErrorKind::usage, fmt::format("`{}` is not the name of a gcloud configuration",
+                                              printable(result.name)));
   }
   result.path = directory / "configurations" / ("config_" + result.name);
   if (const auto text = read_file_if_exists(result.path)) {

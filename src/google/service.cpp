@@ -98,7 +98,7 @@ json Service::ask_json(const Call& call) const {
   auto answer = parse_json(response.body);
   if (!answer.is_object()) {
     throw Error(ErrorKind::remote, "could not " + call.what)
-        .cause(fmt::format("{} {}: the answer is no JSON object", call.method,
+        .cause(fmt::format("{} {}: the response is not a JSON object", call.method,
                            redact_url(call.url.substr(0, call.url.find('?')))));
   }
   return answer;

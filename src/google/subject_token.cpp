@@ -41,7 +41,7 @@ public:
     if (token.empty()) {
       throw Error(
           ErrorKind::environment,
-          field_ ? fmt::format("{} holds no JSON with the text `{}`", place, printable(*field_))
+          field_ ? fmt::format("{} contains no JSON with the text `{}`", place, printable(*field_))
                  : place + " is empty");
     }
     return token;
@@ -76,7 +76,7 @@ public:
     for (const auto& [name, value] : headers.items()) {
       if (!headers.is_object() || !value.is_string() ||
           (name + value.get<std::string>()).find_first_of("\r\n") != std::string::npos) {
-        throw file.fault("has a `credential_source` with `headers` that are none");
+        throw file.fault("has a `credential_source` with invalid `headers`");
       }
       request_.headers.push_back({name, value.get<std::string>()});
     }
@@ -88,7 +88,7 @@ public:
       throw Error(ErrorKind::remote,
                   fmt::format("GET {}: {}", redact_url(request_.url), response.status));
     }
-    return format_.read(response.body, "the answer of " + redact_url(request_.url));
+    return format_.read(response.body, "the response of " + redact_url(request_.url));
   }
 
 private:
@@ -226,7 +226,7 @@ std::unique_ptr<SubjectToken> make_subject_token(const CredentialOptions& option
   }
   if (source.contains("file")) {
     if (text_at(source, "file").empty()) {
-      throw file.fault("has a `credential_source` whose `file` is no path");
+      throw file.fault("has a `credential_source` whose `file` is not a path");
     }
     return std::make_unique<OfFile>(text_at(source, "file"), Format{file, source});
   }

@@ -61,7 +61,7 @@ Error refusal(const TokenRequest& request, const http::Response& response) {
                                       code.empty() ? "" : " " + quote(code.substr(0, 100), secrets),
                                       words.empty() ? "" : ": " + quote(words, secrets)));
   if (subtype == "invalid_rapt" || subtype == "rapt_required") {
-    error.cause("reauthentication is needed: the organisation asks for it from time to time");
+    error.cause("reauthentication is needed: the organisation requires it from time to time");
   }
   if (words.find("short-lived token") != std::string::npos) {
     error.hint("compare this machine's clock: date -u");
@@ -76,7 +76,7 @@ AccessToken read_token(const CredentialOptions& options,
   AccessToken token{.token = Secret{text_at(body, "access_token")}};
   if (token.token.empty() || token.token.reveal().find_first_of(" \t\r\n") != std::string::npos) {
     throw Error(ErrorKind::remote, fmt::format("could not {}", request.what))
-        .cause(fmt::format("POST {}: the answer holds no access token", redact_url(request.url)));
+        .cause(fmt::format("POST {}: the response has no access token", redact_url(request.url)));
   }
   std::int64_t lifetime = 0;
   if (body.contains("expires_in") && body["expires_in"].is_number_integer()) {

@@ -20,9 +20,9 @@ struct Kept {
 };
 
 constexpr std::array all_kept{
-    Kept{"builds", "what was built last of each project"},
+    Kept{"builds", "last builds of projects"},
     Kept{"files", "hashes of projects' files"},
-    Kept{"python", "what projects' Python files say"},
+    Kept{"python", "imports of projects' Python files"},
     Kept{"wheels", "wheels"},
     Kept{"wheel-records", "facts of wheels"},
     Kept{"indexes", "pages of package indexes"},
@@ -30,7 +30,7 @@ constexpr std::array all_kept{
     Kept{"blobs", "manifests and configurations"},
     Kept{"layers", "facts of layers"},
     Kept{"installations", "facts of dependency images"},
-    Kept{"pushed", "what was pushed last"},
+    Kept{"pushed", "last pushes"},
     Kept{"saved.tar", "an image on its way"},
     Kept{"tokens", "access tokens"},
 };
@@ -79,10 +79,10 @@ std::vector<CachePart> present(
 std::vector<CachePart> parts_of_project(const Environment& environment, const fs::path& directory) {
   const auto cache = environment.cache_directory();
   return present({
-      {"what was built last", state::BuildRecords{cache / "builds"}.files_of(directory)},
+      {"last builds", state::BuildRecords{cache / "builds"}.files_of(directory)},
       {"hashes of files",
        {state::hashes_file(cache, directory, false), state::hashes_file(cache, directory, true)}},
-      {"what Python files say",
+      {"imports of Python files",
        {state::python_file(cache, directory, false), state::python_file(cache, directory, true)}},
   });
 }

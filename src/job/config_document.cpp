@@ -137,7 +137,8 @@ void DocumentReader::check_definition(const YAML::Node& node, const YAML::Node& 
       return;
     }
   }
-  reader_.fault(definition, fmt::format("`{}` is no task that autopack submits", printable(text)),
+  reader_.fault(definition,
+                fmt::format("`{}` is not a task that autopack can submit", printable(text)),
                 {fmt::format("leave `trainingTaskDefinition` out, or name `{}` or `{}`",
                              *task_definition(JobKind::training_pipeline),
                              *task_definition(JobKind::tuning_pipeline))});
@@ -153,8 +154,7 @@ void DocumentReader::task_inputs(const YAML::Node& inputs, json& body) {
   auto task = reader_.read_message(inputs, tables::message("HyperparameterTuningJob"), path);
   for (const auto* key : {"displayName", "labels", "encryptionSpec"}) {
     if (task.contains(key)) {
-      reader_.fault(inputs,
-                    fmt::format("`{}` stands in `{}`, but belongs to the pipeline", key, path));
+      reader_.fault(inputs, fmt::format("`{}` is in `{}`, but belongs to the pipeline", key, path));
       task.erase(key);
     }
   }

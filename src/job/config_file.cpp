@@ -59,9 +59,10 @@ YAML::Node load_document(const std::string& text, const std::string& name) {
     YAML::Parser parser{stream};
     Skipped document;
     if (parser.HandleNextDocument(document) && parser.HandleNextDocument(document)) {
-      throw Error(ErrorKind::usage, fmt::format("`{}` holds more than one document: line {} begins "
-                                                "another",
-                                                name, document.line));
+      throw Error(ErrorKind::usage,
+                  fmt::format("`{}` contains more than one document: line {} begins "
+                              "another",
+                              name, document.line));
     }
     return load_yaml(text);
   } catch (const YAML::Exception& error) {

@@ -161,7 +161,7 @@ json ConfigReader::read_list(const YAML::Node& node, const Field& field, const s
 void ConfigReader::count_value() {
   if (++values_ > most_values) {
     throw Error(ErrorKind::usage,
-                fmt::format("`{}` holds more than {} values", name_, most_values));
+                fmt::format("`{}` contains more than {} values", name_, most_values));
   }
 }
 

@@ -65,7 +65,7 @@ json ConfigReader::read_scalar(const YAML::Node& node,
     case Type::output:
     case Type::message: break;
   }
-  throw Error(ErrorKind::internal, fmt::format("`{}` is no scalar of the schema", field.name));
+  throw Error(ErrorKind::internal, fmt::format("`{}` is not a scalar of the schema", field.name));
 }
 
 json ConfigReader::read_number(const YAML::Node& node, Type type, const std::string& path) {

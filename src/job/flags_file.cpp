@@ -77,12 +77,13 @@ void add_object(std::vector<std::string>& flags,
                 const YAML::Node& object,
                 const std::string& file) {
   if (!object.IsMap()) {
-    refuse(object, file, "flags stand as `--flag: value`");
+    refuse(object, file, "expected `--flag: value`");
   }
   for (const auto& pair : object) {
     const std::string flag = pair.first.IsScalar() ? pair.first.Scalar() : std::string{};
     if (!flag.starts_with("--") || flag.size() < 3) {
-      refuse(pair.first, file, fmt::format("`{}` is no flag: `--flag: value`", printable(flag)));
+      refuse(pair.first, file,
+             fmt::format("`{}` is not a flag: expected `--flag: value`", printable(flag)));
     }
     add_flag(flags, flag, pair.second, file);
   }
@@ -95,7 +96,7 @@ std::vector<std::string> parse_flags_file(std::string_view text, const std::stri
   try {
     root = load_yaml(std::string{text});
   } catch (const YAML::Exception& error) {
-    throw Error(ErrorKind::usage, fmt::format("`--flags-file` `{}` line {} is no YAML: {}",
+    throw Error(ErrorKind::usage, fmt::format("`--flags-file` `{}` line {} is not YAML: {}",
                                               printable(file), error.mark.line + 1, error.msg));
   }
   if (const auto repeated = repeated_key(root)) {

@@ -138,7 +138,7 @@ void FlagOverlay::scale_tier() {
   text(input().scale_tier, "scaleTier", "--scale-tier", name);
   if (std::find(values.begin(), values.end(), name) == values.end()) {
     legacy_.error("trainingInput.scaleTier",
-                  fmt::format("`{}` is no value of `--scale-tier`{}", printable(*typed),
+                  fmt::format("`{}` is not a value of `--scale-tier`{}", printable(*typed),
                               tables::did_you_mean(name, values)));
   }
 }
@@ -155,7 +155,7 @@ LegacyAccelerator FlagOverlay::accelerator(const std::string& path,
     } else if (name == "count") {
       result.count = number_of(typed, 3);
     } else {
-      fault(flag, fmt::format("`{}` is no key of `{}`", printable(name), flag),
+      fault(flag, fmt::format("`{}` is not a key of `{}`", printable(name), flag),
             {"its keys are `type` and `count`"});
     }
   }
@@ -165,7 +165,7 @@ LegacyAccelerator FlagOverlay::accelerator(const std::string& path,
     return result;
   }
   legacy_.error("trainingInput." + path,
-                fmt::format("`{}` is no accelerator: type=nvidia-tesla-t4,count=1 is wanted",
+                fmt::format("`{}` is not an accelerator: expected type=nvidia-tesla-t4,count=1",
                             printable(value)));
   return {};
 }
@@ -176,7 +176,7 @@ void FlagOverlay::count(const LegacyRole& role, const std::string& flag, const T
   }
   const auto number = number_of(*text, 9);
   if (!number) {
-    fault(flag, fmt::format("`{}` is no number of replicas", printable(*text)));
+    fault(flag, fmt::format("`{}` is not a number of replicas", printable(*text)));
     return;
   }
   input().*role.count = number;

@@ -64,7 +64,7 @@ void PipelineMerge::ports() {
     std::int32_t port = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
     if (error != std::errc{} || end != text.data() + text.size() || port < 1 || port > 65535) {
-      problems_.push_back({.message = fmt::format("`{}` is no port", printable(text)),
+      problems_.push_back({.message = fmt::format("`{}` is not a port", printable(text)),
                            .origin = to_string(flags_.origin("--model-ports"))});
     }
     ports.push_back({.number = port});

@@ -66,7 +66,7 @@ json message_of_pairs(const FlagValue& value,
   for (const auto& [key, inner] : value.keys(flag, problems)) {
     const auto* const field = field_of_key(message, key);
     if (field == nullptr) {
-      problems.push_back({.message = fmt::format("`{}` is no key of `{}`", printable(key), flag),
+      problems.push_back({.message = fmt::format("`{}` is not a key of `{}`", printable(key), flag),
                           .origin = fmt::format("`{}`", flag),
                           .hints = {fmt::format("its keys are {}", keys_of(message))}});
       continue;
@@ -80,8 +80,8 @@ json message_of_pairs(const FlagValue& value,
     const auto written = is_word ? enumeration_value(text, *field) : text;
     if (is_word &&
         std::find(field->values.begin(), field->values.end(), written) == field->values.end()) {
-      problems.push_back({.message = fmt::format("`{}` is no value of `{}`{}", printable(text), key,
-                                                 tables::did_you_mean(text, field->values)),
+      problems.push_back({.message = fmt::format("`{}` is not a value of `{}`{}", printable(text),
+                                                 key, tables::did_you_mean(text, field->values)),
                           .origin = fmt::format("`{}`", flag)});
     }
     result[std::string{field->name}] = written;

@@ -68,7 +68,7 @@ std::vector<Key> every_key() {
     }
   }
   all.push_back(key_of_machine("container-image-uri", false, "IMAGE",
-                               "image to run as it is: nothing is packaged",
+                               "existing image to run; nothing is packaged",
                                &PoolFlags::container_image_uri));
   return all;
 }

@@ -47,7 +47,7 @@ void check_names(const Job& job, Review& review) {
   for (const auto& [key, value] : labels) {
     if (!is_label_key(key)) {
       review.error("labels." + key,
-                   fmt::format("`{}` is no label key: a lower-case letter, then lower-case "
+                   fmt::format("`{}` is not a label key: a lower-case letter, then lower-case "
                                "letters, digits, `-` and `_`, at most {}",
                                printable(key), longest_label));
     }
@@ -63,7 +63,7 @@ void check_names(const Job& job, Review& review) {
 /// Both become parts of a URL, so `--skip-checks` does not skip this.
 void check_location(const Location& location, Review& review) {
   if (location.project && !is_project_id(*location.project)) {
-    review.error("project", fmt::format("`{}` is no project id", printable(*location.project)),
+    review.error("project", fmt::format("`{}` is not a project id", printable(*location.project)),
                  {"list yours: gcloud projects list"});
   }
   if (!location.region) {
@@ -95,7 +95,7 @@ void check_resource_name(const Text& value,
   const auto match = match_name(*value, rule.form);
   if (!match) {
     review.error(rule.path,
-                 fmt::format("`{}` is no name for {}: `{}`{} is wanted", printable(*value),
+                 fmt::format("`{}` is not a valid name for {}: expected `{}`{}", printable(*value),
                              shown_path(rule.path), rule.form, rule.note));
   } else if (match->region && location.region && match->region != location.region) {
     review.error(rule.path, fmt::format("{} is in `{}`, but the job is in `{}`",
@@ -109,8 +109,8 @@ void check_text(const Text& value,
                 const char* wanted,
                 Review& review) {
   if (value && !value->empty() && !fits(*value)) {
-    review.error(path, fmt::format("`{}` is no name for {}: {} is wanted", printable(*value),
-                                   shown_path(path), wanted));
+    review.error(path, fmt::format("`{}` is not a valid name for {}: expected {}",
+                                   printable(*value), shown_path(path), wanted));
   }
 }
 

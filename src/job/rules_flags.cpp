@@ -83,7 +83,7 @@ void PoolCheck::entry(bool has_command, bool infers) {
   if (pool_.script && pool_.python_module) {
     fault("`script` and `python-module` exclude each other");
   } else if (!pool_.script && !pool_.python_module && !has_command && !infers) {
-    fault("`script` or `python-module` is needed with `local-package-path`: what the job runs",
+    fault("`script` or `python-module` is needed with `local-package-path`: the program of the job",
           {"`--command=WORD,...` runs a program that a requirement or the executor image brings"});
   }
 }
@@ -105,7 +105,7 @@ void PoolCheck::check_packaged(const JobFlags& flags) {
   base_name(pool_.executor_image_uri);
   image_name("output-image-uri", pool_.output_image_uri);
   if (pool_.output_image_uri && pool_.output_image_uri->find("@sha256:") != std::string::npos) {
-    fault(fmt::format("`output-image-uri` names a digest, which only a push can tell: `{}`",
+    fault(fmt::format("`output-image-uri` names a digest, which is known only after a push: `{}`",
                       printable(*pool_.output_image_uri)));
   }
 }

@@ -119,10 +119,10 @@ void MachineCheck::check_attached(const tables::Machine& machine) {
                                 [&](const Accelerators& a) { return a.type == accelerator_; });
   if (own == offer.end()) {
     review_.error(at("acceleratorType"),
-                  offer.empty()
-                      ? fmt::format("machine type `{}` takes no accelerators", machine_type_)
-                      : fmt::format("machine type `{}` does not take `{}`; it takes {}",
-                                    machine_type_, accelerator_, quote_types(offer)));
+                  offer.empty() ? fmt::format("machine type `{}` does not support accelerators",
+                                              machine_type_)
+                                : fmt::format("machine type `{}` does not take `{}`; it takes {}",
+                                              machine_type_, accelerator_, quote_types(offer)));
     return;
   }
   // pods: the multiples depend on the region

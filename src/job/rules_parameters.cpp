@@ -176,7 +176,7 @@ void ParameterCheck::parameter(const Parameter& parameter, const std::string& pa
     values(parameter, path);
   } else if (kinds.empty() && !was_given) {
     review_.error(path,
-                  fmt::format("parameter `{}` has no values: {} is wanted",
+                  fmt::format("parameter `{}` has no values: expected {}",
                               printable(parameter.id.value_or("")), fmt::join(value_keys, ", ")));
   }
   for (std::size_t i = 0; i < parameter.children.size(); ++i) {
@@ -250,8 +250,8 @@ void check_identifier(const Text& id,
   if (name.empty() && !review.was_given(path)) {
     review.error(path, fmt::format("{} is missing", shown_path(path)));
   } else if (name.find_first_of(" \t\r\n\v\f") != std::string::npos) {
-    review.error(
-        path, fmt::format("`{}` is no name for a {}: it holds white space", printable(name), what));
+    review.error(path, fmt::format("`{}` is not a valid name for a {}: it contains white space",
+                                   printable(name), what));
   }
 }
 

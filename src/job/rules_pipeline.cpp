@@ -17,7 +17,7 @@ void check_names(const Job& job, const Location& location, Review& review) {
   const auto id = job.model_id.value_or("");
   if (!id.empty() && !is_model_id(id)) {
     review.error("modelId",
-                 fmt::format("`{}` is no model id: lower-case letters, digits, `_` and `-`, no "
+                 fmt::format("`{}` is not a model id: lower-case letters, digits, `_` and `-`, no "
                              "digit or `-` first, at most 63",
                              printable(id)));
   }
@@ -27,7 +27,7 @@ void check_names(const Job& job, const Location& location, Review& review) {
   }
   const auto match = match_name(parent, model_form);
   if (!match) {
-    review.error("parentModel", fmt::format("`{}` is no name of a model: `{}` is wanted",
+    review.error("parentModel", fmt::format("`{}` is not the name of a model: expected `{}`",
                                             printable(parent), model_form));
   } else if (location.region && match->region != location.region) {
     review.error("parentModel", fmt::format("`parentModel` is in `{}`, but the job is in `{}`",
@@ -55,7 +55,7 @@ void check_model(const Job& job, Review& review) {
   }
   const auto image = model.container ? model.container->image.value_or("") : "";
   if (image.empty() && !review.was_given("modelToUpload.containerSpec.imageUri")) {
-    review.error("modelToUpload", "the model to upload has no image that serves it",
+    review.error("modelToUpload", "the model to upload has no serving image",
                  {"--model-image-uri=us-docker.pkg.dev/vertex-ai/prediction/sklearn-cpu.1-0"});
   }
   if (!model.artifact_uri && !job.spec.output) {

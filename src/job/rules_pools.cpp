@@ -28,10 +28,11 @@ void check_environment(const std::vector<Variable>& env, const std::string& path
     const auto entry = fmt::format("{}.env[{}]", path, i);
     const auto& name = env[i].name;
     if (name && !is_c_identifier(*name)) {
-      review.error(entry,
-                   fmt::format("`{}` is no name for an environment variable: letters, digits and "
-                               "`_`, not a digit first",
-                               printable(*name)));
+      review.error(
+          entry,
+          fmt::format("`{}` is not a valid name for an environment variable: letters, digits and "
+                      "`_`, not a digit first",
+                      printable(*name)));
     } else if (name && !name->empty() && !seen.insert(*name).second) {
       review.error(entry, fmt::format("environment variable `{}` is set twice", *name));
     }
@@ -47,7 +48,7 @@ void check_arguments(const std::vector<std::string>& args,
   }
   if (total > most_argument_characters) {
     review.error(path + ".args",
-                 fmt::format("{} holds {} characters; the service takes {}",
+                 fmt::format("{} has {} characters; the service accepts {}",
                              shown_path(path + ".args"), total, most_argument_characters));
   }
 }
@@ -88,7 +89,7 @@ void check_python_package(const PythonPackage& package,
   check_prebuilt_image(executor, path + ".executorImageUri", review);
   if (package.uris.empty() && !review.was_given(path + ".packageUris")) {
     review.warning(path,
-                   fmt::format("{} names no packages; the service asks for `packageUris`, on the "
+                   fmt::format("{} names no packages; the service requires `packageUris`, on the "
                                "command line `--python-package-uris`",
                                shown_path(pool_path)));
   }
@@ -145,8 +146,8 @@ void check_mounts(const Spec& spec, const Pool& pool, const std::string& path, R
     return;
   }
   const auto warn = [&](const std::string& mounts) {
-    review.warning(mounts, fmt::format("{} is reached through a network, and the job names none",
-                                       shown_path(mounts)));
+    review.warning(
+        mounts, fmt::format("{} requires a network, and the job names none", shown_path(mounts)));
   };
   if (!pool.nfs_mounts.empty()) {
     warn(path + ".nfsMounts");

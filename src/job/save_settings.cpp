@@ -89,7 +89,7 @@ Problem refusal(const project::ToolSetting& there, const project::ToolSetting& w
       .origin = fmt::format("{}:{}", printable(there.file), there.line)};
   if (value.is_structured()) {
     problem.hints.push_back(
-        fmt::format("to have it written anew: remove `{}` from line {} on", there.key, there.line));
+        fmt::format("to write it again: remove `{}` from line {} on", there.key, there.line));
   } else {
     problem.hints.push_back(fmt::format("to replace it, make line {}: {}: {}", there.line,
                                         there.key, yaml_scalar(value)));

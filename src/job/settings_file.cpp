@@ -133,7 +133,7 @@ std::vector<project::ToolSetting> read_settings_file(std::string_view text,
     return settings;
   }
   if (!root.IsMap()) {
-    refuse(file, root.Mark().line + 1, "settings stand as `flag: value`");
+    refuse(file, root.Mark().line + 1, "expected `flag: value`");
   }
   if (const auto repeated = repeated_key(root)) {
     refuse(file, repeated->second_line,

@@ -140,10 +140,10 @@ bool ParameterText::take_apart() {
     if (!scale_) {
       const bool is_type = end != std::string_view::npos && !type_;
       return fault(is_type && last == end
-                       ? fmt::format("`{}` is no type ({}), or `{}` is no scale ({})",
+                       ? fmt::format("`{}` is not a type ({}), or `{}` is not a scale ({})",
                                      printable(rest.substr(0, last)), quote_words(types),
                                      printable(word), quote_words(scales))
-                       : fmt::format("`{}` is no scale; the scales are {}", printable(word),
+                       : fmt::format("`{}` is not a scale; the scales are {}", printable(word),
                                      quote_words(scales)));
     }
     rest = rest.substr(0, last);
@@ -176,7 +176,7 @@ bool ParameterText::whole(Parameter& parameter) {
     return true;
   }
   return fault(
-      fmt::format("`{}` is no whole number", printable(parameter.whole->least ? high : low)));
+      fmt::format("`{}` is not a whole number", printable(parameter.whole->least ? high : low)));
 }
 
 bool ParameterText::real(Parameter& parameter) {
@@ -190,7 +190,7 @@ bool ParameterText::real(Parameter& parameter) {
   if (parameter.real->least && parameter.real->most) {
     return true;
   }
-  return fault(fmt::format("`{}` is no number", printable(parameter.real->least ? high : low)));
+  return fault(fmt::format("`{}` is not a number", printable(parameter.real->least ? high : low)));
 }
 
 bool ParameterText::discrete(Parameter& parameter) {
@@ -198,7 +198,7 @@ bool ParameterText::discrete(Parameter& parameter) {
   for (const auto& part : split(body_, '|')) {
     const auto number = number_of(part);
     if (!number) {
-      return fault(fmt::format("`{}` is no number", printable(part)));
+      return fault(fmt::format("`{}` is not a number", printable(part)));
     }
     numbers.push_back(*number);
   }
@@ -232,10 +232,11 @@ std::optional<Metric> metric_of_flag(const std::string& text, Problems& problems
                   ? std::nullopt
                   : meaning(std::string_view{text}.substr(colon + 1), goals);
   if (!goal) {
-    problems.push_back({.message = fmt::format("`{}` is no metric: NAME:maximize or NAME:minimize",
-                                               printable(text)),
-                        .origin = "`--metric`",
-                        .hints = {"--metric accuracy:maximize"}});
+    problems.push_back(
+        {.message = fmt::format("`{}` is not a metric: expected NAME:maximize or NAME:minimize",
+                                printable(text)),
+         .origin = "`--metric`",
+         .hints = {"--metric accuracy:maximize"}});
     return std::nullopt;
   }
   return Metric{.id = text.substr(0, colon), .goal = std::move(goal)};

@@ -56,11 +56,11 @@ void JobTranslation::scheduling(const LegacyScheduling& scheduling, Spec& spec) 
   }
   if (scheduling.longest_wait) {
     legacy_.warn("trainingInput.scheduling.maxWaitTime",
-                 "`maxWaitTime` has no equal: only FLEX_START jobs wait for a set time",
+                 "`maxWaitTime` has no equivalent: only FLEX_START jobs wait for a set time",
                  {"--strategy=FLEX_START --max-wait-duration=TIME, where the accelerator has it"});
   }
   if (scheduling.priority) {
-    legacy_.warn("trainingInput.scheduling.priority", "`priority` has no equal");
+    legacy_.warn("trainingInput.scheduling.priority", "`priority` has no equivalent");
   }
 }
 

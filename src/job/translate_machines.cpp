@@ -81,8 +81,8 @@ Machine translate_machine(Legacy& legacy, const std::string& machine, const std:
   const auto* const known = std::find_if(machines.begin(), machines.end(),
                                          [&](const auto& m) { return m.name == machine; });
   if (known != machines.end()) {
-    legacy.warn(path,
-                fmt::format("`{}` has no exact equal: `{}` comes near", machine, known->machine));
+    legacy.warn(path, fmt::format("`{}` has no exact equivalent: `{}` is the nearest", machine,
+                                  known->machine));
     return machine_of(known->machine, known->accelerator, known->accelerators);
   }
   const auto* const vertex = tables::find_machine(machine);
@@ -111,12 +111,12 @@ void replace_old_accelerator(Legacy& legacy, Machine& machine, const std::string
     const auto count = std::min<std::int64_t>(machine.accelerators.value_or(1), most_t4);
     machine.accelerator = std::string{t4};
     machine.accelerators = count;
-    legacy.warn(path, fmt::format("`{}` is gone: {} `{}` stand in its place", type, count, t4));
+    legacy.warn(path, fmt::format("`{}` no longer exists: {} `{}` replace it", type, count, t4));
   } else if (type.starts_with("TPU_V") && type.ends_with("_POD") && type != "TPU_V4_POD") {
     const auto name = type.substr(0, type.size() - std::string_view{"_POD"}.size());
     machine.accelerator = name;
-    legacy.warn(path,
-                fmt::format("`{}` has no equal: `{}` with the same count comes near", type, name));
+    legacy.warn(path, fmt::format("`{}` has no equivalent: `{}` with the same count is the nearest",
+                                  type, name));
   }
 }
 

@@ -181,7 +181,7 @@ void PoolTranslation::program(Pool& pool, const LegacyRole& role) {
   }
   if (own.tensorflow_version) {
     legacy_.warn(path(role, "Config.tpuTfVersion"),
-                 "`tpuTfVersion` has no equal: the image brings TensorFlow");
+                 "`tpuTfVersion` has no equivalent: the image contains TensorFlow");
   }
 }
 
@@ -221,8 +221,9 @@ std::vector<Pool> PoolTranslation::custom_pools() {
 }
 
 std::vector<Pool> PoolTranslation::tier_pools() {
-  legacy_.warn("trainingInput.scaleTier",
-               fmt::format("scale tier {} has no equal: its machines are approximate", tier()));
+  legacy_.warn(
+      "trainingInput.scaleTier",
+      fmt::format("scale tier {} has no equivalent: its machines are approximate", tier()));
   std::vector<Pool> pools;
   for (const auto& machines : tier_roles(tier())) {
     const auto& role = legacy_roles.at(pools.size());

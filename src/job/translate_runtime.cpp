@@ -85,7 +85,8 @@ Text runtime_image(Legacy& legacy, const Text& accelerator) {
       legacy.missing(at, "`runtimeVersion` is missing: it says which image the packages run in",
                      {"--runtime-version=2.11"});
     } else {
-      legacy.error(at, fmt::format("`{}` is no runtime version such as `2.11`", printable(typed)));
+      legacy.error(at,
+                   fmt::format("`{}` is not a runtime version such as `2.11`", printable(typed)));
     }
     return std::nullopt;
   }

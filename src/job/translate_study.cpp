@@ -89,8 +89,9 @@ void ParameterTranslation::scale(Parameter& result) {
     return;
   }
   if (parameter_.type == "CATEGORICAL") {
-    legacy_.warn(path_, fmt::format("the scale of categories `{}` is left out: they have none",
-                                    printable(name_)));
+    legacy_.warn(path_,
+                 fmt::format("the scale of the categories `{}` is ignored: categories have none",
+                             printable(name_)));
   } else {
     result.scale = scale;
   }
@@ -108,12 +109,13 @@ std::string metric_id(Legacy& legacy, const LegacyStudy& study) {
   auto tag = study.metric.value_or("training/hptuning/metric");
   const auto path = hyperparameters + ".hyperparameterMetricTag";
   if (tag.find_first_of(" \t\r\n\v\f") != std::string::npos) {
-    legacy.error(path,
-                 fmt::format("`{}` is no id for a metric: it holds white space", printable(tag)),
-                 {"report it by another name, here and in the program"});
+    legacy.error(
+        path,
+        fmt::format("`{}` is not a valid id for a metric: it contains white space", printable(tag)),
+        {"report it by another name, here and in the program"});
   } else if (!study.metric) {
     legacy.warn(hyperparameters,
-                fmt::format("the job names no metric: the service's default `{}` is taken", tag));
+                fmt::format("the job names no metric: it gets the service's default `{}`", tag));
   }
   return tag;
 }
@@ -146,7 +148,7 @@ void translate_study(Legacy& legacy, const LegacyStudy& study, Job& job) {
   job.max_failed_trials = study.max_failed_trials;
   if (study.previous_job) {
     legacy.warn(hyperparameters + ".resumePreviousJobId",
-                "`resumePreviousJobId` has no equal: the study begins anew");
+                "`resumePreviousJobId` has no equivalent: the study starts from scratch");
   }
 }
 

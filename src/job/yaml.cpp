@@ -49,7 +49,7 @@ YAML::Node load_yaml(const std::string& text) {
   }
   if (text.find('\0') != std::string::npos) {
     // Otherwise the text after it would be silently ignored.
-    throw YAML::ParserException(YAML::Mark{}, "it holds a zero byte, so it is no text");
+    throw YAML::ParserException(YAML::Mark{}, "it contains a zero byte, so it is not text");
   }
   YAML::Node node = YAML::Load(text);
   Bounds{}.check(node);

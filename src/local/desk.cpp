@@ -39,7 +39,7 @@ std::size_t accelerators_of(const job::Pool& pool) {
 
 Problem meaningless(const std::string& what) {
   return {.severity = Problem::Severity::warning,
-          .message = fmt::format("{} has no meaning on this machine", what),
+          .message = fmt::format("{} has no effect on this machine", what),
           .origin = origin};
 }
 
@@ -64,7 +64,7 @@ void check_pool(const job::Pool& pool, const Desk& desk, Problems& problems) {
   }
   if (wants_gpu(pool) && desk.gpus.empty()) {
     problems.push_back({.severity = Problem::Severity::warning,
-                        .message = "this machine has no NVIDIA GPU: the job runs without"});
+                        .message = "this machine has no NVIDIA GPU: the job runs without one"});
   }
 }
 

@@ -138,8 +138,9 @@ void LocalJob::tell_limits() const {
   if (given < wanted) {
     options_.reporter->warn(
         {.severity = Problem::Severity::warning,
-         .message = fmt::format("{} of the job's {} replicas run here, and the job is told {}",
-                                given, wanted, given),
+         .message =
+             fmt::format("{} of the job's {} replicas run here; its environment describes {}",
+                         given, wanted, given),
          .origin = "`--max-replicas`"});
   }
   if (options_.desk.output) {

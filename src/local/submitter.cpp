@@ -61,7 +61,7 @@ Problems LocalSubmitter::check(const job::Job& job) const {
   }
   if (job.model || job.data) {
     problems.push_back({.severity = Problem::Severity::warning,
-                        .message = "a model or dataset of a pipeline has no meaning on this "
+                        .message = "a model or dataset of a pipeline has no effect on this "
                                    "machine: its training alone runs",
                         .origin = "`--submitter=local`"});
   }

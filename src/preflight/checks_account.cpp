@@ -32,7 +32,7 @@ Problems check_account(const PlannedJob& job, const Sources& sources) {
   const auto answer = sources.apis->get(Service::iam, account_path(account));
   if (answer.status == 404) {
     return {failing("service-account",
-                    fmt::format("there is no service account `{}`", printable(account)),
+                    fmt::format("there is not a service account `{}`", printable(account)),
                     "the service would refuse the job",
                     {fmt::format("gcloud iam service-accounts list --project={}", job.project())})};
   }
@@ -60,7 +60,7 @@ Problems check_account(const PlannedJob& job, const Sources& sources) {
                              "--role=roles/iam.serviceAccountTokenCreator",
                              shell_quote(account), agent_member(sources.project->number()))})};
   }
-  return {ok("service-account", fmt::format("service account `{}` is there", printable(account)))};
+  return {ok("service-account", fmt::format("service account `{}` exists", printable(account)))};
 }
 
 Problems check_act_as(const PlannedJob& job, const Sources& sources) {

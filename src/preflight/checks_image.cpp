@@ -82,7 +82,7 @@ Problems check_remote_image(const image::Reference& image,
   }
   auto findings = check_image(*facts, pools);
   if (!has_errors(findings)) {
-    findings.push_back(ok("image", fmt::format("image `{}` is there", image.text),
+    findings.push_back(ok("image", fmt::format("image `{}` exists", image.text),
                           facts->compressed_bytes
                               ? std::optional{human_size(*facts->compressed_bytes)}
                               : std::nullopt));

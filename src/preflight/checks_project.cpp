@@ -77,9 +77,9 @@ Problems check_project(const PlannedJob& job, const Sources& sources) {
   const auto state = text_at(*answer.body, "lifecycleState");
   if (!state.empty() && state != "ACTIVE") {
     return {failing("project", fmt::format("project `{}` is `{}`", project, printable(state)),
-                    "it takes no jobs", remedies)};
+                    "it accepts no jobs", remedies)};
   }
-  return {ok("project", fmt::format("project `{}` is there, number {}", project,
+  return {ok("project", fmt::format("project `{}` exists, number {}", project,
                                     printable(text_at(*answer.body, "projectNumber"))))};
 }
 
@@ -112,7 +112,7 @@ Problems check_services(const PlannedJob& job, const Sources& sources) {
       findings.push_back(ok("api", fmt::format("the API `{}` is on", host)));
     } else if (state.empty()) {
       findings.push_back(unknown("api", fmt::format("whether the API `{}` is on", host),
-                                 "the answer of the Service Usage API does not tell"));
+                                 "the response of the Service Usage API does not say"));
     } else if (host.starts_with("logging")) {
       findings.push_back(warning("api", fmt::format("the API `{}` is off", host),
                                  "the job's logs could not be read", remedies));

@@ -62,7 +62,7 @@ Problems check_missing(const registry::ArtifactName& name,
   if (!is_granted(answer, create)) {
     return {failing(
         "repository",
-        fmt::format("there is no repository `{}`, and you may not make it", name.resource()),
+        fmt::format("there is no repository `{}`, and you may not create it", name.resource()),
         fmt::format("the permission `{}` is missing", create),
         {fmt::format("gcloud projects add-iam-policy-binding {} --member=user:YOU "
                      "--role=roles/artifactregistry.admin",
@@ -78,17 +78,17 @@ Problems check_form(const json& repository,
   const auto format = text_at(repository, "format");
   const auto mode = text_at(repository, "mode");
   if (!format.empty() && format != "DOCKER") {
-    findings.push_back(failing(
-        "repository",
-        fmt::format("repository `{}` holds `{}`, not images", name.resource(), printable(format)),
-        "it takes no push of an image",
-        {fmt::format("gcloud artifacts repositories create NAME "
-                     "--location={} --project={} --repository-format=docker",
-                     name.location, name.project)}));
+    findings.push_back(failing("repository",
+                               fmt::format("repository `{}` contains `{}`, not images",
+                                           name.resource(), printable(format)),
+                               "it does not accept images",
+                               {fmt::format("gcloud artifacts repositories create NAME "
+                                            "--location={} --project={} --repository-format=docker",
+                                            name.location, name.project)}));
   } else if (mode == "VIRTUAL_REPOSITORY" || mode == "REMOTE_REPOSITORY") {
     findings.push_back(failing(
         "repository", fmt::format("repository `{}` is a `{}`", name.resource(), printable(mode)),
-        "only standard repositories take a push",
+        "only standard repositories accept a push",
         {"gcloud artifacts repositories list --project=" + name.project}));
   }
   const auto& region = job.region();
@@ -165,7 +165,7 @@ Problems check_repository(const PlannedJob& job, const Sources& sources) {
   }
   auto findings = check_form(*answer.body, *name, job);
   if (!has_errors(findings)) {
-    findings.push_back(ok("repository", fmt::format("repository `{}` is there", name->resource())));
+    findings.push_back(ok("repository", fmt::format("repository `{}` exists", name->resource())));
     for (auto more : {check_upload(*name, sources), check_tag(*answer.body, *name, job, sources)}) {
       std::move(more.begin(), more.end(), std::back_inserter(findings));
     }

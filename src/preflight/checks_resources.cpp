@@ -111,7 +111,7 @@ Problems check_bucket(const std::string& bucket, const PlannedJob& job, const So
     return {*finding};
   }
   auto findings = check_bucket_place(bucket, *answer.body, job);
-  findings.push_back(ok("bucket", named.what + " is there"));
+  findings.push_back(ok("bucket", named.what + " exists"));
   if (const auto owner = text_at(*answer.body, "projectNumber"); !owner.empty()) {
     auto more = check_bucket_access(bucket, owner, job, sources);
     std::move(more.begin(), more.end(), std::back_inserter(findings));
@@ -128,7 +128,7 @@ Problems check_tensorboard(const PlannedJob& job, const Sources& sources) {
                                              job.project(), job.region())}};
   const auto answer = sources.apis->get(named.service, "/v1/" + url_path(board));
   const auto finding = missing(named, answer, job);
-  return {finding ? *finding : ok(named.check, named.what + " is there")};
+  return {finding ? *finding : ok(named.check, named.what + " exists")};
 }
 
 Problems check_network(const PlannedJob& job, const Sources& sources) {
@@ -174,7 +174,7 @@ Problems check_persistent_resource(const PlannedJob& job, const Sources& sources
   }
   const auto state = text_at(*answer.body, "state");
   if (state == "ERROR" || state == "STOPPING") {
-    return {failing(named.check, fmt::format("{} is `{}`", named.what, state), "it takes no jobs",
+    return {failing(named.check, fmt::format("{} is `{}`", named.what, state), "it accepts no jobs",
                     named.remedies)};
   }
   std::vector<std::string> machines;
@@ -189,11 +189,11 @@ Problems check_persistent_resource(const PlannedJob& job, const Sources& sources
       return {
           failing(named.check,
                   fmt::format("{} has no machines of type `{}`", named.what, printable(machine)),
-                  "the job would wait for ever",
+                  "the job would wait forever",
                   {fmt::format("machine-type={}", printable(machines.front()))})};
     }
   }
-  return {ok(named.check, named.what + " is there")};
+  return {ok(named.check, named.what + " exists")};
 }
 
 }  // namespace autopack::preflight

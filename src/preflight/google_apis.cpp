@@ -93,9 +93,9 @@ google::TokenSource& GoogleApis::credentials() {
 ApiAnswer GoogleApis::send(http::Request request, Service service, const std::string& path) {
   const auto root = options_.endpoints.root(service);
   if (!root) {
-    throw Error(
-        ErrorKind::environment,
-        fmt::format("jobs go to this machine, where nothing stands in for `{}`", host_of(service)));
+    throw Error(ErrorKind::environment,
+                fmt::format("jobs go to this machine, which has no replacement for `{}`",
+                            host_of(service)));
   }
   request.url = *root + path;
   request.timeout = std::chrono::seconds{10};
@@ -105,7 +105,7 @@ ApiAnswer GoogleApis::send(http::Request request, Service service, const std::st
   auto body = parse_json(response.body);
   if (answer.ok() && !body.is_object()) {
     throw Error(ErrorKind::remote,
-                fmt::format("`{}` gave an answer that is no JSON object", redact_url(request.url)));
+                fmt::format("the response of `{}` is not a JSON object", redact_url(request.url)));
   }
   if (!answer.ok()) {
     answer.error = google::read_api_error(response);

@@ -34,7 +34,7 @@ void check_name(const image::Reference& image, bool runs, bool tables, Problems&
   if (!name->image) {
     const auto found = runs && image.host.ends_with("gcr.io") ? warning : failing;
     findings.push_back(
-        found("image-name", fmt::format("`{}` names no image", printable(image.text)),
+        found("image-name", fmt::format("`{}` is not the name of an image", printable(image.text)),
               fmt::format("names in Artifact Registry are formed `{}/PROJECT/{}IMAGE`", image.host,
                           image.host.ends_with("gcr.io") ? "" : "REPOSITORY/"),
               {fmt::format("write `{}/IMAGE`", printable(image.repository()))}));
@@ -42,7 +42,7 @@ void check_name(const image::Reference& image, bool runs, bool tables, Problems&
   if (tables && !is_location(name->location)) {
     findings.push_back(
         failing("image-name",
-                fmt::format("`{}` is no host of Artifact Registry{}", printable(image.host),
+                fmt::format("`{}` is not a host of Artifact Registry{}", printable(image.host),
                             job::tables::did_you_mean(name->location, job::tables::regions())),
                 "its first part is a region, or `us`, `europe` or `asia`",
                 {"gcloud artifacts locations list"}));
@@ -92,11 +92,11 @@ Problem missing_platform(const ImageFacts& image, const job::Pool& pool) {
   const auto machine = machine_of(pool).type;
   return failing(
       "architecture",
-      fmt::format("the index of images `{}` has none for `{}`{}", printable(image.name), wanted,
+      fmt::format("the image index `{}` has no image for `{}`{}", printable(image.name), wanted,
                   machine ? fmt::format(", which machine type `{}` runs", printable(*machine))
                           : std::string{}),
       image.platforms.empty()
-          ? "it names no image that runs, so no replica could start"
+          ? "it names no runnable image, so no replica could start"
           : fmt::format("it has {}, so no replica could start", list_of(image.platforms)),
       {fmt::format("docker buildx build --platform={} --push ...", wanted),
        fmt::format("autopack build --platform={} --output-image-uri=REGISTRY/NAME", wanted)});

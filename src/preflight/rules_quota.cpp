@@ -92,7 +92,7 @@ std::vector<std::string> quota_remedies(const QuotaNeed& need,
     }
   }
   remedies.push_back(
-      fmt::format("ask for more: https://console.cloud.google.com/iam-admin/"
+      fmt::format("request more: https://console.cloud.google.com/iam-admin/"
                   "quotas?project={}&metric=aiplatform.googleapis.com/{}",
                   project, need.metric));
   return remedies;
@@ -141,7 +141,7 @@ Problem judge_quota(const QuotaNeed& need, const json& metric, const job::Locati
   found = found == limits.end() ? limits.find("") : found;
   if (found == limits.end()) {
     return unknown("quota", fmt::format("quota `{}` in `{}`", need.metric, region),
-                   "the answer of the Service Usage API tells no limit");
+                   "the response of the Service Usage API contains no limit");
   }
   if (is_enough(found->second, need.amount)) {
     return ok("quota", fmt::format("quota `{}` in `{}` is {}, the job takes {}", need.metric,

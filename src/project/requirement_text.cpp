@@ -158,7 +158,7 @@ DecodedText decode_requirements(std::string_view bytes) {
       return {{}, static_cast<int>(i) + 1, "it is not UTF-8"};
     }
     if (lines[i].find('\0') != std::string_view::npos) {
-      return {{}, static_cast<int>(i) + 1, "it holds a zero byte, so it is no text"};
+      return {{}, static_cast<int>(i) + 1, "it contains a zero byte, so it is not text"};
     }
   }
   return {std::string{bytes}, 0, {}};

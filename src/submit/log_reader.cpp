@@ -72,8 +72,9 @@ bool LogReader::take(const google::LogPage& page) {
   if (page.unreadable > 0 && !told_unreadable_) {
     told_unreadable_ = true;
     options_.reporter->warn({.severity = Problem::Severity::warning,
-                             .message = "the log holds entries that cannot be read; they are left "
-                                        "out"});
+                             .message =
+                                 "the log contains entries that cannot be read; they are left "
+                                 "out"});
   }
   bool news = false;
   for (const auto& entry : page.entries) {

@@ -89,7 +89,7 @@ Error unclear(const Creation& creation, const std::vector<std::string>& causes) 
   }
   error.hint("look before you submit again: " + list_command(creation));
   if (creation.was_tried && creation.record) {
-    error.hint("to submit anew whatever it shows: rm " + shell_quote(creation.record->string()));
+    error.hint("to submit again, whatever it shows: rm " + shell_quote(creation.record->string()));
   }
   return error;
 }
@@ -210,9 +210,10 @@ Job find_earlier(const Creation& creation) {
   if (job) {
     creation.reporter->warn(
         {.severity = Problem::Severity::warning,
-         .message = fmt::format("an earlier run, ended before it could tell, had created `{}`: "
-                                "that is the job",
-                                printable(text_at(*job, "name")))});
+         .message =
+             fmt::format("an earlier run, which ended before it could report it, had created `{}`: "
+                         "that is the job",
+                         printable(text_at(*job, "name")))});
   }
   return job;
 }
@@ -234,7 +235,8 @@ Job create(const Creation& creation) {
     }
     may_have_twins = may_have_twins || trouble.may_have_made_one;
     if (trouble.may_have_made_one) {
-      creation.reporter->detail("the create's answer is unclear: looking for the job by its label");
+      creation.reporter->detail(
+          "the response to the create is unclear: looking for the job by its label");
       if (auto found = find(creation, trouble.causes)) {
         return found;
       }

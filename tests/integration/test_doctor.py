@@ -341,7 +341,7 @@ class Images(Asking):
                     '--python-package-uris=gs://out/trainer.tar.gz')
         for flags in ([pool(image)], packages):
             finding = self.refused('architecture', *flags)
-            self.assertIn(f'`{image}` has none for `linux/amd64`', finding['what'])
+            self.assertIn(f'`{image}` has no image for `linux/amd64`', finding['what'])
             self.assertIn('it has `linux/arm64`, `linux/s390x`', finding['why'])
             self.assertIn('--platform=linux/amd64', ' '.join(finding['remedies']))
         self.finding('image', 'ok', pool(self.indexed('linux/arm64', 'linux/amd64')))
@@ -436,7 +436,7 @@ class Submit(Asking):
     def test_a_rule_and_a_service_together_are_invalid_input(self):
         self.facts['permissions'].clear()
         answer = self.submit(pool('us-central1-docker.pkg.dev/test-project/r'), status=2)
-        self.assertIn('names no image', answer.err)
+        self.assertIn('is not the name of an image', answer.err)
         self.assertIn('you may not create jobs', answer.err)
 
     def test_checks_can_be_skipped(self):

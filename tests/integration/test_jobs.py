@@ -431,13 +431,13 @@ class Jobs(WithApi):
                 ([], ['list', '--filter=state="RUNNING"'], 'RUNNING is no state'),
                 ([], ['list', '--filter=(('], 'filter cannot be read'),
                 (['get-403'], ['describe', name], '403 PERMISSION_DENIED'),
-                (['get-garbled'], ['describe', name], 'the answer names no job'),
-                (['list-garbled'], ['list'], 'the answer is no JSON object'),
+                (['get-garbled'], ['describe', name], 'the response names no job'),
+                (['list-garbled'], ['list'], 'the response is not a JSON object'),
                 (['list-403'], ['list'], 'roles/aiplatform.user'),
                 (['cancel-403'], ['cancel', name], 'could not cancel custom job'),
                 (['get-404'], ['stream-logs', name], 'there is no custom job'),
                 (['logs-403'], ['stream-logs', name], 'could not read the logs of job'),
-                (['logs-garbled'], ['stream-logs', name], 'the answer is no list of log entries'),
+                (['logs-garbled'], ['stream-logs', name], 'the response is not a list of log entries'),
                 (['get-401', 'get-401'], ['describe', name], 'gcloud auth application-default login')):
             with self.subTest(' '.join(arguments) + str(failures)):
                 self.api.fail[:] = failures

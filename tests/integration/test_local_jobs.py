@@ -95,7 +95,7 @@ class LocalJobs(OnThisMachine):
                              '--base-output-dir=gs://bucket/out', '--model-display-name=m', '--model-image-uri=gcr.io/p/i',
                              '--', '--epochs=1', folder=folder)
         self.assertIn("/gcs/bucket/out/model/ ['--epochs=1']\n", answer.err)
-        self.assertIn('a model or dataset of a pipeline has no meaning on this machine', answer.err)
+        self.assertIn('a model or dataset of a pipeline has no effect on this machine', answer.err)
 
     def test_a_legacy_job_runs_once_it_is_translated(self):
         program = {'imageUri': testbed.executor(), 'containerCommand': ['python3'],
@@ -240,7 +240,7 @@ class LocalJobs(OnThisMachine):
     def test_what_has_no_meaning_here_is_told_and_the_services_rules_come_first(self):
         pools = [container({}, 'true')]
         answer = self.submit('--network=projects/1/global/networks/n', config={'workerPoolSpecs': pools})
-        self.assertIn('the job\'s network has no meaning on this machine', answer.err)
+        self.assertIn('the job\'s network has no effect on this machine', answer.err)
         answer = self.submit(config={'workerPoolSpecs': [{**pools[0], 'replicaCount': 2}]}, status=2)
         self.assertIn('replica', answer.err)
         answer = self.submit('--max-replicas=1', config={'workerPoolSpecs': [*pools, *pools]}, status=2)

@@ -78,7 +78,7 @@ TEST_CASE("a bad command line is reported with the error and the correction") {
             {"`runing`", "did you mean `running`?"}},
            {{"build", "--flags-file=gone.yaml"}, {"`--flags-file`", "`gone.yaml`"}},
            {{"build", "--flags-file=loop.yaml"}, {"`loop.yaml` names itself"}},
-           {{"build", "--flags-file=word.yaml"}, {"`word.yaml` line 1", "`region` is no flag"}},
+           {{"build", "--flags-file=word.yaml"}, {"`word.yaml` line 1", "`region` is not a flag"}},
            {{"build", "--flags-file=broken.yaml"}, {"`broken.yaml`", "is no YAML"}},
        }) {
     check(item);
@@ -89,7 +89,7 @@ TEST_CASE("jobs of other kinds that cannot be are refused before anything is sen
   const std::vector<std::string> where{"--project=p", "--region=us-central1"};
   for (auto item : std::vector<Case>{
            {{"tune", ready}, {"the study has no metric", "the study has no parameter"}},
-           {{"tune", ready, "--metric=a:max", "--parameter=x:1..2"}, {"`a:max` is no metric"}},
+           {{"tune", ready, "--metric=a:max", "--parameter=x:1..2"}, {"`a:max` is not a metric"}},
            {{"tune", ready, "--metric=a:maximize", "--parameter=x:1..2", "--with-hypertune"},
             {"nothing is packaged", "local-package-path=. in"}},
            {{"tune", ready, "--metric=a:maximize", "--parameter=x:1..2", "--max-replicas=2"},

@@ -161,10 +161,10 @@ TEST_CASE("files replace missing flags and variables, the first file first") {
 
 TEST_CASE("an unknown value is reported with its origin and the nearest valid one") {
   CHECK(Parsed{}.failure({"--kind=dirct"}) ==
-        "`dirct` is no value of `--kind` / did you mean `direct`? / "
+        "`dirct` is not a value of `--kind` / did you mean `direct`? / "
         "the values are `auto`, `docker`, `direct`");
   CHECK(Parsed{}.failure({}, {{"AUTOPACK_KIND", "x"}}) ==
-        "`x` is no value of `AUTOPACK_KIND` / the values are `auto`, `docker`, `direct`");
+        "`x` is not a value of `AUTOPACK_KIND` / the values are `auto`, `docker`, `direct`");
 }
 
 TEST_CASE("arguments of the program follow `--`") {

@@ -66,7 +66,7 @@ TEST_CASE("a jobs command that cannot be right is refused before anything is ask
            {{"jobs", "list", "--limit=ten"}, "`ten` of `--limit` is not a whole number"},
            {{"jobs", "list", "--page-size=5000"}, "`--page-size` is 5000"},
            {{"jobs", "list", "--state=run\"ning"}, "of `--state` is no state"},
-           {{"jobs", "list", "--format=table"}, "`table` is no value of `--format`"},
+           {{"jobs", "list", "--format=table"}, "`table` is not a value of `--format`"},
            {{"jobs", "describe", name, "--filter=x"}, "`--filter` is for `autopack jobs list`"},
            {{"jobs", "cancel", name, "--task-name=x"},
             "`--task-name` is for `autopack jobs stream-logs`"},

@@ -39,7 +39,7 @@ TEST_CASE("the steps of a generated Dockerfile are named by what they do") {
   plan.dependencies.requirements = {"torch"};
   CHECK(name("Step 4/7 : RUN cd /mnt && x") == "install requirements.txt, torch (3 packages)");
   plan.dependencies.lock = project::Lock{.file = "uv.lock"};
-  CHECK(name("Step 4/7 : RUN cd /mnt && x") == "install what uv.lock chooses");
+  CHECK(name("Step 4/7 : RUN cd /mnt && x") == "install the packages of uv.lock");
   plan.user_dockerfile = "Dockerfile";
   CHECK(name("Step 4/7 : RUN cd /mnt && x") == "Step 4/7 : RUN cd /mnt && x");
 }

@@ -149,18 +149,18 @@ TEST_CASE("answers that leave no repository to push to") {
           Case{{answer(200, R"({"format": "DOCKER", "mode": "REMOTE_REPOSITORY"})")},
                "takes no push",
                ErrorKind::usage},
-          Case{{answer(200, "<html>")}, "the answer is no JSON object"},
+          Case{{answer(200, "<html>")}, "the response is not a JSON object"},
           Case{{disabled}, "gcloud services enable artifactregistry.googleapis.com"},
           Case{{answer(404, ""), denied},
                "gcloud artifacts repositories create autopack --repository-format=docker "
                "--location=us-central1 --project=example.com:p"},
           Case{{answer(404, ""), answer(404, R"({"error": {"message": "no such location"}})")},
                "gcloud artifacts locations list"},
-          Case{{answer(404, ""), answer(200, "{}")}, "the answer names no operation"},
+          Case{{answer(404, ""), answer(200, "{}")}, "the response names no operation"},
           Case{{answer(404, ""), answer(200, R"({"name": "projects/../../x?y"})")},
-               "the answer names no operation"},
+               "the response names no operation"},
           Case{{answer(404, ""), answer(200, R"({"name": 5, "done": "yes"})")},
-               "the answer names no operation"},
+               "the response names no operation"},
           Case{
               {answer(404, ""),
                answer(

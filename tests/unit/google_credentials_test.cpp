@@ -99,7 +99,7 @@ TEST_CASE("a quota project that would break a header is refused") {
   Fixture fixture;
   fixture.billing_project = "p\r\nX-Evil: 1";
   static_cast<void>(
-      failure_of([&] { return fixture.find_file(authorized_user()); }, "is no project's id"));
+      failure_of([&] { return fixture.find_file(authorized_user()); }, "is not a project id"));
 }
 
 TEST_CASE("an authorized user refreshes, from gcloud's directory too") {
@@ -175,8 +175,8 @@ TEST_CASE("a token endpoint that refuses is quoted without a secret") {
                   R"({"error": {"code": 403, "message": "The caller may not", "status": "PERMISSION_DENIED"}})"),
               "403 PERMISSION_DENIED: The caller may not"},
           Case{answer(400, "<html>"), "POST https://oauth2.googleapis.com/token: 400"},
-          Case{answer(200, "{}"), "the answer holds no access token"},
-          Case{answer(200, R"({"access_token": ["x"]})"), "the answer holds no access token"},
+          Case{answer(200, "{}"), "the response has no access token"},
+          Case{answer(200, R"({"access_token": ["x"]})"), "the response has no access token"},
           Case{
               answer(
                   400,

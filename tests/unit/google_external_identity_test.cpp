@@ -93,7 +93,7 @@ TEST_CASE("missing data of AWS is reported") {
            Case{{answer(200, "s"), answer(200, "us-east-2b"), answer(403, "")}, "", ": 403"},
            Case{{answer(200, "s"), answer(200, "us-east-2b"), answer(200, "r"), answer(200, "{}")},
                 "",
-                "holds no keys"},
+                "contains no keys"},
            Case{{}, "region_url", "export AWS_REGION=REGION"},
            Case{{answer(200, "s"), answer(200, "us-east-2b")}, "url", "there are no AWS keys"},
        }) {
@@ -153,7 +153,7 @@ TEST_CASE("an external account shows its certificate") {
                 external_account({{"certificate", {{"use_default_certificate_config", true}}}}))
             ->token();
       },
-      "cert.pem` holds no certificate"));
+      "cert.pem` contains no certificate"));
   write_file(config, "{}");
   static_cast<void>(failure_of(
       [&] {

@@ -95,7 +95,7 @@ TEST_CASE("invalid accounts for impersonation") {
     Fixture fixture;
     fixture.impersonate = flag(value);
     const auto error = failure_of([&] { return fixture.find_file(authorized_user()); },
-                                  "in `--impersonate-service-account` is no service account");
+                                  "in `--impersonate-service-account` is not a service account");
     CHECK(error.kind() == ErrorKind::usage);
   }
 }
@@ -113,8 +113,8 @@ TEST_CASE("impersonated accounts' files that cannot be used") {
             "has no `service_account_impersonation_url`"},
            {with(impersonated(), "service_account_impersonation_url", "https://example.org/x"),
             "is not an https URL of Google's"},
-           {with(impersonated(), "delegates", "a"), "has `delegates` that are no list"},
-           {with(impersonated(), "delegates", {1}), "has `delegates` that are no accounts"}}) {
+           {with(impersonated(), "delegates", "a"), "has `delegates` that are not a list"},
+           {with(impersonated(), "delegates", {1}), "has `delegates` that are not accounts"}}) {
     Fixture fixture;
     const auto& content = text;
     const auto error = failure_of([&] { return fixture.find_file(content); }, fragment);
@@ -136,7 +136,7 @@ TEST_CASE("refusals of IAM Credentials name the remedy") {
             "gcloud services enable iamcredentials.googleapis.com"},
            {answer(404, refused("NOT_FOUND", "Not found", "")), "gcloud iam service-accounts list"},
            {answer(400, "<html>"), ": 400"},
-           {answer(200, "{}"), "the answer holds no access token with an end"},
+           {answer(200, "{}"), "the response has no access token with an expiry time"},
            {answer(200, R"({"accessToken": "s3cr3t-value"})"), "no access token with an end"},
            {answer(200, R"({"accessToken": "s3cr3t-value", "expireTime": "soon"})"),
             "no access token with an end"}}) {

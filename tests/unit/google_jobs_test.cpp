@@ -113,9 +113,9 @@ TEST_CASE("responses that are not jobs are reported") {
   const std::string read =
       "could not read tuning job `7`: GET https://r-aiplatform.googleapis.com"
       "/v1/projects/p/locations/r/hyperparameterTuningJobs/7: ";
-  CHECK(get(answer(200, "<html>")) == read + "200, but the answer names no job");
-  CHECK(get(answer(200, "[]")) == read + "200, but the answer names no job");
-  CHECK(get(answer(200, R"({"name": 7})")) == read + "200, but the answer names no job");
+  CHECK(get(answer(200, "<html>")) == read + "200, but the response names no job");
+  CHECK(get(answer(200, "[]")) == read + "200, but the response names no job");
+  CHECK(get(answer(200, R"({"name": 7})")) == read + "200, but the response names no job");
   CHECK(get(answer(403, R"({"error": {"status": "PERMISSION_DENIED"}})")) ==
         read + "403 PERMISSION_DENIED");
   CHECK(get(answer(302, "")) == read + "302");
@@ -124,11 +124,12 @@ TEST_CASE("responses that are not jobs are reported") {
       "could not list the custom jobs of `r`: GET "
       "https://r-aiplatform.googleapis.com/v1/projects/p/locations/r/"
       "customJobs: ";
-  CHECK(list("") == listed + "the answer is no JSON object");
-  CHECK(list("[1]") == listed + "the answer is no JSON object");
-  CHECK(list(R"({"customJobs": {}})") == listed + "`customJobs` of the answer is no list");
-  CHECK(list(R"({"customJobs": [7]})") == listed + "the list holds something that is no job");
-  CHECK(list(R"({"customJobs": [{}]})") == listed + "the list holds something that is no job");
+  CHECK(list("") == listed + "the response is not a JSON object");
+  CHECK(list("[1]") == listed + "the response is not a JSON object");
+  CHECK(list(R"({"customJobs": {}})") == listed + "`customJobs` in the response is not a list");
+  CHECK(list(R"({"customJobs": [7]})") == listed + "the list contains something that is not a job");
+  CHECK(list(R"({"customJobs": [{}]})") ==
+        listed + "the list contains something that is not a job");
 }
 
 TEST_CASE("no such job is none, not an error") {
@@ -204,7 +205,7 @@ TEST_CASE("a response that is not a list of entries is reported") {
   for (const auto* text : {"", "<html>", "[]", R"({"entries": {}})"}) {
     CHECK(message_of([&] { google::read_log_page(call, answer(200, text)); }) ==
           "could not read the logs of job `7`: POST https://logging.googleapis.com/v2/"
-          "entries:list: the answer is no list of log entries");
+          "entries:list: the response is not a list of log entries");
   }
   const auto page = google::read_log_page(
       call, answer(200, R"({"entries": [7, {"textPayload": "a"}, null], "nextPageToken": "t"})"));

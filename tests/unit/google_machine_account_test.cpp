@@ -92,7 +92,8 @@ TEST_CASE("metadata servers that give no token") {
   }
   Machine machine{{}};
   machine.variables["GCE_METADATA_HOST"] = "evil/path?";
-  CHECK(failure_of([&] { return machine.find(); }, "`evil/path?` of `GCE_METADATA_HOST` is no host")
+  CHECK(failure_of([&] { return machine.find(); },
+                   "`evil/path?` of `GCE_METADATA_HOST` is not a host")
             .kind() == ErrorKind::usage);
 }
 
@@ -140,8 +141,8 @@ TEST_CASE("gcloud's refusals are reported with the command that fixes them") {
              "Your current active account [me@example.org] does not have any valid credentials"},
         Case{"echo 'Reauthentication required.' >&2; exit 1", "gcloud: Reauthentication required."},
         Case{"exit 1", "gcloud auth login me@example.org"},
-        Case{"echo s3cr3t-value", "gcloud's answer holds no access token"},
-        Case{"echo '{\"credential\": 5}'", "gcloud's answer holds no access token"}}) {
+        Case{"echo s3cr3t-value", "gcloud printed no access token"},
+        Case{"echo '{\"credential\": 5}'", "gcloud printed no access token"}}) {
     WithGcloud gcloud{script};
     const auto source = gcloud.find();
     CHECK(failure_of([&] { return source->token(); }, fragment).kind() == ErrorKind::environment);
@@ -150,7 +151,7 @@ TEST_CASE("gcloud's refusals are reported with the command that fixes them") {
   absent.variables["PATH"] = "/nowhere";
   static_cast<void>(failure_of([&] { return absent.find(); }, "there is no `gcloud` to ask"));
   absent.account = {.value = "a b@c", .origin = "`--account`"};
-  CHECK(failure_of([&] { return absent.find(); }, "is no account of gcloud's").kind() ==
+  CHECK(failure_of([&] { return absent.find(); }, "is not an account in gcloud").kind() ==
         ErrorKind::usage);
 }
 

@@ -44,7 +44,7 @@ TEST_CASE("gcloud's active configuration is read") {
       "gcloud has no configuration `absent`, which `--configuration` names");
   CHECK_THROWS_WITH(
       static_cast<void>(google::read_gcloud_configuration(environment(directory), "../x")),
-      "`../x` is no name of a gcloud configuration");
+      "`../x` is not the name of a gcloud configuration");
 }
 
 TEST_CASE("properties come from their variables before gcloud's configuration") {

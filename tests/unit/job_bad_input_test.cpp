@@ -130,7 +130,7 @@ TEST_CASE("machines, accelerators, disks and replicas") {
           {{good + ",accelerator-type=NVIDIA_TESLA_K80"}, "", {"does not take `NVIDIA_TESLA_K80`"}},
           {{pool + "machine-type=e2-standard-4,container-image-uri=i,accelerator-type=NVIDIA_L4"},
            "",
-           {"takes no accelerators"}},
+           {"does not support accelerators"}},
           {{pool +
             "machine-type=a2-highgpu-2g,container-image-uri=i,accelerator-type=NVIDIA_TESLA_A100"},
            "",
@@ -188,23 +188,25 @@ TEST_CASE("fields of the job") {
           {{good, "--region=us-centrall"}, "", {"(did you mean `us-central1`?) (`--region`)"}},
           {{good, "--region=us-central1.evil.example/"}, "", {"unknown region"}},
           {{good, "--display-name=" + std::string(129, 'x')}, "", {"has 129 characters"}},
-          {{good, "--labels=Team=x"}, "", {"`Team` is no label key"}},
+          {{good, "--labels=Team=x"}, "", {"`Team` is not a label key"}},
           {{good, "--labels=team=X"}, "", {"the value of label `team`"}},
           {{good, "--labels=team"}, "", {"`team` in `--labels` is not KEY=VALUE"}},
           {{good, "--labels=a=1,a=2"}, "", {"key `a` is given twice in `--labels`"}},
-          {{good, "--env=1A=x"}, "", {"`1A` is no name for an environment variable"}},
+          {{good, "--env=1A=x"}, "", {"`1A` is not a valid name for an environment variable"}},
           {{good, "--args=" + std::string(100'001, 'x')}, "", {"holds 100001 characters"}},
-          {{good, "--network=default"}, "", {"`default` is no name for `network`"}},
+          {{good, "--network=default"}, "", {"`default` is not a valid name for `network`"}},
           {{good, "--network=projects/my-project/global/networks/n"},
            "",
            {"the number of the project"}},
-          {{good, "--service-account=foo"}, "", {"`foo` is no name for `serviceAccount`"}},
+          {{good, "--service-account=foo"}, "", {"`foo` is not a valid name for `serviceAccount`"}},
           {{good, "--tensorboard=projects/p/locations/europe-west4/tensorboards/1"},
            "",
            {"is in `europe-west4`, but the job is in `us-central1`", "needs a service account"}},
           {{good, "--kms-key=k"}, "", {"`--kms-keyring` is needed", "`--kms-location` is needed"}},
           {{good, "--kms-keyring=r"}, "", {"without `--kms-key`"}},
-          {{good, "--kms-key=projects/p/k"}, "", {"is no name for `encryptionSpec.kmsKeyName`"}},
+          {{good, "--kms-key=projects/p/k"},
+           "",
+           {"is not a valid name for `encryptionSpec.kmsKeyName`"}},
           {{good, "--base-output-dir=/out"}, "", {"`gs://BUCKET/PATH` is wanted"}},
           {{good, "--timeout=1w"}, "", {"`1w` is not a duration"}},
           {{good, "--strategy=SPOTT"}, "", {"unknown strategy `SPOTT` (did you mean `SPOT`?)"}},
@@ -231,7 +233,7 @@ TEST_CASE("configuration files") {
           {{}, head + tail + "service_acount: x\n", {"(did you mean `serviceAccount`?)"}},
           {{},
            head + tail + "network: a\nnetwork: b\n",
-           {"`network` is given twice (job.yaml:5)", "is no name for `network`"}},
+           {"`network` is given twice (job.yaml:5)", "is not a valid name for `network`"}},
           {{},
            head + tail + "enable_web_access: true\nenableWebAccess: true\n",
            {"`enableWebAccess` is given twice"}},
@@ -324,7 +326,7 @@ TEST_CASE("text after the end of a document is refused") {
   job::parse_config("{\n\"a\": \"b\"\n},\n Spec\": {\n \"c\": {\n \"d\": 1\n}\n}\n}", "f",
                     problems);
   REQUIRE(problems.size() == 1);
-  CHECK(problems[0].message == "`f` holds more than one document: line 3 begins another");
+  CHECK(problems[0].message == "`f` contains more than one document: line 3 begins another");
 }
 
 TEST_CASE("an alias bomb is refused") {

@@ -28,7 +28,7 @@ TEST_CASE("a flags file is a command line") {
   CHECK(parse_flags_file("", "f").empty());
   CHECK_THROWS_WITH_AS(
       parse_flags_file({"--a: b\n\0--c: d\n", 15}, "f"),
-      "`--flags-file` `f` line 1 is no YAML: it holds a zero byte, so it is no text", Error);
+      "`--flags-file` `f` line 1 is not YAML: it contains a zero byte, so it is not text", Error);
 }
 
 TEST_CASE("an invalid flags file is reported with its line") {

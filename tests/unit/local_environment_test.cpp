@@ -243,10 +243,10 @@ TEST_CASE("settings without effect on this machine are reported once each") {
     told.push_back(problem.message);
   }
   CHECK(told ==
-        std::vector<std::string>{"a TPU has no meaning on this machine",
-                                 "the job's network has no meaning on this machine",
-                                 "a persistent resource has no meaning on this machine",
-                                 "the job's service account has no meaning on this machine"});
+        std::vector<std::string>{"a TPU has no effect on this machine",
+                                 "the job's network has no effect on this machine",
+                                 "a persistent resource has no effect on this machine",
+                                 "the job's service account has no effect on this machine"});
 }
 
 }  // namespace autopack::local_environment_test

@@ -179,7 +179,7 @@ TEST_CASE("an index without an image for the machine is reported with its platfo
   REQUIRE(found.size() == 1);
   CHECK(found[0].severity == Problem::Severity::error);
   CHECK(found[0].message ==
-        "the index of images `i` has none for `linux/amd64`, which machine type `n1-standard-4` "
+        "the image index `i` has no image for `linux/amd64`, which machine type `n1-standard-4` "
         "runs");
   CHECK(found[0].reason == "it has `linux/arm64/v8`, `windows/amd64`, so no replica could start");
   REQUIRE(found[0].hints.size() == 2);
@@ -190,7 +190,7 @@ TEST_CASE("an index without an image for the machine is reported with its platfo
   CHECK(many[0].reason.value_or("").ends_with("and 992 more, so no replica could start"));
   const auto none = check_image(index({}), {&pool});
   REQUIRE(none.size() == 1);
-  CHECK(none[0].reason == "it names no image that runs, so no replica could start");
+  CHECK(none[0].reason == "it names no runnable image, so no replica could start");
 }
 
 TEST_CASE("accelerators of the last generations need CUDA 11") {

@@ -303,7 +303,7 @@ TEST_CASE("a job is not made again while it is not known whether an earlier run 
   const auto ended = submit_to(service, job, folder.path());
   REQUIRE(ended.error);
   CHECK(ended.error->message() == "it is not known whether job `my job` was created");
-  CHECK(holds(ended.error->hints(), "to submit anew whatever it shows: rm "));
+  CHECK(holds(ended.error->hints(), "to submit again, whatever it shows: rm "));
   CHECK(service.creates_seen == 1);
 }
 

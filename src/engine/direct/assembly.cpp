@@ -42,7 +42,7 @@ registry::BlobSource compress_while_read(const Recipe& recipe,
             throw Error(ErrorKind::environment,
                         "the layer `" + recipe->name + "` is compressed otherwise than before")
                 .cause("libdeflate was replaced since then")
-                .hint("run the same command again: all layers are made anew then");
+                .hint("run the same command again: it makes all layers from scratch");
           }
           cache.put(recipe->key, made);
           *facts = made;

@@ -161,7 +161,7 @@ packaging::Outcome outcome_for_output(const Packaging& work) {
   const bool changed = comparison.is_first || !comparison.changes.code.empty() ||
                        !comparison.changes.dependencies.empty();
   return changed || work.request().no_cache ? expected_image(work)
-                                            : packaging::Outcome{.reason = "--output asks for it"};
+                                            : packaging::Outcome{.reason = "--output requests it"};
 }
 
 class BuilderOn : public packaging::Builder {

@@ -96,7 +96,7 @@ std::optional<std::string> load_wheels(Services& services,
       }
       obstacles = std::move(made.obstacles);
     } else {
-      obstacles.emplace_back("the engine takes no part of an image");
+      obstacles.emplace_back("the engine cannot load a part of an image");
     }
   }
   services.reporter->detail("the docker engine installs the dependencies: " +

@@ -178,7 +178,7 @@ private:
     out.close();
     if (name.empty() || !out) {
       throw Error(name.empty() ? ErrorKind::project : ErrorKind::environment,
-                  name.empty() ? fmt::format("{} gives no wheel", source_.title)
+                  name.empty() ? fmt::format("{} produces no wheel", source_.title)
                                : fmt::format("cannot write `{}`", place.string()));
     }
     return name;
@@ -203,7 +203,7 @@ BuildWheel build_wheels_with(Services& services, const Packaging& work) {
                           } catch (Error& error) {
                             if (const auto* const option = option_for_all(work.scanned().project)) {
                               error.hint(fmt::format(
-                                  "`--no-binary {}` ({}) holds for what builds need, too: name "
+                                  "`--no-binary {}` ({}) applies to build requirements, too: name "
                                   "packages in its place",
                                   printable(option->value), option->origin));
                             }

@@ -252,7 +252,7 @@ std::vector<CompiledModule> compile_sources(const ByteCompiler& compiler,
   Answer answer{output};
   const auto tag = answer.next();
   if (!is_tag(tag)) {
-    throw Error(ErrorKind::environment, "Python told no name for its byte code");
+    throw Error(ErrorKind::environment, "Python reported no name for its byte code");
   }
   std::vector<CompiledModule> modules;
   for (const auto& source : sources) {

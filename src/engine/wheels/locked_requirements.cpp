@@ -13,7 +13,8 @@ namespace autopack::engine {
 
 namespace {
 
-constexpr auto* without_lock = "`--lock=none` installs what the project asks for, without the lock";
+constexpr auto* without_lock =
+    "`--lock=none` installs the project's requirements, without the lock";
 
 std::optional<std::string> pyproject_of(const source::Tree& tree) {
   const auto entry = tree.find("pyproject.toml");
@@ -62,10 +63,11 @@ LockedRequirements locked_requirements(Services& services, const packaging::Pack
       executor::python_facts(services, work.plan().base, executor::image_places(work.request()));
   const auto& file = work.plan().dependencies.lock.value().file;
   if (!facts.interpreter) {
-    throw Error(ErrorKind::environment,
-                fmt::format("what `{}` chooses depends on the Python of the executor image `{}`, "
-                            "of which nothing is known",
-                            file, work.plan().base.reference))
+    throw Error(
+        ErrorKind::environment,
+        fmt::format("the selection of `{}` depends on the Python of the executor image `{}`, "
+                    "which is unknown",
+                    file, work.plan().base.reference))
         .cause(facts.obstacle.value_or(""))
         .hint(without_lock);
   }
@@ -82,9 +84,10 @@ LockedRequirements locked_requirements(Services& services, const packaging::Pack
     }
     return result;
   } catch (const Error& error) {
-    throw_with_way_round(error, work.request().engine == packaging::Engine::docker
-                                    ? "`--engine=auto` needs no hash of what it builds into wheels"
-                                    : "");
+    throw_with_way_round(
+        error, work.request().engine == packaging::Engine::docker
+                   ? "`--engine=auto` needs no hash of a package that it builds into a wheel"
+                   : "");
   }
 }
 

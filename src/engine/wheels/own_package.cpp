@@ -110,7 +110,7 @@ std::optional<std::string> obstacle_to_own_package(const packaging::Packaging& w
     return std::nullopt;
   }
   if (!dependencies.install_environment.empty()) {
-    return "a variable of `--build-env` may change what its build does";
+    return "a variable of `--build-env` may change its build";
   }
   return installation_of(work).reason;
 }

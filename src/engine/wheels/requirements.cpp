@@ -72,8 +72,8 @@ std::vector<std::string> obstacles_to_wheels(const Packaging& work) {
   }
   note(!dependencies.install &&
            !(dependencies.package_requirements.empty() && dependencies.build_requirements.empty()),
-       "the project's own package says what is installed");
-  note(project.has_index_credentials, "a URL in a requirements file holds a login");
+       "the project's own package determines the installation");
+  note(project.has_index_credentials, "a URL in a requirements file contains a login");
   note(work.request().is_from_git() &&
            std::any_of(options.begin(), options.end(),
                        [](const auto& option) { return option.name == "--find-links"; }),
