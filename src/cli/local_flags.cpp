@@ -26,7 +26,7 @@ constexpr std::array names{"--max-replicas", "--replica-memory", "--replica-cpus
 /// `BUCKET=DIRECTORY`.
 void read_bucket(const std::string& text,
                  const Environment& environment,
-                 local::Desk& desk,
+                 local::HostResources& host,
                  Problems& problems) {
   constexpr auto* hint = "`--gcs=my-bucket=./data` shows the job a directory at /gcs/my-bucket";
   const auto mark = text.find('=');
@@ -41,7 +41,7 @@ void read_bucket(const std::string& text,
     problems.push_back(value_problem("--gcs", text, "names no directory of this machine", hint));
     return;
   }
-  desk.buckets[bucket] = directory.string();
+  host.buckets[bucket] = directory.string();
 }
 
 void read_limits(const LocalFlags& flags, local::LocalOptions& options, Problems& problems) {
@@ -57,12 +57,12 @@ void read_limits(const LocalFlags& flags, local::LocalOptions& options, Problems
       problems.push_back(
           value_problem("--replica-memory", *flags.memory, "is no size", "`512m`, `2g`"));
     }
-    options.desk.memory = size.value_or(0);
+    options.host.memory = size.value_or(0);
   }
   if (flags.processors) {
     constexpr double most = 4096;
     const auto& text = *flags.processors;
-    double& number = options.desk.processors;
+    double& number = options.host.processors;
     const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (failure != std::errc{} || end != text.data() + text.size() || !(number > 0) ||
         number > most) {
@@ -73,13 +73,13 @@ void read_limits(const LocalFlags& flags, local::LocalOptions& options, Problems
 }
 
 /// Half of what there is, as a machine of the service has it.
-std::uint64_t shared_memory(const local::Desk& desk) {
+std::uint64_t shared_memory(const local::HostResources& host) {
   const auto pages = ::sysconf(_SC_PHYS_PAGES);
   const auto size = ::sysconf(_SC_PAGESIZE);
   const auto whole = pages > 0 && size > 0
                          ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(size)
                          : 0;
-  return (desk.memory > 0 ? desk.memory : whole) / 2;
+  return (host.memory > 0 ? host.memory : whole) / 2;
 }
 
 }  // namespace
@@ -116,9 +116,9 @@ local::LocalOptions local_options(const LocalFlags& flags, const Environment& en
   Problems problems;
   read_limits(flags, options, problems);
   for (const auto& bucket : flags.buckets) {
-    read_bucket(bucket, environment, options.desk, problems);
+    read_bucket(bucket, environment, options.host, problems);
   }
-  options.desk.mounts = read_volumes(flags.volumes, environment, problems);
+  options.host.mounts = read_volumes(flags.volumes, environment, problems);
   for (const auto& text : flags.faults) {
     const auto one = local::read_fault(text);
     if (one) {
@@ -129,9 +129,9 @@ local::LocalOptions local_options(const LocalFlags& flags, const Environment& en
     }
   }
   throw_if_errors(problems, ErrorKind::usage);
-  options.desk.shared_memory = shared_memory(options.desk);
-  options.desk.gpus = find_gpus();
-  options.desk.credentials = own_credentials(environment);
+  options.host.shared_memory = shared_memory(options.host);
+  options.host.gpus = find_gpus();
+  options.host.credentials = own_credentials(environment);
   return options;
 }
 

@@ -166,7 +166,7 @@ private:
     options.docker = session.services.docker.function();
     options.reporter = session.services.reporter;
     options.cancellation = session.services.cancellation;
-    options.desk.project = location.project;
+    options.host.project = location.project;
     options.screen = local_screen(session);
     options.started = [this, &result](const std::string& name) {
       result.created("Started", {.name = name});

@@ -19,16 +19,16 @@ using nlohmann::json;
 namespace {
 
 /// Creates a directory for the job's output, unless the user named one.
-void make_output(const job::Spec& spec, const JobRecord& record, Desk& desk) {
+void make_output(const job::Spec& spec, const JobRecord& record, HostResources& host) {
   if (!output_in_containers(spec)) {
     return;
   }
   const auto output = record.directory() / "output";
-  desk.output = output.string();
+  host.output = output.string();
   std::error_code failure;
   std::filesystem::create_directories(output, failure);
   if (failure) {
-    throw Error(ErrorKind::environment, fmt::format("cannot make `{}`", *desk.output))
+    throw Error(ErrorKind::environment, fmt::format("cannot make `{}`", *host.output))
         .cause(failure.message());
   }
 }
@@ -58,7 +58,7 @@ LocalJob::LocalJob(const job::Job& job, LocalOptions& options)
   }
   enter("PENDING");
   try {
-    make_output(job.spec, record_, options.desk);
+    make_output(job.spec, record_, options.host);
     pull_images();
   } catch (const Error& error) {
     end({.state = "JOB_STATE_FAILED", .status = 1, .code = 13, .message = error.message()});
@@ -104,7 +104,7 @@ std::vector<std::size_t> LocalJob::counts() const {
 ClusterRun LocalJob::run_of(const job::Spec& spec, const Cluster& cluster, Watcher& watcher) const {
   ClusterRun run{.containers = containers_,
                  .cluster = cluster,
-                 .life = Life{spec.scheduling},
+                 .restart_policy = RestartPolicy{spec.scheduling},
                  .faults = options_.faults,
                  .cancellation = options_.cancellation,
                  .is_asked_for_end = [this] { return record_.is_asked_for_end(); },
@@ -143,8 +143,8 @@ void LocalJob::tell_limits() const {
                          given, wanted, given),
          .origin = "`--max-replicas`"});
   }
-  if (options_.desk.output) {
-    options_.reporter->done("Output", *options_.desk.output);
+  if (options_.host.output) {
+    options_.reporter->done("Output", *options_.host.output);
   }
 }
 

@@ -1,6 +1,6 @@
 #include "local/network.hpp"
 
-#include "local/desk.hpp"
+#include "local/host_resources.hpp"
 
 namespace autopack::local {
 

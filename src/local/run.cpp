@@ -36,7 +36,7 @@ constexpr int code_deadline_exceeded = 4;
 
 class Running {
 public:
-  explicit Running(const ClusterRun& run) : run_{run}, life_{run.life} {}
+  explicit Running(const ClusterRun& run) : run_{run}, restart_policy_{run.restart_policy} {}
 
   ~Running() { remove_all(); }
 
@@ -174,12 +174,13 @@ private:
       if (run_.has_done_enough && run_.has_done_enough()) {
         return {.state = "JOB_STATE_SUCCEEDED"};
       }
-      if (Clock::now() - began_ > life_.timeout()) {
+      if (Clock::now() - began_ > restart_policy_.timeout()) {
         return {.state = "JOB_STATE_FAILED",
                 .status = 1,
                 .code = code_deadline_exceeded,
-                .message = fmt::format("The job did not end within its timeout of {} s.",
-                                       std::chrono::duration<double>(life_.timeout()).count())};
+                .message =
+                    fmt::format("The job did not end within its timeout of {} s.",
+                                std::chrono::duration<double>(restart_policy_.timeout()).count())};
       }
       make_faults();
     }
@@ -187,22 +188,22 @@ private:
 
   std::optional<Ending> after(const Event& event) {
     const auto& replica = replicas()[event.replica];
-    switch (life_.after(replica, event.exit)) {
-      case Life::Next::go_on: break;
-      case Life::Next::restart_replica:
-        tell("WARNING", life_.message());
+    switch (restart_policy_.after(replica, event.exit)) {
+      case RestartPolicy::Next::go_on: break;
+      case RestartPolicy::Next::restart_replica:
+        tell("WARNING", restart_policy_.message());
         start(event.replica);
         break;
-      case Life::Next::restart_job:
-        tell("WARNING", life_.message());
+      case RestartPolicy::Next::restart_job:
+        tell("WARNING", restart_policy_.message());
         start_again();
         break;
-      case Life::Next::succeed: return Ending{.state = "JOB_STATE_SUCCEEDED"};
-      case Life::Next::fail:
+      case RestartPolicy::Next::succeed: return Ending{.state = "JOB_STATE_SUCCEEDED"};
+      case RestartPolicy::Next::fail:
         return Ending{.state = "JOB_STATE_FAILED",
                       .status = event.exit.status,
                       .code = code_invalid_argument,
-                      .message = life_.message()};
+                      .message = restart_policy_.message()};
     }
     return std::nullopt;
   }
@@ -296,7 +297,7 @@ private:
 
   const ClusterRun& run_;
   std::optional<Network> network_{};
-  Life life_;
+  RestartPolicy restart_policy_;
   Clock::time_point began_{};
   std::size_t faults_made_{0};
   std::mutex mutex_;

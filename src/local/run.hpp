@@ -4,7 +4,7 @@
 #include "engine/containers.hpp"
 #include "local/cluster.hpp"
 #include "local/faults.hpp"
-#include "local/life.hpp"
+#include "local/restart_policy.hpp"
 #include "local/usage_watch.hpp"
 
 #include <functional>
@@ -39,7 +39,7 @@ struct ClusterRun {
   Cluster cluster{};
   bool has_network{false};                     ///< the network already exists and is shared
   std::vector<engine::ContainerSpec> specs{};  ///< one for each replica
-  Life life{std::nullopt};
+  RestartPolicy restart_policy{std::nullopt};
   std::vector<Fault> faults{};
   const Cancellation* cancellation{nullptr};
   std::function<bool()> is_asked_for_end{};

@@ -67,7 +67,7 @@ std::string words_of(const TrialValues& values) {
 
 }  // namespace
 
-Problems check_study_for_desk(const job::Job& job) {
+Problems check_study_for_host(const job::Job& job) {
   Problems problems;
   const auto metrics = job.study && job.study->metrics ? job.study->metrics->size() : 0;
   if (metrics > 1 && (is_bayesian(*job.study) || stopping_rule(*job.study))) {
@@ -194,7 +194,7 @@ void StudyRun::run_trial(std::size_t number) {
     };
   }
   for (const auto& replica : cluster.replicas) {
-    auto container = container_of(spec, cluster, replica, options_.desk, trial.id);
+    auto container = container_of(spec, cluster, replica, options_.host, trial.id);
     container.environment["CLOUD_ML_HP_METRIC_FILE"] = metric_file;
     container.environment["CLOUD_ML_HP_METRIC_TAG"] = goals_.ids.empty() ? "" : goals_.ids.front();
     run.specs.push_back(std::move(container));

@@ -15,7 +15,7 @@
 namespace autopack::local {
 
 /// Reports the parts of a study that behave differently here.
-Problems check_study_for_desk(const job::Job& job);
+Problems check_study_for_host(const job::Job& job);
 
 /// Runs the trials of a tuning job here: each is the job with its parameters as additional
 /// arguments. Runs as many at once as the job allows. In a resumed study, ended trials count and

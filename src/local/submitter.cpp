@@ -55,9 +55,9 @@ private:
 };
 
 Problems LocalSubmitter::check(const job::Job& job) const {
-  auto problems = check_for_desk(job, options_.desk);
+  auto problems = check_for_host(job, options_.host);
   if (job::is_tuning(job.kind)) {
-    append(problems, check_study_for_desk(job));
+    append(problems, check_study_for_host(job));
   }
   if (job.model || job.data) {
     problems.push_back({.severity = Problem::Severity::warning,
@@ -124,7 +124,7 @@ Ending LocalSubmitter::run(LocalJob& local, const job::Job& job) {
                       .running = [&] { local.enter("RUNNING"); }}};
   auto run = local.run_of(job.spec, cluster, watcher);
   for (const auto& replica : cluster.replicas) {
-    run.specs.push_back(container_of(job.spec, cluster, replica, options_.desk));
+    run.specs.push_back(container_of(job.spec, cluster, replica, options_.host));
   }
   return run_cluster(run);
 }

@@ -2,8 +2,8 @@
 
 #include "base/report.hpp"
 #include "engine/docker.hpp"
-#include "local/desk.hpp"
 #include "local/faults.hpp"
+#include "local/host_resources.hpp"
 #include "local/job_watcher.hpp"
 #include "local/records.hpp"
 #include "submit/submitter.hpp"
@@ -22,7 +22,7 @@ struct LocalOptions {
   std::function<engine::Docker&()> docker{};  ///< called on first use
   Reporter* reporter{nullptr};
   const Cancellation* cancellation{nullptr};
-  Desk desk{};
+  HostResources host{};
   std::size_t most_replicas{0};  ///< limit for a job; 0 = all
   std::vector<Fault> faults{};
   std::filesystem::path records{};     ///< the study to continue; absent for a new job

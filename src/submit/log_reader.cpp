@@ -13,7 +13,7 @@ constexpr int most_failures = 8;
 
 bool LogReader::read(const std::optional<std::string>& job_id) {
   bool news = false;
-  while (!has_given_up_ && job_id && trouble_.is_over() && quota_.admits(options_.now())) {
+  while (!has_given_up_ && job_id && failures_.may_retry() && quota_.admits(options_.now())) {
     if (pages_ == 0) {
       query_ = {.project = options_.name.project,
                 .job_id = *job_id,
@@ -47,7 +47,7 @@ std::optional<google::LogPage> LogReader::read_page() {
     const auto response = options_.jobs->service().send(call);
     if (response.ok()) {
       auto page = google::read_log_page(call, response);
-      trouble_.ended();
+      failures_.ended();
       return page;
     }
     const auto error = google::refusal("could not " + call.what, call, response);
@@ -88,11 +88,11 @@ bool LogReader::take(const google::LogPage& page) {
 }
 
 void LogReader::fail(const Error& error, const std::optional<std::string>& retry_after) {
-  if (trouble_.happened(retry_after)) {
+  if (failures_.happened(retry_after)) {
     options_.reporter->detail(fmt::format("{}: trying again", error.message()));
   }
-  if (trouble_.lasts_too_long() ||
-      (!options_.logs->required && trouble_.failures() > most_failures)) {
+  if (failures_.lasts_too_long() ||
+      (!options_.logs->required && failures_.count() > most_failures)) {
     give_up(error);
   }
 }

@@ -1,8 +1,8 @@
 #pragma once
 
+#include "submit/consecutive_failures.hpp"
 #include "submit/log_cursor.hpp"
-#include "submit/pace.hpp"
-#include "submit/trouble.hpp"
+#include "submit/poll_interval.hpp"
 #include "submit/watch.hpp"
 
 #include <optional>
@@ -14,7 +14,7 @@ namespace autopack::submit {
 class LogReader {
 public:
   /// `options` must have logs and outlive the reader.
-  explicit LogReader(const WatchOptions& options) : options_{options}, trouble_{options.now} {}
+  explicit LogReader(const WatchOptions& options) : options_{options}, failures_{options.now} {}
 
   /// Reads the available entries, as far as the quota allows; without a `job_id` there is no log
   /// yet. Returns true if there was a new entry.
@@ -35,7 +35,7 @@ private:
   void give_up(const Error& error);
 
   const WatchOptions& options_;
-  Trouble trouble_;
+  ConsecutiveFailures failures_;
   ReadQuota quota_{};
   LogCursor cursor_{};
   google::LogQuery query_{};  ///< of the current reading; the same for all its pages

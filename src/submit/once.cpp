@@ -122,11 +122,11 @@ FailedCreate failed_create(const http::TransportError& error) {
   if (error.reason() == Reason::tls) {
     throw error;
   }
-  FailedCreate trouble{
+  FailedCreate failed{
       .may_have_made_one = error.reason() != Reason::connect && error.reason() != Reason::resolve,
       .causes = {error.message()}};
-  trouble.causes.insert(trouble.causes.end(), error.causes().begin(), error.causes().end());
-  return trouble;
+  failed.causes.insert(failed.causes.end(), error.causes().begin(), error.causes().end());
+  return failed;
 }
 
 /// The response may come from a proxy in front of a service that has created the job.
@@ -134,8 +134,8 @@ bool is_unclear(int status) {
   return status == 408 || status >= 500;
 }
 
-/// Sends one create. Returns the job, or fills in `trouble`. Throws if the service surely refused.
-Job try_create(const Creation& creation, int tries, FailedCreate& trouble) {
+/// Sends one create. Returns the job, or fills in `failed`. Throws if the service surely refused.
+Job try_create(const Creation& creation, int tries, FailedCreate& failed) {
   const auto call = creation.jobs->create_call(creation.where, write_json(*creation.body));
   try {
     const auto response = creation.jobs->service().send(call);
@@ -143,22 +143,22 @@ Job try_create(const Creation& creation, int tries, FailedCreate& trouble) {
       try {
         return google::read_job(call, response);
       } catch (const Error& error) {
-        trouble = {.may_have_made_one = true, .causes = error.causes()};
+        failed = {.may_have_made_one = true, .causes = error.causes()};
         return nullptr;
       }
     }
     auto refused = google::refusal("Vertex AI refused the job", call, response);
     if (const auto wait = asked_wait(response, tries)) {
-      trouble = {.causes = refused.causes(), .wait = wait};
+      failed = {.causes = refused.causes(), .wait = wait};
       return nullptr;
     }
     if (!is_unclear(response.status)) {
       settle(creation);
       throw refused;
     }
-    trouble = {.may_have_made_one = true, .causes = refused.causes()};
+    failed = {.may_have_made_one = true, .causes = refused.causes()};
   } catch (const http::TransportError& error) {
-    trouble = failed_create(error);
+    failed = failed_create(error);
   }
   return nullptr;
 }
@@ -226,30 +226,30 @@ Job create(const Creation& creation) {
   }
   bool may_have_twins = creation.was_tried;
   for (int tries = 1;; ++tries) {
-    FailedCreate trouble;
-    if (auto job = try_create(creation, tries, trouble)) {
+    FailedCreate failed;
+    if (auto job = try_create(creation, tries, failed)) {
       if (may_have_twins) {
         try_cancel_twins(creation, job);
       }
       return job;
     }
-    may_have_twins = may_have_twins || trouble.may_have_made_one;
-    if (trouble.may_have_made_one) {
+    may_have_twins = may_have_twins || failed.may_have_made_one;
+    if (failed.may_have_made_one) {
       creation.reporter->detail(
           "the response to the create is unclear: looking for the job by its label");
-      if (auto found = find(creation, trouble.causes)) {
+      if (auto found = find(creation, failed.causes)) {
         return found;
       }
     }
     if (tries == most_creates) {
       Error error{ErrorKind::remote,
                   fmt::format("job `{}` could not be created", display_name(creation))};
-      for (const auto& cause : trouble.causes) {
+      for (const auto& cause : failed.causes) {
         error.cause(cause);
       }
       throw error;
     }
-    creation.jobs->service().options().sleep(trouble.wait.value_or(milliseconds{500 * tries}));
+    creation.jobs->service().options().sleep(failed.wait.value_or(milliseconds{500 * tries}));
   }
 }
 

@@ -1,11 +1,11 @@
 #include "submit/watch.hpp"
 
 #include "base/json.hpp"
+#include "submit/consecutive_failures.hpp"
 #include "submit/follow_up.hpp"
 #include "submit/job_state.hpp"
 #include "submit/log_reader.hpp"
-#include "submit/pace.hpp"
-#include "submit/trouble.hpp"
+#include "submit/poll_interval.hpp"
 
 #include <fmt/format.h>
 
@@ -28,7 +28,9 @@ constexpr std::int64_t settled = 60;
 class Watcher {
 public:
   explicit Watcher(WatchOptions options)
-      : options_{std::move(options)}, pace_{options_.longest_wait}, job_trouble_{options_.now} {
+      : options_{std::move(options)},
+        poll_interval_{options_.longest_wait},
+        job_failures_{options_.now} {
     if (options_.logs) {
       logs_.emplace(options_);
     }
@@ -48,7 +50,7 @@ public:
       if (job_ && !options_.follows && is_log_read()) {
         return job_;
       }
-      sleep(ended || !options_.follows ? pace_.last_entries() : pace_.next(news));
+      sleep(ended || !options_.follows ? poll_interval_.last_entries() : poll_interval_.next(news));
     }
   }
 
@@ -57,7 +59,7 @@ private:
 
   /// Returns true if the state has changed.
   bool look_at_job() {
-    if (!job_trouble_.is_over() || (job_ && state_of(*job_).ended)) {
+    if (!job_failures_.may_retry() || (job_ && state_of(*job_).ended)) {
       return false;
     }
     const auto call = options_.jobs->get_call(options_.name);
@@ -73,7 +75,7 @@ private:
       }
       const auto before = job_ ? state_of(*job_).word : "";
       job_ = google::read_job(call, response);
-      if (job_trouble_.ended()) {
+      if (job_failures_.ended()) {
         options_.reporter->detail("the service answers again");
       }
       if (state_of(*job_).word == before) {
@@ -88,12 +90,12 @@ private:
   }
 
   void lost_sight(const Error& error, const std::optional<std::string>& retry_after) {
-    if (job_trouble_.happened(retry_after)) {
+    if (job_failures_.happened(retry_after)) {
       options_.reporter->warn(
           {.severity = Problem::Severity::warning,
            .message = fmt::format("{}: trying again (the job is not affected)", error.message())});
     }
-    if (job_trouble_.lasts_too_long()) {
+    if (job_failures_.lasts_too_long()) {
       throw error;
     }
   }
@@ -123,8 +125,8 @@ private:
   }
 
   WatchOptions options_;
-  Pace pace_;
-  Trouble job_trouble_;
+  PollInterval poll_interval_;
+  ConsecutiveFailures job_failures_;
   std::optional<LogReader> logs_{};
   Job job_{};
 };

@@ -1,7 +1,7 @@
 #include "base/json.hpp"
 #include "local/cluster.hpp"
-#include "local/desk.hpp"
 #include "local/environment.hpp"
+#include "local/host_resources.hpp"
 
 #include <doctest/doctest.h>
 
@@ -161,20 +161,20 @@ TEST_CASE("a limit takes replicas from the largest pools, and leaves each pool o
   }
 }
 
-TEST_CASE("a replica's container has its host name, its pool's program and the desk's limits") {
+TEST_CASE("a replica's container has its host name, its pool's program and the host's limits") {
   job::Spec spec{.pools = {pool_with("first"), {}, pool_with("second")},
                  .output = job::Directory{.uri = "gs://bucket/a/b/"}};
   spec.pools[2].container->command = {"python3", "ps.py"};
   spec.pools[2].container->env = {{.name = "WHO", .value = "$(RANK)"}};
-  const local::Desk desk{.buckets = {{"data", "/home/data"}},
-                         .output = "/home/output",
-                         .credentials = "/home/adc.json",
-                         .memory = 1000,
-                         .processors = 0.5,
-                         .shared_memory = 500};
+  const local::HostResources host{.buckets = {{"data", "/home/data"}},
+                                  .output = "/home/output",
+                                  .credentials = "/home/adc.json",
+                                  .memory = 1000,
+                                  .processors = 0.5,
+                                  .shared_memory = 500};
   const auto cluster = local::plan_cluster(local::replica_counts(spec), "7");
   REQUIRE(cluster.replicas.size() == 2);
-  const auto container = local::container_of(spec, cluster, cluster.replicas[1], desk);
+  const auto container = local::container_of(spec, cluster, cluster.replicas[1], host);
   CHECK(container.image == "second");
   CHECK(container.command == std::vector<std::string>{"python3", "ps.py"});
   CHECK(container.host_name == cluster.replicas[1].host);
@@ -200,14 +200,14 @@ TEST_CASE("packages are installed from the directory that replaces their bucket"
                                                           .module = "trainer.task",
                                                           .args = {"--x"}}}}};
   const job::Job job{.spec = spec};
-  const auto refused = local::check_for_desk(job, {});
+  const auto refused = local::check_for_host(job, {});
   REQUIRE(refused.size() == 1);
   CHECK(refused[0].hints == std::vector<std::string>{"bind its bucket to a directory: "
                                                      "--gcs=b=DIRECTORY"});
-  const local::Desk desk{.buckets = {{"b", "/home/b"}}};
-  CHECK(local::check_for_desk(job, desk).empty());
+  const local::HostResources host{.buckets = {{"b", "/home/b"}}};
+  CHECK(local::check_for_host(job, host).empty());
   const auto cluster = local::plan_cluster({1}, "7");
-  const auto container = local::container_of(spec, cluster, cluster.replicas[0], desk);
+  const auto container = local::container_of(spec, cluster, cluster.replicas[0], host);
   CHECK(container.image == "prebuilt");
   CHECK(container.command[2].find(
             R"('/gcs/b/of all.tar.gz' && exec python3 -m trainer.task "$@")") != std::string::npos);
@@ -238,7 +238,7 @@ TEST_CASE("settings without effect on this machine are reported once each") {
   job.spec.pools[0].machine->tpu_topology = "2x2";
   job.spec.pools[1].machine->tpu_topology = "2x2";
   std::vector<std::string> told;
-  for (const auto& problem : local::check_for_desk(job, {})) {
+  for (const auto& problem : local::check_for_host(job, {})) {
     CHECK(problem.severity == Problem::Severity::warning);
     told.push_back(problem.message);
   }

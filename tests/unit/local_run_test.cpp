@@ -1,6 +1,6 @@
 #include "local/faults.hpp"
-#include "local/life.hpp"
 #include "local/line_buffer.hpp"
+#include "local/restart_policy.hpp"
 #include "local/run.hpp"
 #include "support/fake_docker.hpp"
 
@@ -14,8 +14,8 @@
 namespace autopack::local_run_test {
 
 using autopack::testing::FakeContainers;
-using local::Life;
-using Next = local::Life::Next;
+using local::RestartPolicy;
+using Next = local::RestartPolicy::Next;
 
 namespace {
 
@@ -50,7 +50,7 @@ struct Fixture {
                    const std::optional<job::Scheduling>& scheduling = {})
       : run{.containers = &containers,
             .cluster = local::plan_cluster(counts, "7"),
-            .life = Life{scheduling},
+            .restart_policy = RestartPolicy{scheduling},
             .cancellation = &cancellation,
             .is_asked_for_end = [this] { return asks_for_end; },
             .watcher = &notes} {
@@ -186,12 +186,12 @@ TEST_CASE("faults on purpose come when they are due") {
 }
 
 TEST_CASE("a replica is started again five times, then the job three times") {
-  Life life{std::nullopt};
+  RestartPolicy policy{std::nullopt};
   for (int job = 0; job <= 3; ++job) {
     for (int i = 0; i < 5; ++i) {
-      CHECK(life.after(replica(1), {.status = 134}) == Next::restart_replica);
+      CHECK(policy.after(replica(1), {.status = 134}) == Next::restart_replica);
     }
-    CHECK(life.after(replica(1), {.status = 134}) == (job < 3 ? Next::restart_job : Next::fail));
+    CHECK(policy.after(replica(1), {.status = 134}) == (job < 3 ? Next::restart_job : Next::fail));
   }
 }
 
@@ -217,11 +217,11 @@ TEST_CASE("consequences of a replica's end") {
            {never, 2, {.status = 143}, Next::fail},
        }) {
     CAPTURE(item.exit.status);
-    Life life{item.scheduling};
-    CHECK(life.after(replica(item.rank), item.exit) == item.next);
+    RestartPolicy policy{item.scheduling};
+    CHECK(policy.after(replica(item.rank), item.exit) == item.next);
   }
-  CHECK(Life{std::nullopt}.timeout() == std::chrono::hours{7 * 24});
-  CHECK(Life{job::Scheduling{.timeout = "7200s"}}.timeout() == std::chrono::hours{2});
+  CHECK(RestartPolicy{std::nullopt}.timeout() == std::chrono::hours{7 * 24});
+  CHECK(RestartPolicy{job::Scheduling{.timeout = "7200s"}}.timeout() == std::chrono::hours{2});
 }
 
 TEST_CASE("faults and sizes as people write them") {

@@ -2,7 +2,7 @@
 #include "base/text.hpp"
 #include "submit/job_state.hpp"
 #include "submit/log_cursor.hpp"
-#include "submit/pace.hpp"
+#include "submit/poll_interval.hpp"
 #include "submit/watch.hpp"
 #include "support/fake_google.hpp"
 
@@ -217,16 +217,16 @@ TEST_CASE("an entry is new once, by its time and its id") {
 }
 
 TEST_CASE("looks become rarer while nothing happens") {
-  submit::Pace pace{10s};
+  submit::PollInterval interval{10s};
   std::vector<std::chrono::milliseconds> waits;
   for (int i = 0; i < 8; ++i) {
-    waits.push_back(pace.next(false));
+    waits.push_back(interval.next(false));
   }
   CHECK(waits == std::vector<std::chrono::milliseconds>{250ms, 500ms, 1s, 2s, 4s, 8s, 10s, 10s});
-  CHECK(pace.next(true) == 2s);
-  CHECK(pace.next(false) == 4s);
-  CHECK(submit::Pace{1s}.last_entries() == 1s);
-  CHECK(submit::Pace{10s}.last_entries() == 2s);
+  CHECK(interval.next(true) == 2s);
+  CHECK(interval.next(false) == 4s);
+  CHECK(submit::PollInterval{1s}.last_entries() == 1s);
+  CHECK(submit::PollInterval{10s}.last_entries() == 2s);
 }
 
 TEST_CASE("no minute has more readings than the quota") {

@@ -1,4 +1,4 @@
-#include "local/life.hpp"
+#include "local/restart_policy.hpp"
 
 #include <fmt/format.h>
 
@@ -41,17 +41,17 @@ std::string words_of(const Replica& replica, const Exit& exit) {
 
 }  // namespace
 
-Life::Life(const std::optional<job::Scheduling>& scheduling)
+RestartPolicy::RestartPolicy(const std::optional<job::Scheduling>& scheduling)
     : restarts_job_{scheduling && scheduling->restart_on_worker_restart.value_or(false)},
       never_restarts_{scheduling && scheduling->disable_retries.value_or(false)},
       timeout_{read_timeout(scheduling)} {}
 
-bool Life::may_restart(const Exit& exit) const {
+bool RestartPolicy::may_restart(const Exit& exit) const {
   return !never_restarts_ && !exit.ran_out_of_memory &&
          std::find(passing.begin(), passing.end(), exit.status) != passing.end();
 }
 
-Life::Next Life::after(const Replica& replica, const Exit& exit) {
+RestartPolicy::Next RestartPolicy::after(const Replica& replica, const Exit& exit) {
   if (exit.status == 0) {
     return replica.is_primary() ? Next::succeed : Next::go_on;
   }

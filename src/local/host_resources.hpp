@@ -16,7 +16,7 @@ namespace autopack::local {
 inline constexpr auto job_label = "autopack.job";
 
 /// The resources of this machine for a job.
-struct Desk {
+struct HostResources {
   std::optional<std::string> project{};                ///< number or id
   std::map<std::string, std::string> buckets{};        ///< directories that replace buckets
   std::vector<engine::ContainerSpec::Mount> mounts{};  ///< additional ones of each replica
@@ -29,7 +29,7 @@ struct Desk {
 };
 
 /// Reports fields that cannot work here (errors) or have no effect here (warnings).
-Problems check_for_desk(const job::Job& job, const Desk& desk);
+Problems check_for_host(const job::Job& job, const HostResources& host);
 
 /// Returns the directory in containers that replaces the job's baseOutputDirectory, or nothing
 /// without one.
@@ -39,7 +39,7 @@ std::optional<std::string> output_in_containers(const job::Spec& spec);
 engine::ContainerSpec container_of(const job::Spec& spec,
                                    const Cluster& cluster,
                                    const Replica& replica,
-                                   const Desk& desk,
+                                   const HostResources& host,
                                    const std::optional<std::string>& trial = {});
 
 }  // namespace autopack::local

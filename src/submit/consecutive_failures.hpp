@@ -8,9 +8,10 @@
 namespace autopack::submit {
 
 /// Counts consecutive failures of a service, and decides when to try again.
-class Trouble {
+class ConsecutiveFailures {
 public:
-  explicit Trouble(std::function<std::chrono::milliseconds()> now) : now_{std::move(now)} {}
+  explicit ConsecutiveFailures(std::function<std::chrono::milliseconds()> now)
+      : now_{std::move(now)} {}
 
   /// Records a failure; the service may have said when to retry. Returns true for the first in a
   /// row.
@@ -19,16 +20,16 @@ public:
   bool ended();
 
   /// Returns true if it is time to try again.
-  bool is_over() const { return now_() >= ask_at_; }
+  bool may_retry() const { return now_() >= ask_at_; }
 
   /// Returns true after half an hour of failures.
   bool lasts_too_long() const;
 
-  int failures() const { return failures_; }
+  int count() const { return count_; }
 
 private:
   std::function<std::chrono::milliseconds()> now_;
-  int failures_{0};
+  int count_{0};
   std::chrono::milliseconds began_{0};
   std::chrono::milliseconds ask_at_{std::chrono::milliseconds::min()};
 };

@@ -1,4 +1,4 @@
-#include "submit/pace.hpp"
+#include "submit/poll_interval.hpp"
 
 #include <algorithm>
 
@@ -15,13 +15,13 @@ constexpr std::size_t most_readings = 50;
 
 }  // namespace
 
-milliseconds Pace::next(bool news) {
+milliseconds PollInterval::next(bool news) {
   const auto grown = wait_ == 0ms ? shortest : wait_ * 2;
   wait_ = std::min({grown, longest_, news ? std::max(after_news, shortest) : longest_});
   return wait_;
 }
 
-milliseconds Pace::last_entries() const {
+milliseconds PollInterval::last_entries() const {
   return std::min(longest_, after_news);
 }
 

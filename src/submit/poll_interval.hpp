@@ -7,9 +7,9 @@ namespace autopack::submit {
 
 /// The time between two polls of a job: short at first, because the job may be quick, then growing
 /// to `longest` while nothing changes.
-class Pace {
+class PollInterval {
 public:
-  explicit Pace(std::chrono::milliseconds longest) : longest_{longest} {}
+  explicit PollInterval(std::chrono::milliseconds longest) : longest_{longest} {}
 
   /// Returns the wait before the next poll; `news` if the last one found something new.
   std::chrono::milliseconds next(bool news);

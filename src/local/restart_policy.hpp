@@ -20,11 +20,11 @@ struct Exit {
 /// (understanding-training-service): the job ends with its primary. A replica that was ended by a
 /// signal is restarted up to 5 times, then the whole job up to 3 times. Any other failure is the
 /// program's own and ends the job.
-class Life {
+class RestartPolicy {
 public:
   enum class Next { go_on, restart_replica, restart_job, succeed, fail };
 
-  explicit Life(const std::optional<job::Scheduling>& scheduling);
+  explicit RestartPolicy(const std::optional<job::Scheduling>& scheduling);
 
   /// Decides what happens after the end of `replica`.
   Next after(const Replica& replica, const Exit& exit);

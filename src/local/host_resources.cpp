@@ -1,4 +1,4 @@
-#include "local/desk.hpp"
+#include "local/host_resources.hpp"
 
 #include "base/text.hpp"
 #include "local/environment.hpp"
@@ -43,10 +43,10 @@ Problem meaningless(const std::string& what) {
           .origin = origin};
 }
 
-void check_pool(const job::Pool& pool, const Desk& desk, Problems& problems) {
+void check_pool(const job::Pool& pool, const HostResources& host, Problems& problems) {
   if (pool.package) {
     for (const auto& uri : pool.package->uris) {
-      if (!desk.buckets.contains(bucket_of(uri))) {
+      if (!host.buckets.contains(bucket_of(uri))) {
         problems.push_back(
             {.message = fmt::format("the package `{}` cannot be read here", printable(uri)),
              .origin = origin,
@@ -62,7 +62,7 @@ void check_pool(const job::Pool& pool, const Desk& desk, Problems& problems) {
   if (!pool.nfs_mounts.empty() || !pool.lustre_mounts.empty()) {
     problems.push_back(meaningless("a network file system of a pool"));
   }
-  if (wants_gpu(pool) && desk.gpus.empty()) {
+  if (wants_gpu(pool) && host.gpus.empty()) {
     problems.push_back({.severity = Problem::Severity::warning,
                         .message = "this machine has no NVIDIA GPU: the job runs without one"});
   }
@@ -82,21 +82,21 @@ void start_package(const job::PythonPackage& package, engine::ContainerSpec& con
   container.arguments = package.args;
 }
 
-void mount(const job::Spec& spec, const Desk& desk, engine::ContainerSpec& container) {
-  container.mounts = desk.mounts;
-  for (const auto& [bucket, directory] : desk.buckets) {
+void mount(const job::Spec& spec, const HostResources& host, engine::ContainerSpec& container) {
+  container.mounts = host.mounts;
+  for (const auto& [bucket, directory] : host.buckets) {
     container.mounts.push_back(
         {.host_path = directory, .container_path = "/gcs/" + bucket, .read_only = false});
   }
   const auto output = output_in_containers(spec);
   const auto bucket = spec.output ? bucket_of(spec.output->uri.value_or("")) : "";
-  if (output && !desk.buckets.contains(bucket)) {
+  if (output && !host.buckets.contains(bucket)) {
     container.mounts.push_back(
-        {.host_path = desk.output.value(), .container_path = *output, .read_only = false});
+        {.host_path = host.output.value(), .container_path = *output, .read_only = false});
   }
-  if (desk.credentials) {
+  if (host.credentials) {
     container.mounts.push_back(
-        {.host_path = *desk.credentials, .container_path = credentials_in_container});
+        {.host_path = *host.credentials, .container_path = credentials_in_container});
     container.environment["GOOGLE_APPLICATION_CREDENTIALS"] = credentials_in_container;
   }
 }
@@ -105,7 +105,7 @@ void mount(const job::Spec& spec, const Desk& desk, engine::ContainerSpec& conta
 void give_gpus(const job::Spec& spec,
                const Cluster& cluster,
                const Replica& replica,
-               const Desk& desk,
+               const HostResources& host,
                engine::ContainerSpec& container) {
   const auto own = accelerators_of(spec.pools.at(replica.pool));
   std::size_t before = 0;
@@ -115,22 +115,22 @@ void give_gpus(const job::Spec& spec,
     all += count;
     before += one.rank < replica.rank ? count : 0;
   }
-  if (own == 0 || desk.gpus.empty()) {
+  if (own == 0 || host.gpus.empty()) {
     return;
   }
   container.gpus = true;
-  for (std::size_t i = before; all <= desk.gpus.size() && i < before + own; ++i) {
-    container.gpu_ids.push_back(desk.gpus[i]);
+  for (std::size_t i = before; all <= host.gpus.size() && i < before + own; ++i) {
+    container.gpu_ids.push_back(host.gpus[i]);
   }
 }
 
 }  // namespace
 
-Problems check_for_desk(const job::Job& job, const Desk& desk) {
+Problems check_for_host(const job::Job& job, const HostResources& host) {
   Problems problems;
   const auto& spec = job.spec;
   for (const auto& pool : spec.pools) {
-    check_pool(pool, desk, problems);
+    check_pool(pool, host, problems);
   }
   const std::vector<std::pair<bool, std::string>> parts{
       {spec.network || spec.psc_interface || !spec.reserved_ip_ranges.empty(), "the job's network"},
@@ -167,15 +167,15 @@ std::optional<std::string> output_in_containers(const job::Spec& spec) {
 engine::ContainerSpec container_of(const job::Spec& spec,
                                    const Cluster& cluster,
                                    const Replica& replica,
-                                   const Desk& desk,
+                                   const HostResources& host,
                                    const std::optional<std::string>& trial) {
   const auto& pool = spec.pools.at(replica.pool);
   engine::ContainerSpec container{.host_ipc = false,
                                   .network_mode = non_empty(cluster.network),
                                   .host_name = non_empty(replica.host),
-                                  .shared_memory = desk.shared_memory,
-                                  .memory = desk.memory,
-                                  .processors = desk.processors,
+                                  .shared_memory = host.shared_memory,
+                                  .memory = host.memory,
+                                  .processors = host.processors,
                                   .labels = {{job_label, cluster.job}}};
   std::vector<job::Variable> own;
   if (pool.package) {
@@ -189,11 +189,11 @@ engine::ContainerSpec container_of(const job::Spec& spec,
   }
   auto known = service_variables(
       pool, cluster, replica,
-      {.project = desk.project, .output = output_in_containers(spec), .trial = trial});
-  mount(spec, desk, container);
+      {.project = host.project, .output = output_in_containers(spec), .trial = trial});
+  mount(spec, host, container);
   known.merge(container.environment);
   container.environment = with_own(std::move(known), own);
-  give_gpus(spec, cluster, replica, desk, container);
+  give_gpus(spec, cluster, replica, host, container);
   return container;
 }
 
