@@ -1,10 +1,10 @@
 """A stand-in for Artifact Registry on loopback that speaks its dialect, under its real host names.
 
-It is an HTTPS proxy: whatever host a client asks it for, it answers itself, with a certificate of a test authority.
-So HTTPS_PROXY and SSL_CERT_FILE lead a program here, and nothing else need be told.
+It is an HTTPS proxy: it responds itself for whatever host a client requests, with a certificate of a test authority.
+So HTTPS_PROXY and SSL_CERT_FILE direct a program here, without further settings.
 
 The dialect, where it differs from docker-registry's: an upload is one POST, then the whole blob in one PATCH and an
-empty PUT, or in one PUT; a second PATCH or a Content-Range is refused. Nothing is mounted. A repository must be there
+empty PUT, or in one PUT; a second PATCH or a Content-Range is refused. Nothing is mounted. A repository must exist
 before the first push. The login is an access token, exchanged at the host's own realm.
 """
 
@@ -25,7 +25,7 @@ import secret_watch
 
 
 def make_certificates(folder, hosts):
-    """An authority, and a certificate of it for `hosts`: paths of authority, certificate and key."""
+    """Makes an authority, and its certificate for `hosts`; returns paths of authority, certificate and key."""
     names = ','.join(('IP:' if host[0].isdigit() else 'DNS:') + host for host in hosts)
     (folder / 'san').write_text(f'subjectAltName={names}\n')
     for command in (
@@ -59,15 +59,15 @@ class ArtifactRegistry(http.server.ThreadingHTTPServer):
         self.requests = []  # `METHOD path`
         self.immutable_tags = False
         self.denied = False
-        self.answers = {}  # `METHOD word in the path` -> refusals to give first
-        self.drop_bodies = 0  # so many large bodies are not read to the end
+        self.answers = {}  # `METHOD word in the path` -> refusals to return first
+        self.drop_bodies = 0  # number of large bodies that are not read to the end
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def environment(self):
         return {'HTTPS_PROXY': f'http://127.0.0.1:{self.server_port}', 'SSL_CERT_FILE': str(self.authority)}
 
     def handle_error(self, request, client_address):
-        pass  # a client that went away
+        pass  # the client disconnected
 
 
 class Handler(loopback.Handler):
@@ -114,7 +114,7 @@ class Handler(loopback.Handler):
         return None
 
     def api(self, path):
-        """The part of artifactregistry.googleapis.com that looks at a repository and makes one."""
+        """The part of artifactregistry.googleapis.com that gets and creates a repository."""
         if self.headers.get('Authorization', '').removeprefix('Bearer ') not in self.server.access_tokens:
             return 401, {}, json.dumps({'error': {'code': 401, 'status': 'UNAUTHENTICATED'}}).encode()
         project, name = path.split('/')[3], self.query.get('repositoryId') or path.split('/')[-1]

@@ -1,4 +1,4 @@
-"""Executor images as training images are laid out, made from the machine's own distribution.
+"""Executor images with the layouts of training images, made from the machine's own distribution.
 
 `debian` has Python as a package; `official` has it under /usr/local and no package of it, as the official images;
 `conda` under /opt/conda, with a C library named as before glibc 2.34; `venv` has a virtual environment first on PATH.
@@ -11,8 +11,8 @@ import testbed
 
 KINDS = ('debian', 'official', 'conda', 'venv')
 
-# Debian's interpreter finds its library beside itself; three of Debian's changes are undone, so that packages are
-# installed to and found in site-packages, and their scripts in the prefix's bin, as upstream's does.
+# Debian's interpreter finds its library beside itself. Three of Debian's changes are undone, so that packages are
+# installed to and found in site-packages, and their scripts in the prefix's bin, as upstream.
 MOVED = '''FROM {executor}
 COPY wheels /tmp/wheels
 RUN set -e; version=$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])'); library={prefix}/lib/python$version; \\
@@ -57,7 +57,7 @@ def recipe(kind):
 
 @functools.cache
 def base(kind):
-    """The name of the base image of that kind; quick when it was made before."""
+    """Returns the name of the base image of that kind; quick if it was made before."""
     if kind == 'debian':
         return testbed.executor()
     name = f'autopack-tests/python-{kind}:1'

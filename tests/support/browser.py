@@ -1,4 +1,4 @@
-"""Debian's Chromium, driven by its own driver (the WebDriver protocol, which is JSON over HTTP)."""
+"""Debian's Chromium, controlled through its own driver (the WebDriver protocol, which is JSON over HTTP)."""
 
 import json
 import subprocess
@@ -10,7 +10,7 @@ ELEMENT = 'element-6066-11e4-a52e-4f735466cecf'
 
 
 class Browser:
-    """A window without a screen. Nothing but loopback and files is reached."""
+    """A window without a screen. It accesses only loopback and files."""
 
     def __init__(self, width=1100, height=900):
         port = testbed.free_port()
@@ -36,7 +36,7 @@ class Browser:
         self.ask('POST', '/url', {'url': f'file://{path}'})
 
     def run(self, script, *arguments):
-        """What the function body `script` returns."""
+        """Returns the result of the function body `script`."""
         return self.ask('POST', '/execute/sync', {'script': script, 'args': list(arguments)})
 
     def click(self, selector):
@@ -54,15 +54,15 @@ class Browser:
         self.ask('POST', '/goog/cdp/execute', {'cmd': 'Emulation.setEmulatedMedia', 'params': {'features': features}})
 
     def resize(self, width, height=900):
-        """Of the page, in CSS pixels. Returns when the page has been drawn in its new size."""
+        """Sets the size of the page in CSS pixels. Returns when the page has been redrawn."""
         self.ask('POST', '/goog/cdp/execute', {'cmd': 'Emulation.setDeviceMetricsOverride', 'params': {
             'width': width, 'height': height, 'deviceScaleFactor': 1, 'mobile': False}})
         testbed.wait_until(lambda: self.run('return innerWidth') == width, what=f'a window of {width} pixels')
-        # A page learns of its size right before a frame; the second frame comes after what it then did.
+        # A page gets its size right before a frame; the second frame includes its reaction.
         self.ask('POST', '/execute/async', {'args': [], 'script': 'requestAnimationFrame(() => requestAnimationFrame(arguments[0]))'})
 
     def complaints(self):
-        """What the browser wrote to its console."""
+        """Returns the browser's console messages."""
         return self.ask('POST', '/se/log', {'type': 'browser'})
 
     def close(self):

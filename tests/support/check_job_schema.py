@@ -1,4 +1,4 @@
-"""Holds the tables of job fields against the APIs' discovery documents.
+"""Compares the tables of job fields with the APIs' discovery documents.
 
     check_job_schema.py TABLES_DIRECTORY ORACLE_DIRECTORY
 """
@@ -7,18 +7,18 @@ import json
 import pathlib
 import sys
 
-# Table, document, prefix of its schemas, fields that a table leaves out.
+# Table, document, prefix of its schemas, fields that a table omits.
 DOCUMENTS = (
     ('schema.txt', 'aiplatform-v1', 'GoogleCloudAiplatformV1', set()),
     ('legacy_schema.txt', 'ml-v1', 'GoogleCloudMlV1__', {('LegacyJob', 'predictionInput')}),
 )
-# Of the legacy service's job; read to be left out.
+# Fields of the legacy service's job, which are read to be ignored.
 IGNORED = {'trainingOutput', 'predictionOutput', 'etag'}
 TYPES = {'int64': 'int64', 'google-duration': 'duration', 'google-datetime': 'timestamp'}
 
 
 def read_table(path):
-    """Messages as {name: {field: (type, values, is keyed, is list, is required)}}, and {name: [oneofs]}."""
+    """Returns messages as {name: {field: (type, values, is keyed, is list, is required)}}, and {name: [oneofs]}."""
     enums, messages, groups = {}, {}, {}
     for line in path.read_text(encoding='utf-8').splitlines():
         if not line.strip() or line.startswith('#'):
@@ -59,7 +59,7 @@ def official(name, field, prefix, table):
     values = item.get('additionalProperties', {})
     is_keyed = '$ref' in values
     item = values if is_keyed else item
-    # The legacy API asks for what only some of its jobs have.
+    # The legacy API requires fields that only some of its jobs have.
     is_required = description.startswith('Required.') and 'LegacyJob' not in table
     return official_type(item, prefix, table), set(item.get('enum', ())), is_keyed, is_list, is_required
 

@@ -1,4 +1,4 @@
-"""Checks the text of all files that git knows: what must not be in a public project.
+"""Checks the text of all files in git for content that must not be in a public project.
 
     check_text.py ROOT
 
@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 
-# Spelt in pieces, so that this file does not find itself.
+# Split into pieces, so that this file does not find itself.
 RULES = (
     (re.compile(r'/(?:ho' r'me|Us' r'ers)/[a-z][\w-]*/'), "path of somebody's home directory"),
     (re.compile(r'(?<![\w.$}/-])/(?:wo' r'rk|tm' r'p/w|tm' r'p/wt)/'), 'path of one machine'),

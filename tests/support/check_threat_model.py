@@ -1,4 +1,4 @@
-"""Checks that each test and each file that the pages for developers name exists, fuzz targets among them.
+"""Checks that each test and each file named in the pages for developers exists, including fuzz targets.
 
     check_threat_model.py ROOT
 """

@@ -14,7 +14,7 @@
 
 namespace autopack::testing {
 
-/// Reaches servers on loopback only; other names have no address.
+/// Connects to servers on loopback only; other names have no address.
 class LoopbackClient : public http::Client {
 public:
   explicit LoopbackClient(http::ClientOptions options)
@@ -41,15 +41,15 @@ private:
   std::unique_ptr<http::Client> client_;
 };
 
-/// One run of the command line in a directory of its own, with an engine in memory and a network
-/// that must not be used.
+/// One run of the command line in its own directory, with an engine in memory and a network that
+/// must not be used.
 class CliRun {
 public:
   CliRun() : before_{std::filesystem::current_path()} {
     std::filesystem::current_path(directory_.path());
     variables_["HOME"] = (directory_.path() / "home").string();
     variables_["XDG_CACHE_HOME"] = cache_.path().string();
-    variables_["NO_GCE_CHECK"] = "true";  // whatever machine the tests run on
+    variables_["NO_GCE_CHECK"] = "true";  // on any machine that runs the tests
   }
 
   ~CliRun() { std::filesystem::current_path(before_); }
@@ -92,7 +92,7 @@ public:
 
   const std::filesystem::path& directory() const { return directory_.path(); }
 
-  /// XDG_CACHE_HOME; outside the directory, which is itself the project.
+  /// Returns XDG_CACHE_HOME; outside of the directory, which is the project.
   const std::filesystem::path& cache() const { return cache_.path(); }
 
   FakeDocker docker{};

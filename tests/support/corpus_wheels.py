@@ -1,4 +1,4 @@
-"""The wheels that the projects of tests/corpus ask for: small ones made here, and real ones packed from Debian's."""
+"""The wheels that the projects of tests/corpus require: small ones made here, and real ones packed from Debian's."""
 
 import functools
 import hashlib
@@ -8,7 +8,7 @@ import debian_wheels
 import testbed
 import wheel_writer
 
-# Small and often used; what they depend on comes along.
+# Small and often used; their dependencies are included.
 DEBIAN_PACKAGES = ('python3-numpy', 'python3-pandas', 'python3-sklearn', 'python3-matplotlib', 'python3-pil',
                    'python3-yaml', 'python3-tqdm', 'python3-dateutil', 'python3-setuptools-scm', 'python3-hatchling',
                    'python3-hatch-vcs', 'python3-poetry-core', 'flit')
@@ -24,7 +24,7 @@ def main():
         os.environ['PROCESSES'] = rest.pop(0).split('=')[1]
     os.execvp(sys.executable, [sys.executable, *rest])
 '''
-# What hatchling asks for, which Debian has no package of: a path file for each package that is mapped.
+# Hatchling's dependency, which Debian has no package of: a path file for each mapped package.
 EDITABLES = '''
 import pathlib
 
@@ -76,7 +76,7 @@ def small():
 
 @functools.cache
 def packed():
-    """A folder of Debian's packages as wheels; quick when they were packed before."""
+    """Returns a folder of Debian's packages as wheels; quick if they were packed before."""
     packer = pathlib.Path(debian_wheels.__file__).read_bytes() + ' '.join(DEBIAN_PACKAGES).encode()
     house = debian_wheels.CACHE / f'wheels-{hashlib.sha256(packer).hexdigest()[:12]}'
     with debian_wheels.alone_in(house):

@@ -1,9 +1,9 @@
-"""Prints how many lines of each folder of src/ ran, of a build that counts them.
+"""Prints how many lines of each folder of src/ ran in an instrumented build.
 
     coverage.py [--least PERCENT] BUILD
 
-BUILD was made by clang with -fcoverage-mapping and its programs wrote their counts to BUILD/raw. At the end stands
-`N passed, N failed`: one case, that the total is not below the least.
+BUILD was made by clang with -fcoverage-mapping and its programs wrote their counts to BUILD/raw. The last line is
+`N passed, N failed`: one case, that the total is not below the minimum.
 """
 
 import argparse
@@ -18,7 +18,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def programs(build):
-    """What is linked with src/: the first is the one to name alone."""
+    """Returns the programs linked with src/: llvm-cov gets the first one separately."""
     found = [path for place in ('src', 'tests') for path in sorted((build / place).rglob('*'))
              if path.is_file() and not path.suffix and os.access(path, os.X_OK)]
     return [path for path in found if b'__llvm_covmap' in path.read_bytes()]

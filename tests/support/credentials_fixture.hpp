@@ -18,10 +18,10 @@
 
 namespace autopack::testing {
 
-/// Stands in every secret field, and must be in no message.
+/// The value of every secret field; it must not be in any message.
 constexpr auto secret = "s3cr3t-value";
 
-/// A new RSA key, made by openssl's own program.
+/// Returns a new RSA key, made by openssl's program.
 inline std::string private_key() {
   static const std::string key = [] {
     const auto made = run_process(
@@ -104,7 +104,7 @@ inline std::string authorized_user() {
       .dump();
 }
 
-/// As `gcloud iam workload-identity-pools create-cred-config` writes it.
+/// As written by `gcloud iam workload-identity-pools create-cred-config`.
 inline std::string external_account(const nlohmann::json& source) {
   return nlohmann::json{
       {"type", "external_account"},
@@ -117,11 +117,11 @@ inline std::string external_account(const nlohmann::json& source) {
       .dump();
 }
 
-/// What the endpoint answers to an exchange.
+/// The endpoint's response to an exchange.
 constexpr auto exchanged =
     R"({"access_token": "t1", "issued_token_type": "x", "expires_in": 3600, "token_type": "Bearer"})";
 
-/// The JSON object `text` with another value at `key`.
+/// Returns the JSON object `text` with another value at `key`.
 inline std::string with(const std::string& text, const char* key, const nlohmann::json& value) {
   auto content = parse_json(text);
   content[key] = value;
@@ -134,7 +134,7 @@ inline std::string without(const std::string& text, const char* key) {
   return content.dump();
 }
 
-/// A header of `request`; empty when it has none.
+/// Returns a header of `request`; empty if it has none.
 inline std::string header_of(const http::Request& request, const std::string& name) {
   for (const auto& header : request.headers) {
     if (header.name == name) {
@@ -144,7 +144,7 @@ inline std::string header_of(const http::Request& request, const std::string& na
   return {};
 }
 
-/// Runs `step`, which must throw; the error, checked to hold `fragment` and no secret.
+/// Runs `step`, which must throw. Returns the error, which must contain `fragment` and no secret.
 template <class Step>
 Error failure_of(Step&& step, const std::string& fragment) {
   CAPTURE(fragment);

@@ -25,13 +25,13 @@ sockaddr_in loopback(int port) {
   return address;
 }
 
-/// Bytes of one direction, and where it breaks.
+/// The bytes of one direction, and the places where it breaks.
 struct Direction {
   std::mutex mutex{};
   std::uint64_t passed{0};
   std::vector<std::uint64_t> cuts{};
 
-  /// How many of `size` bytes may pass; sets `cut` when the connection breaks after them.
+  /// Returns how many of `size` bytes may pass; sets `cut` if the connection breaks after them.
   std::size_t allow(std::size_t size, bool& cut) {
     const std::scoped_lock lock{mutex};
     if (!cuts.empty() && passed + size >= cuts.front()) {
@@ -56,7 +56,7 @@ bool send_all(int descriptor, const char* bytes, std::size_t size) {
   return true;
 }
 
-/// False when the connection is at its end.
+/// Returns false at the end of the connection.
 bool pump(int from, int to, Direction& direction) {
   std::array<char, 16384> bytes{};
   const ssize_t count = ::recv(from, bytes.data(), bytes.size(), 0);

@@ -6,7 +6,7 @@
 
 namespace autopack::testing {
 
-/// Passes TCP connections on to a loopback port, and breaks them at set places.
+/// Forwards TCP connections to a loopback port, and breaks them at set places.
 class CuttingProxy {
 public:
   /// Breaks the connection that carries the N-th byte towards the server, for each N in `cuts`
@@ -17,7 +17,7 @@ public:
   CuttingProxy& operator=(const CuttingProxy&) = delete;
 
   int port() const;
-  /// Bytes passed on towards the server, and towards the client.
+  /// Return the bytes forwarded to the server, and to the client.
   std::uint64_t forward() const;
   std::uint64_t backward() const;
 

@@ -1,9 +1,9 @@
-"""Packs wheels with real content from Debian's own Python packages, with the shared libraries that they need inside.
+"""Packs wheels with real content from Debian's own Python packages, including the shared libraries that they need.
 
     debian_wheels.py --to DIRECTORY [--as NAME==VERSION]... PACKAGE...
 
-PACKAGE is a name such as python3-numpy; what it depends on is packed too. Packages are downloaded by apt, not
-installed. `--as` packs a distribution once more under another version, for projects that pin one.
+PACKAGE is a name such as python3-numpy; its dependencies are packed too. Packages are downloaded by apt, not
+installed. `--as` packs a distribution again under another version, for projects that pin one.
 """
 
 import argparse
@@ -20,17 +20,17 @@ import zipfile
 import wheel_writer
 
 CACHE = pathlib.Path(os.environ.get('XDG_CACHE_HOME', pathlib.Path.home() / '.cache')) / 'autopack-tests'
-# What every base with glibc has.
+# Libraries of every base with glibc.
 SYSTEM_LIBRARIES = re.compile(r'(ld-linux.*|lib(c|m|dl|pthread|rt|util|resolv|mvec|anl|nsl))\.so\b.*')
 # Distribution -> its package, and the directory of data that Debian moved out of it.
 DATA = {'pytz': ('pytz', 'usr/share/zoneinfo'), 'matplotlib': ('matplotlib', 'usr/share/matplotlib/mpl-data')}
-# Not packed: every environment has its own.
+# Not packed, because every environment has its own.
 INSTALLERS = {'pip', 'setuptools', 'wheel'}
 
 
 @contextlib.contextmanager
 def alone_in(folder):
-    """Waits until no other process is at work in `folder`."""
+    """Waits until no other process is working in `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / 'lock', 'w', encoding='utf-8') as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -46,7 +46,7 @@ def normalise(name):
 
 
 def download(packages, cache):
-    """The archives of `packages` and of all that they depend on, as on a machine that has nothing installed."""
+    """Returns the archives of `packages` and of all their dependencies, as on a machine with nothing installed."""
     (cache / 'archives' / 'partial').mkdir(parents=True, exist_ok=True)
     (cache / 'status').touch()
     apt = ['apt-get', '-o', f'Dir::State::status={cache}/status', '-o', f'Dir::Cache::archives={cache}/archives',
@@ -69,7 +69,7 @@ def unpack(archive, cache):
 
 
 class Debian:
-    """What the unpacked packages hold: distributions and shared libraries."""
+    """The contents of the unpacked packages: distributions and shared libraries."""
 
     def __init__(self, packages, cache=CACHE / 'debian'):
         with alone_in(cache):
@@ -104,7 +104,7 @@ class Debian:
         return {normalise(part.name): part for part in parts.values() if normalise(part.name) not in INSTALLERS}
 
     def find(self, path):
-        """The file that `path`, of an unpacked package, leads to, in whichever package it is; none: it dangles."""
+        """Returns the target of `path`, a file of an unpacked package, in any package; None for a dangling link."""
         for _ in range(20):
             if not path.is_symlink():
                 return path if path.exists() else None
@@ -132,7 +132,7 @@ def is_elf(path):
 
 
 def pack_recorded(metadata, house):
-    """The wheel of one of several distributions in a package, by its RECORD."""
+    """Packs one of several distributions in a package, by its RECORD."""
     root = metadata.parent
     name, version = metadata.name[:-len('.dist-info')].split('-')
     files = [line.split(',')[0] for line in (metadata / 'RECORD').read_text().splitlines()]
@@ -143,7 +143,7 @@ def pack_recorded(metadata, house):
 
 
 class Distribution:
-    """What becomes one wheel: a Python package of Debian and the parts that Debian split off."""
+    """The content of one wheel: a Python package of Debian and the parts that Debian split off."""
 
     def __init__(self, debian, package, metadata, roots):
         self.debian, self.packages, self.metadata_path, self.roots = debian, [package], metadata, roots
@@ -162,14 +162,15 @@ class Distribution:
         self.roots.append(root)
 
     def depends(self):
-        """The packages that Debian says it needs."""
+        """Returns the packages that Debian lists as dependencies."""
         fields = ''.join(output('dpkg-deb', '--field', self.debian.archives[name], 'Depends').decode() + ','
                          for name in self.packages)
         return sorted({re.split(r'[ :(|]', field.strip())[0] for field in fields.split(',') if field.strip()})
 
     @functools.cached_property
     def requires(self):
-        """Its requirements: what its metadata says without extras, and what Debian moved into its own."""
+        """Returns its requirements: those of its metadata without extras, and those that Debian moved into separate
+        ones."""
         if self.metadata_path.is_dir() and (self.metadata_path / 'requires.txt').exists():
             lines = (self.metadata_path / 'requires.txt').read_text().split('\n[')[0].splitlines()
             own = [line.strip() for line in lines if line.strip() and not line.startswith('[')]
@@ -204,7 +205,8 @@ class Distribution:
 
     @functools.cached_property
     def libraries(self):
-        """Shared libraries to put beside it: name -> file. Those of the distributions that it needs are theirs."""
+        """Returns shared libraries to put beside it: name -> file. Excludes those of the distributions that it
+        needs."""
         theirs = {name for other in self.all_needed if self not in other.all_needed for name in other.libraries}
         own = {pathlib.Path(name).name for name in self.files}
         found, waiting = {}, [name for path in self.extensions.values() for name in needed(path)]
@@ -244,7 +246,7 @@ class Distribution:
         return path.read_bytes() if self.metadata_path.is_dir() and path.exists() else None
 
     def pack(self, house, version=None):
-        """Writes the wheel into `house` unless it is there; its path."""
+        """Writes the wheel into `house` unless it exists; returns its path."""
         version = version or self.version
         stem = f'{re.sub(r"[-.]+", "_", self.name)}-{version}'
         wheel = house / f'{stem}-{self.tag}.whl'
@@ -261,7 +263,7 @@ class Distribution:
         return wheel
 
     def content(self, name, path):
-        """A file's content, with the data that Debian keeps below /usr/share looked for in the package."""
+        """Returns a file's content; reads data that Debian keeps below /usr/share from the package."""
         content = path.read_bytes()
         package, place = DATA.get(self.name, (None, None))
         if name == f'{package}/__init__.py':
@@ -272,14 +274,14 @@ class Distribution:
         return content
 
     def data(self):
-        """Files that Debian keeps outside: path in the wheel -> file."""
+        """Returns files that Debian keeps elsewhere: path in the wheel -> file."""
         package, place = DATA.get(self.name, (None, None))
         found = [(folder / place) for folder in self.debian.folders.values() if place and (folder / place).is_dir()]
         return {f'{package}/{pathlib.Path(place).name}/{path.relative_to(root)}': path.resolve()
                 for root in found for path in root.rglob('*') if path.is_file() and path.resolve().is_relative_to(root)}
 
     def relocated(self, name, path):
-        """The library's bytes, made to look for other libraries in the wheels' own folders."""
+        """Returns the library's bytes, patched to search for other libraries in the wheels' own folders."""
         up = '/'.join(['..'] * (len(pathlib.PurePosixPath(name).parts) - 1))
         places = {pathlib.PurePosixPath(other).parent for other in self.extensions if '/lib/' in f'/{other}'}
         folders = [str(place) for place in sorted(places)] + [self.libraries_folder]

@@ -1,6 +1,6 @@
-"""A server on loopback that tells whoever asks what it was sent, logins included, the way each kind of server would.
+"""A loopback server that repeats what it received, including logins, in the way of each kind of server.
 
-Real ones do so by mistake: a proxy that prints the request, a service that quotes the token it refuses.
+Real servers do so by mistake: a proxy that prints the request, a service that quotes the token it refuses.
 """
 
 import urllib.parse
@@ -26,7 +26,7 @@ FORMS = {
 
 
 class EchoServer(loopback.Server):
-    """Answers all with `status` and `form` until close(); the requests' paths are in `paths`."""
+    """Responds to everything with `status` and `form` until close(); `paths` has the requests' paths."""
 
     def __init__(self, status=403, form='google'):
         self.status, self.form, self.paths = status, form, []
@@ -39,7 +39,7 @@ class EchoServer(loopback.Server):
                 told = ' '.join([login.partition(' ')[2], *self.headers.values(), body.decode(errors='replace'),
                                  urllib.parse.unquote_plus(body.decode(errors='replace'))])
                 content = FORMS[outer.form](outer.status, told)
-                # what stands in the status line is printed by many programs
+                # many programs print the status line
                 line = ' '.join(['Refused', login, body.decode(errors='replace')])
                 headers = {'Content-Type': 'application/json', 'WWW-Authenticate': f'Basic realm="{login}"'}
                 if outer.status in (302, 307):

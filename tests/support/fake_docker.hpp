@@ -15,7 +15,7 @@
 
 namespace autopack::testing {
 
-/// Containers in memory: each writes `output` and ends with what `ends` has for it, 0 otherwise.
+/// Containers in memory: each writes `output` and ends with its status in `ends`, 0 otherwise.
 class FakeContainers final : public engine::Containers {
 public:
   void make_network(const std::string& name,
@@ -39,7 +39,7 @@ public:
     {
       const std::lock_guard lock{mutex_};
       calls.push_back("run " + name);
-      signals.erase(name);  // what reached it when it did not run is lost, as with the real engine
+      signals.erase(name);  // a signal to a stopped container is lost, as with the real engine
       auto& statuses = ends[name];
       status = statuses.empty() ? usual_status : statuses.front();
       if (!statuses.empty()) {
@@ -86,7 +86,7 @@ public:
 
   void remove_left(const std::string& label) noexcept override { note("remove left " + label); }
 
-  static constexpr int until_signal = -1;  ///< the program goes on until it is asked to end
+  static constexpr int until_signal = -1;  ///< the program runs until it gets a signal
 
   std::map<std::string, std::vector<int>> ends{};  ///< statuses, one for each start
   std::map<std::string, std::string> files{};
@@ -94,8 +94,8 @@ public:
   std::map<std::string, int> signals{};
   std::vector<std::string> calls{};
   int usual_status{0};
-  bool loses_answers{false};  ///< a network is made, and nobody is told
-  int looks{0};               ///< at what containers take: each has run for a second more
+  bool loses_answers{false};  ///< a network is created, but the response is lost
+  int looks{0};               ///< samples of usage: each container has run for a second more
 
 private:
   void note(const std::string& call) {
@@ -117,7 +117,7 @@ private:
   std::condition_variable changed_;
 };
 
-/// A Docker Engine in memory: it has the images it is given, and records what it is asked to do.
+/// A Docker Engine in memory: it has the given images, and records its calls.
 class FakeDocker final : public engine::Docker {
 public:
   const engine::EngineInfo& info() override { return engine_info; }
@@ -253,7 +253,7 @@ public:
   std::map<std::string, Digest> digests{};
   std::map<std::string, std::vector<std::string>> origins{};  ///< repositories, by names of images
   std::map<std::string, image::Source> held_images{};
-  /// Brings an image to where it is pushed; its digest.
+  /// Puts an image into the target repository; returns its digest.
   std::function<Digest(const image::Reference& name)> on_push{};
   std::function<void(const std::string& reference)> on_remove{};  ///< may throw
   std::string built_id{"sha256:built"};
@@ -261,8 +261,8 @@ public:
   std::optional<Error> build_failure{};
   int run_status{0};
   std::optional<std::string> file_text{};  ///< of every file of every image
-  std::string saved{};                     ///< what `save` hands over
-  std::string loaded{};                    ///< what `load` was given
+  std::string saved{};                     ///< written by `save`
+  std::string loaded{};                    ///< read by `load`
 
   FakeContainers fake_containers{};
   std::vector<std::string> calls{};

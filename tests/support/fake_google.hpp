@@ -10,7 +10,7 @@
 
 namespace autopack::testing {
 
-/// Gives token-1, after expire() token-2, and so on.
+/// Returns token-1, after expire() token-2, and so on.
 class CountingTokens final : public google::TokenSource {
 public:
   google::AccessToken token() override {
@@ -29,7 +29,7 @@ private:
   int number_{1};
 };
 
-/// Google's APIs over a client in memory; waits are counted, not waited.
+/// Google's APIs over a client in memory; counts waits instead of waiting.
 class FakeGoogle {
 public:
   explicit FakeGoogle(http::Client& client)

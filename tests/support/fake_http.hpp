@@ -9,7 +9,8 @@
 
 namespace autopack::testing {
 
-/// Answers from a list, or breaks as told; keeps the requests. An answer too few fails the test.
+/// Returns responses from a list, or breaks as configured; records the requests. A missing response
+/// fails the test.
 class FakeHttp final : public http::Client {
 public:
   using Answer = std::variant<http::Response, http::TransportError::Reason>;

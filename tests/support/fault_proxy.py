@@ -1,10 +1,10 @@
-"""A proxy on loopback that spoils chosen steps of what passes through it: requests of a method and a path.
+"""A proxy on loopback that spoils chosen steps of its traffic: requests of a method and a path.
 
     proxy = FaultProxy(('127.0.0.1', 5000))        or a socket's path, with `unix` the path to listen on
     proxy.spoil(r'PUT /v2/.*/manifests/', 'reset after the body', times=1)
 
-With `login` it is a registry that wants bearer tokens, given at /token for that user and password.
-FAULTS names all that can go wrong. What a redirect leads to is another server, which keeps what came: `elsewhere`.
+With `login` it is a registry that requires bearer tokens, issued at /token for that user and password.
+FAULTS lists all faults. Redirects lead to another server, which records what it receives: `elsewhere`.
 """
 
 import base64
@@ -27,14 +27,14 @@ DEEP = b'[' * 2_000_000
 
 
 def reset(connection):
-    """Closes so that the other side is told of a break, not of an end."""
+    """Closes so that the other side gets a reset, not an end."""
     with contextlib.suppress(OSError):
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
     connection.close()
 
 
 class Closed(Exception):
-    """The connection is at its end."""
+    """The connection has ended."""
 
 
 class Exchange:
@@ -74,7 +74,7 @@ class Exchange:
         self.reader.readline()
 
     def forward(self):
-        """The server's own answer: status, headers, body."""
+        """Returns the server's own response: status, headers, body."""
         body = self.read_body()
         upstream = self.proxy.connect()
         try:
@@ -91,7 +91,7 @@ class Exchange:
             upstream.close()
 
     def send(self, status, headers, body, length=None):
-        """Sends an answer whose length is told as `length`."""
+        """Sends a response that declares the length `length`."""
         kept = [(name, value) for name, value in headers
                 if name.lower() not in ('connection', 'transfer-encoding', 'content-length')]
         if self.method == 'HEAD':
@@ -111,7 +111,7 @@ class Exchange:
                   json.dumps(error).encode() if body is None else body)
 
 
-# Faults: each takes an exchange, and the connection is used on unless it raises Closed.
+# Faults: each takes an exchange, and the connection is reused unless it raises Closed.
 
 def refused(exchange):
     exchange.proxy.close_for(0.3)
@@ -246,7 +246,7 @@ FAULTS = {
 
 
 class Elsewhere(loopback.Server):
-    """Another host, which keeps all that is sent to it."""
+    """Another host, which records everything that it receives."""
 
     def __init__(self):
         self.received = []
@@ -270,7 +270,7 @@ class Elsewhere(loopback.Server):
 
 
 class FaultProxy:
-    """Passes requests on to `target`, spoils those that spoil() names."""
+    """Forwards requests to `target`, and spoils those that spoil() selects."""
 
     def __init__(self, target, unix=None, login=None, slow=0.0):
         self.target, self.unix, self.login, self.slow = target, unix, login, slow
@@ -294,7 +294,7 @@ class FaultProxy:
         threading.Thread(target=self.accept, args=(self.server,), daemon=True).start()
 
     def close_for(self, seconds):
-        """Nobody is accepted for a while; `is_open` tells when it is over."""
+        """Accepts no connections for a while; `is_open` is set when it is over."""
         self.is_open.clear()
         self.shut(self.server)
 
@@ -307,7 +307,7 @@ class FaultProxy:
 
     @staticmethod
     def shut(server):
-        # Closing alone does not wake the thread that accepts.
+        # Closing alone does not wake the accepting thread.
         with contextlib.suppress(OSError):
             server.shutdown(socket.SHUT_RDWR)
         server.close()
@@ -331,7 +331,7 @@ class FaultProxy:
         return connection
 
     def spoil(self, step, fault, times=1):
-        """Spoils the next `times` requests whose `METHOD PATH` the pattern `step` matches; all with None."""
+        """Spoils the next `times` requests whose `METHOD PATH` matches the pattern `step`; None means all."""
         with self.lock:
             self.spoilt.append([re.compile(step), fault if callable(fault) else FAULTS[fault], times])
 
@@ -406,7 +406,7 @@ class FaultProxy:
             exchange.send(*forward())
 
     def tunnel(self, exchange):
-        """A connection that is taken over: bytes both ways until one side ends."""
+        """Takes over a connection: forwards bytes in both directions until one side ends."""
         body = exchange.read_body()
         upstream = socket.socket(socket.AF_UNIX if isinstance(self.target, str) else socket.AF_INET)
         upstream.connect(self.target)

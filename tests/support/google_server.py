@@ -50,7 +50,7 @@ def verify_signature(message, signature, public_key):
 
 
 def read_jwt(text, public_key):
-    """Header and claims, the signature verified where a key is known."""
+    """Returns header and claims; verifies the signature if a key is known."""
     try:
         head, body, signature = text.split('.')
         header, claims = json.loads(decode(head)), json.loads(decode(body))
@@ -65,7 +65,7 @@ def read_jwt(text, public_key):
 
 
 class GoogleServices:
-    """What answers the paths above. `note` is told each request; `next_failure` gives a token's failure or None."""
+    """Handles the paths above. `note` gets each request; `next_failure` returns a token's failure or None."""
 
     def __init__(self, note, next_failure=lambda: None, public_key=None, lifetime=3599, project='stand-in-project'):
         self.note, self.next_failure, self.public_key = note, next_failure, public_key
@@ -75,7 +75,7 @@ class GoogleServices:
         self.operations = {}
 
     def handle(self, method, path, query, headers, body):
-        """The answer (text for the metadata server), or None for a path of somebody else."""
+        """Returns the response (text for the metadata server), or None for other paths."""
         form = dict(urllib.parse.parse_qsl(body.decode(errors='replace')))
         if method == 'POST' and path == '/token':
             return self.give_token(form)
@@ -96,7 +96,7 @@ class GoogleServices:
         return None
 
     def token_of(self, headers):
-        """The token of a request, if this server gave it or it is signed with the known key."""
+        """Returns the token of a request, if this server issued it or the known key signed it."""
         token = headers.get('Authorization', '').removeprefix('Bearer ')
         if token.count('.') == 2 and self.public_key:
             try:
@@ -157,7 +157,7 @@ class GoogleServices:
         return self.new_token() | {'issued_token_type': form['requested_token_type']}
 
     def is_proof(self, form):
-        """Whether the subject token is a signed request of AWS, or certificates."""
+        """Returns whether the subject token is a signed request of AWS, or certificates."""
         kind, token = form['subject_token_type'].rpartition(':')[2], form.get('subject_token', '')
         if kind == 'aws4_request':
             request = json.loads(urllib.parse.unquote(token))

@@ -43,14 +43,14 @@ def error(status, message='', reason=None, service=None):
 
 
 def right_facts():
-    """All that a job may need, as it should be."""
+    """Returns everything that a job may need, in a good state."""
     return {
         'projects': {'test-project': {'projectId': 'test-project', 'projectNumber': NUMBER, 'lifecycleState': 'ACTIVE'}},
         'permissions': {'aiplatform.customJobs.create', 'aiplatform.hyperparameterTuningJobs.create',
                         'aiplatform.trainingPipelines.create', 'artifactregistry.repositories.create',
                         'artifactregistry.repositories.uploadArtifacts', 'iam.serviceAccounts.actAs'},
-        'services': {},  # host -> state; ENABLED when not named
-        'quotas': {},    # metric -> {region: limit}; 100 when not named
+        'services': {},  # host -> state; ENABLED if not listed
+        'quotas': {},    # metric -> {region: limit}; 100 if not listed
         'policies': {},  # resource -> policy
         'accounts': {},
         'repositories': {},
@@ -61,7 +61,7 @@ def right_facts():
 
 
 class GoogleServices(loopback.Server):
-    """The server, running in a thread of its own until close()."""
+    """The server, running in its own thread until close()."""
 
     def __init__(self, port=0):
         self.facts = right_facts()
@@ -76,11 +76,11 @@ class GoogleServices(loopback.Server):
         super().close()
 
     def variables(self, *without):
-        """The environment that sends autopack here, but for the APIs in `without`."""
+        """Returns the environment that redirects autopack here, except for the APIs in `without`."""
         return {f'CLOUDSDK_API_ENDPOINT_OVERRIDES_{api}': self.url for api in APIS if api not in without}
 
     def answer(self, pattern, status=200, body=b'{}', how='answer'):
-        """What paths that hold `pattern` get: bytes or JSON; `how` may be `hang` or `drop`."""
+        """Sets the response for paths that contain `pattern`: bytes or JSON; `how` may be `hang` or `drop`."""
         text = body if isinstance(body, bytes) else json.dumps(body).encode()
         self._answers.append((re.compile(pattern), status, text, how))
 

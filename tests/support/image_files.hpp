@@ -9,7 +9,7 @@
 
 namespace autopack::testing {
 
-/// Files of an image by their paths without a leading slash; a text that begins with `-> ` is a
+/// The files of an image by their paths without a leading slash. A text that begins with `-> ` is a
 /// link, a path that ends with a slash a directory.
 using ImageContent = std::map<std::string, std::string>;
 
@@ -38,8 +38,8 @@ inline image::Reader reader_of(std::string bytes) {
   };
 }
 
-/// The file of a program: for x86_64 unless another of ELF's numbers is given, with `loader` unless
-/// that is empty, and `texts` in it.
+/// Returns a program file: for x86_64 unless another of ELF's numbers is given, with `loader`
+/// unless that is empty, and with `texts` in it.
 inline std::string program_of(const std::string& loader,
                               const std::string& texts,
                               char machine = 62) {

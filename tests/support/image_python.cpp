@@ -1,9 +1,9 @@
-// Prints what is known of the Python of an image as JSON, and what finding it cost:
+// Prints the facts about the Python of an image as JSON, and the cost of finding them:
 //
 //     image_python engine|layers IMAGE PLATFORM
 //
-// `engine` reads the engine's copy, `layers` those in a registry or in files. The cache is the one
-// of the environment.
+// `engine` reads the engine's copy, `layers` those in a registry or in files. Uses the cache of the
+// environment.
 
 #include "base/error.hpp"
 #include "base/json.hpp"
@@ -23,7 +23,7 @@ using namespace autopack;
 
 namespace {
 
-/// Counts the bytes of all answers.
+/// Counts the bytes of all responses.
 class CountingClient final : public http::Client {
 public:
   CountingClient(std::atomic<std::uint64_t>& bytes, std::atomic<std::uint64_t>& requests)

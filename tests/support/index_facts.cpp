@@ -60,7 +60,7 @@ json written(const std::vector<Candidate>& files) {
   return all;
 }
 
-/// What a question is asked with.
+/// The inputs of a question.
 class Surroundings {
 public:
   explicit Surroundings(const json& question)

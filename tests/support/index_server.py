@@ -1,4 +1,4 @@
-"""A package index on loopback that speaks JSON and HTML, and misbehaves as it is told.
+"""A package index on loopback that serves JSON and HTML, and misbehaves as configured.
 
     index_server.py [--form json|html] [--metadata] [--no-ranges] [--no-hashes] [--user NAME --password WORD] DIRECTORY...
 
@@ -26,7 +26,7 @@ def metadata_of(wheel):
 
 
 class IndexServer(package_index.Index):
-    """`form` is `json` (HTML for who does not ask for it) or `html`; `yanked` has reasons by file name."""
+    """`form` is `json` (HTML for clients that do not request it) or `html`; `yanked` has reasons by file name."""
 
     def __init__(self, directories, form='json', metadata=False, ranges=True, hashes=True, yanked=None, **rest):
         self.form, self.metadata, self.ranges, self.hashes, self.yanked = form, metadata, ranges, hashes, yanked or {}

@@ -26,7 +26,7 @@ inline std::vector<std::string> listed(JobArguments& to, const char* flag, std::
   return job::split_list(value, flag, to.problems);
 }
 
-/// What the flag of one field is given by `value`; `--no-NAME` is false.
+/// Parses the value of a flag of one field; `--no-NAME` is false.
 class FieldValueReader {
 public:
   FieldValueReader(std::string value, bool is_on) : value_{std::move(value)}, is_on_{is_on} {}
@@ -52,7 +52,7 @@ private:
   bool is_on_;
 };
 
-/// True when `flag` is one that sets a field.
+/// Returns true if `flag` sets a field.
 inline bool read_field_flag(JobArguments& to, const std::string& flag, const std::string& value) {
   const bool is_off = flag.starts_with("--no-");
   const auto* const row = job::find_field_flag(is_off ? "--" + flag.substr(5) : flag);
@@ -64,7 +64,7 @@ inline bool read_field_flag(JobArguments& to, const std::string& flag, const std
   return row != nullptr;
 }
 
-/// Reads `--flag=value` arguments; others (the command's name) are passed over.
+/// Parses `--flag=value` arguments; ignores others (the command's name).
 inline JobArguments read_job_arguments(const std::vector<std::string>& argv) {
   using Setter = std::function<void(JobArguments&, const std::string&)>;
   const std::map<std::string, Setter, std::less<>> setters{

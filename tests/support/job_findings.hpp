@@ -13,7 +13,7 @@
 
 namespace autopack::testing {
 
-/// A job that cannot be, and what is told of it.
+/// An invalid job, and its findings.
 struct Case {
   std::vector<std::string> argv{};
   std::string config{};

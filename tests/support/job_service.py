@@ -1,4 +1,4 @@
-"""Vertex AI's jobs as the stand-in keeps them: three collections, with a life cycle, filters and pages."""
+"""Vertex AI's jobs in the stand-in: three collections, with a life cycle, filters and pages."""
 
 import datetime
 import json
@@ -41,7 +41,7 @@ def scalar_fault(kind, value, values):
 
 
 def schema_faults(value, message, table, path):
-    """What the table of fields has against `value`, as (path, words)."""
+    """Returns the violations of the table of fields in `value`, as (path, text)."""
     if not isinstance(value, dict):
         yield path, f'{json.dumps(value)} is no {message}'
         return
@@ -68,7 +68,7 @@ def schema_faults(value, message, table, path):
 
 
 def pool_faults(body):
-    """Rules that the schemas do not carry, of a CustomJob or the job inside another resource."""
+    """Checks rules that are not in the schemas, of a CustomJob or the job inside another resource."""
     spec = body.get('jobSpec') or body.get('trialJobSpec') or body.get('trainingTaskInputs') or {}
     for index, pool in enumerate(spec.get('workerPoolSpecs', [])):
         where = f'job_spec.worker_pool_specs[{index}]'
@@ -85,7 +85,7 @@ def pool_faults(body):
 
 
 def oracle_faults(body, schema, oracle, document='aiplatform-v1-pruned', options=()):
-    """What the API's discovery document has against `body`, as (path, words)."""
+    """Returns the violations of the API's discovery document in `body`, as (path, text)."""
     file = next(pathlib.Path(oracle).glob(f'discovery/{document}*.json'))
     answer = subprocess.run(
         [sys.executable, pathlib.Path(oracle, 'validate.py'), '--require', '--strict-int64', '--no-output-only', '--json',
@@ -199,6 +199,6 @@ class JobService:
 
 
 def repeated(word):
-    """`RUNNING*3` as three states."""
+    """Returns `RUNNING*3` as three states."""
     state, _, count = word.partition('*')
     return [state] * int(count or 1)

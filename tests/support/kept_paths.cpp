@@ -1,4 +1,4 @@
-// Prints the files of a directory that its .dockerignore leaves in, one per line.
+// Prints the files of a directory that its .dockerignore includes, one per line.
 //
 //     kept_paths DIRECTORY
 

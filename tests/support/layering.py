@@ -2,8 +2,8 @@
 
     layering.py ROOT
 
-Prints one line per finding; exit status 1 when there is any. What the table allows and no file needs is one, too, and
-so are a circle, and a row of src/README.md that says otherwise.
+Prints one line per finding; exit status 1 if there is any. Unneeded entries of the table are findings, too, and so are
+cycles, and rows of src/README.md that differ.
 """
 
 import graphlib
@@ -62,10 +62,10 @@ LIBRARIES = {
     'CLI/': 'cli',
 }
 
-# It recurses with the length of the text, and a long one ends the program.
+# It recurses with the length of the text, and a long one crashes the program.
 UNWANTED = 'regex'
 
-# A heavy header stays out of our headers, and comes with its templates compiled once.
+# A heavy header stays out of our headers, and its templates are compiled once.
 JSON = 'nlohmann/json.hpp'
 OUR_JSON = 'base/json.hpp'
 
@@ -78,13 +78,13 @@ def folder_of(path):
 
 
 def includes(path, text):
-    """Each `#include` of a file: its line, the bracket, and what it names."""
+    """Returns each `#include` of a file: its line, the bracket, and the name."""
     for match in INCLUDE.finditer(text):
         yield text.count('\n', 0, match.start(2)) + 1, match.group(1), match.group(2)
 
 
 def of_ours(relative, name, allowed):
-    """What is wrong with including our header `name`, if anything."""
+    """Returns the error of including our header `name`, if any."""
     folder, target = folder_of(relative), folder_of(pathlib.PurePath(name))
     if target == '.' or target not in allowed:
         return 'include "{}" by its path below src/'
@@ -112,7 +112,7 @@ def findings(root):
     for path in sorted(source.rglob('*.[ch]pp')):
         relative = path.relative_to(source)
         folder = folder_of(relative)
-        if folder == 'pch':  # what the compiler reads ahead for all of them
+        if folder == 'pch':  # the precompiled headers
             continue
         if folder == '.' and relative.name != 'main.cpp':
             yield f'src/{relative}: belongs into a folder'

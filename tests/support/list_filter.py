@@ -7,7 +7,7 @@ TOKEN = re.compile(r'\s*(?:(?P<bracket>[()])|(?P<operator>!=|<=|>=|=|<|>|:)|"(?P
 
 
 class BadFilter(Exception):
-    """The text is no filter."""
+    """The text is not a filter."""
 
 
 def tokens_of(text):
@@ -24,7 +24,7 @@ def tokens_of(text):
 
 
 class Parser:
-    """Makes a predicate of tokens. `value_of(item, field)` gives an item's value, or None."""
+    """Compiles tokens to a predicate. `value_of(item, field)` returns an item's value, or None."""
 
     def __init__(self, text, value_of):
         self.tokens, self.value_of = tokens_of(text), value_of

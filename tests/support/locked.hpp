@@ -14,7 +14,7 @@ inline python::Interpreter debian_python() {
           .libc = {.kind = python::Libc::Kind::glibc, .major = 2, .minor = 36}};
 }
 
-/// `name[extra]==version` of each package.
+/// Returns `name[extra]==version` of each package.
 inline std::string summary(const LockedSet& set) {
   std::string text;
   for (const auto& package : set.packages) {
@@ -27,7 +27,7 @@ inline std::string summary(const LockedSet& set) {
   return text;
 }
 
-/// The first problem of what `read` throws, with its place; empty when it does not throw.
+/// Returns the first problem that `read` throws, with its place; empty if it does not throw.
 template <class Read>
 std::string refusal(Read&& read) {
   try {
@@ -40,7 +40,7 @@ std::string refusal(Read&& read) {
   }
 }
 
-/// A hash of 64 equal digits: `sha256:aaa...`.
+/// Returns a hash of 64 equal digits: `sha256:aaa...`.
 inline std::string sha256_of(char digit) {
   return "sha256:" + std::string(64, digit);
 }

@@ -1,4 +1,4 @@
-"""Cloud Logging as the stand-in keeps it: entries of jobs, read in pages, within a quota."""
+"""Cloud Logging in the stand-in: entries of jobs, read in pages, within a quota."""
 
 import re
 import time
@@ -17,7 +17,7 @@ def field_of(entry, field):
 
 
 def in_full(timestamp):
-    """With nine digits of the second, so that times compare as texts do."""
+    """Returns the time with nine digits of the second, so that times compare as texts do."""
     match = re.fullmatch(r'([\dT:-]+)(?:\.(\d{1,9}))?Z', timestamp)
     if not match:
         raise BadFilter(f'{timestamp} is no time')

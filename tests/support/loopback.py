@@ -1,4 +1,4 @@
-"""What the servers of the tests have in common: one on loopback, in a thread of its own, that reads whole requests."""
+"""The common part of the tests' servers: one on loopback, in its own thread, that reads whole requests."""
 
 import http.server
 import json
@@ -12,7 +12,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     """Calls `respond(body)` for each request, of any method."""
 
     protocol_version = 'HTTP/1.1'
-    # Head and body are written apart: the second would wait for 40 ms until the first is acknowledged.
+    # Head and body are sent separately: the second would wait for 40 ms until the first is acknowledged.
     disable_nagle_algorithm = True
 
     def log_message(self, *_):
@@ -36,7 +36,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         return body
 
     def send(self, status, content, headers=None, reason=None):
-        """Sends bytes, a text or the file of a path, anything else as JSON; `headers` may tell another type or length."""
+        """Sends bytes, a text or the file of a path, anything else as JSON; `headers` may override type and length."""
         is_file = isinstance(content, pathlib.Path)
         if isinstance(content, str):
             content = content.encode()
@@ -51,27 +51,27 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return
         if is_file:
             with open(content, 'rb') as file:
-                self.connection.sendfile(file)  # by the kernel: what is measured beside it needs the processors
+                self.connection.sendfile(file)  # by the kernel, because the measured program needs the processors
         else:
             self.wfile.write(text)
 
     def drop(self):
-        """No answer: the connection ends."""
+        """Ends the connection without a response."""
         self.close_connection = True
 
 
 class ThreadingServer(http.server.ThreadingHTTPServer):
-    # A connection beyond those that may wait, of which there are 5 otherwise, is tried again after a whole second.
+    # A connection beyond the backlog, which is 5 by default, is retried only after a second.
     request_queue_size = 128
 
 
 class Server:
-    """Serves by `handler`, a class, until close()."""
+    """Serves with `handler`, a class, until close()."""
 
     def __init__(self, handler, port=0, tls=None):
         self._server = ThreadingServer(('127.0.0.1', port), handler)
         self._server.daemon_threads = True
-        self._server.handle_error = lambda *_: None  # a client that went away
+        self._server.handle_error = lambda *_: None  # the client disconnected
         if tls:
             self._server.socket = tls.wrap_socket(self._server.socket, server_side=True)
         self.port = self._server.server_address[1]

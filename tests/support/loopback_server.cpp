@@ -28,7 +28,7 @@ std::string ReceivedRequest::header(std::string_view name) const {
 
 namespace {
 
-/// One connection's bytes, given up when the server stops.
+/// Reads one connection; stops if the server stops.
 class Wire {
 public:
   Wire(int descriptor, const std::atomic<bool>& stop) : descriptor_{descriptor}, stop_{stop} {}
@@ -38,7 +38,7 @@ public:
   Wire(const Wire&) = delete;
   Wire& operator=(const Wire&) = delete;
 
-  /// False at the end of the connection.
+  /// Returns false at the end of the connection.
   bool more() {
     pollfd entry{descriptor_, POLLIN, 0};
     while (!stop_ && ::poll(&entry, 1, 5) == 0) {
@@ -61,7 +61,7 @@ public:
     return true;
   }
 
-  /// Up to and including `end`; false when the connection ends before.
+  /// Reads up to and including `end`; returns false if the connection ends before.
   bool take_until(std::string_view end, std::string& text) {
     std::size_t at = 0;
     while ((at = buffer.find(end)) == std::string::npos) {
@@ -164,7 +164,7 @@ std::string head_of(const Reply& reply) {
   return head + (reply.close ? "Connection: close\r\n\r\n" : "\r\n");
 }
 
-/// False when the connection is at its end.
+/// Returns false at the end of the connection.
 bool answer(Wire& wire, const Reply& reply, bool head_only) {
   wire.sleep(reply.stall);
   if (reply.drop) {
@@ -263,7 +263,7 @@ struct LoopbackServer::State {
       if (!read_head(wire, request)) {
         return;
       }
-      // The handler is asked before the body for a reply that does not wait for it.
+      // Asks the handler before the body for a reply that does not wait for it.
       const bool has_body =
           !request.header("transfer-encoding").empty() || !request.header("content-length").empty();
       if (has_body && request.header("x-early") == "1") {

@@ -11,7 +11,7 @@
 
 namespace autopack::testing {
 
-/// A request as the server read it.
+/// A request as received.
 struct ReceivedRequest {
   std::string method{};
   std::string target{};  ///< path and query
@@ -19,34 +19,34 @@ struct ReceivedRequest {
   std::string body{};
   int connection{0};  ///< counts connections from 1
 
-  /// Value of the last header of that name (case-insensitive); empty when absent.
+  /// Returns the value of the last header of that name (case-insensitive); empty if absent.
   std::string header(std::string_view name) const;
 };
 
-/// What the server answers, and how badly it behaves while doing so.
+/// The response of the server, and its misbehaviour.
 struct Reply {
   int status{200};
   std::vector<http::Header> headers{};
   std::string body{};
   bool chunked{false};
-  std::size_t piece{0};                ///< bytes sent at a time, with a pause between; 0 = at once
-  std::chrono::milliseconds stall{0};  ///< before the answer
-  bool drop{false};                    ///< close without an answer
+  std::size_t piece{0};  ///< bytes sent at a time, with a pause between; 0 = all at once
+  std::chrono::milliseconds stall{0};  ///< before the response
+  bool drop{false};                    ///< close without a response
   /// Close after that many bytes of the body.
   std::optional<std::size_t> drop_after{};
-  bool close{false};       ///< close after the answer
-  std::string raw{};       ///< sent as it is instead of all this
-  bool echo_after{false};  ///< after the answer send back what comes, until it ends
+  bool close{false};       ///< close after the response
+  std::string raw{};       ///< sent unchanged instead of everything else
+  bool echo_after{false};  ///< after the response, send back everything received
 };
 
-/// An HTTP/1.1 server on loopback or on a unix socket, one thread per connection. A request with
-/// `X-Early: 1` is answered before its body is read, then the connection is closed.
+/// An HTTP/1.1 server on loopback or on a unix socket, one thread per connection. It responds to a
+/// request with `X-Early: 1` before reading its body, then closes the connection.
 class LoopbackServer {
 public:
   using Handler = std::function<Reply(const ReceivedRequest&)>;
 
   explicit LoopbackServer(Handler handler, const std::filesystem::path& unix_socket = {});
-  /// Answers in order; then 500.
+  /// Returns the replies in order, then 500.
   explicit LoopbackServer(std::vector<Reply> replies,
                           const std::filesystem::path& unix_socket = {});
   ~LoopbackServer();
@@ -54,9 +54,9 @@ public:
   LoopbackServer& operator=(const LoopbackServer&) = delete;
 
   int port() const;
-  /// `http://127.0.0.1:PORT`.
+  /// Returns `http://127.0.0.1:PORT`.
   std::string url() const;
-  /// All requests so far.
+  /// Returns all requests so far.
   std::vector<ReceivedRequest> requests() const;
 
 private:

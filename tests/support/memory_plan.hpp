@@ -9,7 +9,7 @@
 
 namespace autopack {
 
-/// A plan whose code is `paths` of `tree`.
+/// Returns a plan whose code is `paths` of `tree`.
 inline plan::ReadablePlan plan_of(const std::shared_ptr<source::MemoryTree>& tree,
                                   const std::vector<std::string>& paths) {
   plan::ReadablePlan plan;

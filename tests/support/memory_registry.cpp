@@ -22,7 +22,7 @@ http::Response refusal(int status, const char* code) {
           .body = fmt::format(R"({{"errors":[{{"code":"{}","message":"refused"}}]}})", code)};
 }
 
-/// The value of `name` in a query; empty when it is not there.
+/// Returns the value of `name` in a query; empty if it is absent.
 std::string value_of(std::string_view query, std::string_view name) {
   for (const auto& pair : split(query, '&')) {
     if (pair.starts_with(std::string{name} + "=")) {

@@ -11,17 +11,17 @@
 
 namespace autopack::testing {
 
-/// A registry in memory, which answers as Debian's docker-registry was seen to: the transcripts of
+/// A registry in memory that responds as Debian's docker-registry does: the transcripts of
 /// registry_cases.hpp are the same for both.
 class MemoryRegistry final : public http::Client {
 public:
   http::Response send(const http::Request& request) override;
   std::unique_ptr<http::Stream> upgrade(const http::Request& request) override;
 
-  /// `METHOD /v2/...` of every request, in the order they came; several threads send at once.
+  /// Returns `METHOD /v2/...` of every request, in order of arrival; several threads send at once.
   std::vector<std::string> requests() const;
 
-  /// The manifest that `reference` (a tag or a digest) names in `repository`; empty when there is
+  /// Returns the manifest for `reference` (a tag or a digest) in `repository`; empty if there is
   /// none.
   std::string manifest(const std::string& repository, const std::string& reference) const;
 
@@ -29,7 +29,7 @@ public:
 
   std::size_t blob_count() const;
 
-  /// Keeps an image of one layer under `tag`; the digest of its manifest.
+  /// Stores an image of one layer under `tag`; returns the digest of its manifest.
   std::string add_image(const std::string& repository,
                         const std::string& tag,
                         const std::string& configuration,
@@ -41,7 +41,7 @@ private:
   struct Repository {
     std::map<std::string, std::string> manifests{};  ///< by digest
     std::map<std::string, std::string> tags{};       ///< to a digest
-    std::map<std::string, bool> blobs{};             ///< digests that it holds
+    std::map<std::string, bool> blobs{};             ///< existing digests
   };
 
   http::Response answer(const http::Request& request, std::string_view path, std::string body);
@@ -63,7 +63,7 @@ private:
   std::vector<std::string> requests_{};
   std::map<std::string, Repository> repositories_{};
   std::map<std::string, std::string> blobs_{};    ///< by digest
-  std::map<std::string, std::string> uploads_{};  ///< what came so far, by id
+  std::map<std::string, std::string> uploads_{};  ///< data so far, by id
   int next_upload_{0};
 };
 

@@ -50,10 +50,10 @@ public:
                 .obstacle = &obstacles_.emplace_back(Obstacle{.what = kind})});
   }
 
-  /// Paths whose contents were read, each once.
+  /// Returns the paths whose contents were read, without duplicates.
   const std::set<std::string, std::less<>>& reads() const { return reads_; }
 
-  /// Directories that were listed, each once.
+  /// Returns the directories that were listed, without duplicates.
   const std::set<std::string, std::less<>>& lists() const { return lists_; }
 
   std::optional<Entry> find(std::string_view path) const override {

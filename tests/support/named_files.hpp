@@ -11,7 +11,7 @@
 
 namespace autopack::testing {
 
-/// Files of an image that have names alone, with the target of links.
+/// Files of an image that have only names, and the targets of links.
 class NamedFiles final : public engine::ImageFiles {
 public:
   explicit NamedFiles(std::map<std::string, std::string> files) : files_{std::move(files)} {}

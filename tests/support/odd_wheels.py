@@ -1,4 +1,4 @@
-"""Makes wheels, odd ones and hostile ones, with a zip writer that can lie."""
+"""Makes odd and malicious wheels, with a zip writer that can lie."""
 
 import base64
 import dataclasses
@@ -24,7 +24,7 @@ def record_row(name, content):
 
 @dataclasses.dataclass
 class File:
-    """A member of a wheel; what a header says beside the truth is in `local` and `central`."""
+    """A member of a wheel; false values of its headers are in `local` and `central`."""
 
     name: str
     content: bytes = b''
@@ -36,7 +36,7 @@ class File:
     local: dict = dataclasses.field(default_factory=dict)
     central: dict = dataclasses.field(default_factory=dict)
     recorded: bool = True
-    data: bytes = None  # in place of the compressed content
+    data: bytes = None  # instead of the compressed content
 
 
 @dataclasses.dataclass
@@ -109,7 +109,7 @@ class Archive:
 
 @dataclasses.dataclass
 class Wheel:
-    """A wheel's files, without those of its .dist-info, and what is odd about these."""
+    """A wheel's files, without those of its .dist-info, and the oddities of these."""
 
     name: str
     version: str = '1.0'
@@ -123,7 +123,7 @@ class Wheel:
     record: object = None  # changes the rows
     purelib: str = 'true'
     archive: dict = dataclasses.field(default_factory=dict)
-    first: bool = False  # .dist-info stands first
+    first: bool = False  # .dist-info comes first
 
     def file_name(self):
         return f'{self.name}-{self.version}-{self.tag}.whl'
@@ -150,7 +150,7 @@ class Wheel:
 
 
 def random_wheel(seed):
-    """A wheel that pip installs, whatever it holds."""
+    """Returns a wheel that pip installs, with random content."""
     dice = random.Random(seed)
     name = dice.choice(['odd', 'Odd', 'o.dd', 'odd_pkg', 'ODD_Pkg.x']) + str(seed)
     module = f'mod{seed}'
@@ -199,7 +199,7 @@ def random_wheel(seed):
 
 
 def written_by_python(folder):
-    """A wheel as Python's own zipfile writes it to what cannot seek, with descriptors."""
+    """Returns a wheel written by Python's own zipfile to an unseekable stream, with descriptors."""
     wheel = Wheel('by_zipfile', files=[File('by_zipfile/__init__.py', b'x = 1\n' * 9)])
     info, files = wheel.info_files()
     files = [*wheel.files, *files]

@@ -1,4 +1,4 @@
-"""A package index (PEP 503) on loopback that may ask for a login and records what it was asked.
+"""A package index (PEP 503) on loopback that may require a login and records its requests.
 
     package_index.py [--port N] [--user NAME --password WORD] [--record FILE] DIRECTORY...
 
@@ -70,7 +70,7 @@ class Index(loopback.Server):
         if self.record:
             with open(self.record, 'a', encoding='utf-8') as out:
                 out.write(json.dumps(entry) + '\n')
-        # As indexes do: pip keeps no file that does not say for how long.
+        # As indexes do: pip caches only files with a lifetime.
         kept = {'Cache-Control': 'max-age=31536000, immutable'} if status == 200 and path.startswith('/files/') else {}
         request.send(status, body, {'Content-Type': kind, **challenge, **kept})
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Draws what a command shows on a terminal of 80 columns, with its colours, as an SVG picture.
+"""Draws a command's output on a terminal of 80 columns, with its colours, as an SVG picture.
 
     picture.py FILE.svg COMMAND...
 
-The picture begins with the command as it was typed.
+The picture begins with the command as typed.
 """
 
 import html
@@ -20,7 +20,7 @@ ESCAPE = re.compile(r'\x1b\[([0-9;]*)([A-Za-z])')
 
 
 def output_of(command):
-    """What `command` writes to a terminal."""
+    """Returns the output of `command` on a terminal."""
     pid, master = pty.fork()
     if pid == 0:
         os.environ.update(TERM='xterm-256color', COLUMNS='80')
@@ -40,7 +40,7 @@ def output_of(command):
 
 
 def spans(line):
-    """The parts of a line with their colours and weights; what a progress line drew over is left out."""
+    """Returns the parts of a line with their colours and weights, without overwritten text."""
     line = line.rsplit('\r', 1)[-1]
     colour, bold, at = None, False, 0
     for match in [*ESCAPE.finditer(line), None]:

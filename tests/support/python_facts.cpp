@@ -10,7 +10,7 @@
 //                                   `NAME|HASHES|REQUIRES-PYTHON|yanked`, hashes as single digits
 //     choose VERSION FLAGS MACHINE LIBC FILE... the place of the best of these wheels
 //
-// `none` answers what cannot be read.
+// Prints `none` for unreadable input.
 
 #include "base/text.hpp"
 #include "lock/select.hpp"

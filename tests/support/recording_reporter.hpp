@@ -8,7 +8,7 @@
 
 namespace autopack::testing {
 
-/// Keeps all that was reported, by any thread; read when the threads that report have ended.
+/// Records all reports of any thread; read it after the reporting threads have ended.
 class RecordingReporter final : public Reporter {
 public:
   void done(std::string_view verb, std::string_view object) override {

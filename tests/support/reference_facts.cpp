@@ -1,5 +1,5 @@
-// Reads names of images, one a line, and says of each what it stands for: registry, path, tag and
-// digest, then how the name is written for people; `none` when it is no name.
+// Reads names of images, one a line, and prints the parts of each: registry, path, tag and digest,
+// then the name as written for people; `none` if it is not a name.
 
 #include "image/reference.hpp"
 

@@ -7,8 +7,8 @@
 
 namespace autopack::testing {
 
-/// What a registry at `host` answers to everything that autopack asks of one, as lines. The same
-/// for every registry that holds nothing yet.
+/// Returns the responses of a registry at `host` to every kind of request that autopack sends, as
+/// lines. The same for every empty registry.
 std::vector<std::string> registry_transcript(http::Client& client, const std::string& host);
 
 }  // namespace autopack::testing

@@ -9,15 +9,15 @@
 
 namespace autopack::testing {
 
-/// How a registry asks for logins, and whether it speaks TLS.
+/// A registry's login method, and whether it uses TLS.
 struct RegistrySetup {
   std::string htpasswd{};  ///< lines of an htpasswd file
   std::string token_realm{};
   std::filesystem::path token_certificates{};
   std::filesystem::path certificate{};
   std::filesystem::path key{};
-  std::filesystem::path client_authority{};  ///< clients must have a certificate of it
-  bool in_memory{false};                     ///< else the storage is in files, and outlives stop()
+  std::filesystem::path client_authority{};  ///< clients must have a certificate of this authority
+  bool in_memory{false};  ///< otherwise the storage is in files, and survives stop()
 };
 
 /// Debian's docker-registry on a free loopback port.
@@ -30,10 +30,10 @@ public:
 
   int port() const { return port_; }
 
-  /// `127.0.0.1:PORT`.
+  /// Returns `127.0.0.1:PORT`.
   std::string host() const;
   void stop();
-  /// On the same port, with the storage of before.
+  /// Starts it on the same port, with the previous storage.
   void start();
 
 private:

@@ -1,4 +1,4 @@
-"""Counts what a program sends to a server, and what it receives."""
+"""Counts the bytes that a program sends to a server, and those it receives."""
 
 import select
 import socket
@@ -6,7 +6,7 @@ import threading
 
 
 class Relay:
-    """Passes bytes between a socket of ours and another, and counts those of both ways."""
+    """Forwards bytes between a socket of ours and another, and counts both directions."""
 
     def __init__(self, target, unix=None):
         self.target, self.sent, self.received = target, 0, 0

@@ -1,4 +1,4 @@
-"""Git repositories for tests, made with the real git and none of this machine's settings."""
+"""Git repositories for tests, made with the real git, without this machine's settings."""
 
 import random
 import string
@@ -12,7 +12,7 @@ AUTHOR = {'GIT_AUTHOR_NAME': 'A', 'GIT_AUTHOR_EMAIL': 'a@example.com', 'GIT_COMM
 
 
 def alone(**changes):
-    """An environment in which no engine and no network answer."""
+    """Returns an environment without an engine and a network."""
     return testbed.environment(DOCKER_HOST='unix:///nowhere/docker.sock', XDG_CACHE_HOME=testbed.new_folder('cache'),
                                **changes)
 
@@ -35,6 +35,6 @@ def commit(folder, message):
 
 
 def fake_token():
-    """Made at run time, so that no text of this repository looks like a token."""
+    """Made at run time, so that no text in this repository looks like a token."""
     return secret_watch.register(
         'ghp' + '_' + ''.join(random.Random(1).choices(string.ascii_letters + string.digits, k=36)), 'a token in a project')

@@ -11,8 +11,8 @@
 
 namespace autopack::testing {
 
-/// Answers by method and URL, from several threads; keeps the requests. A route that is not there
-/// fails the test.
+/// Responds by method and URL, to several threads; records the requests. A missing route fails the
+/// test.
 class RoutedHttp final : public http::Client {
 public:
   /// `route` is `GET https://...`.
@@ -20,7 +20,7 @@ public:
     routes_[route] = {.status = status, .body = std::move(body)};
   }
 
-  /// Never answers; ends when `stop` asks for it.
+  /// Never responds; ends if `stop` is requested.
   void hang(const std::string& route, const Cancellation& stop) { hanging_[route] = &stop; }
 
   void break_off(const std::string& route) { broken_[route] = true; }

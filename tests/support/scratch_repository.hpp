@@ -15,7 +15,7 @@
 
 namespace autopack {
 
-/// A repository made with the real git, far from this machine's settings.
+/// A repository made with the real git, independent of this machine's settings.
 class ScratchRepository {
 public:
   explicit ScratchRepository(std::filesystem::path place) : path{std::move(place)} {

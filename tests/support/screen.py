@@ -1,4 +1,4 @@
-"""What a terminal shows of bytes that a program wrote: rows, each part that has a colour or weight in <words>...</>.
+"""Renders a terminal's screen from a program's bytes: rows, each part with a colour or weight in <words>...</>.
 
     echo '[{"columns": 80, "text": "..."}]' | /usr/bin/python3 screen.py
 
@@ -17,14 +17,14 @@ MARK = re.compile(f'<(?:{WORDS})(?: (?:{WORDS}))*>|</>')
 
 
 def without_colours(row):
-    """A row as `screen.py` gives it, of a terminal that shows no colours."""
+    """Returns a row of `screen.py` as on a terminal without colours."""
     return MARK.sub('', row)
 
 
 def style(cell):
     words = [word for word, is_set in (('bold', cell.bold), ('italics', cell.italics), ('underscore', cell.underscore),
                                        ('reverse', cell.reverse)) if is_set]
-    # What pyte calls brown is the yellow of every terminal since.
+    # pyte's brown is the yellow of every modern terminal.
     return ' '.join(words + [cell.fg.replace('brown', 'yellow')] * (cell.fg != 'default'))
 
 
@@ -43,7 +43,7 @@ def shown(columns, text):
     import pyte
 
     class Screen(pyte.HistoryScreen):
-        # pyte 0.8 hands this on to those who do not know private modes, and lacks dim text.
+        # pyte 0.8 passes this on to code that does not support private modes, and lacks dim text.
         def select_graphic_rendition(self, *codes, **_):
             super().select_graphic_rendition(*codes)
             if 2 in codes:

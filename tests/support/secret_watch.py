@@ -1,10 +1,10 @@
-"""Every secret of a test run, and whether a text shows one.
+"""Records every secret of a test run, and searches texts for them.
 
-Three ways lead into the list. A test makes a word with `secret`. Before a program starts, `given` reads its environment
-and the credentials files that this names, as the program will. The servers of the tests tell `seen` what came to them
-in a request, so that tokens which were made on the way are known too.
-`require_none` raises Leak when a text holds one of them: as it is, in base64 at any offset, percent-encoded, as a JSON
-string, in hexadecimal digits.
+Secrets are recorded in three ways. A test makes a word with `secret`. Before a program starts, `given` reads its
+environment and the credentials files that it names, as the program will. The servers of the tests pass received
+requests to `seen`, so that tokens made on the way are known too.
+`require_none` raises Leak if a text contains one of them: unchanged, in base64 at any offset, percent-encoded, as a
+JSON string, in hexadecimal digits.
 """
 
 import base64
@@ -19,7 +19,7 @@ import secrets
 import threading
 import urllib.parse
 
-# What is shorter stands in other words by chance.
+# Shorter ones occur in other words by chance.
 SHORTEST = 8
 SECRET_KEYS = {'access_token', 'accessToken', 'auth', 'authorization', 'client_secret', 'id_token', 'identitytoken',
                'password', 'passphrase', 'private_key', 'refresh_token', 'registrytoken', 'saml_response', 'secret',
@@ -30,17 +30,17 @@ USER_INFORMATION = re.compile(r'[a-z][a-z0-9+.-]*://[^/\s:@]*:([^/\s@]+)@')
 NETRC_PASSWORD = re.compile(r'\bpassword\s+(\S+)')
 
 _lock = threading.RLock()
-_forms = {}  # what may stand in a text -> what it shows
+_forms = {}  # a form of a secret -> its description
 _known = set()
 texts_searched = 0
 
 
 class Leak(AssertionError):
-    """A text shows a secret."""
+    """A text contains a secret."""
 
 
 def secret(name):
-    """A word that no other text holds, watched from now on."""
+    """Returns a word that no other text contains, watched from now on."""
     return register(f'{name}-{secrets.token_hex(8)}', name)
 
 
@@ -63,14 +63,15 @@ def register(value, what):
 
 
 def forms_of(value):
-    """The ways in which `value` may be written; none when it is too short to be told from other words."""
+    """Returns the forms in which `value` may be written; none if it is too short to be distinguished from other
+    words."""
     if len(value) < SHORTEST:
         return set()
     data = value.encode()
     forms = {value, json.dumps(value)[1:-1], urllib.parse.quote(value, safe=''), urllib.parse.quote_plus(value), data.hex()}
     forms.add(urllib.parse.quote(urllib.parse.quote(value, safe=''), safe=''))
     for before in range(3):
-        # Only the characters that stand for `value` alone, whatever comes before and after it.
+        # Only the characters that depend on `value` alone, whatever comes before and after it.
         whole = base64.b64encode(bytes(before) + data).decode().rstrip('=')
         begin, end = -(-before * 8 // 6), (before + len(data)) * 8 // 6
         forms |= {whole[begin:end], whole[begin:end].translate(str.maketrans('+/', '-_'))}
@@ -78,7 +79,7 @@ def forms_of(value):
 
 
 def found_in(text):
-    """Names of the secrets that `text` shows."""
+    """Returns the names of the secrets in `text`."""
     global texts_searched
     if isinstance(text, bytes):
         text = text.decode(errors='replace')
@@ -88,7 +89,7 @@ def found_in(text):
 
 
 def require_none(what, *texts):
-    """Leak unless all of `texts`, which `what` said, are free of secrets."""
+    """Raises Leak unless all of `texts`, the output of `what`, are free of secrets."""
     for text in texts:
         shown = found_in(text)
         if shown:
@@ -97,7 +98,7 @@ def require_none(what, *texts):
 
 
 def files_that_show(folder):
-    """Files below `folder` that hold a secret, kept tokens aside."""
+    """Returns files below `folder` that contain a secret, except cached tokens."""
     found = []
     for path in sorted(pathlib.Path(folder).rglob('*')):
         if path.is_file() and 'tokens' not in path.parts and found_in(path.read_bytes()):
@@ -106,7 +107,7 @@ def files_that_show(folder):
 
 
 def register_json(value, what):
-    """Watches all that stands at a key of a secret in `value`."""
+    """Watches every value at a secret's key in `value`."""
     if isinstance(value, list):
         for item in value:
             register_json(item, what)
@@ -121,7 +122,7 @@ def register_json(value, what):
 
 
 def register_basic(encoded, what):
-    """Watches the password in what stands after `Basic`."""
+    """Watches the password after `Basic`."""
     with contextlib.suppress(binascii.Error, ValueError):
         register(base64.b64decode(encoded, validate=True).decode().partition(':')[2], f'the password in {what}')
 
@@ -167,7 +168,7 @@ def register_url_password(password, what):
 
 
 def register_source(credentials):
-    """The subject token that an external account's file leads to."""
+    """Watches the subject token of an external account's file."""
     source = credentials.get('credential_source') if isinstance(credentials, dict) else None
     if not isinstance(source, dict):
         return
@@ -189,7 +190,7 @@ def parse(text):
 
 
 def seen(headers, body=b''):
-    """Watches what a server was sent: the login of a request, and the secrets of its form or JSON body."""
+    """Watches what a server received: the login of a request, and the secrets of its form or JSON body."""
     kind, _, value = headers.get('Authorization', '').partition(' ')
     register(value, 'the login of a request')
     if kind == 'Basic':

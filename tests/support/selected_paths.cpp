@@ -28,7 +28,7 @@ int main(int count, char** arguments) {
       },
       [&](const source::Entry& entry) {
         const bool goes_in = !selected.excludes(entry);
-        // Asked about alone it must be the same.
+        // A single query must give the same result.
         if (goes_in == selection.excludes(entry.path).has_value()) {
           std::cerr << "two answers for " << entry.path << "\n";
           std::exit(1);

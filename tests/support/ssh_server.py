@@ -1,4 +1,4 @@
-"""A real sshd on loopback that lets this user in by a key of its own, and a client that knows both."""
+"""A real sshd on loopback that accepts this user with a separate key, and a client that knows both."""
 
 import getpass
 import os
@@ -12,13 +12,13 @@ SSHD = '/usr/sbin/sshd'
 
 
 class SshServer:
-    """`address` as it stands in a URL; `client` the command for git, which knows the server but has no key."""
+    """`address` as in a URL; `client` the command for git, which knows the server but has no key."""
 
     def __init__(self):
         self.folder, self.port = testbed.new_folder('sshd'), testbed.free_port()
         for name in ('host', 'user'):
             testbed.run(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-C', '', '-f', self.folder / name])
-        # The first lines hold the public half.
+        # The first lines contain the public half.
         for line in (self.folder / 'user').read_text().splitlines()[3:-1]:
             secret_watch.register(line, 'an SSH key')
         settings = {'Port': self.port, 'ListenAddress': '127.0.0.1', 'HostKey': self.folder / 'host', 'PidFile': 'none',
@@ -38,7 +38,7 @@ class SshServer:
         self.client = f'ssh -F none -o IdentityFile=none -o UserKnownHostsFile={self.folder}/known_hosts'
 
     def agent(self):
-        """The socket of an agent that holds the key."""
+        """Returns the socket of an agent with the key."""
         place = self.folder / 'agent'
         if not place.exists():
             process = subprocess.Popen(['ssh-agent', '-D', '-a', place], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)

@@ -1,4 +1,4 @@
-"""Images in a registry, put there and checked by plain requests."""
+"""Images in a registry, stored and checked with plain requests."""
 
 import gzip
 import hashlib
@@ -17,7 +17,7 @@ def digest_of(data):
 
 
 def ask(method, url, body=None, **headers):
-    """Status, headers and body, whatever the status."""
+    """Returns status, headers and body, whatever the status."""
     request = urllib.request.Request(url, data=body, method=method,
                                      headers={name.replace('_', '-'): value for name, value in headers.items()})
     try:
@@ -28,7 +28,7 @@ def ask(method, url, body=None, **headers):
 
 
 def tar_of(files):
-    """A layer: path -> content, all executable."""
+    """Returns a layer: path -> content, all executable."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode='w') as archive:
         for path, content in files.items():
@@ -48,7 +48,7 @@ def push_blob(address, path, data):
 
 
 def push_image(address, path, tag, layers, configuration=None):
-    """Pushes uncompressed `layers`; `configuration` changes what is told of the image. Its digest."""
+    """Pushes uncompressed `layers`; `configuration` overrides fields of the image. Returns its digest."""
     packed = [gzip.compress(layer, mtime=0) for layer in layers]
     config = {'os': 'linux', 'architecture': 'amd64', 'config': {'Env': ['PATH=/usr/bin']},
               'rootfs': {'type': 'layers', 'diff_ids': [digest_of(layer) for layer in layers]}, **(configuration or {})}
@@ -69,19 +69,20 @@ def push_image(address, path, tag, layers, configuration=None):
 
 
 def push_base(address, path='tests/small-base', tag='1'):
-    """An executor image that is looked through in no time: its programs are never run."""
+    """Pushes an executor image that is read quickly: its programs are never run."""
     push_image(address, path, tag, [tar_of({'usr/bin/python3': b'#!/bin/sh\n', 'usr/bin/apt-get': b'#!/bin/sh\n'}),
                                     tar_of({'usr/lib/python3/dist-packages/pip/__init__.py': b''})])
     return f'{address}/{path}:{tag}'
 
 
 def inflated(data):
-    """The content of a gzip file of any number of members; gzip.decompress takes quadratic time for many."""
+    """Returns the content of a gzip file of any number of members; gzip.decompress takes quadratic time for many."""
     return gzip.GzipFile(fileobj=io.BytesIO(data)).read()
 
 
 def whole_image(address, path, reference):
-    """The digest of what `reference` names, each of its blobs read and held against its digest; None when it is not there."""
+    """Returns the digest of `reference` after checking each of its blobs against its digest; None if it does not
+    exist."""
     status, _, manifest = ask('GET', f'http://{address}/v2/{path}/manifests/{reference}', Accept=MANIFESTS)
     if status == 404:
         return None

@@ -2,8 +2,8 @@
 
     suites.py [--name NAME] --count FILE BUILD SUITE...
 
-Prints one line per suite, and the whole output of what failed. Writes `PASSED FAILED` to the file, and below them a
-line for each failure. Exit status 1 when anything failed. A suite without tests counts as failed.
+Prints one line per suite, and the whole output of failures. Writes `PASSED FAILED` to the file, and below them a
+line for each failure. Exit status 1 if anything failed. A suite without tests counts as failed.
 """
 
 import argparse
@@ -22,7 +22,7 @@ COLOUR = re.compile(r'\x1b\[[0-9;]*m')
 
 
 def count(test):
-    """Test cases of one meson test: what it says itself, else one."""
+    """Returns the test cases of one meson test: its own count, else one."""
     text = COLOUR.sub('', test.get('stdout') or '')
     good = test['result'] in ('OK', 'EXPECTEDFAIL')
     said = DOCTEST.findall(text)
@@ -35,7 +35,7 @@ def count(test):
 
 
 def failures(test):
-    """What failed in a meson test, a line each: how it ended, and the names of the cases that it prints."""
+    """Returns the failures in a meson test, one a line: how it ended, and the names of the cases that it prints."""
     text = COLOUR.sub('', test.get('stdout') or '')
     names = dict.fromkeys(own or case for own, case in FAILURE.findall(text))
     return [f'{test["name"]}: {test["result"]}', *(f'{test["name"]}: {name}' for name in names)]
@@ -45,7 +45,7 @@ def run_suite(build, suite, label):
     begin = time.monotonic()
     log = build / 'meson-logs' / 'testlog.json'
     log.unlink(missing_ok=True)
-    # Times are meant for two idle cores; a slow machine that does other things beside is no failure.
+    # Time limits are for two idle cores; a slow or busy machine is not a failure.
     times = '20' if os.environ.get('AUTOPACK_TESTS') == 'long' else '4'
     command = ['meson', 'test', '-C', str(build), '--no-rebuild', '--timeout-multiplier', times, '--suite', suite]
     outcome = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

@@ -7,7 +7,7 @@
 
 namespace autopack {
 
-/// A fresh directory that goes away with the object.
+/// A fresh directory that is removed with the object.
 class TemporaryDirectory {
 public:
   TemporaryDirectory() {

@@ -1,4 +1,4 @@
-"""A program on a pseudo-terminal, as a person meets it."""
+"""Runs a program on a pseudo-terminal, as a person sees it."""
 
 import fcntl
 import os
@@ -30,7 +30,7 @@ class Terminal:
         secret_watch.given(env)
 
     def read(self, until=None, seconds=60):
-        """What came until `until` did, or until the program ended."""
+        """Reads until `until` appears, or until the program ends."""
         end = time.monotonic() + seconds
         begin = len(self.text)
         while time.monotonic() < end:
@@ -49,7 +49,7 @@ class Terminal:
         os.write(self.handle, text.encode())
 
     def wait(self):
-        """The exit status of a program whose end was read."""
+        """Returns the exit status of a program whose output was read to the end."""
         status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
         os.close(self.handle)
         return status
@@ -61,14 +61,14 @@ class Terminal:
 
 
 def run_on_terminal(command, env, cwd=None):
-    """Status and text of a program that ends by itself."""
+    """Returns status and text of a program that ends by itself."""
     terminal = Terminal(command, env, cwd)
     text = terminal.read()
     return terminal.wait(), text
 
 
 def on_terminal(*arguments, cwd=None, **variables):
-    """What autopack says there, with the settings of a person's terminal."""
+    """Returns autopack's output there, with the settings of a person's terminal."""
     env = testbed.environment(**({'TERM': 'xterm', 'NO_COLOR': None, 'CI': None, 'AUTOPACK_VERBOSITY': None} | variables))
     return run_on_terminal([testbed.binary, *arguments], env, cwd)[1]
 

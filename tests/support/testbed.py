@@ -1,6 +1,6 @@
-"""What integration tests stand on: an engine, registries, an executor image, wheels, a clean environment.
+"""The parts of integration tests: an engine, registries, an executor image, wheels, a clean environment.
 
-Everything is on loopback. What a test starts is ended by its process id when the tests end.
+Everything is on loopback. Processes of a test are ended by their ids when the tests end.
 """
 
 import atexit
@@ -32,23 +32,23 @@ DEBIAN_WHEELS = pathlib.Path('/usr/share/python-wheels')
 # Debian's own Python has its build module; another one on PATH may not.
 SYSTEM_PYTHON = '/usr/bin/python3'
 
-# How much of what can be swept is: `daily` takes a sample, `nightly` more of it, `long` everything.
+# The size of sweeps: `daily` takes a sample, `nightly` a larger one, `long` everything.
 FORM = os.environ.get('AUTOPACK_TESTS', 'daily')
 
 binary = None
-# The integration tests raise it, for what autopack says with -vv is searched for secrets.
+# The integration tests increase it, because the output with -vv is searched for secrets.
 verbosity = 'warning'
 _on_exit = contextlib.ExitStack()
 atexit.register(_on_exit.close)
 
 
 def at_exit(function, *arguments):
-    """Has `function` called when the tests end, last come first."""
+    """Calls `function` when the tests end, in reverse order."""
     _on_exit.callback(function, *arguments)
 
 
 class SetupError(Exception):
-    """A part that tests need could not be had."""
+    """A part that tests need is not available."""
 
 
 @functools.cache
@@ -62,7 +62,7 @@ _numbers = itertools.count(1)
 
 
 def number_from(first):
-    """Numbers what is made from `first` on: names in the engine must differ from those of who runs beside."""
+    """Numbers created objects from `first` on: names in the engine must differ from those of concurrent runs."""
     global _numbers
     _numbers = itertools.count(first)
 
@@ -75,7 +75,7 @@ def new_folder(name='folder'):
 
 @functools.cache
 def base_environment():
-    """The environment of a person with an empty home and none of this machine's settings."""
+    """Returns the environment of a person with an empty home and none of this machine's settings."""
     home = scratch() / 'home'
     home.mkdir()
     kept = {name: value for name, value in os.environ.items()
@@ -95,7 +95,7 @@ def environment(**changes):
 
 
 def run(command, *, check=True, **options):
-    """Runs a program to its end; what it says must show no secret."""
+    """Runs a program to its end; its output must contain no secret."""
     options.setdefault('env', environment())
     options.setdefault('timeout', 300)
     if 'input' not in options:
@@ -110,7 +110,7 @@ def run(command, *, check=True, **options):
 
 
 class Answer:
-    """How a call of autopack ended."""
+    """The result of a call of autopack."""
 
     def __init__(self, arguments, result):
         self.arguments = arguments
@@ -126,7 +126,7 @@ class Answer:
 
 
 def autopack(*arguments, cwd=None, env=None, status=0, **options):
-    """Runs the binary under test; an AssertionError with everything it said when `status` differs."""
+    """Runs the binary under test; raises AssertionError with all output if `status` differs."""
     arguments = [str(argument) for argument in arguments]
     answer = Answer(arguments, run([binary, *arguments], check=False, cwd=cwd or scratch(),
                                    env=env or environment(), **options))
@@ -136,7 +136,7 @@ def autopack(*arguments, cwd=None, env=None, status=0, **options):
 
 
 class Process(subprocess.Popen):
-    """The binary under test, running; what it says must show no secret."""
+    """The binary under test, running; its output must contain no secret."""
 
     def __init__(self, *arguments, env=None, **options):
         env = env or environment()
@@ -167,7 +167,7 @@ def buildkit_command():
 
 @functools.cache
 def engine():
-    """Sees to it that a Docker Engine answers; ends at exit the one that it had to start."""
+    """Ensures that a Docker Engine is running; stops at exit the one that it had to start."""
     log = scratch() / 'dockerd.log'
     started = subprocess.run(['bash', SUPPORT, 'start_engine', log], stdout=subprocess.PIPE, check=False)
     if started.returncode != 0:
@@ -180,14 +180,15 @@ def engine():
 
 @functools.cache
 def loads_parts():
-    """Whether the engine loads an image whose lower layers it has already; one with containerd's store takes whole images."""
+    """Returns whether the engine loads an image without its existing lower layers; containerd's store needs whole
+    images."""
     engine()
     return 'io.containerd.snapshotter' not in docker('info', '--format', '{{.DriverStatus}}')
 
 
 @functools.cache
 def executor():
-    """The name of an image of this machine's distribution with Python, pip and numpy."""
+    """Returns the name of an image of this machine's distribution with Python, pip and numpy."""
     engine()
     if subprocess.run(['bash', SUPPORT, 'make_executor_image', EXECUTOR], check=False).returncode != 0:
         raise SetupError('the executor image could not be made')
@@ -234,7 +235,8 @@ def listens(port):
 
 
 def start_registry(login=None, folder=None):
-    """Starts a registry, with `login` = (user, password) a closed one, its data in `folder`. Its address `127.0.0.1:PORT`."""
+    """Starts a registry, with `login` = (user, password) a closed one, its data in `folder`. Returns
+    `127.0.0.1:PORT`."""
     folder, port = folder or new_folder('registry'), free_port()
     command = ['bash', SUPPORT, 'run_registry', folder, str(port)]
     if login:
@@ -257,7 +259,7 @@ def registry():
 
 
 def pushed_executor(name):
-    """The executor image under a name of the registry, where it is, too."""
+    """Pushes the executor image to the registry under this name."""
     name = f'{registry()}/{name}'
     docker('tag', executor(), name)
     docker('push', '-q', name)
@@ -270,7 +272,7 @@ def images(prefix):
 
 
 def remove_images(prefix):
-    """Takes the names from the engine's images that start with `prefix`, those without a tag too."""
+    """Removes the names of the engine's images that start with `prefix`, including those without a tag."""
     listed = docker('images', '--digests', '--format', '{{.Repository}} {{.Tag}} {{.Digest}}').split('\n')
     names = set()
     for repository, tag, digest in (line.split(' ') for line in listed if line.startswith(prefix)):
@@ -285,7 +287,7 @@ def image_name(name):
 
 
 def example(name):
-    """A copy of an example, free to be edited."""
+    """Returns a copy of an example for editing."""
     target = new_folder(name) / name
     shutil.copytree(EXAMPLES / name, target, ignore=shutil.ignore_patterns('__pycache__', '*.egg-info', 'build'))
     return target
@@ -301,7 +303,7 @@ def write_tree(files, folder=None):
 
 
 def tree_hash(folder):
-    """One digest of all names, modes and contents below `folder`."""
+    """Returns one digest of all names, modes and contents below `folder`."""
     digest = hashlib.sha256()
     for path in sorted(pathlib.Path(folder).rglob('*')):
         state = path.lstat()
@@ -314,7 +316,7 @@ def tree_hash(folder):
 
 
 def make_wheel(name, version, body, house, kind='--wheel', requires=()):
-    """Builds a small distribution of one module into the folder `house`; its path."""
+    """Builds a small distribution of one module into the folder `house`; returns its path."""
     source = write_tree({
         'setup.py': f'from setuptools import setup\nsetup(name={name!r}, version={version!r}, '
                     f'py_modules=[{name!r}], install_requires={list(requires)!r})\n',
@@ -327,7 +329,7 @@ def make_wheel(name, version, body, house, kind='--wheel', requires=()):
 
 @functools.cache
 def wheel_house():
-    """Wheels made on the spot: `greeter` 1.0 and 2.0, and `counter`, which needs `greeter`."""
+    """Makes wheels: `greeter` 1.0 and 2.0, and `counter`, which needs `greeter`."""
     house = new_folder('wheels')
     make_wheel('greeter', '1.0', 'def hello():\n    return "hello one"\n', house)
     make_wheel('greeter', '2.0', 'def hello():\n    return "hello two"\n', house)
@@ -344,7 +346,7 @@ def start_index(more=(), **options):
 
 @functools.cache
 def index():
-    """An open index with the wheel house and what Debian ships to build packages with."""
+    """Starts an open index with the wheel house and Debian's packages for building."""
     return start_index()
 
 
@@ -353,7 +355,7 @@ def index_environment(**changes):
 
 
 def file_tree(image, below='/'):
-    """What `image` holds: path -> (kind, mode, owner, content digest or link target)."""
+    """Returns the files of `image`: path -> (kind, mode, owner, content digest or link target)."""
     container = docker('create', image, 'none')
     try:
         exporter = subprocess.Popen(['docker', 'export', container], stdout=subprocess.PIPE)
@@ -378,7 +380,7 @@ def configuration(image):
 
 
 def layers(image):
-    """Digests of the uncompressed layers, from the base upwards."""
+    """Returns digests of the uncompressed layers, from the base upwards."""
     return configuration(image)['RootFS']['Layers']
 
 
@@ -392,7 +394,7 @@ def set_binary(path):
 
 
 def main_binary(arguments):
-    """Takes `--binary PATH` off the front of `arguments`, sets it and returns the rest."""
+    """Removes `--binary PATH` from the front of `arguments`, sets it and returns the rest."""
     if len(arguments) < 2 or arguments[0] != '--binary':
         sys.exit('usage: --binary PATH [PATTERN...]')
     set_binary(arguments[1])

@@ -35,12 +35,13 @@ def git(*words):
 
 
 def changed(known, is_clean):
-    """Those of `known` that changed within a day, the newest first; and how many of them are too many for one run."""
+    """Returns those of `known` that changed within a day, the newest first, and how many exceed the limit of one
+    run."""
     found = dict.fromkeys(name for name in git('diff', '--name-only', 'HEAD') if name in known)
     commits = [line.split() for line in git('log', '--since=1.day', '--no-merges', '--format=%H %P')]
     left = set()
     for commit, *parents in filter(None, commits):
-        if not parents:  # all files are new in it
+        if not parents:  # all its files are new
             continue
         files = [name for name in git('diff', '--name-only', parents[0], commit) if name in known]
         left.update(files)
@@ -55,7 +56,7 @@ def spread(known):
 
 
 class Clean:
-    """What was found clean: a digest of all that the answer rests on."""
+    """The files that were found clean: a digest of all inputs of the result."""
 
     def __init__(self, build, version):
         self.folder = build / 'clean'
@@ -71,7 +72,7 @@ class Clean:
         return self.texts[path]
 
     def included(self, path):
-        """Our headers that `path` includes, and what they include."""
+        """Returns our headers that `path` includes, directly or indirectly."""
         if path not in self.includes:
             names = [name.decode() for name in OUR_INCLUDE.findall(self.text(path))]
             places = [ROOT / 'src', ROOT / 'tests', path.parent]
@@ -79,7 +80,7 @@ class Clean:
         return self.includes[path]
 
     def mark(self, entry):
-        """The file that exists when the file of this compile command is clean as it is now."""
+        """Returns the file that exists if the current file of this compile command is clean."""
         if entry['name'] not in self.marks:
             self.marks[entry['name']] = self.folder / self.digest(entry)
         return self.marks[entry['name']]
@@ -99,7 +100,7 @@ class Clean:
 
 
 def commands(build):
-    """Our .cpp files by their names below the root, each with its compile command."""
+    """Returns our .cpp files by their names below the root, each with its compile command."""
     entries = {}
     for entry in json.loads((build / 'compile_commands.json').read_text(encoding='utf-8')):
         path = pathlib.Path(entry['directory'], entry['file']).resolve()

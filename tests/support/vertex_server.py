@@ -46,15 +46,15 @@ COLLECTION = re.compile(r'/v1/projects/([^/]+)/locations/([^/]+)/(' + '|'.join(K
 
 
 class Drop(Exception):
-    """The connection is to break."""
+    """Breaks the connection."""
 
 
 class Garbled(Exception):
-    """The answer is to be no JSON."""
+    """Makes the response invalid JSON."""
 
 
 class VertexServer(loopback.Server):
-    """The server, running in a thread of its own until close()."""
+    """The server, running in its own thread until close()."""
 
     def __init__(self, port=0, record=None, fail=(), states=('PENDING', 'RUNNING', 'SUCCEEDED'), public_key=None,
                  oracle=None, control=None, narrate=False, tls=None):
@@ -65,7 +65,7 @@ class VertexServer(loopback.Server):
         self.logs = LogService(Refusal, self.oracle)
         if narrate:
             self.service.changed = lambda name, state: self.logs.add(name, f'the job is {state.lower()}', task='service')
-        # Held back until a test sets it: what `hang` waits for.
+        # `hang` waits until a test sets it.
         self.released = threading.Event()
         self.fail = list(fail)
         self.requests = []
@@ -128,7 +128,7 @@ class VertexServer(loopback.Server):
         return self.misbehave('get', lambda: self.service.get(name))
 
     def misbehave(self, call, action):
-        """Runs `action`, unless the next failure of `call` says otherwise."""
+        """Runs `action`, unless a failure is set for the next `call`."""
         failure = self.next_failure(call)
         if failure in (None, 'drop', 'lost', 'garbled', 'hang'):
             result = action()
@@ -163,7 +163,7 @@ class VertexServer(loopback.Server):
                 file.write(json.dumps(entry, sort_keys=True) + '\n')
 
     def next_failure(self, call):
-        """The next failure that is meant for `call`, without its name; None when there is none."""
+        """Returns the next failure for `call`, without its name; None if there is none."""
         for index, failure in enumerate(self.fail):
             owner, _, what = failure.rpartition('-')
             if failure == 'invalid_rapt':

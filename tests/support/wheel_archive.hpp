@@ -15,7 +15,7 @@
 
 namespace autopack {
 
-/// A file of an archive that a test makes.
+/// A file in an archive of a test.
 struct ArchivedFile {
   std::string name{};
   std::string content{};
@@ -40,7 +40,7 @@ inline std::string deflated(std::string_view content) {
   return bytes;
 }
 
-/// A zip archive of `files`.
+/// Returns a zip archive of `files`.
 inline std::string zip_archive(const std::vector<ArchivedFile>& files) {
   std::string bytes;
   std::string directory;
@@ -61,8 +61,8 @@ inline std::string zip_archive(const std::vector<ArchivedFile>& files) {
          little_endian(bytes.size(), 4) + little_endian(0, 2);
 }
 
-/// Writes a wheel of version 1.0 with `files` into `directory`; its path. `metadata` are further
-/// lines of METADATA.
+/// Writes a wheel of version 1.0 with `files` into `directory`; returns its path. `metadata` are
+/// additional lines of METADATA.
 inline std::filesystem::path write_wheel(const std::filesystem::path& directory,
                                          const std::string& name,
                                          std::vector<ArchivedFile> files,

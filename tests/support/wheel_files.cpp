@@ -102,7 +102,7 @@ image::LayerFacts write(const wheel::LayerGroup& layer,
       known);
 }
 
-/// Writes each layer twice, the second time as one that is known.
+/// Writes each layer twice, the second time with known facts.
 void pack(const std::vector<wheel::ChosenWheel>& wheels,
           const python::Interpreter& interpreter,
           const fs::path& directory,

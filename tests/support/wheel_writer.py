@@ -8,7 +8,7 @@ TIME = (1980, 1, 2, 0, 0, 0)
 
 
 class Writer:
-    """A wheel in the making."""
+    """A wheel being written."""
 
     def __init__(self, path, info, method=zipfile.ZIP_STORED, level=1):
         self.archive = zipfile.ZipFile(path, 'w')
