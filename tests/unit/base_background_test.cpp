@@ -60,7 +60,7 @@ TEST_CASE("there are as many helpers as tasks at once") {
   std::atomic<int> met{0};
   std::vector<Background<void>> tasks;
   for (int i = 0; i < 8; ++i) {
-    // None ends before all have begun.
+    // No task ends before all have started.
     tasks.push_back(in_background([&] {
       ++met;
       while (met < 8) {

@@ -10,7 +10,7 @@ namespace autopack::base_misleading_test {
 
 namespace {
 
-// Written as escapes, they mislead nobody.
+// Written as escapes, they are visible.
 const std::string turned{
     "a\xE2\x80\xAE"
     "b"};  // U+202E

@@ -13,7 +13,7 @@ namespace autopack::base_process_test {
 
 namespace {
 
-/// A signal whose disposition here is another while this lives.
+/// Changes the disposition of a signal during its lifetime.
 class Disposition {
 public:
   Disposition(int signal, sighandler_t handler)
@@ -29,8 +29,8 @@ private:
   sighandler_t old_;
 };
 
-/// What a child says of its signals: the mask `name` of its /proc/self/status, bit N - 1 for signal
-/// N. Without 32 and 33: the C library's own, which posix_spawn ignores in every program.
+/// Returns a child's signals: the mask `name` of its /proc/self/status, bit N - 1 for signal N.
+/// Excludes 32 and 33, the C library's own, which posix_spawn ignores in every program.
 std::uint64_t mask_of_child(const std::string& name) {
   constexpr std::uint64_t of_the_library = std::uint64_t{3} << 31U;
   const auto line = run_process({"grep", "^" + name + ":", "/proc/self/status"}, "")->output;
@@ -48,7 +48,7 @@ TEST_CASE("programs start with no signal blocked and none ignored") {
     auto blocked_by_helper = in_background([] { return mask_of_child("SigBlk"); });
     CHECK(blocked_by_helper.get() == 0);
   }
-  // nohup(1) is meant for them, too.
+  // children must obey nohup(1), too
   const Disposition hang_up{SIGHUP, SIG_IGN};
   CHECK(mask_of_child("SigIgn") == 1U << (SIGHUP - 1U));
 }

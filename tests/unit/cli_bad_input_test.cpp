@@ -8,7 +8,7 @@ namespace {
 
 struct Case {
   std::vector<std::string> arguments{};
-  std::vector<std::string> told{};  ///< parts of what stands on standard error
+  std::vector<std::string> told{};  ///< parts of the standard error
   std::map<std::string, std::string> variables{};
   int status{2};
 };

@@ -23,7 +23,7 @@ Strings with(const std::string& command, const Strings& flags) {
   return all;
 }
 
-/// A project with a script, and a base that is known without being probed.
+/// A project with a script, and a base that needs no probe.
 struct Project : CliRun {
   Project() {
     write("train.py", "print(1)\n");

@@ -16,7 +16,7 @@ namespace {
 struct Hostile : CliRun {
   Hostile() { write("train.py", "print(1)\n"); }
 
-  /// That `explain` ends with `status`, and says `what` of `file`.
+  /// Checks that `explain` ends with `status`, and reports `what` about `file`.
   void check_refusal(const std::string& file, const std::string& what, int status = 2) {
     const int ended = run({"explain", "--script=train.py", "--executor-image-uri=python:3"});
     INFO(errors);

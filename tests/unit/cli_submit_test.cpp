@@ -165,7 +165,7 @@ TEST_CASE("flags of the only pool and pools that could be others exclude each ot
                "for that pool"));
   CHECK(cli.submit({"--machine-type=n1-standard-8", ready, ready}) == 2);
   CHECK(cli.told("would be for the first pool"));
-  // A variable is there for `run` too.
+  // A variable applies to `run` too.
   cli.set("AUTOPACK_SCRIPT", "train.py");
   CHECK(cli.pool({ready})["containerSpec"]["imageUri"] == "a");
 }

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A project in a directory of its own, beside what it must not reach.
+/// A project in its own directory, beside files that it must not reach.
 class Project : public testing::CliRun {
 public:
   Project() {

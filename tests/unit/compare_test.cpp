@@ -85,7 +85,7 @@ TEST_CASE("images are compared by the files that their layers leave") {
   const auto second = images.read(after, shared);
   CHECK(images.opened == 3);
   CHECK(second.unread_layers == 1);
-  // What a layer below holds is not known: a file that is replaced there counts as new.
+  // The contents of lower layers are unknown: a file that is replaced there counts as new.
   CHECK(signs(compare::difference(first, second)) ==
         std::map<std::string, std::string>{
             {"usr/app/b.py", "~"}, {"usr/app/c.py", "+"}, {"etc/gone", "-"}, {"etc/link", "+"}});

@@ -34,7 +34,7 @@ Reply ping(std::vector<http::Header> more = {}) {
   return reply;
 }
 
-/// An engine that answers `target` with `answer`.
+/// Returns an engine that responds to `target` with `answer`.
 LoopbackServer::Handler answering(std::string part, Reply answer) {
   return [part = std::move(part), answer = std::move(answer)](const ReceivedRequest& request) {
     if (request.target == "/_ping") {

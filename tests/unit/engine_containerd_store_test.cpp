@@ -17,8 +17,8 @@ namespace {
 
 const std::string id = "sha256:" + std::string(64, 'a');
 
-/// A Docker Engine 29 as it answers: every name of an image is in RepoDigests, ids are digests of
-/// manifests, and no registry can be asked.
+/// A Docker Engine 29: every name of an image is in RepoDigests, ids are digests of manifests, and
+/// no registry is reachable.
 class Engine29 {
 public:
   explicit Engine29(int minor) : minor_{minor} {
@@ -83,7 +83,7 @@ TEST_CASE("an executor image that only a Docker Engine 29 has is found there") {
     const auto facts = executor::probe_base(*engine.docker, reference, "linux/amd64");
     CHECK_FALSE(facts.digest);
     CHECK(facts.image_id == id);
-    // From 1.53 on the engine tells that it built the image, and no registry is asked about it.
+    // From 1.53 on the engine reports that it built the image, so no registry is asked.
     CHECK(engine.asked("/distribution/") == (minor < 53 ? 1 : 0));
     {
       const executor::BuildBase base{*engine.docker, facts};

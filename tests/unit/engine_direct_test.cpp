@@ -165,7 +165,7 @@ TEST_CASE("a file that is not what the plan saw ends its layer") {
   plan.trees.at(0).tree = changed;
   const auto recipes = engine::recipes(plan, 0);
   CHECK_NOTHROW(tar_of(recipes.back()));
-  // As long as before, longer, shorter.
+  // The same length, longer, shorter.
   for (const std::string text : {"print(2)\n", "print(12)\n", ""}) {
     changed->file("trainer/task.py", text);
     CHECK_THROWS_WITH_AS(tar_of(recipes.back()), "`trainer/task.py` changed while it was read",

@@ -14,7 +14,7 @@ json step(const char* created_by, int size) {
   return {{"Created", 1'700'000'000}, {"CreatedBy", created_by}, {"Size", size}, {"Comment", ""}};
 }
 
-/// `layer` or `empty` for each step, oldest first.
+/// Returns `layer` or `empty` for each step, oldest first.
 std::vector<std::string> kinds(const json& history) {
   std::vector<std::string> result;
   for (const auto& item : history) {

@@ -36,7 +36,7 @@ wheel::Place place() {
                                      .data = "/usr"}}};
 }
 
-/// A machine that knows nothing, and a registry with notes.
+/// A machine with empty caches, and a registry with notes.
 struct Machine {
   Machine() {
     for (const std::string name : {"one", "two", "three"}) {
@@ -150,7 +150,7 @@ TEST_CASE("byte code is what Python takes without a look at the source") {
   CHECK(modules[2].bytes);
   CHECK(compile_sources(*compiler, sources)[0].bytes == modules[0].bytes);
 
-  // Another source beside it: what is imported comes from the byte code.
+  // The source changes, but Python imports the byte code.
   const auto lib = directory.path() / "lib";
   std::filesystem::create_directories(lib / "__pycache__");
   write_file(lib / "good.py", "VALUE = 'changed'\n");

@@ -38,7 +38,7 @@ std::string metadata(const std::string& name, const std::string& version) {
   return "Metadata-Version: 2.1\nName: " + name + "\r\nversion: " + version + "\n\nName: no\n";
 }
 
-/// Names relative to `site`.
+/// Returns the names relative to `site`.
 ImageContent in_site(const ImageContent& files) {
   ImageContent all;
   for (const auto& [path, text] : files) {
@@ -56,7 +56,8 @@ FoundDistributions found_in(const std::vector<ImageContent>& layers,
   return find_distributions(*view_of(tree), search_path, {packages}, scheme);
 }
 
-/// Of each a line: name, version, installer, why it is kept, and files, those of `site` without it.
+/// Returns a line for each: name, version, installer, why it is kept, and files, those of `site`
+/// without it.
 std::string told(const FoundDistributions& found) {
   std::string text;
   for (std::size_t i = 0; i < found.installed.size(); ++i) {
@@ -185,7 +186,7 @@ TEST_CASE("an engine's copy is read as the layers are, nothing twice and several
       asked.push_back(question);
     }
 
-    /// Until another is read at the same time.
+    /// Waits until another one is read at the same time.
     void wait_for_two() {
       std::unique_lock lock{mutex_};
       two_came = two_came || ++reading_ == 2;

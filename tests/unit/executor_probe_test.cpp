@@ -286,7 +286,7 @@ TEST_CASE("an image of containerd's store that came from no registry is taken as
   CHECK(facts.image_id == digest_a);
   CHECK(docker.calls.empty());
 
-  // Hosts are shown without their port.
+  // Hosts are reported without their port.
   const auto loopback = image::Reference::parse("127.0.0.1:5000/team/base:1");
   docker.images["127.0.0.1:5000/team/base:1"] = docker.images["team/base:1"];
   docker.origins = {"127.0.0.1/team/base"};
@@ -312,7 +312,7 @@ TEST_CASE(
     CHECK_FALSE(now.digest);
     CHECK(now.doubt);
     CHECK(probe_base(docker, reference, "linux/amd64").image_id == digest_a);
-    // Known to be the engine's own, it is not asked about again.
+    // A known image of the engine is not checked again.
     docker.calls.clear();
     CHECK_FALSE(executor::digest_now(docker, reference, digest_a).doubt);
     CHECK(docker.calls.empty());

@@ -32,7 +32,7 @@ std::string glibc(const std::string& version) {
   return program_of("", "GNU C Library (Debian GLIBC) stable release version " + version + ".\n");
 }
 
-/// What all images with glibc have.
+/// Adds the files of every image with glibc.
 ImageContent with_glibc(ImageContent files) {
   files.emplace("usr/lib/x86_64-linux-gnu/libc.so.6", glibc("2.36"));
   files.emplace("lib", "-> usr/lib");
@@ -79,7 +79,7 @@ PythonSurvey survey_of(const std::vector<ImageContent>& layers,
       *view_of(tree), {.platform = platform, .environment = std::move(environment)}, layers.size());
 }
 
-/// In one line, or the obstacle.
+/// Returns the facts in one line, or the obstacle.
 std::string told(const PythonFacts& facts) {
   if (!facts.interpreter) {
     return facts.obstacle.value_or("neither");

@@ -143,7 +143,7 @@ TEST_CASE("no known failure is hidden behind an earlier one") {
 TEST_CASE("unknown failures are not explained") {
   CHECK_FALSE(explain(""));
   CHECK_FALSE(explain("something else went wrong"));
-  // A name that is no such name does not reach a command.
+  // An invalid name does not get into a command.
   const auto found = explain("Failed to read the container uri [$(rm -rf /)]");
   REQUIRE(found);
   CHECK(found->command == "is it there? docker buildx imagetools inspect IMAGE");

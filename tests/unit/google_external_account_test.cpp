@@ -53,9 +53,9 @@ TEST_CASE("an external account exchanges the token of a file") {
             {"requested_token_type", "urn:ietf:params:oauth:token-type:access_token"},
             {"subject_token", secret},
             {"subject_token_type", "urn:ietf:params:oauth:token-type:jwt"}});
-  // whose token the file holds may change from run to run
+  // the file may contain another identity's token in the next run
   CHECK_FALSE(std::filesystem::exists(*fixture.token_directory));
-  // and it is read anew for a new token
+  // a new token requires reading it again
   write_file(subject, R"(next)");
   fixture.now += 3600;
   static_cast<void>(source->token());

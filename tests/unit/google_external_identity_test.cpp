@@ -8,7 +8,7 @@ using Fixture = CredentialsFixture;
 
 namespace {
 
-/// As `gcloud iam workload-identity-pools create-cred-config --aws --enable-imdsv2` writes it.
+/// As written by `gcloud iam workload-identity-pools create-cred-config --aws --enable-imdsv2`.
 json aws_source() {
   const std::string server = "http://169.254.169.254/latest/";
   return {{"environment_id", "aws1"},

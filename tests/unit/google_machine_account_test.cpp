@@ -22,7 +22,7 @@ struct Machine : Fixture {
   }
 };
 
-/// A `gcloud` that says what the test wants, first on PATH.
+/// A fake `gcloud` with the test's output, first on PATH.
 struct WithGcloud : Fixture {
   explicit WithGcloud(const std::string& script) {
     const auto program = write("bin/gcloud", "#!/bin/sh\nPATH=/usr/bin:/bin\n" + script);

@@ -60,7 +60,7 @@ TEST_CASE("properties come from their variables before gcloud's configuration") 
                   {"CLOUDSDK_AUTH_IMPERSONATE_SERVICE_ACCOUNT", "x@p.iam"},
                   {"CLOUDSDK_API_ENDPOINT_OVERRIDES_ARTIFACTREGISTRY", "http://127.0.0.1:1/"},
                   {"GCLOUD_PROJECT", "of-gcloud"}});
-  // the configuration's account is no wish of the user's
+  // the user did not choose the configuration's account
   CHECK_FALSE(google::find_account({}, none).value);
   CHECK(google::find_account({}, set).value == "a@b.c");
   CHECK(google::find_account("f@g.h", set).origin == "`--account`");

@@ -45,17 +45,17 @@ TEST_CASE("a token outlives the run in a file that only the user can read") {
   CHECK(mode_of(*first.token_directory) == 0700);
   const auto file = fs::directory_iterator(*first.token_directory)->path();
   CHECK(mode_of(file) == 0600);
-  // the next run has no need of the network
+  // the next run does not use the network
   const auto second = first.find();
   CHECK(second->token().token.reveal() == "t1");
   CHECK(first.client.requests.size() == 1);
-  // the token is refused, or ends: for the file too
+  // a refused token is also removed from the file
   second->expire();
   CHECK_FALSE(fs::exists(file));
   CHECK(second->token().token.reveal() == "t2");
   CHECK(first.find()->token().token.reveal() == "t2");
   first.now += 3600 - 224;
-  CHECK_THROWS_AS(first.find()->token(), std::runtime_error);  // a third answer is asked for
+  CHECK_THROWS_AS(first.find()->token(), std::runtime_error);  // a third response is requested
 }
 
 TEST_CASE("other credentials have another token") {

@@ -249,7 +249,7 @@ TEST_CASE("redirects are followed without the login") {
 }
 
 TEST_CASE("an answer is compressed only for who asks for it, and comes unpacked") {
-  // `compressed`, by gzip.
+  // `compressed`, with gzip.
   const auto packed = base64_decode("H4sIAAAAAAACA0vOzy0oSi0uTk0BAB5LVpcKAAAA");
   LoopbackServer server{[&](const ReceivedRequest& request) {
     const bool may = request.header("accept-encoding").find("gzip") != std::string::npos;

@@ -36,7 +36,7 @@ std::string layer_tar(const std::string& text) {
   return bytes;
 }
 
-/// An image of one layer in memory, as a registry with Docker's media types has it.
+/// An image of one layer in memory, with Docker's media types, as in a registry.
 image::Source small_image(const std::string& text, const std::string& architecture = "amd64") {
   std::string bytes;
   image::LayerWriter writer{[&](std::string_view piece) { bytes += piece; }};
@@ -174,7 +174,7 @@ TEST_CASE("images of a layout become one index, and its images go with it") {
   CHECK_THROWS_AS(image::join_layout(layout, {"part-a", "part-b"}, "all"), Error);
   CHECK(listed() == Names{"mine", "all"});
 
-  // Another index in its place: what it alone needed goes.
+  // Another index replaces it: blobs that only the old one needed are removed.
   const auto before = files_below(layout);
   const auto two = small_image("two");
   image::write_layout(two, layout, "part-a");
@@ -245,7 +245,7 @@ TEST_CASE("unused blobs of a layout are removed, and nothing else") {
   CHECK(fs::exists(blob(foreign)));
   CHECK(files_below(layout / "blobs") == 1 + 3 + 1);
   CHECK(content(open("oci:" + layout.string() + ":b")) == content(two));
-  // A manifest that cannot be read may need anything.
+  // An unreadable manifest may need any blob.
   const auto entry = image::parse_index(read_file(layout / "index.json"), "it").front();
   save(blob(entry.manifest.digest), "{}");
   image::write_layout(one, layout, "c");

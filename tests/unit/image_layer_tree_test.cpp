@@ -284,7 +284,7 @@ TEST_CASE("paths that no file system supports are refused, and long names cost o
 
 namespace {
 
-/// The entry `name` of a tar, a symbolic link, made a hard link.
+/// Converts the entry `name` of a tar from a symbolic link to a hard link.
 std::string with_hard_link(std::string tar, const std::string& name) {
   constexpr std::size_t type = 156;
   constexpr std::size_t sum = 148;

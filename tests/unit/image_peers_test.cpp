@@ -11,8 +11,8 @@
 
 namespace autopack::image_peers_test {
 
-/// What the tests of go-containerregistry say of digests, platforms, layers and archives, and where
-/// autopack means something else.
+/// The expectations of go-containerregistry's tests on digests, platforms, layers and archives, and
+/// where autopack differs.
 using image::TarWriter;
 
 namespace {
@@ -43,7 +43,7 @@ std::string little_endian(std::size_t number, int bytes) {
   return text;
 }
 
-/// A frame of one block that is stored as it is (RFC 8878).
+/// Returns a frame of one uncompressed block (RFC 8878).
 std::string with_zstd(const std::string& bytes) {
   REQUIRE(bytes.size() < 100'000);
   return "\x28\xb5\x2f\xfd\xa0" + little_endian(bytes.size(), 4) +
@@ -62,10 +62,10 @@ std::string configuration_of(const std::vector<std::string>& layers) {
 struct Member {
   std::string name{};
   std::string text{};
-  std::string link{};  ///< a symbolic link to that when it is not empty
+  std::string link{};  ///< the target of a symbolic link, unless empty
 };
 
-/// An archive as `docker save` writes it.
+/// An archive as written by `docker save`.
 class Archive {
 public:
   explicit Archive(const std::vector<Member>& members) {
@@ -114,7 +114,7 @@ TEST_CASE("digests are those of go-containerregistry") {
 }
 
 TEST_CASE("a manifest with a digest that is none is refused, and one with nothing in it too") {
-  // An empty object is a manifest to go-containerregistry; nothing can be made of it.
+  // go-containerregistry accepts an empty object as a manifest; it is useless.
   for (const char* text :
        {"{}", R"({"schemaVersion":2,"config":{"digest":"sha256:0123","size":1}})", "{", "null"}) {
     CAPTURE(text);
@@ -139,7 +139,7 @@ TEST_CASE("an image has a platform as go-containerregistry says, or the plain fo
            {R"("os":"linux","architecture":"arm","variant":"v6")", "linux/arm/v7", false},
            {R"("os":"linux","architecture":"arm","variant":"v6")", "linux/arm/v6", true},
            {R"("os":"linux","architecture":"arm64","os.features":["a","b"])", "linux/arm64", true},
-           // Who has no variant runs on every one.
+           // An image without a variant runs on every one.
            {R"("os":"linux","architecture":"amd64")", "linux/amd64/v2", true}}) {
     CAPTURE(row.has);
     CAPTURE(row.wanted);

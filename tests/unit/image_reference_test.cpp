@@ -39,7 +39,7 @@ TEST_CASE("image names are read as docker reads them") {
     std::string repository;
   };
 
-  // Each line was put to github.com/distribution/reference itself.
+  // Each line was checked with github.com/distribution/reference itself.
   const std::vector<Case> cases{
       {"python", "docker.io", "library/python", "", "", "python"},
       {"python:3.11", "docker.io", "library/python", "3.11", "", "python"},
@@ -219,10 +219,10 @@ TEST_CASE("any text becomes a component of an image name") {
 }
 
 TEST_CASE("names as go-containerregistry reads them") {
-  // Of the tests of its package `name`, said anew; `difference` where autopack means another thing.
+  // From the tests of its package `name`, rewritten; `difference` if autopack differs.
   struct Row {
     std::string name{};
-    std::string host{};  ///< as the peer has it; empty where it refuses the name
+    std::string host{};  ///< the peer's result; empty if it refuses the name
     std::string path{};
     std::string difference{};
   };

@@ -34,7 +34,7 @@ Reply links(const std::string& names) {
   return {.headers = {html_type}, .body = body};
 }
 
-/// Indexes by their settings, and what is kept of them.
+/// Indexes by their settings, and their cache.
 struct Indexes {
   template <class Action>
   auto with(const Action& action) {
@@ -58,7 +58,7 @@ struct Indexes {
     return join(all, " ");
   }
 
-  /// The message and what is told with it, of an Error.
+  /// Returns the message, causes and hints of an Error.
   std::string refusal(const std::string& project) {
     try {
       candidates(project);
@@ -248,7 +248,7 @@ TEST_CASE("a page that broke off or a busy server is asked again") {
   Indexes indexes;
   indexes.settings.indexes = {Location::parse(server.url())};
   CHECK(indexes.names("p") == "p-1.0.zip p-2.0.zip");
-  // A kept connection that ends is libcurl's to open again.
+  // libcurl itself reopens a closed kept connection.
   CHECK(indexes.sleeps == 2);
   CHECK(server.requests().size() == 4);
 }

@@ -16,7 +16,7 @@ using namespace autopack::index;
 
 namespace {
 
-/// A machine of its own: a home, an /etc, and nothing else.
+/// A separate machine: a home, an /etc, and nothing else.
 class Machine {
 public:
   Machine() { variables["HOME"] = (directory.path() / "home").string(); }
@@ -158,7 +158,7 @@ TEST_CASE("a login is that of the URL, of the index, of netrc, then Google's") {
     CHECK(login(logins, url) == meant);
   }
   CHECK(asked == 1);
-  // Neither over plain HTTP, nor where only a page leads.
+  // Neither over plain HTTP, nor for links of a page.
   CHECK(login(logins, "http://europe-python.pkg.dev/p/r/x.whl").empty());
   CHECK(login(logins, "https://us-python.pkg.dev/p/r/x.whl").empty());
   CHECK(login(logins, "https://europe-python.pkg.dev.evil.test/x.whl").empty());

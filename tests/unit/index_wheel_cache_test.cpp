@@ -42,7 +42,7 @@ python::Hash hash_of(const std::string& bytes, const char* algorithm = "sha256")
   return {algorithm, hasher->finish()};
 }
 
-/// What a server that knows ranges answers.
+/// Returns the response of a server that supports ranges.
 Reply part_of(const std::string& bytes, const ReceivedRequest& request) {
   const std::string range = request.header("range");
   if (!range.starts_with("bytes=")) {
@@ -74,7 +74,7 @@ struct Cache {
     return with([&](WheelCache& cache) { return cache.get(what, progress); });
   }
 
-  /// Message and causes of an Error.
+  /// Returns message and causes of an Error.
   std::string refusal(const Download& what) {
     try {
       get(what);
@@ -84,7 +84,7 @@ struct Cache {
     return "";
   }
 
-  /// All regular files, by their names.
+  /// Returns the names of all regular files.
   std::set<std::string> files() const {
     std::set<std::string> names;
     for (const auto& entry : fs::recursive_directory_iterator{directory.path()}) {
@@ -365,7 +365,7 @@ TEST_CASE("the next run resumes a broken download if the hash allows it") {
 }
 
 TEST_CASE("leftovers of another file do not corrupt this one") {
-  // Of the same length, beyond the end, and with a server that has no such range.
+  // The same length, beyond the end, and a server without such a range.
   for (const std::size_t length : {70'000U, 300'000U, 400'000U}) {
     CAPTURE(length);
     std::atomic<bool> broken{true};
@@ -522,7 +522,7 @@ TEST_CASE("files unused for long are removed, and the oldest above the limit") {
   const auto young = get('d', std::chrono::hours{0});
   CHECK_FALSE(fs::exists(old));
   CHECK(fs::exists(used));
-  // Somebody may be reading it just now.
+  // Somebody may be reading it now.
   get('e', std::chrono::hours{0});
   CHECK(fs::exists(young));
   CHECK(fs::exists(used));

@@ -27,7 +27,7 @@ std::vector<fs::path> files_of(const fs::path& directory) {
   return files;
 }
 
-/// The body that a recorded case gives; its packaged image is the one of `output-image-uri`.
+/// Returns the body for a recorded case; its packaged image is that of `output-image-uri`.
 json body_of(const json& recorded) {
   auto arguments = testing::read_job_arguments(recorded["argv"]);
   arguments.location.project = recorded.value("project", "test-project");
@@ -43,7 +43,7 @@ json body_of(const json& recorded) {
   return job::resource(job::with_image(made.job, image));
 }
 
-/// Null when unset or empty.
+/// Returns null if unset or empty.
 const char* variable(const char* name) {
   const char* const value = std::getenv(name);
   return value != nullptr && *value != '\0' ? value : nullptr;

@@ -41,7 +41,7 @@ const std::map<std::string, json> special_values{
 
 json sample(const Field& field);
 
-/// A message with the fields that it must have.
+/// Returns a message with its required fields.
 json required_part(const Message& message) {
   auto result = json::object();
   for (const auto& field : message.fields) {
@@ -99,7 +99,7 @@ json sample(const Field& field) {
   return field.keyed ? json{{"one", std::move(value)}} : value;
 }
 
-/// One field of a resource: the way to it, and the message that has it.
+/// A field of a resource: its path, and its message.
 struct Way {
   std::vector<const Field*> fields{};
   std::vector<const Message*> messages{};
@@ -113,7 +113,8 @@ struct Way {
   }
 };
 
-/// Every way from `message` to a field that a client may set; a message is entered once on a way.
+/// Finds every path from `message` to a field that a client may set; visits a message once on each
+/// path.
 void find_ways(const Message& message, const Way& so_far, std::vector<Way>& ways) {
   if (std::count(so_far.messages.begin(), so_far.messages.end(), &message) > 0) {
     return;
@@ -146,8 +147,8 @@ void drop_rivals(json& object, const Message& message, std::string_view name) {
   }
 }
 
-/// Puts the sample of the way's last field into `resource`, with what must stand beside it; returns
-/// where it is.
+/// Puts the sample of the path's last field into `resource`, with the fields that it requires;
+/// returns its place.
 json::json_pointer put(json& resource, const Way& way) {
   json* object = &resource;
   std::string pointer;
@@ -185,7 +186,7 @@ json base_of(std::string_view resource) {
   return base;
 }
 
-/// What a rule wants beside one field.
+/// Adds the fields that a rule requires beside one field.
 void add_companions(json& resource, json& spec, const std::string& way) {
   const auto has = [&](const char* part) { return way.find(part) != std::string::npos; };
   auto& pool = spec["workerPoolSpecs"][0];

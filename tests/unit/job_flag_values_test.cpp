@@ -128,7 +128,7 @@ TEST_CASE("values that a file has split are not split again") {
         job::Pairs{{"team", "a,b"}});
   CHECK(job::flag_values(settings[3])[0].keys("--nfs-mount", problems)[2].second ==
         job::KeyValue{"s,t"});
-  // As it is typed.
+  // As typed.
   CHECK(job::all_pairs(job::flag_values(settings[4]), "--env", problems) ==
         job::Pairs{{"a", "1"}, {"b", "2"}});
   CHECK(problems.empty());

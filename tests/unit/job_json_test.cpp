@@ -32,7 +32,7 @@ void check_field(const job::MessageField<Owner, Member>& field,
   }
 }
 
-/// That the message's fields are in the schema, numbers in the form that it asks for.
+/// Checks that the message's fields are in the schema, with numbers in the required form.
 template <class T>
 void check_fields(const char* name) {
   CAPTURE(name);
@@ -40,7 +40,7 @@ void check_fields(const char* name) {
   std::apply([&](const auto&... fields) { (check_field(fields, message), ...); }, T::fields());
 }
 
-/// An object that has a field more at every level.
+/// Adds an unknown field at every level of an object.
 void add_unknown(json& value) {
   if (value.is_array()) {
     for (auto& element : value) {

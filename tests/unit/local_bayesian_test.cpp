@@ -35,7 +35,7 @@ job::Parameter whole(const std::string& id, std::int64_t least, std::int64_t mos
   return {.id = id, .whole = job::WholeRange{.least = least, .most = most}};
 }
 
-/// `optimizer`, and `momentum` where it is `sgd`.
+/// Returns `optimizer`, and `momentum` if it is `sgd`.
 job::Parameter conditional() {
   job::Parameter parent{
       .id = "optimizer",
@@ -81,7 +81,7 @@ double branin(const TrialValues& values) {
          10 * (1 - 1 / (8 * pi)) * std::cos(x) + 10;
 }
 
-/// What `trials` of a study have measured.
+/// Returns the measurements of `trials` trials of a study.
 std::vector<KnownTrial> study(const Parameters& parameters,
                               const Loss& loss,
                               int trials,
@@ -106,7 +106,7 @@ double best_of(const std::vector<KnownTrial>& known) {
   return best;
 }
 
-/// The middle of five studies' best.
+/// Returns the median of five studies' best results.
 double usual_best(const Parameters& parameters, const Loss& loss, int trials, bool is_random) {
   std::vector<double> all;
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
@@ -124,7 +124,7 @@ TEST_CASE("a process goes through what was measured, and is unsure away from it"
   CHECK(process.at({0.35}).mean < 0.7);
   CHECK(process.at({0.35}).mean > -0.9);
   CHECK(process.at({1.0}).deviation > 5 * process.at({0.2}).deviation);
-  // The same point measured twice is no trouble.
+  // Measuring the same point twice is allowed.
   CHECK(std::isfinite(local::GaussianProcess({{0.5}, {0.5}}, {-1, 1}).at({0.5}).mean));
 }
 
@@ -156,7 +156,7 @@ TEST_CASE("a Bayesian search finds the same trials again, and each only once") {
     CHECK((text_of(first[i].values, "momentum").empty()) ==
           (text_of(first[i].values, "optimizer") != "sgd"));
   }
-  // The first five are drawn, and may meet; once all are known, any comes again.
+  // The first five are random, and may repeat; once all values are known, any may repeat.
   std::set<std::string> seen;
   for (const auto& trial : study({whole("n", 1, 6)}, loss, 13, 1, false)) {
     seen.insert(trial.values.front().text);

@@ -32,7 +32,7 @@ TEST_CASE("a job is found by its name, and only by one that is a job's") {
   const auto second = records.make();
   CHECK(second.id() != first.id());
   CHECK(records.find(first.name()));
-  CHECK_FALSE(records.find(second.name()));  // it says nothing yet
+  CHECK_FALSE(records.find(second.name()));  // it is empty so far
   for (const auto* name : {"local/", "local/..", "local/7", "projects/p", "local/12a",
                            "local/123456789012345678901"}) {
     CAPTURE(name);
@@ -107,7 +107,7 @@ TEST_CASE("a job that ran when the machine was started again has failed") {
   const auto boot = machine.size() + 1;
   owner.replace(boot, owner.find('/', boot) - boot, "another");
   write_file(record.directory() / "owner", owner);
-  // One without an id cannot tell.
+  // A machine without an id cannot know.
   CHECK(record.job()["state"] == (machine.empty() ? "JOB_STATE_RUNNING" : "JOB_STATE_FAILED"));
   write_file(record.directory() / "owner", "another" + owner);
   CHECK(record.job()["state"] == "JOB_STATE_RUNNING");

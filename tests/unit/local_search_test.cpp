@@ -22,7 +22,7 @@ job::Parameter words(const std::string& id, const std::vector<std::string>& valu
   return {.id = id, .categories = job::Categories{.values = values}};
 }
 
-/// `optimizer`, and `momentum` where it is `sgd`.
+/// Returns `optimizer`, and `momentum` if it is `sgd`.
 job::Parameter conditional() {
   auto parent = words("optimizer", {"sgd", "adam"});
   job::ConditionalParameter child;

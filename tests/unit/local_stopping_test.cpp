@@ -188,7 +188,7 @@ TEST_CASE("the same study has the same trials, also when it goes on") {
 TEST_CASE("the resource usage of replicas is reported while they run") {
   testing::FakeContainers containers;
   const auto replicas = local::plan_cluster({1, 1}, "7").replicas;
-  containers.specs[replicas[0].container] = {};  // the other is not there
+  containers.specs[replicas[0].container] = {};  // the other does not exist
   std::atomic<int> told{0};
   std::atomic<bool> is_right{true};
   {

@@ -18,7 +18,7 @@ const std::string head =
 
 const std::string digits(64, 'a');
 
-/// A wheel that every interpreter takes.
+/// A wheel for every interpreter.
 std::string pure(const std::string& name, const std::string& version) {
   return "wheels = [{url = 'https://files.example/x/" + name + "-" + version +
          "-py3-none-any.whl', size = 12, hashes = {sha256 = '" + digits + "'}}]\n";

@@ -1,7 +1,7 @@
-// What Poetry 2.1.2, PDM 2.20.1 and Pipenv 2024.0.1 of Debian 13 wrote for
-// data/locks/pyproject.toml from wheels made for it; only the address of the index is another.
+// The output of Poetry 2.1.2, PDM 2.20.1 and Pipenv 2024.0.1 of Debian 13 for
+// data/locks/pyproject.toml, from wheels made for it; only the address of the index was changed.
 // pdm-urls.lock has static URLs, pdm-plain.lock no inherited metadata, and requirements.txt is
-// PDM's export with the extra. pylock.toml is what `pip lock` of pip 25.1.1 wrote for two
+// PDM's export with the extra. pylock.toml is the output of `pip lock` of pip 25.1.1 for two
 // requirements.
 
 #include "base/file.hpp"

@@ -30,7 +30,7 @@ std::string package(const std::string& name,
 
 const std::string head = "version = 1\nrevision = 3\nrequires-python = \">=3.10\"\n";
 
-/// The project with what it needs.
+/// Returns the project with its dependencies.
 std::string project(const std::string& more) {
   return "\n[[package]]\nname = \"mine\"\nversion = \"0.1.0\"\nsource = { virtual = \".\" }\n" +
          more;
@@ -129,7 +129,7 @@ TEST_CASE("extras that exclude each other decide in uv.lock") {
   CHECK(summary(read(text)) == "torch==2");
   CHECK(summary(read(text, {.extras = {"cpu"}})) == "torch==2+cpu");
   CHECK(summary(read(text, {.extras = {"gpu"}})) == "cuda==12 torch==2");
-  // Found only behind `deep`, and the project was met before.
+  // Reachable only through `deep`, after the project was visited.
   CHECK(summary(read(text, {.extras = {"all"}})) == "deep==1 torch==2+cpu");
   CHECK(refusal([&] {
           read(text, {.extras = {"cpu", "gpu"}});

@@ -30,7 +30,7 @@ constexpr auto* host = "127.0.0.1:5000";
 const std::string base_name = std::string{host} + "/base:1";
 const std::string target_name = std::string{host} + "/team/model";
 
-/// `Pushed ... in 0.12 s` without the time, and upload ids without their number.
+/// Removes the time from `Pushed ... in 0.12 s`, and the number from upload ids.
 std::string without_times(std::string text) {
   for (const std::string_view mark : {" in ", "/uploads/"}) {
     const auto at = text.find(mark);
@@ -69,7 +69,7 @@ struct Machine {
                                                             .layers = {layer.facts.diff_id.str()}};
   }
 
-  /// Has the registry hold a dependency image, whose RUN step ran at `time`.
+  /// Adds a dependency image to the registry, whose RUN step ran at `time`.
   Digest push_dependencies(const std::string& tag,
                            const std::string& time,
                            const std::string& path = "team/model") {
@@ -107,7 +107,7 @@ struct Machine {
     return pipeline::package(*services, wanted, mode);
   }
 
-  /// As `autopack run` makes the image that it starts.
+  /// Builds the image as `autopack run` does.
   packaging::Image run() {
     Services services{environment(), reporter, &cancellation, makers()};
     const auto wanted =
@@ -120,7 +120,7 @@ struct Machine {
     return pipeline::package_for_running(services, wanted);
   }
 
-  /// All that a user and a server saw of the last run.
+  /// Returns everything that a user and a server saw of the last run.
   std::vector<std::string> seen(const packaging::Image& image, std::size_t requests_before) const {
     std::vector<std::string> all;
     for (const auto& line : reporter.lines) {
@@ -189,7 +189,7 @@ private:
   }
 };
 
-/// Every kind of run in a row, as `seen`.
+/// Returns every kind of run in sequence, as `seen`.
 std::vector<std::vector<std::string>> history(LookAhead::Mode mode) {
   Machine machine{mode};
   std::vector<std::vector<std::string>> runs;
@@ -311,7 +311,7 @@ TEST_CASE("a program that certainly ends at its start is refused where the reque
   CHECK(refusal({}).empty());
   CHECK(machine.reporter.warnings.size() == 1);
 
-  // One error hides no other.
+  // One error does not hide another.
   machine.write("key.pem", "-----BEGIN RSA PRIVATE " + std::string{"KEY-----\n"} +
                                std::string(400, 'M') + "\n");
   const auto both = refusal(refuses);
@@ -441,7 +441,7 @@ TEST_CASE("a dependency image is built once, and again when it is too old") {
   const auto changed = machine.package(other);
   CHECK(builds() == 3);
   CHECK(changed.dependencies.value().reason.find("wheel") != std::string::npos);
-  // Asked of the registry, which forgot them.
+  // They are requested from the registry, which lost them.
   machine.registry.remove_tag("team/model", changed.tag);
   machine.registry.remove_tag(
       "team/model", "apd-" + machine.docker.built.tags.at(0).substr(target_name.size() + 5));

@@ -47,7 +47,7 @@ struct Imports {
 
   Problems advice(const plan::BaseModules& in_base = {}) { return whole_advice(in_base).warnings; }
 
-  /// What is told when `trainer/task.py` is `text`.
+  /// Returns the advice if `trainer/task.py` is `text`.
   std::string first_of(const std::string& text, const std::string& what) {
     tree.file("trainer/task.py", text);
     return told(advice(), what);
@@ -237,7 +237,7 @@ TEST_CASE("advice: what a requirement brings along is not asked for") {
   CHECK(open("git+https://example.com/x.git#egg=taming-transformers\n", "import taming\n").empty());
   CHECK(open("kornia @ https://example.com/kornia-0.7-py3-none-any.whl\n", "import kornia, torch\n")
             .empty());
-  // What an unknown distribution brings, nobody knows.
+  // The modules of an unknown distribution are unknown.
   CHECK(open("somebodys-tools\n", "import elsewhere\n").empty());
   CHECK_FALSE(open("somebodys-tools\n", "import yaml\n").empty());
   CHECK_FALSE(open("pywin32; sys_platform == 'win32'\nsix\n", "import win32api\n").empty());
@@ -594,7 +594,7 @@ TEST_CASE("advice: modules are found where the executor image's PYTHONPATH says"
 TEST_CASE("advice: names that moved to collections.abc are reported for newer Pythons") {
   Imports project;
   const std::string text = "from collections import OrderedDict, Hashable\n";
-  CHECK(project.first_of(text, "Hashable").empty());  // nobody knows the base's Python
+  CHECK(project.first_of(text, "Hashable").empty());  // the base's Python is unknown
   project.base.python_version = "3.9.2";
   CHECK(project.first_of(text, "Hashable").empty());
   for (const char* version : {"3.10", "3.11.2", "3.13.0"}) {
@@ -612,8 +612,8 @@ TEST_CASE("advice: names that moved to collections.abc are reported for newer Py
 TEST_CASE("advice: modules removed from the standard library are reported for newer Pythons") {
   struct Case {
     std::string import;
-    std::string last;   ///< version that has it
-    std::string first;  ///< version that has not
+    std::string last;   ///< last version that has it
+    std::string first;  ///< first version without it
     std::string told;
   };
 
@@ -633,7 +633,7 @@ TEST_CASE("advice: modules removed from the standard library are reported for ne
     const auto& shown = import;  // clang 14 captures no binding
     CAPTURE(shown);
     Imports project;
-    CHECK(project.first_of(import + "\n", "").empty());  // nobody knows the base's Python
+    CHECK(project.first_of(import + "\n", "").empty());  // the base's Python is unknown
     project.base.python_version = last;
     CHECK(project.first_of(import + "\n", "").empty());
     project.base.python_version = first;

@@ -59,7 +59,7 @@ TEST_CASE("advice: what surely ends the program is marked, and nothing else") {
   CHECK(marked("from .nothing import x\n") == Marks{true});
   CHECK(marked("import nosuch\nif __name__ == '__main__':\n    import other\n") ==
         Marks{true, false});
-  // What may be skipped, or provided while the program runs.
+  // Imports that may be skipped, or provided while the program runs.
   CHECK(marked("try: import a_b; import nosuch\nexcept ImportError: pass\n").empty());
   CHECK(marked("import subprocess\nsubprocess.run(['pip', 'install', 'x'])\nimport nosuch\n") ==
         Marks{false});

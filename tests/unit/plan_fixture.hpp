@@ -8,7 +8,7 @@
 
 namespace autopack::plan {
 
-/// A small project with everything that a plan can hold, and its executor image.
+/// A small project with everything that a plan can contain, and its executor image.
 struct Fixture {
   source::MemoryTree tree{{"trainer/task.py", "print(1)\n"},
                           {"trainer/__init__.py", ""},

@@ -30,11 +30,11 @@ std::string noise(Random& random) {
   return text;
 }
 
-/// A project on disk, and all that is asked for besides.
+/// A project on disk, and its request.
 struct World {
   TemporaryDirectory directory{};
   fs::path root{};
-  std::vector<std::string> files{};  ///< of the code; the entry is none of them
+  std::vector<std::string> files{};  ///< of the code, except the entry
   std::string link{};
   project::Request request{};
   image::BaseFacts base{.reference = "example.org/base:1",
@@ -45,7 +45,7 @@ struct World {
                         .apt = true};
   plan::Options options{};
 
-  /// The same project for the same seed, wherever it lies.
+  /// The same seed gives the same project, wherever it is.
   World(std::uint32_t seed, const std::string& name) : root{directory.path() / name} {
     Random random{seed};
     const std::vector<std::string> folders{"trainer", "trainer/a b", "trainer/deep/er", "shared"};

@@ -26,8 +26,8 @@ struct Start {
     return plan::make_plan(shared, project::scan(*shared, request), request, base, options);
   }
 
-  /// What is told when the executor image is known to hold `there` and nothing else; when nothing
-  /// is known of it without.
+  /// Returns the advice if the executor image is known to contain only `there`; without a value,
+  /// nothing is known about it.
   std::string advice(const std::optional<Strings>& there = std::nullopt) const {
     const auto shared = std::make_shared<source::MemoryTree>(tree);
     const auto project = project::scan(*shared, request);

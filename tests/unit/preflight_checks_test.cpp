@@ -26,7 +26,7 @@ public:
   std::optional<std::string> quota_project() const override { return "payer"; }
 };
 
-/// A repository that has what it is given.
+/// A repository with the given content.
 class FakeRepository final : public registry::Repository {
 public:
   explicit FakeRepository(const std::map<std::string, registry::StoredManifest>& manifests,
@@ -108,7 +108,7 @@ std::string policy(const std::string& role, const std::string& member) {
   return json{{"bindings", {{{"role", role}, {"members", {member}}}}}}.dump();
 }
 
-/// A job, and services that answer as told.
+/// A job, and services with configured responses.
 struct Fixture {
   Fixture() {
     http.on("GET " + crm, 200,
@@ -442,7 +442,7 @@ TEST_CASE("an index in a registry needs an image for the pool's machines") {
   CHECK(with({{"windows", "amd64"}}) == "architecture error");
   CHECK(with({{"unknown", "unknown"}}) == "architecture error");
   CHECK(with({}) == "architecture error");
-  // The configuration tells what the index does not.
+  // The configuration contains what the index lacks.
   CHECK(with({{"", ""}}) == "architecture error");
 }
 

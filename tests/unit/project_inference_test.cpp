@@ -43,7 +43,7 @@ std::vector<std::string> choices(const source::MemoryTree& tree) {
   return {};
 }
 
-/// Why there is no entry; empty when there is one.
+/// Returns why there is no entry; empty if there is one.
 std::string refusal(const source::MemoryTree& tree) {
   try {
     entry_of(tree);
@@ -103,7 +103,7 @@ TEST_CASE("a file in a package is a module where its imports need it") {
                   {"trainer/model.py", "M = 1\n"},
                   {"trainer/task.py", "from .model import M\nprint(M)\n"}})
             .request.module == "trainer.task");
-  // Beside the file, the script finds it.
+  // The script finds it beside the file.
   CHECK(entry_of({{"trainer/__init__.py", ""},
                   {"trainer/model.py", "M = 1\n"},
                   {"trainer/task.py", "from model import M\nprint(M)\n"}})
@@ -208,7 +208,7 @@ TEST_CASE("a module of the distributed package is not a program because it tries
             .find("modules that others import") != std::string::npos);
   CHECK(refusal({{"x/__init__.py", "from x.unet import UNet\n"}, {"x/unet.py", training + guarded}})
             .find("modules that others import") != std::string::npos);
-  // A neutral name, and another program whose name says another purpose: neither is taken.
+  // A neutral name, and another program whose name suggests another purpose: neither is chosen.
   CHECK(choices({{"interpolate.py", guarded}, {"test.py", guarded}}) ==
         std::vector<std::string>{"--script interpolate.py", "--script test.py"});
 }

@@ -22,7 +22,7 @@ namespace {
 using Files = std::map<std::string, std::string>;
 using Strings = std::vector<std::string>;
 
-/// The package of `files`, to which a script is added.
+/// Returns the package of `files`, with a script added.
 std::optional<Package> package_of(Files files, Problems* warnings = nullptr) {
   files.emplace("run.sh", "");
   auto project = scan(MemoryTree{files}, {.script = "run.sh"});
@@ -53,7 +53,7 @@ std::string errors(Files files) {
   return "";
 }
 
-/// The files of a usual package and `setup` as its setup.py.
+/// Returns the files of a usual package with `setup` as its setup.py.
 Files with_setup(const std::string& setup, Files more = {}) {
   more.merge(Files{{"setup.py", "from setuptools import *\n" + setup},
                    {"trainer/__init__.py", ""},
@@ -273,7 +273,7 @@ TEST_CASE("indexes that only the project's own tool asks are reported") {
   CHECK(told(index, {}, {.indexes = {"https://host/whl/"}}).empty());
   CHECK(told(index, {{"requirements.txt", "--extra-index-url https://host/whl\n"}}).empty());
   CHECK(told("[[tool.uv.index]]\nname='pypi'\nurl='https://mirror/simple'\n").empty());
-  // A lock has followed them all.
+  // A lock has resolved them all.
   CHECK(told(of_list + index, {{"uv.lock", "version = 1\n"}}).empty());
 }
 

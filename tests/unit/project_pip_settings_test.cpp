@@ -12,7 +12,7 @@ using namespace autopack::project;
 
 namespace {
 
-/// A machine of its own: a home, an /etc, and nothing else.
+/// A separate machine: a home, an /etc, and nothing else.
 class Machine {
 public:
   Machine() { variables["HOME"] = (directory_.path() / "home").string(); }

@@ -18,7 +18,7 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-/// The first words of the commands of `text` that surely run.
+/// Returns the first words of the commands of `text` that surely run.
 std::string sure(std::string_view text) {
   std::string names;
   for (const auto& command : read_shell(text, "")) {
@@ -29,7 +29,7 @@ std::string sure(std::string_view text) {
   return names;
 }
 
-/// The programs that `train.sh` surely looks for on PATH, with their lines.
+/// Returns the programs that `train.sh` surely runs from PATH, with their lines.
 std::string used(const std::string& script, std::map<std::string, std::string> files = {}) {
   files["train.sh"] = script;
   std::string names;
@@ -57,7 +57,7 @@ std::string warnings(const MemoryTree& tree, const std::string& script = "train.
   return text_of(find_start_needs(tree, scan(tree, {.script = script})).problems);
 }
 
-/// Files that `train.sh` runs and that do not exist.
+/// Returns files that `train.sh` runs and that do not exist.
 Strings missing(const std::string& script, std::map<std::string, std::string> files = {}) {
   files["train.sh"] = script;
   Strings paths;
@@ -97,7 +97,7 @@ TEST_CASE("programs: what a shell script looks for on PATH") {
         "srun train.sh:1, python train.sh:1, mpirun train.sh:1");
   CHECK(used("torchrun --nproc 2 a.py") == "torchrun train.sh:1");
   CHECK(used("bash b.sh", {{"b.sh", "ls\njq ."}}) == "jq b.sh:2");
-  // What may be something else, or may have come from elsewhere.
+  // Words that may be something else, or may have come from elsewhere.
   CHECK(used("python() { python3 \"$@\"; }\npython a.py") == "python3 train.sh:1");
   CHECK(used("alias python=python3\npython a.py") == "");
   CHECK(used("command -v jq || echo no\njq .") == "");

@@ -13,7 +13,7 @@ using project::RememberedPython;
 
 namespace {
 
-/// A tree on a disk as far as entries tell, which counts what is read.
+/// A tree with entries as on a disk, which counts reads.
 class CountingTree final : public source::Tree {
 public:
   explicit CountingTree(source::MemoryTree tree) : tree_{std::move(tree)} {}
@@ -46,7 +46,7 @@ public:
 
   std::string describe() const override { return tree_.describe(); }
 
-  /// How many Python files were read since the last call.
+  /// Returns how many Python files were read since the last call.
   int reads() const { return std::exchange(reads_, 0); }
 
 private:
@@ -75,7 +75,7 @@ project::Project scan(const source::Tree& tree, std::shared_ptr<RememberedPython
       tree, {.script = "train.py", .git = std::move(git), .python = std::move(remembered)});
 }
 
-/// What a run that knows nothing leaves.
+/// Returns the cache of a run that started without one.
 std::string saved_by(const source::Tree& tree) {
   const auto remembered = std::make_shared<RememberedPython>();
   scan(tree, remembered);

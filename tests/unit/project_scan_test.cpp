@@ -17,7 +17,7 @@ namespace {
 
 using Files = std::map<std::string, std::string>;
 
-/// Every finding as `message (origin) [hint]`, one per line.
+/// Returns every finding as `message (origin) [hint]`, one per line.
 std::string findings(const source::Tree& tree, const Request& request) {
   try {
     scan(tree, request);
@@ -57,7 +57,7 @@ std::string entry_of(const source::Tree& tree, const Request& request) {
   return std::string{kind} + " " + entry.value + " " + entry.file.value_or("");
 }
 
-/// What a script project with these requirements complains about.
+/// Returns the findings of a script project with these requirements.
 std::string requirement_findings(const std::string& text, Files files = {}) {
   files["task.py"] = "";
   files["requirements.txt"] = text;
@@ -166,7 +166,7 @@ TEST_CASE("constraints of pip's settings are the project's") {
   CHECK(project.constraints[0].text == "numpy<2  # old\n");
   CHECK(project.listed_requirements.back().constraint);
   CHECK(project.listed_requirements.back().origin == file + ":1");
-  // Nothing to choose.
+  // There is no choice.
   CHECK(scanned({}, {file}).constraints.empty());
   CHECK(scanned({{"uv.lock", ""}}, {file}).constraints.empty());
   CHECK(scanned({{"requirements.txt", "numpy\n"}}, {"https://host/c.txt"}).constraints[0].is_url);

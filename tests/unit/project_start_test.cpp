@@ -38,7 +38,7 @@ std::string refusal(const source::Tree& tree, const Request& request) {
   return "";
 }
 
-/// The commands of `text`, each as `LINE: word|word`, `?` for what is not known.
+/// Returns the commands of `text`, each as `LINE: word|word`, `?` for unknown words.
 Strings commands_of(std::string_view text, const std::string& directory = "scripts") {
   Strings all;
   for (const auto& command : read_shell(text, directory)) {
@@ -51,7 +51,7 @@ Strings commands_of(std::string_view text, const std::string& directory = "scrip
   return all;
 }
 
-/// What a shell script `scripts/train.sh` starts, as `ORIGIN VALUE -> FILE in ROOT`.
+/// Returns the programs of a shell script `scripts/train.sh`, as `ORIGIN VALUE -> FILE in ROOT`.
 Strings started_by(const std::string& script, std::map<std::string, std::string> files = {}) {
   files["scripts/train.sh"] = script;
   files.emplace("src/train.py", "");

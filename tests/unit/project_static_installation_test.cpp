@@ -24,7 +24,8 @@ StaticInstallation installation_of(Files files) {
   return static_installation(tree, scan(tree, {.script = "run.sh"}));
 }
 
-/// `directory | its top-level modules`, with `only` where nothing else is found; else the reason.
+/// Returns `directory | its top-level modules`, with `only` if nothing else is found; else the
+/// reason.
 std::string layout(const Files& files) {
   const auto installation = installation_of(files);
   if (installation.reason) {
@@ -45,7 +46,7 @@ std::string build_system(const std::string& tool) {
          "\"\n";
 }
 
-/// A project that `tool` builds, with a package in `root`.
+/// Returns a project that `tool` builds, with a package in `root`.
 Files project_of(const std::string& tool,
                  const std::string& root,
                  const std::string& settings = {},

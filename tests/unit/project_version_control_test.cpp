@@ -57,7 +57,7 @@ Scanned scan_with(const std::map<std::string, std::string>& files,
   return scanned;
 }
 
-/// The version that the build is told; every warning behind it.
+/// Returns the version for the build, followed by every warning.
 std::string version_of(const std::string& pyproject,
                        const std::optional<GitDescription>& git,
                        const Variables& variables = {}) {

@@ -18,7 +18,7 @@ namespace {
 
 constexpr auto* repository = "europe-west4-docker.pkg.dev/my-project/autopack/app";
 
-/// Artifact Registry with at most one repository: its registry and the API that makes it.
+/// Artifact Registry with at most one repository: its registry and the API that creates it.
 class ArtifactRegistry final : public http::Client {
 public:
   http::Response send(const http::Request& request) override {

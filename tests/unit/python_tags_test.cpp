@@ -24,7 +24,7 @@ WheelName wheel(std::string_view tags) {
   return WheelName::parse("pkg-1.0-" + std::string{tags} + ".whl").value();
 }
 
-/// Places of `wanted` in the list of accepted tags.
+/// Returns the positions of `wanted` in the list of accepted tags.
 std::vector<std::ptrdiff_t> places(const Interpreter& target,
                                    const std::vector<std::string>& wanted) {
   const auto all = AcceptedTags{target}.all();

@@ -20,7 +20,7 @@ std::string finding(const std::string& code, const std::string& message) {
   return R"({"errors":[{"code":")" + code + R"(","message":")" + message + R"("}]})";
 }
 
-/// Takes uploads as Artifact Registry does: the whole blob in one PATCH or PUT, nothing resumed.
+/// Accepts uploads as Artifact Registry does: the whole blob in one PATCH or PUT, without resuming.
 class Dialect {
 public:
   bool exists{true};

@@ -339,7 +339,7 @@ TEST_CASE("an upload that was started early is used, restarted, or abandoned") {
   struct Row {
     const char* name;
     int begun;      ///< status of the first POST
-    int first_put;  ///< status of the PUT to what it began
+    int first_put;  ///< status of the PUT to that upload
     bool push;
     std::vector<std::string> wanted;
   };

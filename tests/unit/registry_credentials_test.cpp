@@ -278,7 +278,7 @@ TEST_CASE("a login's entry is read as go-containerregistry reads it") {
            {R"({"auth":"bad-auth-bad"})", "refused"},
            {R"({"auth":"Zm9vYmFy"})", "refused"},
            {R"({})", "anonymous"},
-           // There a name that is no text is refused.
+           // There, a name that is not text is refused.
            {R"({"username":true})", "anonymous"},
        }) {
     CAPTURE(row.entry);
@@ -308,7 +308,7 @@ TEST_CASE("files of logins come one after the other as go-containerregistry has 
     write_file(home.path / path,
                R"({"auths":{"test.io":{"auth":")" + base64_encode(user + ":pw") + R"("}}})");
   };
-  // Each comes before those above it.
+  // Each overrides those above it.
   home.variables["REGISTRY_AUTH_FILE"] = "";
   home.variables["XDG_RUNTIME_DIR"] = "";
   home.variables["XDG_CONFIG_HOME"] = "";
@@ -332,7 +332,7 @@ TEST_CASE("files of logins come one after the other as go-containerregistry has 
 }
 
 TEST_CASE("a repository's own login comes before the registry's as go-containerregistry has it") {
-  // Docker knows hosts alone, so that its own file means this in podman's place.
+  // Docker supports only hosts, so its own file means this instead of podman's.
   Home home;
   const auto auth = [](const std::string& user) {
     return R"({"auth":")" + base64_encode(user + ":pw") + R"("})";

@@ -21,7 +21,7 @@ using autopack::testing::Reply;
 
 namespace {
 
-/// The registry that a test plays.
+/// A registry controlled by the test.
 struct Peer {
   LoopbackServer server;
   std::unique_ptr<http::Client> client{http::make_client({})};
@@ -128,7 +128,7 @@ TEST_CASE("a blob whose existence is unknown is sent again") {
                 return begin_at("/up");
               }
               if (request.method == "PUT") {
-                // Twice, for libcurl tries once more by itself on another connection.
+                // Twice, because libcurl retries once by itself on another connection.
                 return ++puts < 3 ? Reply{.drop = true} : Reply{.status = 201};
               }
               return Reply{.status = ++looks > 1 ? 500 : 404};

@@ -41,7 +41,7 @@ struct Fixture {
                                      {.client = &registry});
   }
 
-  /// Notes as a machine sees them that knows nothing.
+  /// Returns the notes as a machine with empty caches sees them.
   std::unique_ptr<RepositoryNotes> notes() { return notes_of(std::to_string(machines++)); }
 
   std::unique_ptr<RepositoryNotes> notes_of(const std::string& machine) {
@@ -218,7 +218,7 @@ TEST_CASE("lists are gathered in one blob, and noted once") {
                                   request.find("/blobs/") != std::string::npos;
                          });
   };
-  // Two texts, the lists that are short, the long one, and the index.
+  // Two texts, the short lists, the long one, and the index.
   CHECK(blobs_since(0) == 5);
 
   auto before = fixture.registry.requests().size();

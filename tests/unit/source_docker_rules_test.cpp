@@ -21,7 +21,7 @@ TEST_CASE("git's patterns in docker's words") {
   CHECK(docker("a**b\n/\\#x\n[!a]\n{x}\n") == "**/a*b\n\\#x\n**/[^a]\n**/\\{x\\}\n");
   CHECK(docker("a\t\n\\\tb\nc\\ \n") == "**/a[\t]\n**/[\t]b\n**/c[ ]\n");
   CHECK(docker("\n/\uFEFFx\n!/\uFEFFx\n") == "[\uFEFF]x\n![\uFEFF]x\n");
-  // What docker has no words for.
+  // Patterns that docker cannot express.
   CHECK(docker("[[:digit:]]\n[x\na\\\n").empty());
 }
 

@@ -13,7 +13,7 @@ using source::GitTagQuery;
 
 namespace {
 
-/// `tag at-tag dirty`, `-` for no tag.
+/// Returns `tag at-tag dirty`, `-` for no tag.
 std::string described(const ScratchRepository& repository,
                       const std::string& source = "worktree",
                       const GitTagQuery& query = {}) {
@@ -34,7 +34,7 @@ TEST_CASE("tags are found as git describe finds them") {
   repository.git({"tag", "v1.0"});
   CHECK(described(repository) == "v1.0 at");
   repository.git({"tag", "-a", "-m", "annotated", "data-7"});
-  CHECK(described(repository) == "data-7 at");  // an annotated one goes first
+  CHECK(described(repository) == "data-7 at");  // an annotated one takes precedence
   CHECK(described(repository, "worktree", {.match = "v*"}) == "v1.0 at");
   CHECK(described(repository, "worktree", {.match = "w*"}) == "-");
   repository.git({"checkout", "-q", "-b", "feature/x"});
@@ -50,7 +50,7 @@ TEST_CASE("tags are found as git describe finds them") {
   repository.git({"checkout", "-q", "main"});
   repository.commit();
   repository.git({"merge", "-q", "--no-ff", "-m", "x", "feature/x"});
-  // Commits of one second may be counted either way.
+  // Commits of one second may be counted in either order.
   CHECK(described(repository) == repository.git({"describe", "--tags", "--abbrev=0"}));
   CHECK(described(repository, "worktree", {.first_parent = true}) == "data-7");
 }

@@ -16,7 +16,7 @@ TEST_CASE("git's patterns match as gitignore(5) says") {
     bool matches;
   };
 
-  // As `git check-ignore` answers.
+  // The results of `git check-ignore`.
   for (const Case& one : {
            Case{"a", "a", true},           Case{"a", "x/a", true},
            Case{"a", "ab", false},         Case{"/a", "a", true},
@@ -67,7 +67,7 @@ TEST_CASE("git's patterns match letters of either case where core.ignorecase say
     bool matches;
   };
 
-  // As `git -c core.ignorecase=true check-ignore` answers.
+  // The results of `git -c core.ignorecase=true check-ignore`.
   for (const Case& one : {
            Case{"OUT", "out", true},
            Case{"out", "x/OUT", true},

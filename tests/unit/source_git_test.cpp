@@ -32,7 +32,7 @@ namespace {
 using Repository = ScratchRepository;
 using Listing = std::map<std::string, std::string>;
 
-/// Every name with all that matters to an image.
+/// Returns every name with everything that matters to an image.
 Listing listing(const source::Tree& tree) {
   Listing all;
   source::walk(
@@ -74,7 +74,7 @@ std::string any_text(std::mt19937& random) {
   return text;
 }
 
-/// Directories, programs, links and odd names.
+/// Adds directories, programs, links and odd names.
 void fill(const Repository& repository, std::mt19937& random) {
   static const std::vector<std::string> names{"a",      "a-b",      "a.txt",    "b.py",
                                               "sp ace", "\xc3\xa4", "\xff\xfe", "-x",
@@ -272,7 +272,7 @@ TEST_CASE("a truncated git object is reported, without waiting") {
   repository.commit();
   const auto read_all = [&] {
 #ifdef __SANITIZE_ADDRESS__
-    // libgit2 1.5 forgets the entries that it had read when git_tree_walk ends early.
+    // libgit2 1.5 forgets entries that it has read if git_tree_walk ends early.
     const __lsan::ScopedDisabler not_ours;
 #endif
     source::find_git_facts(repository.path, "HEAD", {});
@@ -345,7 +345,7 @@ TEST_CASE("an index with invalid paths is reported, without an endless walk") {
   for (const std::string_view name : {"/x", "a/", "..", "x/"}) {
     std::string bytes = read_file(file);
     bytes.resize(bytes.size() - checksum_size);
-    bytes.replace(12 + 62, 2, name);  // behind the header, and an entry's fixed part
+    bytes.replace(12 + 62, 2, name);  // after the header, and an entry's fixed part
     std::string checksum(checksum_size, '\0');
     EVP_Digest(bytes.data(), bytes.size(), reinterpret_cast<unsigned char*>(checksum.data()),
                nullptr, EVP_sha1(), nullptr);

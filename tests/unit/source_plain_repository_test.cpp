@@ -128,7 +128,7 @@ TEST_CASE("libgit2 is used if variables select another repository") {
 
 TEST_CASE("of another user's repository the ignore files and the index are read, with a warning") {
   if (::geteuid() != 0) {
-    return;  // only root gives files away
+    return;  // only root can give files away
   }
   const Fixture fixture;
   const auto& root = fixture.repository.path;

@@ -16,7 +16,7 @@ using source::SecretScan;
 
 namespace {
 
-/// `size` characters that look random; made here so that no text of this file is a secret.
+/// Returns `size` characters that look random; generated so that no text of this file is a secret.
 std::string noise(std::size_t size,
                   const std::string& alphabet =
                       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789") {
@@ -44,7 +44,7 @@ std::vector<FoundSecret> scan(const std::string& path, const std::string& text) 
   return source::find_secrets(source::MemoryTree{{path, text}}, path);
 }
 
-/// Kinds with their lines: `private-key:1 netrc-login:3`.
+/// Returns kinds with their lines: `private-key:1 netrc-login:3`.
 std::string found(const std::string& path, const std::string& text) {
   std::vector<std::string> all;
   for (const auto& secret : scan(path, text)) {
@@ -108,10 +108,10 @@ TEST_CASE("text that only looks like a token is ignored") {
       "ghp_" + noise(20),                                // too short
       "xghp_" + noise(36),                               // in the middle of a word
       "npm_" + noise(50),                                // too long
-      "ghp_" + std::string(36, 'x'),                     // documentation's
+      "ghp_" + std::string(36, 'x'),                     // from documentation
       "AKIA" + std::string("IOSFODNN7EXAMPLE"),          // AWS's own
       "AKIA" + noise(16, "abcdefghijklm"),               // lower case
-      "AIza" + noise(60),                                // base64 that goes on
+      "AIza" + noise(60),                                // base64 that continues
       "hf_" + std::string("hub_download_of_something"),  // a name
       "data:image/png;base64," + noise(40) + "/1/" + "/0" + noise(60) + "+" + noise(40),
       "aws_secret_access_key = os.environ['AWS_SECRET_ACCESS_KEY']",
@@ -202,15 +202,15 @@ TEST_CASE("a login in the URL of an index or of a repository is a secret by its 
   CHECK(found("environment.yml", "channels:\n- https://h/t/ab-" + noise(32) + "/me\n") ==
         "index-login:2");
   CHECK(found("environment.yml", "channels:\n- https://h/t/<TOKEN>/me\n- https://h/t/x/y") == "");
-  // Documentation makes logins up, but no long tokens.
+  // Documentation has sample logins, but no long tokens.
   CHECK(found("docs/a.md", "pip install -i " + index) == "");
   CHECK(found("docs/a.md", "pip install -i " + token) == "index-login:1");
-  // One login is one finding, however often a lock repeats it, and a token has its own name.
+  // One login is one finding, however often a lock repeats it, and a token has its own kind.
   const std::string lines = "url = \"" + index + "/a.whl\"\nurl = \"" + index + "/b.whl\"\n";
   CHECK(found("uv.lock", lines) == "index-login:1");
   CHECK(found("requirements.txt", "a @ git+" + url("x:ghp" + ("_" + noise(36)), "h/a")) ==
         "github-token:1");
-  // Only where packages come from: a service's login is its program's affair.
+  // Only URLs of packages: a service's login is the program's responsibility.
   CHECK(found("a.py", "proxy = \"" + url("bob:hunter2", "proxy:3128") + "\"") == "");
 }
 
@@ -269,7 +269,8 @@ TEST_CASE("the fingerprint distinguishes values and does not contain them") {
   CHECK(scan("a", one)[0].fingerprint != scan("a", other)[0].fingerprint);
   CHECK(scan("a", one)[0].fingerprint.size() == 12);
   CHECK(one.find(scan("a", one)[0].fingerprint) == std::string::npos);
-  // Of a file known by its name it covers the whole: a password alone could be guessed from it.
+  // For a file recognised by its name it covers the whole: a password alone could be guessed from
+  // it.
   CHECK(scan(".netrc", "password a\n#1")[0].fingerprint !=
         scan(".netrc", "password a\n#2")[0].fingerprint);
 }

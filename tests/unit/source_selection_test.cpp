@@ -26,7 +26,7 @@ std::shared_ptr<const GitWorkTree> git(std::vector<std::string> tracked = {},
   return tree;
 }
 
-/// The rule and its place; empty when `path` goes in.
+/// Returns the rule and its place; empty if `path` is included.
 std::string rule(const Selection& selection, std::string_view path) {
   const auto found = selection.excludes(path);
   return found ? found->file + ":" + std::to_string(found->line) + " " + found->pattern : "";

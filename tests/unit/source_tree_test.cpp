@@ -41,7 +41,7 @@ std::string walked(const Tree& tree, std::string_view path, const std::string& c
   return names(entries);
 }
 
-/// A tree whose directories may be listed in threads; `broken` cannot be listed.
+/// A tree that supports listing in threads; `broken` cannot be listed.
 class WideTree final : public Tree {
 public:
   explicit WideTree(std::string broken = {}) : broken_{std::move(broken)} {
@@ -184,7 +184,7 @@ TEST_CASE("an unreadable file is reported with the flag that excludes it") {
   fs::permissions(root.path() / "ml runs/0", fs::perms{0});
   const auto tree = make_disk_tree(root.path());
   const auto user = ::geteuid();
-  const bool is_another = user == 0 && ::seteuid(65534) == 0;  // root may read everything
+  const bool is_another = user == 0 && ::seteuid(65534) == 0;  // root can read everything
   try {
     tree->list("ml runs/0");
     FAIL("it was read");
@@ -268,7 +268,7 @@ TEST_CASE("a directory whose path is too long for the system is reported, not sk
   const auto tree = make_disk_tree(directory.path());
   try {
     const std::string found = walked(*tree, "");
-    // Without the call that opens a whole path at once there is no limit.
+    // Without the single call that opens a whole path, there is no limit.
     CHECK(found.find("/lost.py ") != std::string::npos);
   } catch (const Error& error) {
     CHECK(error.message().find("could not read `" + name + "/") == 0);

@@ -35,14 +35,14 @@ TEST_CASE("the oldest blobs go when there are too many") {
 
 TEST_CASE("a blob is kept although the cache cannot be pruned") {
   if (::geteuid() != 0) {
-    return;  // who else's files would be in the way?
+    return;  // without another user there are no foreign files
   }
   const TemporaryDirectory directory;
   const auto blobs = directory.path() / "blobs";
   std::filesystem::create_directory(blobs);
   write_file(blobs / "of-another", std::string(2000, 'x'));
   std::filesystem::permissions(directory.path(), std::filesystem::perms{0755});
-  // Others may write and not remove; then they may not even look.
+  // Others can write but not remove; then they cannot even list.
   for (const auto mode : {01777U, 01733U}) {
     std::filesystem::permissions(blobs, std::filesystem::perms{mode});
     const pid_t child = ::fork();

@@ -20,21 +20,21 @@ using Reason = http::TransportError::Reason;
 
 namespace {
 
-/// A service that keeps jobs; each create goes wrong as told before it goes right.
+/// A service with jobs; each create fails as configured before it succeeds.
 class JobService final : public http::Client {
 public:
   enum class Create {
     good,
-    kept_and_cut,      ///< the job is made, the connection breaks
-    kept_and_503,      ///< the job is made, a proxy answers
-    kept_and_garbled,  ///< the job is made, the answer names none
-    kept_late,         ///< the same as kept_and_cut, but the list shows it on the second look only
-    kept_too_late,     ///< the list shows it after three looks
+    kept_and_cut,      ///< the job is created, the connection breaks
+    kept_and_503,      ///< the job is created, a proxy responds
+    kept_and_garbled,  ///< the job is created, the response names none
+    kept_late,         ///< the same as kept_and_cut, but the list shows it only the second time
+    kept_too_late,     ///< the list shows it only the fourth time
     cut,               ///< no job, the connection breaks
     refused_503,       ///< no job
     unreachable,       ///< nothing was sent
-    interrupted,       ///< the user, before anything was made
-    killed,            ///< the job is made, nothing more happens in this run
+    interrupted,       ///< the user, before anything was created
+    killed,            ///< the job is created, nothing more happens in this run
     busy,              ///< 429 with a time to wait
     out_of_quota,      ///< 429 without one
     kept_and_interrupted,

@@ -41,8 +41,8 @@ http::Response page(std::vector<json> entries, const std::string& next = {}) {
 
 using Answer = autopack::testing::FakeHttp::Answer;
 
-/// Answers reads of the job from one list and reads of its log from another; the last answer of
-/// each is given again for ever.
+/// Returns responses to reads of the job from one list and to reads of its log from another;
+/// repeats the last one of each.
 class Service final : public http::Client {
 public:
   Service(std::vector<Answer> states, std::vector<Answer> logs)

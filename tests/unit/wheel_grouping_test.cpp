@@ -34,7 +34,7 @@ std::vector<Brought> many() {
   return all;
 }
 
-/// The wheels of each layer by their names.
+/// Returns the wheels of each layer by their names.
 std::vector<std::set<std::string>> names(const Grouping& grouping,
                                          const std::vector<Brought>& wheels) {
   std::vector<std::set<std::string>> all;
@@ -47,7 +47,7 @@ std::vector<std::set<std::string>> names(const Grouping& grouping,
   return all;
 }
 
-/// Each wheel's files are in layers once, whole.
+/// Checks that each wheel's files are in layers once and complete.
 void check_complete(const Grouping& grouping, const std::vector<Brought>& wheels) {
   std::map<std::size_t, std::size_t> seen;
   for (const auto& layer : grouping.layers) {

@@ -22,7 +22,7 @@ namespace {
 
 const std::string site{"usr/lib/python3/site-packages"};
 
-/// Bytes that compress to about a fifth, other ones for each `seed`.
+/// Returns bytes that compress to about a fifth, different for each `seed`.
 std::string text(std::size_t size, unsigned seed = 1) {
   std::string bytes;
   while (bytes.size() < size) {
@@ -74,7 +74,7 @@ struct Entry {
   std::string bytes{};
 };
 
-/// The entries of a layer, read by libarchive; its facts must be those of its bytes.
+/// Returns the entries of a layer, read by libarchive, after checking its facts against its bytes.
 std::map<std::string, Entry> entries(const Written& layer) {
   CHECK(layer.facts.size == layer.bytes.size());
   CHECK(layer.facts.digest == sha256(layer.bytes));

@@ -15,7 +15,7 @@ using namespace autopack::wheel;
 
 namespace {
 
-/// `path|hash|size` of each row; none when the text is refused.
+/// Returns `path|hash|size` of each row; nothing if the text is refused.
 std::optional<std::vector<std::string>> rows(std::string_view text) {
   try {
     std::vector<std::string> all;
@@ -29,7 +29,7 @@ std::optional<std::vector<std::string>> rows(std::string_view text) {
   }
 }
 
-/// `name=module:callable` of each program; none when the text is refused.
+/// Returns `name=module:callable` of each program; nothing if the text is refused.
 std::optional<std::vector<std::string>> programs(std::string_view text) {
   try {
     std::vector<std::string> all;
