@@ -18,7 +18,7 @@ using Severity = Problem::Severity;
 
 constexpr auto* sends_anyway = "`--skip-checks=program` sends it anyway";
 
-/// `all` with the severity that `request` gives them, each message once.
+/// Returns `all` with the severity for `request`, without duplicate messages.
 Problems settle(const packaging::Request& request, const Problems& all) {
   Problems settled;
   Problem* last_certain = nullptr;
@@ -90,7 +90,7 @@ const Problems& Adviser::late(executor::LookInto look) {
 }
 
 Problems Adviser::findings(executor::LookInto look) {
-  Problems all = work_.plan().warnings;  // the project's are among them
+  Problems all = work_.plan().warnings;  // includes the project's
   append(all, early());
   append(all, late(look));
   return settle(work_.request(), all);

@@ -11,40 +11,40 @@
 
 namespace autopack::pipeline {
 
-/// The one list of what was found of an image: its secrets, the project, the plan, how the program
-/// starts, what it imports. Every command reports it from here. Imports are followed while others
-/// wait for the network.
-///
-/// A finding that certainly ends the program (see project::certain) is an error for a request that
+/// The single list of findings about an image: its secrets, the project, the plan, how the program
+/// starts, and its imports. Every command reports it from here. Imports are followed while other
+/// tasks wait for the network.
+/// A finding that certainly ends the program (see project::certain) is an error if the request
+/// refuses those, else a warning; with `--strict` every warning is an error.
 /// refuses those, else a warning; with `--strict` every warning is an error.
 class Adviser {
 public:
-  /// `work` must outlive it; `secrets` are those of its plan (see find_secrets). Files of the
-  /// working tree are read in the background; git's own are read when the findings are asked for.
+  /// `work` must outlive it; `secrets` are those of its plan (see find_secrets). Reads files of the
+  /// working tree in the background, and git's on request.
   Adviser(Services& services, const packaging::Packaging& work, Problems secrets = {});
 
-  /// All findings, each once, with the severity that the request gives them.
+  /// Returns all findings without duplicates, with the severity for this request.
   Problems findings(executor::LookInto look);
 
-  /// Those that are not warnings of the plan.
+  /// Returns those that are not warnings of the plan.
   Problems advice(executor::LookInto look);
 
-  /// Reports what is known without following the imports. Throws Error(project) with everything
-  /// that was found when an error is among it.
+  /// Reports the known findings without following the imports. Throws Error(project) with all
+  /// findings if an error is among them.
   void tell_plan();
 
-  /// The same. An edit does not wait for the imports, unless the request refuses what they may
-  /// find; what takes minutes is not begun before people know of it.
+  /// The same. An edit does not wait for the imports, unless the request refuses findings about
+  /// them; but nothing that takes minutes starts before they are reported.
   void tell_before_making();
 
-  /// What was not reported before.
+  /// Reports the remaining findings.
   void tell_after_making();
 
-  /// All findings; throws Error(project) with all of them when an error is among them.
+  /// Reports all findings; throws Error(project) with all of them if an error is among them.
   void tell_all(executor::LookInto look);
 
 private:
-  /// What following the imports finds.
+  /// The results of following the imports.
   struct Followed {
     plan::ImportFindings imports{};
     plan::SyntaxFaults faults{};
@@ -60,7 +60,7 @@ private:
   const packaging::Packaging& work_;
   Problems secrets_;
   Background<Followed> followed_{};
-  std::optional<Problems> early_{};  ///< once they were looked for
+  std::optional<Problems> early_{};  ///< once they were searched
   std::optional<Problems> late_{};
   bool told_{false};
 };

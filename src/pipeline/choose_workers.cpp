@@ -27,12 +27,13 @@ using packaging::Packaging;
 constexpr auto* direct_cannot = "`--engine=direct` cannot make this image";
 constexpr auto* stays_there = "the image would stay in the docker engine, which is not used then";
 
-/// True when the image is left in the docker engine and nowhere else.
+/// Returns true if the image is left only in the docker engine.
 bool stays_in_engine(const packaging::Wanted& wanted) {
   return !wanted.is_pushed() && wanted.request.outputs.empty();
 }
 
-/// Why nothing can be put on the executor image of `work` without an engine: it is there alone.
+/// Returns why nothing can be put on the executor image of `work` without an engine: only the
+/// engine has it.
 std::optional<std::string> obstacle_of_base(const Packaging& work) {
   const auto& base = work.plan().base;
   return base.digest ? std::nullopt
@@ -40,8 +41,8 @@ std::optional<std::string> obstacle_of_base(const Packaging& work) {
                            "only the docker engine has the executor image `{}`", base.reference)};
 }
 
-/// Why autopack cannot put the layers of the code on the image below them itself, so that the whole
-/// image has to be built; none when it can.
+/// Returns why autopack cannot put the layers of the code on the image below them itself, so that
+/// the whole image has to be built; nothing if it can.
 std::optional<std::string> obstacle_to_assembly(const Packaging& work, bool in_engine) {
   if (auto obstacle = engine::obstacle_to_direct(work)) {
     return obstacle;
@@ -49,13 +50,13 @@ std::optional<std::string> obstacle_to_assembly(const Packaging& work, bool in_e
   return in_engine || work.needs_dependencies() ? std::nullopt : obstacle_of_base(work);
 }
 
-/// The dependency image of wheels, and where the executor image below it is.
+/// The dependency image of wheels, and the place of the executor image below it.
 struct DependenciesOfWheels {
   engine::WheelImage made{};
   std::optional<image::Reference> base{};
 };
 
-/// Puts the dependencies of `work` on its executor image, as a registry or a file has it.
+/// Puts the dependencies of `work` on its executor image from a registry or a file.
 DependenciesOfWheels make_of_wheels(Services& services,
                                     const Packaging& work,
                                     packaging::Freshness freshness) {
@@ -75,7 +76,7 @@ DependenciesOfWheels make_of_wheels(Services& services,
           .base = base.reference};
 }
 
-/// Lets machines that know nothing of the executor image and of these wheels find it in `target`.
+/// Writes notes to `target`, so that other machines know the executor image and these wheels.
 void keep_notes(Services& services,
                 const publish::Target& target,
                 const Packaging& work,
@@ -107,7 +108,7 @@ void keep_notes(Services& services,
   }
 }
 
-/// Says which layers nobody compared with their wheels.
+/// Reports which layers were not compared with their wheels.
 void tell_noted(Services& services, const Packaging& work, const engine::WheelSet& wheels) {
   if (const auto noted = wheels.noted(); noted > 0) {
     services.reporter->done(
@@ -118,7 +119,7 @@ void tell_noted(Services& services, const Packaging& work, const engine::WheelSe
   }
 }
 
-/// Makes a dependency image that the registry lacks, of wheels where they do, else with the docker
+/// Makes a dependency image that the registry lacks, from wheels if possible, else with the docker
 /// engine, and pushes it.
 engine::MakeDependencies make_dependencies_by(Services& services,
                                               std::shared_ptr<publish::Target> target) {
@@ -169,8 +170,8 @@ struct FoundParent {
   engine::ParentOrigin origin{engine::ParentOrigin::found};
 };
 
-/// What is below the code, where it can be had without the docker engine; else `obstacle` says why
-/// not.
+/// Returns the image below the code, if it is available without the docker engine; else sets
+/// `obstacle`.
 std::optional<FoundParent> find_parent(Services& services,
                                        const Packaging& work,
                                        std::string& obstacle) {
@@ -198,7 +199,7 @@ std::optional<FoundParent> find_parent(Services& services,
   return std::nullopt;
 }
 
-/// Says why an engine is needed where there is none.
+/// Reports why an engine is needed if there is none.
 class NeededBuilder : public packaging::Builder {
 public:
   NeededBuilder(std::unique_ptr<packaging::Builder> builder, std::string why)
@@ -224,7 +225,7 @@ std::unique_ptr<packaging::Builder> builder_for_outputs(Services& services, cons
   const auto& request = work.request();
   const auto is_docker = [](const Output& output) { return output.kind == Output::Kind::docker; };
   if (std::any_of(request.outputs.begin(), request.outputs.end(), is_docker)) {
-    // An engine that is not there is told before anything is written.
+    // Reports a missing engine before anything is written.
     services.docker().info();
   }
   std::string obstacle;

@@ -15,24 +15,24 @@ struct DockerfileText {
   std::string dockerignore{};
 };
 
-/// The files that were written before, as far as they are there.
+/// The previously written files, if they exist.
 struct CommittedText {
   std::optional<std::string> dockerfile{};
   std::optional<std::string> dockerignore{};
 };
 
-/// The text for `request`; the base's facts as last seen, or as the `committed` Dockerfile records
-/// them. With `pin` the base stands there by digest: Error(environment) when it has none. The
-/// ignore file is the `committed` one where that is as good.
+/// Returns the text for `request`, with the last known facts of the base, or those in the
+/// `committed` Dockerfile. With `pin`, names the base by digest; throws Error(environment) if it
+/// has none. Keeps the `committed` ignore file if it is equivalent.
 DockerfileText write_dockerfile(Services& services,
                                 const packaging::Request& request,
                                 bool pin,
                                 const CommittedText& committed);
 
-/// `text` with a last line that holds its digest.
+/// Returns `text` with a last line that contains its digest.
 std::string seal(std::string text);
 
-/// True when `text` ends in such a line and nothing was changed since.
+/// Returns true if `text` ends in such a line and was not changed since.
 bool is_unedited(std::string_view text);
 
 }  // namespace autopack::pipeline

@@ -18,10 +18,10 @@ constexpr std::string_view by_path{"# By path, what these rules cannot say to do
 
 enum class LargeData { compared, passed_over };
 
-/// Where docker and the plan differ.
+/// Finds the differences between docker and the plan.
 class Comparison {
 public:
-  /// `large_data` says whether the directories of Plan::ballast count.
+  /// `large_data`: whether the directories of Plan::ballast count.
   Comparison(std::string_view rules,
              const source::Tree& tree,
              const plan::Plan& plan,
@@ -33,7 +33,7 @@ public:
     }
   }
 
-  /// Lines that make docker take the plan's files.
+  /// Returns lines that make docker select the plan's files.
   std::string lines() {
     look("");
     return lines_;
@@ -79,7 +79,7 @@ private:
   std::set<std::string> passed_over_;
 };
 
-/// The `.gitignore` files of the directories that go in, the deepest last.
+/// Returns the `.gitignore` files of included directories, the deepest last.
 std::string git_text(const source::Tree& tree, const plan::Plan& plan) {
   std::vector<std::string> directories{""};
   for (const auto& entry : plan.code) {
@@ -101,7 +101,7 @@ std::string git_text(const source::Tree& tree, const plan::Plan& plan) {
   return text;
 }
 
-/// The rules of git that count, in docker's syntax.
+/// Returns git's rules that apply, in docker's syntax.
 std::string git_rules(const packaging::Packaging& work) {
   const auto& scanned = work.scanned();
   const bool has_own_rules =
@@ -111,7 +111,7 @@ std::string git_rules(const packaging::Packaging& work) {
   return counts_git ? git_text(*scanned.tree, work.plan()) : std::string{};
 }
 
-/// Without what is told by path, and the seal.
+/// Removes the rules by path, and the seal.
 std::string_view general(std::string_view text) {
   return text.substr(0, std::min(text.find(by_path), text.find("# autopack-text: ")));
 }

@@ -7,17 +7,17 @@
 
 namespace autopack::pipeline {
 
-/// What a Dockerfile's `.dockerignore` must say so that `docker build` takes the files of `work`:
-/// the rules in docker's syntax, then by path what they cannot say.
+/// Returns the `.dockerignore` of a Dockerfile with which `docker build` uses the files of `work`:
+/// the rules in docker's syntax, then by path what they cannot express.
 std::string dockerignore_text(const packaging::Packaging& work);
 
-/// What a project's own `.dockerignore` must say so that the image holds the files of `work` with
-/// it as without: git's rules where they count, and by path what else is left out. Without the
-/// rules that are built in; empty when nothing else is left out.
+/// Returns a `.dockerignore` for a project with which the image contains the same files of `work`
+/// as without: git's rules if they apply, and other exclusions by path. Omits the built-in rules;
+/// empty if nothing else is excluded.
 std::string starter_ignore_text(const packaging::Packaging& work);
 
-/// Whether `committed` is as good as `text`: it has the same rules, and takes the files of `work`,
-/// though it names other paths.
+/// Returns whether `committed` is equivalent to `text`: it has the same rules, and selects the
+/// files of `work`, though it may name other paths.
 bool is_as_good(std::string_view committed,
                 std::string_view text,
                 const packaging::Packaging& work);

@@ -18,10 +18,10 @@ using packaging::ImageName;
 using packaging::Outcome;
 using packaging::Packaging;
 
-/// A larger layer is not made only to be looked at.
+/// Larger layers are not made just to be inspected.
 constexpr std::uint64_t made_to_look_at{64'000'000};
 
-/// A registry that does not answer at once is left alone.
+/// Options for a registry that is skipped if it does not respond immediately.
 registry::RepositoryOptions without_waiting(Services& services) {
   return {.client = &services.client(),
           .credentials = services.credentials,
@@ -29,7 +29,7 @@ registry::RepositoryOptions without_waiting(Services& services) {
           .sleep = [](std::chrono::milliseconds) {}};
 }
 
-/// The registry of the image, as long as it answers.
+/// The registry of the image, as long as it responds.
 class TargetLook {
 public:
   TargetLook(Services& services, const ImageName& name, ExpectedUpload& upload) : upload_{upload} {
@@ -72,7 +72,7 @@ private:
   std::unique_ptr<registry::Repository> repository_{};
 };
 
-/// The text of the base's manifest, asked for when it was never seen; none without an answer.
+/// Returns the text of the base's manifest, requested if not cached; nothing without a response.
 std::optional<std::string> base_manifest(Services& services, const plan::Plan& plan) {
   if (!plan.base.digest) {
     return std::nullopt;
@@ -95,7 +95,7 @@ std::optional<std::string> base_manifest(Services& services, const plan::Plan& p
   }
 }
 
-/// The base's layers as one line, when its manifest was seen before.
+/// Adds the base's layers as one line, if its manifest is cached.
 void add_base(Services& services,
               const Packaging& work,
               TargetLook& target,
@@ -148,7 +148,7 @@ void add_dependencies(const Packaging& work, Explanation& explanation) {
   explanation.layers.push_back(std::move(layer));
 }
 
-/// The docker engine makes one layer for each copy, and only a build tells its digest.
+/// The docker engine makes one layer for each copy, and only a build determines its digest.
 void add_copies(const Packaging& work, Explanation& explanation) {
   const auto& plan = work.plan();
   auto& upload = explanation.upload;
@@ -200,7 +200,7 @@ void add_code(Services& services,
   }
 }
 
-/// What git's rules would keep out, as far as it is in the image.
+/// Returns the files that git's rules would exclude, as far as they are in the image.
 std::vector<Kept> kept_of(const Packaging& work) {
   std::vector<Kept> kept;
   for (const auto& [path, why] : work.scanned().project.ignore.kept()) {
@@ -211,7 +211,7 @@ std::vector<Kept> kept_of(const Packaging& work) {
   return kept;
 }
 
-/// True when the engine, where the image is to stay, has it; none when no engine answers.
+/// Returns true if the engine, where the image is to stay, has it; nothing if there is no engine.
 std::optional<bool> engine_has(Services& services, const Packaging& work) {
   if (work.name().has_registry || !work.key_is_whole()) {
     return std::nullopt;
@@ -227,7 +227,7 @@ std::optional<bool> engine_has(Services& services, const Packaging& work) {
   }
 }
 
-/// What will be done, with what the registry has and what was installed last.
+/// Adds the predicted outcomes, from the registry and the last installation.
 void add_outcomes(Services& services, const Packaging& work, Explanation& explanation) {
   const auto& there = explanation.upload;
   const bool reuses = !work.request().no_cache;

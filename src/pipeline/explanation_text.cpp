@@ -21,7 +21,7 @@ std::string files_text(std::size_t files) {
   return fmt::format("{} file{}", files, files == 1 ? "" : "s");
 }
 
-/// Lines `title  text`, the title only before the first.
+/// Lines `title  text`; the title is only on the first.
 class Table {
 public:
   void row(const std::string& title, const std::string& text) {
@@ -36,7 +36,7 @@ private:
   std::string last_;
 };
 
-/// A directory or file with the size of all in it.
+/// A directory or file with its total size.
 struct Node {
   std::uint64_t size{0};
   std::size_t files{0};
@@ -57,7 +57,7 @@ void add(Node& root, const plan::ContextEntry& entry) {
     const auto slash = std::min(rest.find('/'), rest.size());
     const auto name = rest.substr(0, slash);
     auto& children = node->children;
-    // Paths come sorted, so that a new name mostly is the last.
+    // Paths are sorted, so a new name mostly is the last.
     const bool is_last = children.empty() || children.rbegin()->first < name;
     auto found = is_last ? children.end() : children.find(name);
     if (found == children.end()) {
@@ -69,7 +69,7 @@ void add(Node& root, const plan::ContextEntry& entry) {
   }
 }
 
-/// Children by size, largest first; those that weigh little and come late are summed up.
+/// Prints children by size, largest first; summarizes the small ones at the end.
 void tell_node(const Node& node, std::size_t depth, std::size_t room, std::string& text) {
   std::vector<const std::pair<const std::string, Node>*> children;
   for (const auto& child : node.children) {
@@ -210,7 +210,7 @@ std::string upload_text(const ExpectedUpload& upload) {
                      *upload.destination);
 }
 
-/// The files that pip reads; the number of them when they are many.
+/// Lists the files that pip reads, or their number if they are many.
 void tell_read(Table& table, const plan::Dependencies& dependencies, Detail detail) {
   std::vector<const plan::ContextEntry*> files;
   std::uint64_t size = 0;

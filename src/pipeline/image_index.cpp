@@ -21,7 +21,7 @@ namespace {
 
 using packaging::Output;
 
-/// Why an engine has to make the image of `work`; none when none has to.
+/// Returns why an engine has to make the image of `work`; nothing if none has to.
 std::optional<std::string> need_of_engine(Services& services, const packaging::Packaging& work) {
   if (work.request().engine == packaging::Engine::docker) {
     return "`--engine=docker` asks for it";
@@ -37,8 +37,7 @@ std::optional<std::string> need_of_engine(Services& services, const packaging::P
                                 : "it builds " + join(expected.built, ", ");
 }
 
-/// What speaks against an index wherever its images come from: a registry and an OCI layout hold
-/// one.
+/// Returns the general obstacles to an index: only a registry and an OCI layout can contain one.
 Problems places_that_take_one(const packaging::Wanted& wanted) {
   Problems problems;
   const auto refuse_output = [&](std::string message) {
@@ -66,7 +65,7 @@ Problems places_that_take_one(const packaging::Wanted& wanted) {
   return problems;
 }
 
-/// Throws Error(usage) with all that speaks against the index.
+/// Throws Error(usage) with all obstacles to the index.
 void refuse(Services& services, const std::vector<WantedPtr>& all) {
   Problems problems = places_that_take_one(*all.front());
   if (problems.empty()) {
@@ -87,7 +86,7 @@ void refuse(Services& services, const std::vector<WantedPtr>& all) {
   throw_if_errors(problems, ErrorKind::usage);
 }
 
-/// What the index says of an image that was pushed.
+/// Returns the index's entry of a pushed image.
 image::IndexEntry entry_of(registry::Repository& repository, const ImageIndex::Entry& made) {
   auto found = repository.head_manifest(made.image.digest.value().str());
   if (!found) {
@@ -96,13 +95,14 @@ image::IndexEntry entry_of(registry::Repository& repository, const ImageIndex::E
   return {.manifest = *std::move(found), .platform = made.platform};
 }
 
-/// The tag of one platform's image in a layout, as long as the others are still to come. An index
-/// may go to several outputs, which may be one layout.
+/// Returns the temporary tag of one platform's image in a layout, until all images are there. An
+/// index may go to several outputs, which may be one layout.
 std::string part_tag(std::size_t output, const std::string& platform) {
   return fmt::format("autopack-part-{}-{}", output, replace_all(platform, "/", "-"));
 }
 
-/// `wanted` without what the index alone gets: the user's tags, in the registry and in layouts.
+/// Returns `wanted` without the parts of the index: the user's tags, in the registry and in
+/// layouts.
 WantedPtr part_of(const packaging::Wanted& wanted) {
   auto part = std::make_shared<packaging::Wanted>(wanted);
   part->name.reference.tag.reset();
@@ -115,7 +115,7 @@ WantedPtr part_of(const packaging::Wanted& wanted) {
   return part;
 }
 
-/// The digest of the index in the registry of `name`.
+/// Pushes the index to the registry of `name`; returns its digest.
 Digest push_index(Services& services, const packaging::ImageName& name, const ImageIndex& index) {
   const auto repository = open_target(services, name);
   auto entries = nlohmann::json::array();
@@ -133,7 +133,7 @@ Digest push_index(Services& services, const packaging::ImageName& name, const Im
   return stored.digest;
 }
 
-/// The tags that part_of() gives the images of `all` in the layout of number `output`.
+/// Returns the tags that part_of() gives the images of `all` in the layout number `output`.
 std::vector<std::string> part_tags(std::size_t output, const std::vector<WantedPtr>& all) {
   std::vector<std::string> tags;
   for (const auto& one : all) {

@@ -21,22 +21,21 @@ struct ImageIndex {
   };
 
   std::string repository{};
-  std::string tag{};               ///< `ap-<16 hex>`, from those of the images
-  std::optional<Digest> digest{};  ///< none until it is somewhere
-  bool is_pushed{false};           ///< false: layouts alone have it
-  std::vector<Entry> images{};     ///< in the order wanted
+  std::string tag{};               ///< `ap-<16 hex>`, from the images' tags
+  std::optional<Digest> digest{};  ///< absent until it is stored somewhere
+  bool is_pushed{false};           ///< false: only in layouts
+  std::vector<Entry> images{};     ///< in the requested order
 
-  /// `repository@sha256:...`, or the digest when no registry has it.
+  /// Returns `repository@sha256:...`, or the digest if no registry has it.
   std::string uri() const { return is_pushed ? repository + "@" + digest->str() : digest->str(); }
 };
 
-/// Packages `all`, the same project for one platform each, as package() does, and brings the index
-/// that names the images to the registry and the layouts that are wanted, under the user's own tags
-/// too; no single image moves those. Throws Error(usage) with everything that stands against it
-/// before anything is made.
+/// Packages `all`, the same project for one platform each, as package() does, and puts the index of
+/// the images into the registry and the requested layouts, also under the user's own tags; no
+/// single image moves those. Throws Error(usage) with all obstacles before anything is made.
 ImageIndex package_index(Services& services, const std::vector<WantedPtr>& all);
 
-/// The `image` object of `--format=json`: `platforms` holds that of each image.
+/// Returns the `image` object of `--format=json`: `platforms` contains that of each image.
 nlohmann::json to_json(const ImageIndex& index);
 
 }  // namespace autopack::pipeline

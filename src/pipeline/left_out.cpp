@@ -14,15 +14,16 @@ namespace autopack::pipeline {
 namespace {
 
 constexpr std::size_t most_paths{100};      // of one rule
-constexpr std::size_t most_looked{20'000};  // entries of what is left out, for their sizes
+constexpr std::size_t most_looked{20'000};  // excluded entries, for their sizes
 constexpr std::size_t most_looked_once{4'000};
-constexpr std::size_t most_looked_of_defaults{1'000};  // what never goes in: nobody weighs that
+constexpr std::size_t most_looked_of_defaults{1'000};  // of built-in exclusions, whose size does
+                                                       // not matter
 
 bool is_before(const plan::ContextEntry& entry, std::string_view path) {
   return entry.path < path;
 }
 
-/// Walks where something may be left out.
+/// Walks directories in which something may be excluded.
 class Search {
 public:
   explicit Search(const packaging::Packaging& work)
@@ -67,7 +68,7 @@ public:
   }
 
 private:
-  /// True when something below `path` goes in.
+  /// Returns true if something below `path` is included.
   bool takes_part(const std::string& path) const {
     const std::string below = path + "/";
     const auto at = std::lower_bound(plan_.code.begin(), plan_.code.end(), below, is_before);
@@ -123,7 +124,7 @@ private:
       path.is_least = path.is_least || !may_go_on();
       return may_go_on();
     };
-    // A tree of its own would be remembered; what is left out is looked at once.
+    // Another tree would be cached; excluded paths are read once.
     source::walk(
         tree_, directory, enter,
         [&](std::string_view, const std::vector<source::Entry>& entries) {

@@ -26,7 +26,7 @@ void LookAhead::begin() {
   try {
     planned_ = plan_packaging(services_, wanted_, *executor_.seen());
   } catch (const Error&) {
-    // What is wrong is told of the executor image as it is now.
+    // Errors are reported about the current executor image.
   }
   if (planned_) {
     refuse_secrets();
@@ -53,7 +53,7 @@ Packaging LookAhead::confirmed() {
   return *planned_;
 }
 
-/// Before a byte leaves.
+/// Runs before a byte is sent.
 void LookAhead::refuse_secrets() {
   secrets_ = find_secrets(planned_->plan());
   if (has_errors(secrets_)) {

@@ -11,30 +11,30 @@
 
 namespace autopack::pipeline {
 
-/// What will most likely be needed, begun before it is known to be: the plan on the executor image
-/// as it was seen last, the answers of the registry that the image goes to, the layers. Where it
-/// was wrong, and where it is switched off, the same is done later.
+/// Prefetches what will probably be needed: the plan on the executor image as last seen, the
+/// responses of the target registry, the layers. If a prediction was wrong, or prefetching is off,
+/// the same is done later.
 class LookAhead {
 public:
   enum class Mode { on, off };
 
-  /// Plans, which checks what needs no network, and only then asks `executor` and the target.
-  /// Throws the secrets that are found, with everything else that is.
+  /// Plans first, which runs all offline checks, and only then asks `executor` and the target.
+  /// Throws all findings if there are secrets.
   LookAhead(Services& services,
             WantedPtr wanted,
             executor::ExecutorImage& executor,
             Mode mode = Mode::on);
 
-  /// The plan on the executor image as it is now.
+  /// Returns the plan on the current executor image.
   packaging::Packaging confirmed();
 
-  /// What find_secrets says of that plan: warnings.
+  /// Returns the warnings of find_secrets about that plan.
   const Problems& secrets() const { return secrets_; }
 
-  /// Where `work`, which was confirmed, goes.
+  /// Returns the target of `work`, which must be confirmed.
   std::shared_ptr<publish::Target> target(const packaging::Packaging& work);
 
-  /// The layers of `work` as for engine::layers_ahead.
+  /// Returns the layers of `work` as for engine::layers_ahead.
   std::vector<engine::RecipeLayer> layers(const packaging::Packaging& work);
 
 private:

@@ -10,7 +10,7 @@ namespace autopack::pipeline {
 
 namespace {
 
-/// What a registry remembers is for images that are put together from its layers.
+/// A registry's notes are for images that are assembled from its layers.
 bool uses_notes(const packaging::Wanted& wanted) {
   const auto& request = wanted.request;
   return wanted.is_pushed() && !request.no_cache && request.engine != packaging::Engine::docker;

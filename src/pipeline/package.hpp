@@ -5,24 +5,23 @@
 
 namespace autopack::pipeline {
 
-/// The image that is wanted: planned, made or found, in its registry (or in the docker engine when
-/// it is not pushed) and in the outputs asked for; these alone when nothing is pushed.
+/// Returns the requested image, built or found, in its registry (or in the docker engine if it is
+/// not pushed) and in the requested outputs; only in these if nothing is pushed.
 packaging::Image package(Services& services,
                          const WantedPtr& wanted,
                          LookAhead::Mode mode = LookAhead::Mode::on);
 
-/// The same for a program that is run here: the image stays in the engine, and the one that the
-/// last run under this name left is removed when it is another.
+/// The same for a program that runs here: the image stays in the engine, and a different one of the
+/// last run under this name is removed.
 packaging::Image package_for_running(Services& services, const WantedPtr& wanted);
 
-/// Where the program that is wanted uses CUDA: `train.py:12`. Returns nothing if it does not. Asks
-/// nobody.
+/// Returns where the program uses CUDA: `train.py:12`, or nothing if it does not. Sends no request.
 std::optional<std::string> find_gpu_use(Services& services, const WantedPtr& wanted);
 
 /// Plans without engine and network, and reports all findings: throws what a build would refuse.
 void check_offline(Services& services, const WantedPtr& wanted);
 
-/// The same findings; reports nothing. What prevents a plan is among them.
+/// Returns the same findings without reporting them, including those that prevent a plan.
 Problems find_offline(Services& services, const WantedPtr& wanted);
 
 }  // namespace autopack::pipeline

@@ -10,16 +10,16 @@ namespace autopack::pipeline {
 
 using WantedPtr = std::shared_ptr<const packaging::Wanted>;
 
-/// Decides everything about the image that is wanted, on an executor image. Asks no server and
-/// reports nothing. An error of the project that it throws comes with the secrets of the files.
+/// Decides everything about the requested image, on an executor image. Sends no request and reports
+/// nothing. An error about the project includes the secrets in the files.
 packaging::Packaging plan_packaging(Services& services,
                                     const WantedPtr& wanted,
                                     const image::BaseFacts& executor);
 
-/// Tells each choice that nobody made, with the flag that makes it.
+/// Reports each inferred choice, with its flag.
 void tell_inferred(Reporter& reporter, const std::vector<project::Inferred>& inferred);
 
-/// Reports what goes into the image.
+/// Reports the files that go into the image.
 void tell_scanned(Reporter& reporter, const packaging::Packaging& work);
 
 }  // namespace autopack::pipeline

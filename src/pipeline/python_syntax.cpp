@@ -25,10 +25,10 @@ using plan::ReachedFile;
 constexpr std::size_t most_asked{4'000'000};  // bytes
 constexpr std::uint64_t most_kept{32'000'000};
 constexpr std::chrono::seconds longest{10};
-constexpr unsigned oldest_minor{7};  // what came before has other keywords
+constexpr unsigned oldest_minor{7};  // older ones have other keywords
 
 /// Prints its version, then a line for each text: `ok`, `?`, or the line and the message of a
-/// fault. A newer Python than was asked for parses each text as the older one does, too.
+/// syntax error. A newer Python than requested also parses each text as the older one does.
 constexpr auto* script = R"(import sys
 want = int(sys.argv[1])
 version = sys.version_info
@@ -62,7 +62,7 @@ while True:
     out.flush()
 )";
 
-/// A file to be asked about.
+/// A file to check.
 struct Asked {
   const ReachedFile* file{nullptr};
   std::string text{};
@@ -75,14 +75,14 @@ std::optional<unsigned> number_in(std::string_view text) {
                                                                          : std::nullopt;
 }
 
-/// 11 of `3.11.2`; nothing if it is no Python 3 that can be asked about.
+/// Returns 11 for `3.11.2`; nothing if it is not a usable Python 3.
 std::optional<unsigned> minor_of(const std::string& version) {
   const auto parts = split(version, '.');
   const auto minor = parts.size() > 1 && parts[0] == "3" ? number_in(parts[1]) : std::nullopt;
   return minor && *minor >= oldest_minor ? minor : std::nullopt;
 }
 
-/// False for a script such as those that choose among several Pythons, which take long to start.
+/// Returns false for a script such as those that select one of several Pythons, which start slowly.
 bool is_compiled(const fs::path& program) {
   std::array<char, 4> first{};
   std::ifstream{program, std::ios::binary}.read(first.data(), first.size());
@@ -91,8 +91,8 @@ bool is_compiled(const fs::path& program) {
          "ELF";
 }
 
-/// `python3.11`, else `python3`, of PATH; no relative directory and none of the project, whose
-/// programs are not run.
+/// Returns `python3.11`, else `python3`, in PATH; excludes relative directories and the project's,
+/// whose programs are not run.
 std::optional<std::string> find_python(const packaging::Request& request, unsigned minor) {
   std::error_code code;
   const auto project = fs::weakly_canonical(request.project.directory, code).string() + "/";
@@ -125,7 +125,7 @@ std::optional<state::KnownPython> look_at(const std::string& program) {
                             .size = static_cast<std::uint64_t>(facts.st_size)};
 }
 
-/// True when `known`, which was asked before, is that program and older than `minor`.
+/// Returns true if `known`, a cached result, is that program and older than `minor`.
 bool is_too_old(const std::optional<state::KnownPython>& known,
                 state::KnownPython now,
                 unsigned minor) {
@@ -138,7 +138,7 @@ bool is_too_old(const std::optional<state::KnownPython>& known,
   return *known == now && own && *own < minor;
 }
 
-/// The lines that the script prints; nothing if the program cannot be run to its end.
+/// Returns the script's output lines; nothing if the program fails.
 std::vector<std::string> ask(const std::string& program,
                              unsigned minor,
                              const std::vector<Asked>& all) {
@@ -168,7 +168,7 @@ state::SyntaxVerdict verdict_in(const std::string& answer, const std::string& py
   return {.python = python, .line = static_cast<int>(*line), .message = answer.substr(blank + 1)};
 }
 
-/// Asks about `all` and adds what comes of it to `verdicts`.
+/// Checks `all` and adds the results to `verdicts`.
 void ask_about(const packaging::Request& request,
                const std::string& version,
                const std::vector<Asked>& all,

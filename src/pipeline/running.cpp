@@ -6,7 +6,7 @@ namespace autopack::pipeline {
 
 namespace {
 
-/// The key that an image has as `label`; none for one that autopack did not make.
+/// Returns the key in an image's `label`; nothing for an image that autopack did not make.
 std::optional<std::string> key_of(const engine::LocalImage& image, const char* label) {
   constexpr std::size_t shortest{16};
   const auto found = image.labels.find(label);
@@ -15,7 +15,7 @@ std::optional<std::string> key_of(const engine::LocalImage& image, const char* l
              : std::optional{found->second};
 }
 
-/// Removes what the last run left, as far as `now` does not need it.
+/// Removes what the last run left, unless `now` needs it.
 void remove_last(engine::Docker& docker,
                  const image::Reference& name,
                  const engine::LocalImage& last,
@@ -45,7 +45,7 @@ packaging::Image package_for_running(Services& services, const WantedPtr& wanted
     try {
       remove_last(docker, name, *before, id);
     } catch (const Error& error) {
-      // Another run of the project may remove it at the same time: this one has its image.
+      // Another run of the project may remove it concurrently: this run has its image.
       if (error.kind() == ErrorKind::interrupted) {
         throw;
       }

@@ -19,10 +19,10 @@ namespace autopack::pipeline {
 
 namespace {
 
-/// In bytes, of all projects.
+/// In bytes, for all projects.
 constexpr std::uint64_t most_python_kept{128'000'000};
 
-/// What would be read from the disk although the files come from git.
+/// Refuses paths that would be read from the disk although the files come from git.
 void refuse_files_of_disk(const packaging::Request& request,
                           const packaging::ScannedProject& scanned) {
   Problems problems;
@@ -49,7 +49,7 @@ void refuse_files_of_disk(const packaging::Request& request,
   throw_if_errors(problems, ErrorKind::usage);
 }
 
-/// Git's facts; where they are only told, an image is made without them.
+/// Finds git's facts; if they are only informative, a failure is ignored.
 void find_facts(const packaging::Request& request, packaging::ScannedProject& scanned) {
   try {
     scanned.git =
@@ -84,13 +84,13 @@ project::VersionSources version_sources(const packaging::Request& request) {
               }};
 }
 
-/// True when both name the same directory; false when one of them does not exist.
+/// Returns true if both name the same directory; false if one does not exist.
 bool is_same_directory(const std::filesystem::path& one, const std::filesystem::path& other) {
   std::error_code failure;
   return std::filesystem::equivalent(one, other, failure) && !failure;
 }
 
-/// Everything that this machine has is no project, and takes minutes to read.
+/// The root directory is not a project, and takes minutes to read.
 void refuse_root(const std::filesystem::path& directory) {
   if (is_same_directory(directory, "/")) {
     throw Error(ErrorKind::usage, "the project directory is `/`, which holds the whole machine")
@@ -120,18 +120,18 @@ std::shared_ptr<const source::Tree> open_tree(const packaging::Request& request,
   return walks == Walks::several ? source::remembering(std::move(tree)) : std::move(tree);
 }
 
-/// What the rules take in, for a project that cannot be scanned.
+/// Returns the files that the rules include, for a project that cannot be scanned.
 source::Selection selection_of(const source::Tree& tree, const project::Request& request) {
   return {tree, {.include = request.include, .exclude = request.exclude}, request.git};
 }
 
-/// A project that is about to be read.
+/// A project before it is read.
 struct OpenedProject {
   std::shared_ptr<const source::Tree> tree{};
   project::Request project{};
 };
 
-/// `~/taxi`, or the whole path of a directory elsewhere.
+/// Returns `~/taxi`, or the whole path of a directory elsewhere.
 std::string name_of_directory(const packaging::Request& request) {
   std::error_code code;
   const auto path = std::filesystem::weakly_canonical(

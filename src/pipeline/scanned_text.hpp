@@ -7,14 +7,15 @@
 
 namespace autopack::pipeline {
 
-/// What goes into the image, in a line: "42 files, 1.2 MB: module `trainer.task`,
+/// Returns a summary of the image's files in one line: "42 files, 1.2 MB: module `trainer.task`,
 /// `requirements.txt`".
 std::string scanned_text(const plan::Plan& plan);
 
-/// What goes in although git ignores it, in a line.
+/// Returns the files that are included although git ignores them, in one line.
 std::optional<std::string> kept_text(const packaging::ScannedProject& scanned);
 
-/// What stays out because git ignores it, though the program names it, in a line.
+/// Returns the files that are excluded because git ignores them, though the program names them, in
+/// one line.
 std::optional<std::string> ignored_text(const packaging::ScannedProject& scanned);
 
 }  // namespace autopack::pipeline

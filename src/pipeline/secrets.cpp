@@ -18,7 +18,7 @@ namespace {
 using source::AllowedSecret;
 using source::FoundSecret;
 
-// Of a project that cannot be planned.
+// Limits for a project that cannot be planned.
 constexpr std::size_t most_unplanned{5'000};
 constexpr std::uint64_t largest_unplanned{1'000'000};
 
@@ -45,14 +45,15 @@ std::vector<AllowedSecret> allowed_by(const source::Tree& tree) {
              : std::vector<AllowedSecret>{};
 }
 
-/// A line of the `.dockerignore` that is there: a new one would take the place of other rules.
+/// Suggests a line for an existing `.dockerignore`: a new file would replace other rules.
 std::string leaving_out(const std::string& path, const source::Tree& tree) {
   const std::string file{".dockerignore"};
   return tree.find(file) ? source::append_command(source::docker_path(path), file)
                          : source::leave_out_command(path);
 }
 
-/// How to keep a login out of the URL in a file that the image needs; nothing for other secrets.
+/// Suggests how to remove a login from the URL in a file that the image needs; nothing for other
+/// secrets.
 std::optional<std::string> way_without(const FoundSecret& secret) {
   if (!source::is_login_in_url(secret)) {
     return std::nullopt;
@@ -130,7 +131,7 @@ Problems find_secrets(const source::Tree& tree, const source::Selection& selecti
   });
   auto problems = problems_of(found, tree);
   std::erase_if(problems, [](const Problem& one) {
-    return one.severity == Problem::Severity::warning;  // not every file was looked at
+    return one.severity == Problem::Severity::warning;  // not every file was read
   });
   return problems;
 }

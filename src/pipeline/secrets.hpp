@@ -10,18 +10,18 @@
 
 namespace autopack::pipeline {
 
-/// What the secret firewall says of the files that `plan` sends: an error for each secret that the
-/// project's `.autopack-allow-secrets` does not allow, with file, line and kind but never the
-/// value; a warning for each line of that file which allows nothing any more. Files that the plan's
-/// hashing cleared are not read again.
+/// Returns the findings of the secret firewall about the files that `plan` sends: an error for each
+/// secret that the project's `.autopack-allow-secrets` does not allow, with file, line and kind but
+/// never the value; a warning for each unused line of that file. Does not read files again that the
+/// plan's hashing cleared.
 Problems find_secrets(const plan::ReadablePlan& plan);
 
-/// The same of the files of `tree` that `selection` takes in, for a project that cannot be planned.
-/// At most some thousand files, and none of over a megabyte.
+/// The same for the files of `tree` that `selection` includes, for a project that cannot be
+/// planned. Reads at most some thousand files, and none over a megabyte.
 Problems find_secrets(const source::Tree& tree, const source::Selection& selection);
 
-/// What `task` returns. An Error of the user's that it throws goes on with the secrets of the files
-/// that `select` returns, so that one error does not hide another.
+/// Returns the result of `task`. If it throws a user's Error, adds the secrets in the files that
+/// `select` returns, so that one error does not hide another.
 template <class Select, class Task>
 std::invoke_result_t<Task&> with_secrets(const source::Tree& tree, Select select, Task task) {
   try {

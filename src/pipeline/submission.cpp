@@ -20,7 +20,7 @@ namespace autopack::pipeline {
 
 namespace {
 
-/// Gathers what several checks found, so that the user mends all of it at once.
+/// Collects the findings of several checks, so that the user can fix them all at once.
 class ProblemCollector {
 public:
   template <class Step>
@@ -40,7 +40,7 @@ public:
 
   Problems& all() { return problems_; }
 
-  /// Once, when a rule of the job and the scan say the same.
+  /// Adds it once, even if a rule of the job and the scan report the same.
   void add(const Problem& problem) {
     const auto same = std::find_if(problems_.begin(), problems_.end(), [&](const Problem& other) {
       return other.message == problem.message &&
@@ -54,7 +54,7 @@ public:
     same->hints = same->hints.empty() ? problem.hints : same->hints;
   }
 
-  /// Throws what was found when an error is among it; `warnings` are told with it.
+  /// Throws all findings if an error is among them, including `warnings`.
   void throw_if_any(const Problems& warnings) {
     if (has_errors(problems_)) {
       std::for_each(warnings.begin(), warnings.end(), [this](const auto& one) { add(one); });
@@ -67,8 +67,8 @@ private:
   ErrorKind kind_{ErrorKind::usage};
 };
 
-/// Takes `NAMESPACE/NAME` for one of Docker Hub, as `docker push` does. Throws Error(usage) for a
-/// name that no registry would take: the job would find no image.
+/// Treats `NAMESPACE/NAME` as a name of Docker Hub, like `docker push`. Throws Error(usage) for a
+/// name that no registry accepts: the job would find no image.
 void settle_registry(const SubmissionRequest& request,
                      const std::string& job_name,
                      packaging::ImageName& name) {
@@ -93,7 +93,7 @@ void settle_registry(const SubmissionRequest& request,
   throw std::move(error).hint("`docker.io/USER/NAME` is an image of Docker Hub");
 }
 
-/// Reads the project and names its image; what a name or the scan finds is added to `problems`.
+/// Reads the project and names its image; adds the findings to `problems`.
 std::shared_ptr<packaging::Wanted> check_image(const SubmissionRequest& request,
                                                ProblemCollector& problems) {
   auto wanted = std::make_shared<packaging::Wanted>(
@@ -118,7 +118,7 @@ std::shared_ptr<packaging::Wanted> check_image(const SubmissionRequest& request,
   return wanted;
 }
 
-/// Libraries that a GPU speeds up, by the names of their distributions.
+/// Returns a required library that a GPU accelerates, by the name of its distribution.
 std::optional<std::string> named_gpu_library(const packaging::ScannedProject& scanned) {
   static const std::vector<std::string> libraries{"torch", "tensorflow", "jax", "cupy", "xgboost"};
   const auto named = project::named_distributions(*scanned.tree, scanned.project).names;
@@ -127,7 +127,7 @@ std::optional<std::string> named_gpu_library(const packaging::ScannedProject& sc
   return found == libraries.end() ? std::nullopt : std::optional{*found};
 }
 
-/// Takes them from `wanted` (may be null), so that they are told once.
+/// Takes them from `wanted` (may be null), so that they are reported once.
 std::vector<project::Inferred> take_inferred(const SubmissionRequest& request,
                                              packaging::Wanted* wanted) {
   std::vector<project::Inferred> all;

@@ -12,28 +12,29 @@
 
 namespace autopack::pipeline {
 
-/// A job as the user asked for it.
+/// A job as requested by the user.
 struct SubmissionRequest {
   job::JobFlags flags{};
   std::optional<job::Config> config{};
-  Problems earlier{};  ///< findings of reading flags and file
+  Problems earlier{};  ///< findings from reading flags and file
   job::Location location{};
   job::CheckOptions checks{};
   std::optional<std::string> output_image{};
-  /// The packaging, when a pool asks for one.
+  /// The packaging, if a pool requires one.
   std::optional<packaging::Request> package{};
-  bool may_push{true};         ///< of the packaged image
-  bool needs_registry{false};  ///< the job runs elsewhere: what only this machine has is refused
-  /// What was chosen because nobody did, before the project was read.
+  bool may_push{true};         ///< the packaged image may be pushed
+  bool needs_registry{false};  ///< the job runs elsewhere: images that only this machine has are
+                               ///< refused
+  /// Choices inferred before the project was read.
   std::vector<project::Inferred> inferred{};
 };
 
-/// A job that passed every check that can be made offline.
+/// A job that passed every offline check.
 struct Checked {
   job::Job job{};
   Problems warnings{};
-  WantedPtr wanted{};                         ///< the image to be packaged; null when there is none
-  std::vector<project::Inferred> inferred{};  ///< all that nobody chose
+  WantedPtr wanted{};                         ///< the image to package; null if there is none
+  std::vector<project::Inferred> inferred{};  ///< all inferred choices
 };
 
 struct Submitted {
@@ -41,23 +42,23 @@ struct Submitted {
   submit::SubmittedJob job{};
 };
 
-/// The rules of job, project, image name and submitter (may be null), all findings as one error,
-/// those of the program among them, before any engine or service is touched.
+/// Checks the rules of job, project, image name and submitter (may be null) before using any engine
+/// or service. Throws all findings as one error, including those about the program.
 Checked check(Services& services,
               const SubmissionRequest& request,
               const submit::Submitter* submitter);
 
-/// What would be sent; nothing is built. The packaged image by the tag it would get.
+/// The request that would be sent; nothing is built. Names the packaged image by its future tag.
 struct DryRun {
-  std::optional<std::string> image{};          ///< none when nothing is packaged
-  std::optional<packaging::Packaging> work{};  ///< none when nothing is packaged
+  std::optional<std::string> image{};          ///< absent if nothing is packaged
+  std::optional<packaging::Packaging> work{};  ///< absent if nothing is packaged
   submit::PreparedRequest request{};
 };
 
 DryRun dry_run(Services& services, const Checked& checked, const submit::Submitter& submitter);
 
-/// Package, then send: the body holds the digest. Without a submitter it ends after the push.
-/// `packaged` is told the image before the job is sent.
+/// Packages, then sends: the body contains the digest. Without a submitter it ends after the push.
+/// Calls `packaged` with the image before the job is sent.
 Submitted submit(Services& services,
                  const Checked& checked,
                  submit::Submitter* submitter,

@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Where the files of `tree`, the number `index` of the plan, stand on the disk.
+/// Returns the directory on the disk of `tree` number `index` of the plan.
 fs::path root_of(const packaging::Packaging& work, std::size_t index) {
   return index == 0 ? work.request().project.directory
                     : fs::path{work.plan().trees[index].tree->describe()};

@@ -10,24 +10,24 @@
 
 namespace autopack::pipeline {
 
-/// What the image of a project would be made of, looked at again and again.
+/// The inputs of a project's image, sampled repeatedly.
 class WatchedProject {
 public:
-  /// At one moment.
+  /// A sample at one moment.
   struct Look {
-    std::string key{};                           ///< two looks with the same key see the same image
-    std::optional<state::BuildRecord> record{};  ///< none while there can be no image
-    std::set<std::filesystem::path> directories{};  ///< that hold what goes in
+    std::string key{};  ///< two samples with the same key give the same image
+    std::optional<state::BuildRecord> record{};     ///< absent while no image is possible
+    std::set<std::filesystem::path> directories{};  ///< directories with included files
 
-    /// What is other than `before`, as one line; never empty.
+    /// Returns the differences from `before` in one line; never empty.
     std::string difference(const Look& before) const;
   };
 
-  /// `want` reads the project anew each time it is called.
+  /// `want` reads the project again on each call.
   WatchedProject(Services& services, std::function<WantedPtr()> want)
       : services_{services}, want_{std::move(want)} {}
 
-  /// Asks no server, and tells nothing: what is wrong with the project is part of the key.
+  /// Sends no request and reports nothing: errors of the project are part of the key.
   Look look() const;
 
 private:

@@ -23,7 +23,7 @@ Problem warning(std::string message, std::string origin, std::vector<std::string
           .hints = std::move(hints)};
 }
 
-/// A deep learning framework that an executor image brings; no version when it cannot be told.
+/// A deep learning framework in an executor image; without a version if that is unknown.
 struct Framework {
   std::string distribution{};
   std::vector<int> version{};
@@ -54,7 +54,8 @@ std::string variable(const image::BaseFacts& base, const std::string& name) {
   return {};
 }
 
-/// From the image's variables and name: `tf-gpu.2-12.py310`, `pytorch/pytorch:2.1.0-cuda12`.
+/// Determined from the image's variables and name: `tf-gpu.2-12.py310`,
+/// `pytorch/pytorch:2.1.0-cuda12`.
 std::optional<Framework> framework_of(const image::BaseFacts& base) {
   const auto reference = base.reference.substr(0, base.reference.find('@'));
   const auto name = reference.substr(reference.rfind('/') + 1);
@@ -80,7 +81,7 @@ std::optional<Framework> framework_of(const image::BaseFacts& base) {
   return framework;
 }
 
-/// True when the version that is there fits `rest` (`==2.1.*,<3`) as far as both are known.
+/// Returns true if the existing version matches `rest` (`==2.1.*,<3`) as far as both are known.
 bool fits(const std::vector<int>& version, const std::string& rest) {
   for (const auto& condition : split(rest, ',')) {
     const auto digits = condition.find_first_of("0123456789");
@@ -138,8 +139,8 @@ void tell_replaced(const Framework& framework,
       {fmt::format("`{}` without a version keeps what the image brings", framework.distribution)}));
 }
 
-/// Names of the public index that pip cannot install: two only tell the right name and fail, the
-/// other belongs to nobody.
+/// Reports names of the public index that pip cannot install: two only report the right name and
+/// fail, the third belongs to nobody.
 void tell_impossible(const std::string& text, const std::string& origin, Problems& problems) {
   const auto requirement = project::parse_requirement(text);
   if (requirement.kind != project::Requirement::Kind::named) {
@@ -160,7 +161,7 @@ void tell_impossible(const std::string& text, const std::string& origin, Problem
   }
 }
 
-/// Distributions that have files for one system only: Windows, then macOS.
+/// Distributions with files for one system only: Windows, then macOS.
 bool is_for_windows(const std::string& name) {
   static constexpr std::array<std::string_view, 6> names{
       "pypiwin32", "pywin32", "pywinpty", "tensorflow-intel", "triton-windows", "windows-curses"};
@@ -174,7 +175,7 @@ bool is_for_mac(const std::string& name) {
          name.starts_with("pyobjc-framework-");
 }
 
-/// What `pip freeze` writes on other machines, and no pip on Linux can install.
+/// Reports lines that `pip freeze` writes on other machines, and that no pip on Linux can install.
 void tell_foreign(const std::string& text, const std::string& origin, Problems& problems) {
   const auto requirement = project::parse_requirement(text);
   const auto name = requirement.name.value_or("");

@@ -12,49 +12,49 @@
 
 namespace autopack::plan {
 
-/// Whether the executor image holds each of some modules (`numpy`, `google.cloud.storage`); what is
-/// not known is absent.
+/// Returns whether the executor image contains each of some modules (`numpy`,
+/// `google.cloud.storage`); omits unknown ones.
 using BaseModules =
     std::function<std::map<std::string, bool>(const std::vector<std::string>& modules)>;
 
-/// What is worth telling of a plan that can be built.
+/// Findings about a plan that can be built.
 struct Advice {
-  Problems warnings{};                 ///< what will probably go wrong, or costs more than it must
-  std::vector<std::string> details{};  ///< what may go wrong, for those who want to know all
+  Problems warnings{};                 ///< probable failures, and avoidable costs
+  std::vector<std::string> details{};  ///< possible failures, for -v
 };
 
-/// A local module that is imported and not in the image of `plan`, an imported package that nothing
-/// provides, a file that is not Python of the executor image (`faults`), a requirement that
-/// replaces the framework of the base. `imports` are those of the plan (see walk_imports). The
-/// executor image is looked into
-/// (`in_base`, which may be empty) only when a package is imported that no requirement names.
+/// Reports local modules that are imported and not in the image of `plan`, imported packages that
+/// nothing provides, files that are not Python of the executor image (`faults`), and requirements
+/// that replace the base's framework. `imports` are those of the plan (see walk_imports). Calls
+/// `in_base` (may be empty), which looks into the executor image, only if a package is imported
+/// that no requirement names.
 Advice advice(const ReadablePlan& plan,
               const project::Project& project,
               ImportFindings imports,
               const BaseModules& in_base = {},
               const SyntaxFaults& faults = {});
 
-/// The part about imports.
+/// Only the part about imports.
 Advice import_advice(const ReadablePlan& plan,
                      const project::Project& project,
                      ImportFindings imports,
                      const BaseModules& in_base = {});
 
-/// The order of Plan::code, for a binary search by path.
+/// Orders Plan::code, for a binary search by path.
 bool comes_before(const ContextEntry& entry, const std::string& path);
 
-/// The entry of `plan` that stands at `path` in the image's working directory; null when none does.
+/// Returns the entry of `plan` at `path` in the image's working directory; null if there is none.
 const ContextEntry* entry_in_image(const Plan& plan, const std::string& path);
 
-/// The same with symbolic links on the way followed, and at its end.
+/// The same, following symbolic links on the way and at its end.
 const ContextEntry* entry_behind_links(const Plan& plan, std::string path);
 
-/// True when Python would find something in the directory of the context; one of data alone is no
-/// module.
+/// Returns true if Python would find something in the directory of the context; a directory of data
+/// is not a module.
 bool holds_python(const Plan& plan, const std::string& directory);
 
-/// The deep learning framework that the executor image is known to bring by its name, as a
-/// distribution: `torch`, `tensorflow`; none when none is.
+/// Returns the deep learning framework that the executor image contains according to its name, as a
+/// distribution: `torch`, `tensorflow`; nothing if there is none.
 std::optional<std::string> framework_in(const image::BaseFacts& base);
 
 }  // namespace autopack::plan

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t largest_text{1'000'000};
 constexpr std::uint64_t most_read{64'000'000};  // of all texts together
-constexpr std::size_t few_files{64};            // whose names are looked for too
+constexpr std::size_t few_files{64};            // their names are searched for, too
 constexpr std::size_t most_told{5};
 
 using Suffixes = std::span<const std::string_view>;
@@ -43,8 +43,8 @@ bool is_read(const ContextEntry& entry) {
          (is_code_name(path) || ends_with_one(path, settings_suffixes) || name == "Makefile");
 }
 
-/// Whether `name` stands in `text` as a path, or as one of its names: between quotes and slashes in
-/// Python, where a bare word is a variable; else also between blanks and signs.
+/// Returns whether `text` contains `name` as a path, or as one of its names: between quotes and
+/// slashes in Python, where a bare word is a variable; else also between blanks and punctuation.
 bool mentions(std::string_view text, std::string_view name, bool is_python) {
   const std::string_view around = is_python ? "\"'/\\{}" : "\"'/\\{}=,;()[] \t\r\n`";
   for (auto at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
@@ -66,7 +66,7 @@ bool is_below(std::string_view path, std::string_view directory) {
 /// A directory of the walk.
 struct Branch {
   std::size_t at{0};   ///< in the walk
-  std::size_t end{0};  ///< behind all that is in it
+  std::size_t end{0};  ///< after everything in it
   std::uint64_t size{0};
   std::size_t files{0};
   bool has_code{false};
@@ -79,7 +79,7 @@ std::vector<const ContextEntry*> pointers_to(std::span<const ContextEntry> entri
   return pointers;
 }
 
-/// The largest branches that weigh much and hold no code.
+/// Returns the largest branches that are large and contain no code.
 std::vector<Branch> heavy_branches(std::span<const ContextEntry* const> walked) {
   std::vector<Branch> open;
   std::vector<Branch> heavy;
@@ -116,7 +116,8 @@ std::vector<Branch> heavy_branches(std::span<const ContextEntry* const> walked) 
   return heavy;
 }
 
-/// What would name a branch: its own name, and those of its files when they are few.
+/// Returns the texts that would name a branch: its own name, and those of its files if they are
+/// few.
 std::vector<std::string_view> names_of(const Branch& branch, std::span<const ContextEntry> walked) {
   const auto name_of = [](std::string_view path) { return path.substr(path.rfind('/') + 1); };
   std::vector<std::string_view> names{name_of(walked[branch.at].path)};
@@ -126,7 +127,7 @@ std::vector<std::string_view> names_of(const Branch& branch, std::span<const Con
   return names;
 }
 
-/// Takes those off `branches` that a text of the tree names.
+/// Removes those of `branches` that a text of the tree names.
 void drop_named(std::vector<Branch>& branches,
                 std::span<const ContextEntry> walked,
                 const PlacedTree& place) {
@@ -153,8 +154,8 @@ void drop_named(std::vector<Branch>& branches,
   }
 }
 
-/// Whether a walk that enters each directory before it goes on comes to `a` before `b`: as bytes
-/// compare, but that a slash is before every other byte.
+/// Returns whether a depth-first walk visits `a` before `b`: a comparison of bytes, where a slash
+/// precedes every other byte.
 bool is_walked_before(const ContextEntry* a, const ContextEntry* b) {
   const auto [at, other] =
       std::mismatch(a->path.begin(), a->path.end(), b->path.begin(), b->path.end());
@@ -165,7 +166,8 @@ bool is_walked_before(const ContextEntry* a, const ContextEntry* b) {
          (*at == '/' || static_cast<unsigned char>(*at) < static_cast<unsigned char>(*other));
 }
 
-/// What directories hold right behind them; nothing when all of it together is not much.
+/// Returns the entries with the contents of directories directly after them; empty if their total
+/// is not large.
 std::vector<const ContextEntry*> as_walked(const std::vector<ContextEntry>& code) {
   const auto size = std::accumulate(
       code.begin(), code.end(), std::uint64_t{0},
@@ -211,7 +213,7 @@ FoundBallast find_ballast(std::span<const ContextEntry> walked,
                                  .size = branch.size,
                                  .files = branch.files});
     for (std::size_t i = branch.at; i < branch.end; ++i) {
-      // Directories come back as parents of what was asked for.
+      // Directories are added again as parents of requested files.
       found.stays_out[i] = walked[i].type == source::EntryType::directory ||
                            !selection.was_asked_for(place.path_of(walked[i]));
       found.keeps_some = found.keeps_some || !found.stays_out[i];

@@ -9,27 +9,27 @@
 
 namespace autopack::plan {
 
-/// More than this is told when it goes in, and left out when nothing asks for it.
+/// More than this is reported if included, and excluded if nothing refers to it.
 inline constexpr std::uint64_t much{50'000'000};
 
-/// True for a file that programs are made of, by its name.
+/// Returns true for a file of a program, by its name.
 bool is_code_name(std::string_view path);
 
 struct FoundBallast {
   std::vector<Ballast> directories{};
   std::vector<bool> stays_out{};  ///< by entry
-  bool keeps_some{false};         ///< something in them was asked for
+  bool keeps_some{false};         ///< the user requested something in them
 };
 
-/// The directories of a tree that hold much, no code, and nothing that code, configuration or a
-/// script names, or the user asked for. `walked` is the tree's entries, what a directory holds
-/// right behind it.
+/// Finds the directories of a tree that are large, contain no code, and that neither code,
+/// configuration, a script nor the user refers to. `walked` are the tree's entries, with the
+/// contents of a directory directly after it.
 FoundBallast find_ballast(std::span<const ContextEntry> walked,
                           const PlacedTree& place,
                           const source::Selection& selection);
 
-/// One line for each directory of Plan::ballast, and for each directory or file of the image that
-/// weighs much.
+/// Reports each directory of Plan::ballast, and each large directory or file of the image, in one
+/// line.
 Problems weight_advice(const Plan& plan);
 
 }  // namespace autopack::plan

@@ -18,7 +18,7 @@ constexpr std::size_t most_paths{1000};
 constexpr std::size_t most_changes_told{3};
 constexpr std::size_t hash_digits{16};
 
-/// A hash of values in order, marked as not to be shown; empty for none.
+/// Returns a hash of values in order, marked as not to be shown; empty if there are none.
 std::string hash_of_all(const std::vector<std::string>& values) {
   return values.empty() ? "" : "#" + sha256(join(values, "\n")).hex().substr(0, hash_digits);
 }
@@ -36,7 +36,7 @@ std::string hash_of(const ContextEntry& entry) {
   return entry.content ? entry.content->hex(hash_digits) : "";
 }
 
-/// A letter for the kind of entry, then its hash.
+/// Returns a letter for the kind of entry, followed by its hash.
 std::string state_of(const ContextEntry& entry) {
   return entry.letter() + hash_of(entry);
 }
@@ -53,11 +53,11 @@ Values values_by_path(const std::vector<ContextEntry>& entries) {
 Values by_directory(const std::vector<ContextEntry>& entries) {
   std::map<std::string, Sha256> hashes;
   Sha256* hash = nullptr;
-  std::string_view directory;  // of `hash`; those of one directory come one after the other
+  std::string_view directory;  // of `hash`; entries of one directory are consecutive
   std::string text;
   for (const ContextEntry& entry : entries) {
     const std::string_view path{entry.path};
-    const auto top = path.substr(0, path.find('/') + 1);  // nothing for a file at the top
+    const auto top = path.substr(0, path.find('/') + 1);  // empty for a file at the top
     if (hash == nullptr || top != directory) {
       directory = top;
       hash = &hashes[top.empty() ? "files" : printable(top)];
@@ -90,7 +90,7 @@ std::vector<std::string> install_texts(const Dependencies& dependencies) {
   return texts;
 }
 
-/// One requirement line taken apart for comparing: `-c numpy`, `==2.1`, hashes.
+/// A requirement line split for comparison: `-c numpy`, `==2.1`, hashes.
 struct Line {
   std::string name{};
   std::string version{};
@@ -120,7 +120,7 @@ std::map<std::string, std::string> versions_of(const std::vector<std::string>& l
   return versions;
 }
 
-/// `2.1 -> 2.2` for two pinned versions, else with the conditions as written.
+/// Returns `2.1 -> 2.2` for two pinned versions, else the conditions as written.
 std::string step(const std::string& before, const std::string& now) {
   const auto pinned = [](const std::string& version) {
     return version.starts_with("==") && version.find_first_of(",;* ") == std::string::npos;
@@ -134,7 +134,7 @@ std::string step(const std::string& before, const std::string& now) {
   return fmt::format("{} -> {}", shown(before), shown(now));
 }
 
-/// `numpy 2.1 -> 2.2, pandas added`; empty when the lines are the same.
+/// Returns `numpy 2.1 -> 2.2, pandas added`; empty if the lines are equal.
 std::string line_changes(const std::vector<std::string>& before,
                          const std::vector<std::string>& now) {
   if (before == now) {
@@ -201,7 +201,7 @@ void add_paths(std::vector<std::string>& all, const Values& before, const Values
   }
 }
 
-/// Makes `code` say of `names` what it said before.
+/// Replaces the values of `names` in `code` by their previous ones.
 void take_over(Values& code, const Values& before, const Values& names) {
   for (const auto& [name, value] : names) {
     const auto old = before.find(name);
@@ -313,7 +313,7 @@ Changes changes(const state::BuildRecord& before, const state::BuildRecord& now)
     }
   }
   if (before.image_key != now.image_key) {
-    // A file that the installation reads may stand in the image too; once is enough.
+    // A file that the installation reads may be in the image too; once is enough.
     Values code = now.code;
     if (!result.dependencies.empty()) {
       for (const Values* told_already :

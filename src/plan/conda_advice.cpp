@@ -16,7 +16,7 @@ namespace autopack::plan {
 
 namespace {
 
-/// Comes with any wheel of a framework, or with the framework of the executor image.
+/// Returns true for packages that come with any wheel of a framework, or with the executor image's.
 bool belongs_to_framework(const std::string& package) {
   static constexpr std::array<std::string_view, 10> names{
       "cpuonly", "cuda", "cuda-runtime", "cuda-toolkit", "cudatoolkit",
@@ -24,7 +24,7 @@ bool belongs_to_framework(const std::string& package) {
   return std::find(names.begin(), names.end(), package) != names.end();
 }
 
-/// What conda installs below Python: its own packages, and libraries that pip does not install.
+/// Returns true for packages below Python: conda's own, and libraries that pip does not install.
 bool is_of_conda(const std::string& package) {
   static constexpr std::array<std::string_view, 19> names{"blas",
                                                           "bzip2",
@@ -52,7 +52,7 @@ bool is_of_conda(const std::string& package) {
                      [&](const auto beginning) { return package.starts_with(beginning); });
 }
 
-/// Conda's name of a distribution, where it is not that of pip.
+/// Returns conda's name of a distribution, if it differs from pip's.
 std::string distribution_of(const std::string& package) {
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 4> others{
       {{"opencv", "opencv-python"},
@@ -64,7 +64,7 @@ std::string distribution_of(const std::string& package) {
   return found == others.end() ? project::normalise_name(package) : std::string{found->second};
 }
 
-/// What provides the packages that conda is asked for: the base and the requirements.
+/// Determines who provides the requested conda packages: the base and the requirements.
 class OtherProviders {
 public:
   OtherProviders(const ReadablePlan& plan,
@@ -116,7 +116,7 @@ std::optional<Problem> conda_advice(const ReadablePlan& plan,
   }
   const OtherProviders providers{plan, project, in_base};
   std::erase_if(packages, [&](const auto& package) { return providers.provide(package); });
-  // Where Python packages are missing, what lies below them is of no interest.
+  // If Python packages are missing, the ones below them do not matter.
   const auto below = std::stable_partition(
       packages.begin(), packages.end(), [](const auto& package) { return !is_of_conda(package); });
   if (below != packages.begin()) {

@@ -9,7 +9,7 @@ namespace autopack::plan {
 
 namespace {
 
-/// A copy of `path` to itself, of what it leads to when it is a link; `.` and "" are the whole
+/// Returns a copy of `path` to itself, or of its target if it is a link; `.` and "" are the whole
 /// tree.
 Copy same_place(const source::Tree& tree, const std::string& path) {
   if (path.empty() || path == ".") {

@@ -10,7 +10,7 @@ namespace autopack::plan {
 
 namespace {
 
-/// `num_workers=4`, with or without spaces.
+/// Matches `num_workers=4`, with or without spaces.
 bool sets_workers(std::string_view line) {
   static constexpr std::string_view name = "num_workers";
   const auto at = line.find(name);

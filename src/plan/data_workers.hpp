@@ -8,12 +8,12 @@
 
 namespace autopack::plan {
 
-/// True when `text`, which is Python, sets `num_workers`: it loads data in worker processes, which
-/// need shared memory.
+/// Returns true if `text`, which is Python, sets `num_workers`: its data loader uses worker
+/// processes, which need shared memory.
 bool sets_data_workers(std::string_view text);
 
-/// A warning for the first of the `reached` files that imports torch and loads data in worker
-/// processes; nothing when none does.
+/// Returns a warning for the first of the `reached` files that imports torch and loads data in
+/// worker processes; nothing if there is none.
 std::optional<Problem> data_worker_advice(const ReadablePlan& plan,
                                           const std::vector<ReachedFile>& reached);
 

@@ -18,7 +18,8 @@ bool runs_python(const project::Entry& entry) {
          entry.kind != project::EntryKind::program;
 }
 
-/// What an extra of the project's own package brings; it may name others: `trainer[all]`.
+/// Adds the requirements of an extra of the project's own package; it may name others:
+/// `trainer[all]`.
 void add_extra(const project::Package& package,
                const std::string& extra,
                std::set<std::string>& seen,

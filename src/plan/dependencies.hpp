@@ -5,12 +5,12 @@
 
 namespace autopack::plan {
 
-/// What is installed for `project`: its requirements, extra packages and own package.
+/// Returns everything to install for `project`: its requirements, extra packages and own package.
 Dependencies project_dependencies(const source::Tree& tree, const project::Project& project);
 
-/// Decides which interpreter runs the program, and adds what apt must bring: the interpreter and
-/// pip where the executor image of `plan` lacks them, and what the user asks for. A problem when
-/// that image has no apt-get.
+/// Selects the interpreter for the program, and adds packages for apt: the interpreter and pip if
+/// the executor image of `plan` lacks them, and the user's. Reports a problem if that image has no
+/// apt-get.
 void add_system_packages(Plan& plan, const Options& options, Problems& problems);
 
 }  // namespace autopack::plan

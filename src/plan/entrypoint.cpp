@@ -6,11 +6,11 @@ namespace autopack::plan {
 
 namespace {
 
-/// What runs without a launcher, or behind one that starts any program.
+/// Returns the program without a launcher, or after one that starts any program.
 std::vector<std::string> program_words(const project::Entry& entry,
                                        const std::optional<std::string>& python) {
   const std::string path = entry.file.value_or("");
-  // A name that starts with a dash would be an option of the interpreter.
+  // A name that starts with a dash would be parsed as an option of the interpreter.
   const std::string file = path.starts_with('-') ? "./" + path : path;
   switch (entry.kind) {
     case project::EntryKind::module:

@@ -8,8 +8,8 @@
 
 namespace autopack::plan {
 
-/// The words of the image's ENTRYPOINT: what starts `entry`, its launcher in front. `python` is the
-/// interpreter; none when none is known.
+/// Returns the words of the image's ENTRYPOINT: the command that starts `entry`, preceded by its
+/// launcher. `python` is the interpreter, if known.
 std::vector<std::string> entrypoint_of(const project::Entry& entry,
                                        const std::optional<std::string>& python);
 

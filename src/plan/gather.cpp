@@ -86,7 +86,7 @@ void Gatherer::add(const std::string& path) {
 void Gatherer::add_directory(const std::string& path) {
   const std::size_t before = entries_.size();
   if (contents_ != nullptr && contents_->hashes != nullptr) {
-    // Mostly the files that were there the last time, and their directories.
+    // Mostly the files of the last time, and their directories.
     const std::size_t files = contents_->hashes->count();
     entries_.reserve(files + files / 4);
     states_.reserve(files + files / 4);
@@ -137,7 +137,7 @@ void Gatherer::add_directory(const std::string& path) {
   }
 }
 
-/// True when some of what is dropped was asked for, and so lost its directories.
+/// Returns true if requested files are among the dropped ones, and so lost their directories.
 bool Gatherer::drop_ballast(std::size_t first) {
   auto found = find_ballast({entries_.data() + first, entries_.size() - first}, place_, ignore_);
   if (found.directories.empty()) {
@@ -225,7 +225,7 @@ std::vector<ContextEntry> Gatherer::take() {
   }
   states_.clear();
   std::vector<ContextEntry> entries = std::exchange(entries_, {});
-  // A walk's order is nearly that of the paths, and often just that.
+  // A walk's order is almost that of the paths, and often exactly.
   if (!std::is_sorted(entries.begin(), entries.end(), by_path)) {
     std::sort(entries.begin(), entries.end(), by_path);
   }

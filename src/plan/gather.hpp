@@ -9,45 +9,47 @@
 
 namespace autopack::plan {
 
-/// Finds out what files hold.
+/// Determines the content of files.
 struct ContentReader {
-  state::FileHashes* hashes{nullptr};               ///< of files read before; null: none remembered
-  const std::vector<ContextEntry>* known{nullptr};  ///< sorted by path; not read again. Null: none
+  state::FileHashes* hashes{nullptr};               ///< cached ones; may be null
+  const std::vector<ContextEntry>* known{nullptr};  ///< sorted by path; not read again; may be null
 
-  /// Fills in digest and clearance of `entry`, which `found` is in `place`.
+  /// Sets digest and clearance of `entry`, which is `found` in `place`.
   void fill(ContextEntry& entry, const source::Entry& found, const PlacedTree& place) const;
 };
 
-/// Lists what copies take out of one tree, and finds what cannot travel.
+/// Lists the entries that copies take from one tree, and finds those that cannot be packaged.
 class Gatherer {
 public:
-  /// `index` is that of `place` in ReadablePlan::trees. Contents are read when there is a reader
-  /// and nothing is wrong. `ignore` and `contents` must outlive this object.
+  /// `index` is that of `place` in ReadablePlan::trees. Reads contents if there is a reader and no
+  /// error. `ignore` and `contents` must outlive this object.
   Gatherer(PlacedTree place,
            std::uint16_t index,
            const source::Selection& ignore,
            const ContentReader* contents);
 
-  /// From here on a whole tree is taken without its ballast.
+  /// From here on, excludes the ballast of a whole tree.
   void leave_ballast() { leaves_ballast_ = true; }
 
-  /// The file or directory `path` with all in it that is not ignored; "" is the whole tree.
+  /// Adds the file or directory `path` with everything in it that is not ignored; "" is the whole
+  /// tree.
   void add(const std::string& path);
 
-  /// That rules leave nothing to copy is no fault.
+  /// Accepts that rules exclude everything.
   void allow_nothing() { may_be_empty_ = true; }
 
-  /// All entries so far, sorted by path, each once; the object is empty then.
+  /// Returns all entries so far, sorted by path, without duplicates; the object is empty
+  /// afterwards.
   std::vector<ContextEntry> take();
 
-  /// All findings so far; a file that cannot be read is one.
+  /// Returns all findings so far, including unreadable files.
   Problems problems() const { return problems_; }
 
-  /// What was left out though no rule says so.
+  /// Returns what was excluded without a rule.
   const std::vector<Ballast>& ballast() const { return ballast_; }
 
 private:
-  /// What tells whether a file is as it was.
+  /// Identifies the state of a file.
   struct State {
     std::uint64_t inode{0};
     std::int64_t ctime_ns{0};
@@ -69,7 +71,7 @@ private:
   const ContentReader* contents_;
   bool may_be_empty_{false};
   std::vector<ContextEntry> entries_{};
-  std::vector<State> states_{};  ///< of entries_, where contents will be read
+  std::vector<State> states_{};  ///< of entries_ whose contents will be read
   bool leaves_ballast_{false};
   std::vector<Ballast> ballast_{};
   std::unordered_set<std::string> refused_{};

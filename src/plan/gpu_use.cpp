@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::array<std::string_view, 4> signs{"torch.cuda", ".cuda()", "\"cuda", "'cuda"};
 
-/// The number of the first line of code that names CUDA.
+/// Returns the number of the first line of code that names CUDA.
 std::optional<int> line_with_cuda(std::string_view text) {
   int number = 0;
   for (const auto& line : split(text, '\n')) {

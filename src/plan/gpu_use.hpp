@@ -7,8 +7,8 @@
 
 namespace autopack::plan {
 
-/// Where the program uses CUDA: `train.py:12`, of the files that it surely imports. Returns nothing
-/// if none of them does.
+/// Returns where the program uses CUDA: `train.py:12`, in the files that it surely imports. Returns
+/// nothing if none of them does.
 std::optional<std::string> find_gpu_use(const ReadablePlan& plan, const project::Project& project);
 
 }  // namespace autopack::plan

@@ -28,7 +28,7 @@ python::MarkerEnvironment environment_of(const Plan& plan) {
                               is_amd ? std::optional{"x86_64"} : std::nullopt);
 }
 
-/// Who provides what a program imports.
+/// Determines who provides the imports of a program.
 class Providers {
 public:
   Providers(const ReadablePlan& plan, const project::Project& project)
@@ -56,14 +56,14 @@ public:
            project::is_brought_by(module, framework_);
   }
 
-  /// False when nobody knows what something that is asked for requires in turn.
+  /// Returns false if the dependencies of a requirement are unknown.
   bool is_complete() const { return is_complete_; }
 
-  /// True when all is known that the requirements bring; what extras ask for is not.
+  /// Returns true if all modules of the requirements are known; the dependencies of extras are not.
   bool are_known() const { return is_complete_ && !has_extras_; }
 
-  /// True when it may come from what nobody knows the modules of: a version control URL, the build
-  /// of the project itself, a distribution of which only the name is known.
+  /// Returns true if it may come from a source whose modules are unknown: a version control URL,
+  /// the build of the project itself, a distribution of which only the name is known.
   bool may_bring(const std::string& module) const {
     if (!named_.certain || is_unread_) {
       return project::distributions_of(module).empty();
@@ -83,7 +83,7 @@ private:
            std::any_of(project.requirements.begin(), project.requirements.end(), asks);
   }
 
-  bool is_unread_;  ///< only the build of the project tells what it needs
+  bool is_unread_;  ///< only the build of the project determines its requirements
   bool has_extras_;
   bool has_unknown_{false};
   bool is_complete_{false};
@@ -93,7 +93,7 @@ std::string place_of(const OpenImport& import) {
   return fmt::format("`{}` line {}", printable(import.path), import.line);
 }
 
-/// `google.cloud.storage.Client` and `google.cloud.storage` are one when both are known as one.
+/// Treats `google.cloud.storage.Client` and `google.cloud.storage` as one if both are known as one.
 std::string shown_module(const OpenImport& import) {
   std::string shown = import.module;
   const auto suggested = project::usual_distribution(shown);
@@ -106,7 +106,7 @@ std::string shown_module(const OpenImport& import) {
   return shown;
 }
 
-/// Each module once, under the name that is shown.
+/// Removes duplicates by the shown name.
 std::vector<OpenImport> without_repeats(std::vector<OpenImport> imports) {
   std::set<std::string> seen;
   std::vector<OpenImport> once;
@@ -119,7 +119,7 @@ std::vector<OpenImport> without_repeats(std::vector<OpenImport> imports) {
   return once;
 }
 
-/// The modules of `imports` that the requirements of an extra bring.
+/// Returns the modules of `imports` that the requirements of an extra provide.
 std::vector<std::string> brought_by(const std::vector<std::string>& requirements,
                                     const std::vector<OpenImport>& imports) {
   std::vector<std::string> names;
@@ -137,8 +137,8 @@ std::vector<std::string> brought_by(const std::vector<std::string>& requirements
   return modules;
 }
 
-/// Takes out what extras of the project bring: a hint for each of these. The extra that brings the
-/// most comes first, so that few are needed.
+/// Removes the imports that extras of the project provide, and returns a hint for each extra. Takes
+/// the extra with the most first, so that few are needed.
 std::vector<std::string> hints_of_extras(const project::Project& project,
                                          std::vector<OpenImport>& imports) {
   std::vector<std::string> hints;
@@ -165,7 +165,7 @@ std::vector<std::string> hints_of_extras(const project::Project& project,
   return hints;
 }
 
-/// Takes out what requirement files bring that are not installed: a hint for each of these.
+/// Removes the imports that unused requirement files provide, and returns a hint for each file.
 std::vector<std::string> hints_of_files(const source::Tree& tree,
                                         const project::Project& project,
                                         std::vector<OpenImport>& imports) {
@@ -191,21 +191,21 @@ std::vector<std::string> hints_of_files(const source::Tree& tree,
   return hints;
 }
 
-/// What may provide an import that none of the requirements is known to provide.
+/// Possible providers of an import that no requirement is known to provide.
 struct Unseen {
   bool base{false};         ///< the executor image
-  bool requirement{false};  ///< a requirement that nobody knows
+  bool requirement{false};  ///< an unknown requirement
 };
 
-/// `the executor image or another requirement`; empty when all is known.
+/// Returns `the executor image or another requirement`; empty if everything is known.
 std::string words_of(const Unseen& unseen) {
   const std::string_view base = unseen.base ? "the executor image" : "";
   const std::string_view other = unseen.requirement ? "another requirement" : "";
   return fmt::format("{}{}{}", base, unseen.base && unseen.requirement ? " or " : "", other);
 }
 
-/// The command that adds distributions to what is installed: to the requirements file that is
-/// there, else with the flag. Where a lock or hashes say what is installed, it is no command.
+/// Returns the command that adds distributions to the installation: to the existing requirements
+/// file, else with the flag. With a lock or hashes, it is not a command but text.
 std::string adding(const ReadablePlan& plan,
                    const project::Project& project,
                    const std::vector<std::string>& names) {
@@ -230,7 +230,7 @@ std::string adding(const ReadablePlan& plan,
                      join(names, "\\n"), shell_quote(file));
 }
 
-/// What may be meant by a name that nobody knows.
+/// Suggests corrections of unknown names.
 std::vector<std::string> hints_of_spelling(const std::vector<OpenImport>& imports) {
   std::vector<std::string> hints;
   for (const auto& import : imports) {
@@ -300,8 +300,8 @@ Problem missing_imports(const ReadablePlan& plan,
   return problem;
 }
 
-/// A module that Python's own library had. What it is called where setuptools brings it is hidden
-/// in setuptools.
+/// Returns the module to look for instead of a removed one of the standard library. setuptools
+/// contains its replacement under a hidden name.
 std::string module_to_look_for(const std::string& module) {
   return module == "distutils" ? "setuptools" : module;
 }
@@ -321,7 +321,7 @@ Problem told_removed(const OpenImport& import,
   return problem;
 }
 
-/// Takes out what the executor image holds. False when nobody knows of all the others.
+/// Removes the imports that the executor image provides. Returns false if the others are unknown.
 bool settle_by_base(std::vector<OpenImport>& imports, const BaseModules& in_base) {
   if (imports.empty() || !in_base) {
     return false;
@@ -351,7 +351,7 @@ Advice import_advice(const ReadablePlan& plan,
   std::erase_if(imports.open, [&](const auto& import) { return providers.bring(import.module); });
   auto open = without_repeats(std::move(imports.open));
   const bool base_is_known = settle_by_base(open, in_base);
-  // What Google's images for training hold is known to their readers only.
+  // The contents of Google's training images are unknown here.
   const bool is_full = plan.base.vertex_prebuilt && !base_is_known;
   std::vector<OpenImport> missing;
   for (const auto& import : open) {
@@ -365,7 +365,7 @@ Advice import_advice(const ReadablePlan& plan,
           printable(import.module), import.certain ? "" : "; it may do without"));
     }
   }
-  // Where all is known that may provide it, the program surely ends there.
+  // If every possible provider is known, the program surely fails there.
   const bool all_known = base_is_known && providers.are_known();
   const auto ends = [&](const OpenImport& import) {
     return all_known && import.sure && !providers.may_bring(import.module);
@@ -373,10 +373,10 @@ Advice import_advice(const ReadablePlan& plan,
   const auto judged = [&](const OpenImport& import, Problem problem) {
     return ends(import) ? project::certain(std::move(problem)) : problem;
   };
-  // Modules of the project itself are told one by one.
+  // Modules of the project itself are reported one by one.
   const auto foreign = std::stable_partition(
       missing.begin(), missing.end(), [](const auto& one) { return one.elsewhere.has_value(); });
-  // A job may set PYTHONPATH, so that they are found after all: nothing is certain.
+  // A job may set PYTHONPATH, so that they are found anyway: nothing is certain.
   std::transform(missing.begin(), foreign, std::back_inserter(advice.warnings),
                  [](const auto& one) { return *one.elsewhere; });
   missing.erase(missing.begin(), foreign);

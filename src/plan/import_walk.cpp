@@ -20,7 +20,7 @@ constexpr std::string_view python_path{"PYTHONPATH="};
 constexpr std::size_t most_files{2000};
 constexpr std::uint64_t largest_file{2'000'000};
 
-/// Modules that put the project's root on sys.path when they are imported or called.
+/// Modules that add the project's root to sys.path when they are imported or called.
 constexpr std::array<std::string_view, 4> root_finders{"autoroot", "autorootcwd", "pyrootutils",
                                                        "rootutils"};
 
@@ -36,7 +36,7 @@ bool imports_torch(const project::PythonFile& file) {
   });
 }
 
-/// The part of a dotted name in front, and the rest.
+/// Returns the first part of a dotted name, and the rest.
 std::pair<std::string, std::string_view> split_module(std::string_view module) {
   const auto dot = std::min(module.find('.'), module.size());
   return {std::string{module.substr(0, dot)}, module.substr(std::min(dot + 1, module.size()))};
@@ -46,13 +46,13 @@ bool is_certain(const project::Import& import) {
   return !import.optional && !import.nested;
 }
 
-/// What builds of the project write: its version, extension modules.
+/// Returns true for files that builds of the project write: its version, extension modules.
 bool may_be_generated(std::string_view module) {
   const auto name = module.substr(module.rfind('.') + 1);
   return name.starts_with('_') || name.find("version") != std::string_view::npos;
 }
 
-/// What several distributions share is looked at in full: `google.cloud.storage`.
+/// Returns the full name for namespaces that several distributions share: `google.cloud.storage`.
 std::string judged_module(const project::Import& import, const std::string& name) {
   std::string first = split_module(import.module).first;
   if (first != "google") {
@@ -83,12 +83,12 @@ ImportWalk::ImportWalk(const ReadablePlan& plan, const project::Project& project
   }
 }
 
-/// True for an import that runs whenever the program does.
+/// Returns true for an import that runs whenever the program does.
 bool ImportWalk::is_sure(const project::Import& import) const {
   return is_certain(import) && !import.when_main && start_.is_sure;
 }
 
-/// Finds `problem`, for which `import` fails.
+/// Reports `problem`, because of which `import` fails.
 void ImportWalk::tell(const project::Import& import, Problem problem) {
   const bool ends = is_sure(import) && !plan_.dependencies.install;  // which may make modules
   findings_.problems.push_back(ends ? project::certain(std::move(problem)) : std::move(problem));
@@ -118,7 +118,7 @@ ImportFindings ImportWalk::run() {
   return std::move(findings_);
 }
 
-/// Those of PYTHONPATH: an empty part is the working directory.
+/// Adds the roots in PYTHONPATH: an empty part is the working directory.
 void ImportWalk::add_roots_of(const std::string& value) {
   constexpr std::string_view home{"/usr/app"};
   for (const auto& part : split(value, ':')) {
@@ -159,7 +159,7 @@ void ImportWalk::read_all(bool certain) {
   }
 }
 
-/// What a file imports that is itself imported only perhaps is no more certain.
+/// The imports of a file that is imported only perhaps are not certain.
 void ImportWalk::read(const ContextEntry* entry, const std::string& path, bool certain) {
   std::optional<project::PythonFile> read_now;
   const auto known = project_.python_files.find(entry->path);
@@ -197,7 +197,8 @@ void ImportWalk::read(const ContextEntry* entry, const std::string& path, bool c
   }
 }
 
-/// Visits `module` and what of `import` lies in it. False when a part of its name is not there.
+/// Visits `module` and the part of `import` in it. Returns false if a part of its name does not
+/// exist.
 bool ImportWalk::enter(const Module& module, const project::Import& import, std::string_view rest) {
   Module at = module;
   const auto visit_module = [&](const Module& one) {
@@ -255,8 +256,8 @@ void ImportWalk::follow_relative(const project::Import& import, const std::strin
   }
 }
 
-/// False for a directory without `__init__.py` that has the name of a known package and not what
-/// `import` takes from it: files that a run of `wandb` left in `wandb/` are not the package.
+/// Returns false for a directory without `__init__.py` that has the name of a known package but not
+/// the imported names: files that a run of `wandb` left in `wandb/` are not the package.
 bool ImportWalk::stands_in(const Module& module,
                            const project::Import& import,
                            std::string_view rest) {
@@ -312,8 +313,8 @@ void ImportWalk::follow_absolute(const project::Import& import, const std::strin
   note_open(import, path);
 }
 
-/// A module of that name where Python does not look; a file that imports its own name means
-/// another.
+/// Reports a module of that name where Python does not search. A file that imports its own name
+/// means another module.
 std::optional<Problem> ImportWalk::elsewhere(const project::Import& import,
                                              const std::string& path,
                                              const std::string& name) const {
@@ -348,7 +349,7 @@ void ImportWalk::note_open(const project::Import& import, const std::string& pat
   };
   const auto note = [&](const std::string& name) {
     note_module(judged_module(import, name));
-    // That part of torch imports it at once, and nothing of torch brings it.
+    // That part of torch imports it immediately, and torch does not provide it.
     if (import.module == "torch.utils.tensorboard" ||
         (import.module == "torch.utils" && name == "tensorboard")) {
       note_module("tensorboard");

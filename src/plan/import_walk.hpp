@@ -18,25 +18,26 @@
 
 namespace autopack::plan {
 
-/// A file that Python starts with.
+/// A file that Python starts.
 struct Start {
   std::string file{};  ///< in the image, below the working directory
-  std::string root{};  ///< the directory that comes first in sys.path
+  std::string root{};  ///< the first directory of sys.path
   bool is_script{false};
-  std::optional<std::string> origin{};  ///< line of a shell script that starts it; none: the entry
-  bool is_sure{false};  ///< it starts whenever the program runs; what a shell script starts may not
+  std::optional<std::string> origin{};  ///< line of the shell script that starts it; absent: the
+                                        ///< entry
+  bool is_sure{false};  ///< it starts whenever the program runs; a shell script may skip it
 };
 
-/// An import that no file of the project answers.
+/// An import that no file of the project provides.
 struct OpenImport {
   std::string module{};  ///< `yaml`, `google.cloud.storage`
-  std::string path{};    ///< of the file that imports it first
+  std::string path{};    ///< the first file that imports it
   int line{0};
-  /// False where the program may do without: below `try`, `if` and the like, or in a function.
+  /// False if the program may work without it: below `try`, `if` and the like, or in a function.
   bool certain{true};
-  /// True where it runs whenever the program does, and nothing changes what can be imported.
+  /// True if it runs whenever the program does, and nothing changes what can be imported.
   bool sure{false};
-  /// What to tell when nobody else provides it: the project has such a module elsewhere.
+  /// The finding if nothing provides it: the project has such a module elsewhere.
   std::optional<Problem> elsewhere{};
 };
 
@@ -45,7 +46,7 @@ struct StartedProgram {
   std::string name{};  ///< `ffmpeg`
   std::string path{};  ///< of the file
   int line{0};
-  std::string function{};  ///< in whose body it is started; empty: in none
+  std::string function{};  ///< the function that starts it; empty: none
 
   bool operator==(const StartedProgram&) const = default;
 };
@@ -54,19 +55,20 @@ struct StartedProgram {
 struct ReachedFile {
   std::string path{};  ///< in the image, below the working directory
   const ContextEntry* entry{nullptr};
-  bool sure{false};  ///< reached whenever the program runs; false: from what a shell script starts
-  std::optional<int> python2_line{};   ///< as of project::PythonFile
+  bool sure{false};  ///< reached whenever the program runs; false: from a file that a shell script
+                     ///< starts
+  std::optional<int> python2_line{};   ///< as in project::PythonFile
   std::optional<int> notebook_line{};  ///< the same
   bool imports_torch{false};
 };
 
-/// What following a program's imports through its image finds.
+/// The results of following a program's imports through its image.
 struct ImportFindings {
-  Problems problems{};  ///< what Python will not find: modules, files beside the program
-  std::vector<StartedProgram> programs{};    ///< by files that the program surely imports
-  std::vector<const ContextEntry*> files{};  ///< that the program surely imports, itself included
-  std::vector<OpenImport> open{};            ///< each module once, the certain ones first
-  std::vector<ReachedFile> reached{};        ///< in the order in which they are
+  Problems problems{};                       ///< modules and files that Python will not find
+  std::vector<StartedProgram> programs{};    ///< in files that the program surely imports
+  std::vector<const ContextEntry*> files{};  ///< that the program surely imports, including itself
+  std::vector<OpenImport> open{};            ///< without duplicates, the certain ones first
+  std::vector<ReachedFile> reached{};        ///< in the order of reaching them
 };
 
 /// Follows the imports of a program through the files of its image.
@@ -124,19 +126,20 @@ private:
       beside_{};                  ///< files that are only found from the program's directory
   bool needs_first_root_{false};  ///< a module was found in it
   using Waiting = std::deque<std::pair<const ContextEntry*, std::string>>;
-  Waiting waiting_;                 ///< what the program surely imports
-  Waiting perhaps_;                 ///< what it may do without
-  std::set<std::string> seen_;      ///< read, or waiting to be surely
+  Waiting waiting_;                 ///< surely imported by the program
+  Waiting perhaps_;                 ///< perhaps imported
+  std::set<std::string> seen_;      ///< read, or waiting to be
   std::set<std::string> told_;      ///< modules of the project that were reported
-  std::set<std::string> answered_;  ///< known packages that directories of the project stand in for
+  std::set<std::string> answered_;  ///< known packages that directories of the project replace
   std::map<std::string, OpenImport> open_;
   ImportFindings findings_;
 };
 
-/// What to write instead of a name that Python's own library lost, or which Python has it.
+/// Returns the replacement for a name removed from the standard library, or the Pythons that have
+/// it.
 std::string remedy_for(const project::RemovedName& removed);
 
-/// The walk from all files that Python starts with.
+/// Walks the imports of all files that Python starts.
 ImportFindings walk_imports(const ReadablePlan& plan, const project::Project& project);
 
 }  // namespace autopack::plan

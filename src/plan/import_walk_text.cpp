@@ -23,7 +23,7 @@ std::string as_module(const Start& start) {
   return fmt::format("{}{}", start.origin ? "python -m " : "--python-module=", shell_quote(name));
 }
 
-/// What to write instead of what starts the program now.
+/// Returns the replacement for the command that starts the program now.
 std::string instead(const Start& start) {
   return start.origin ? fmt::format("`{}` in `{}`", as_module(start), printable(*start.origin))
                       : fmt::format("`{}` instead of `--script`", as_module(start));
@@ -35,7 +35,7 @@ std::string hint_of_whole_directory(const Start& start) {
 
 }  // namespace
 
-/// As a module, a script would no longer find what is beside it.
+/// As a module, a script would no longer find the files beside it.
 void ImportWalk::mend_hints(Problem& problem) const {
   if (!needs_first_root_ || !start_.is_script) {
     return;
@@ -84,7 +84,7 @@ Problem ImportWalk::missing(const project::Import& import,
 }
 
 std::string remedy_for(const project::RemovedName& removed) {
-  // Nobody makes images with older ones any more.
+  // Images with older ones are no longer made.
   constexpr unsigned oldest_to_take{9};
   std::vector<std::string> remedies;
   if (removed.instead) {
@@ -127,7 +127,7 @@ void ImportWalk::tell_ipython(const std::string& path, int line) {
                                               : std::move(problem));
 }
 
-/// TensorFlow 2.0 came without these, and the versions before it have wheels up to Python 3.7.
+/// TensorFlow 2.0 removed these, and earlier versions have wheels up to Python 3.7.
 void ImportWalk::tell_tensorflow1(const project::Import& import, const std::string& path) {
   static const python::Version first_without{.release = {3, 8}};
   if (!import.module.starts_with("tensorflow") || !python_ || *python_ < first_without) {
@@ -150,7 +150,7 @@ void ImportWalk::tell_tensorflow1(const project::Import& import, const std::stri
   }
 }
 
-/// A module may come from elsewhere, as `distutils` does from setuptools: who provides it is judged
+/// A module may come from elsewhere, as `distutils` does from setuptools: its provider is checked
 /// with the other imports.
 void ImportWalk::tell_removed(const project::Import& import, const std::string& path) {
   const auto removed = python_ ? project::find_removed(import, *python_) : std::nullopt;

@@ -11,7 +11,7 @@ namespace autopack::plan {
 
 namespace {
 
-/// Whether reading the text of `file` once more may tell something.
+/// Returns whether reading the text of `file` again may find something.
 bool may_start_programs(const project::PythonFile& file) {
   static constexpr std::array<std::string_view, 3> modules{"subprocess", "os", "asyncio"};
   return std::any_of(file.imports.begin(), file.imports.end(), [](const auto& import) {
@@ -29,8 +29,8 @@ bool holds_any(std::string_view text) {
 
 }  // namespace
 
-/// Notes what the file uses of its surroundings. True if it changes sys.path by plain texts only,
-/// which are roots then.
+/// Records how the file uses its environment. Returns true if it changes sys.path only by literal
+/// texts, which then are roots.
 bool ImportWalk::note_uses(const ContextEntry& entry,
                            const std::string& path,
                            const project::PythonFile& file,
@@ -75,8 +75,8 @@ bool ImportWalk::add_literal_roots(const project::PythonUses& uses) {
   return is_literal;
 }
 
-/// Files that are there from the program's own directory, and not from the project's, which it
-/// starts in.
+/// Reports files that exist relative to the program's own directory, but not to the project's, in
+/// which it starts.
 void ImportWalk::note_files(const std::string& path, const std::vector<project::PythonUse>& files) {
   const auto is_there = [&](const std::string& file) {
     return modules_.in_image(file) != nullptr || plan_.working_directory().find(file).has_value();

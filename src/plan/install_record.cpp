@@ -19,14 +19,14 @@ using nlohmann::json;
 constexpr int record_format{1};
 constexpr std::string_view app{"usr/app"};
 
-/// The code in the image, looked up by its path below /usr/app.
+/// Looks up the code in the image by its path below /usr/app.
 class CodeView {
 public:
   explicit CodeView(const Plan& plan) : code_{placed_code(plan)} {}
 
   const PlacedCode& code() const { return code_; }
 
-  /// `-` for what is not there; directories count that only hold others.
+  /// Returns `-` for a missing path; includes directories that only contain others.
   char letter(const std::string& path) const {
     const auto found = at(path);
     if (found != nullptr) {
@@ -38,13 +38,13 @@ public:
     return next != code_.entries.end() && next->path.starts_with(inside) ? 'd' : '-';
   }
 
-  /// The hash of a file or of a link's target; empty for anything else.
+  /// Returns the hash of a file or of a link's target; empty for anything else.
   std::string content(const std::string& path) const {
     const auto* const found = at(path);
     return found != nullptr && found->entry->content ? found->entry->content->hex() : "";
   }
 
-  /// The names in a directory; with `every` unset those that tell which packages there are.
+  /// Returns the names in a directory; without `every`, only those that determine the packages.
   std::string names(const std::string& directory, bool every) const {
     std::set<std::string> names;
     const std::string inside = below(directory);
@@ -60,7 +60,7 @@ public:
       if (every || tells) {
         names.insert(name);
       }
-      // What stands in one directory comes one after the other.
+      // The contents of one directory are consecutive.
       item = slash == std::string_view::npos ? item + 1
                                              : lower_bound(inside + name + "0");  // after the slash
     }
@@ -130,7 +130,7 @@ InstallRecord record_of(const json& all) {
   return record;
 }
 
-/// `setup.py reads VERSION, which changed`.
+/// Returns `setup.py reads VERSION, which changed`.
 std::string because(const InstallRecord::Fact& fact, const char* verb, const std::string& what) {
   const std::string path = fact.path.empty() ? "." : fact.path;
   return fact.by == path

@@ -20,7 +20,7 @@ std::string to_string(project::EntryKind kind) {
   return {};
 }
 
-/// Names of files may be any bytes; JSON takes UTF-8 only.
+/// Names of files may be arbitrary bytes; JSON requires UTF-8.
 json texts(const std::vector<std::string>& values) {
   json list = json::array();
   for (const std::string& value : values) {

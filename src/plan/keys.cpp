@@ -12,10 +12,11 @@ namespace autopack::plan {
 
 namespace {
 
-/// Of what the key is made, not of autopack: raise it when the same inputs make another image.
+/// The version of the key's inputs, not of autopack: increment it if the same inputs give a
+/// different image.
 constexpr int plan_format{3};
 
-/// A digest over named values whose lengths are told, so that no two lists of values look the same.
+/// A digest over named values with their lengths, so that no two lists of values collide.
 class Key {
 public:
   void add(std::string_view name, std::string_view value) {
@@ -62,7 +63,7 @@ public:
 private:
   static constexpr std::size_t hashed_at_once{16'384};
 
-  /// As ContentHash::str of it, without a string for each of many files.
+  /// Adds ContentHash::str, without a string for each of many files.
   void add(std::string_view name, const ContentHash& content) {
     fmt::format_to(std::back_inserter(text_), FMT_COMPILE("{}:{}=71:sha256:"), name.size(), name);
     const std::size_t size = text_.size();
@@ -106,7 +107,7 @@ void add_package(Key& key, const Dependencies& dependencies) {
   }
 }
 
-/// Nothing for none, as below.
+/// Adds nothing if there is none, as below.
 void add_lock(Key& key, const Dependencies& dependencies) {
   if (dependencies.lock) {
     key.add("lock", dependencies.lock->file);
@@ -115,7 +116,7 @@ void add_lock(Key& key, const Dependencies& dependencies) {
   }
 }
 
-/// Nothing for none, so that keys stay what they were before there was `--build-env`.
+/// Adds nothing if there is none, so that keys are the same as before `--build-env` existed.
 void add_install_environment(Key& key, const Dependencies& dependencies) {
   for (const auto& [name, value] : dependencies.install_environment) {
     key.add("build-env", name);

@@ -15,12 +15,12 @@ constexpr std::string_view directory{"usr/app"};
 constexpr std::uint64_t megabyte{1'000'000};
 constexpr std::size_t most_layers{16};
 constexpr std::size_t usual_path{64};  // bytes, with some room
-/// Larger than what people edit by hand: tables, word lists, generated modules.
+/// Larger than files edited by hand: tables, word lists, generated modules.
 constexpr std::uint64_t largest_source{64'000};
 
 struct Kind {
   std::string_view name;
-  std::uint64_t layer_size;  ///< aimed at, in bytes
+  std::uint64_t layer_size;  ///< target size in bytes
 };
 
 constexpr std::array kinds{Kind{"large files", 64 * megabyte}, Kind{"data", 4 * megabyte},
@@ -46,7 +46,7 @@ std::size_t kind_of(const ContextEntry& entry) {
   if (entry.type == source::EntryType::file && entry.size >= megabyte) {
     return large;
   }
-  // Links and empty directories weigh nothing: they travel with the code.
+  // Links and empty directories are tiny: they are sent with the code.
   return entry.type != source::EntryType::file || is_source(entry) ? code : data;
 }
 
@@ -58,8 +58,8 @@ std::size_t layer_count(std::uint64_t size, std::uint64_t layer_size) {
   return count;
 }
 
-/// Stable whatever the other files are: the same path goes to the same one of `count` layers.
-/// FNV-1a of 64 bits; nothing but balance hangs on it.
+/// Stable whatever the other files are: the same path gives the same one of `count` layers. FNV-1a
+/// of 64 bits; only the balance depends on it.
 std::size_t bucket(std::string_view path, std::size_t count) {
   std::uint64_t hash = 0xcbf29ce484222325U;
   for (const char c : path) {
@@ -68,8 +68,8 @@ std::size_t bucket(std::string_view path, std::size_t count) {
   return (hash >> 32U) % count;
 }
 
-/// Appends where `path` of the context stands in the image when `copy` brings it; nothing when it
-/// does not.
+/// Appends the place of `path` of the context in the image if `copy` includes it; nothing
+/// otherwise.
 void append_place(std::string& paths, const Copy& copy, std::string_view path) {
   const std::size_t length = copy.source.size();
   if (length > 0) {
@@ -91,7 +91,7 @@ bool is_before(const LayerEntry& a, const LayerEntry& b) {
   return a.path < b.path;
 }
 
-/// Sorted by path, each path once: of equal ones the last.
+/// Sorts by path and removes duplicates; keeps the last one.
 void put_in_order(std::vector<LayerEntry>& entries) {
   const auto is_out_of_order = [](const LayerEntry& a, const LayerEntry& b) {
     return a.path >= b.path;
@@ -106,8 +106,8 @@ void put_in_order(std::vector<LayerEntry>& entries) {
   entries.erase(entries.begin(), last.base());
 }
 
-/// Each entry at every place the copies put it, its path put into `paths`; a later copy wins, as in
-/// a Dockerfile.
+/// Adds each entry at every place of the copies, and its path to `paths`; a later copy overrides an
+/// earlier one, as in a Dockerfile.
 std::vector<LayerEntry> place_entries(const Plan& plan, std::string& paths) {
   std::vector<LayerEntry> entries;
   std::vector<std::size_t> ends;
@@ -135,10 +135,10 @@ std::vector<LayerEntry> place_entries(const Plan& plan, std::string& paths) {
   return entries;
 }
 
-/// `entries`, which are in order, and the directories that only hold others.
+/// Returns `entries`, which are sorted, with the directories that only contain others.
 std::vector<LayerEntry> with_parents(const std::vector<LayerEntry>& entries) {
   std::vector<std::string_view> parents;
-  std::string_view last;  // of what comes one after the other
+  std::string_view last;  // of consecutive entries
   for (const LayerEntry& item : entries) {
     const std::string_view path = item.path;
     auto slash = path.rfind('/');

@@ -22,7 +22,8 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t most_links_told{5};
 
-/// What is there when the program runs, though not in the image: buckets, network drives, devices.
+/// Places that exist when the program runs, though not in the image: buckets, network drives,
+/// devices.
 constexpr std::array<std::string_view, 6> places_of_a_job{"/dev/",  "/gcs/", "/mnt/nfs/",
                                                           "/proc/", "/sys/", "/usr/app/"};
 
@@ -33,14 +34,14 @@ bool is_in_image(const Plan& plan, const std::string& path) {
   return path.empty() || (at != plan.code.end() && at->path == path);
 }
 
-/// A link of the image that leads nowhere in it.
+/// A link of the image whose target is missing in it.
 struct DeadLink {
   const ContextEntry* entry{nullptr};
   std::string where{};  ///< "which is outside the working directory"
   std::string group{};  ///< the directory that its target is in
   std::optional<std::string> origin{};
   std::vector<std::string> hints{};
-  bool is_sibling{false};  ///< relative, to something beside the project
+  bool is_sibling{false};  ///< relative, to a path beside the project
 };
 
 std::string directory_of_target(const ContextEntry& entry) {
@@ -50,7 +51,8 @@ std::string directory_of_target(const ContextEntry& entry) {
   return whole.lexically_normal().parent_path().string();
 }
 
-/// The target as a path from the link, of an absolute link to a place inside the project.
+/// Returns the target relative to the link, if it is an absolute link to a place inside the
+/// project.
 std::optional<std::string> relative_target(const PlacedTree& place, const ContextEntry& entry) {
   const fs::path target{entry.link_target};
   std::error_code failure;
@@ -84,7 +86,7 @@ void describe_left_out(const source::Selection& selection,
   link.hints.push_back(source::bring_back_command(path, is_directory, *rule));
 }
 
-/// Why `entry`, a link, leads nowhere in the image; nothing if it leads somewhere.
+/// Returns why the target of the link `entry` is missing in the image; nothing if it exists.
 std::optional<DeadLink> dead_link(const ReadablePlan& plan,
                                   const source::Selection& selection,
                                   const ContextEntry& entry) {
@@ -127,8 +129,8 @@ std::optional<DeadLink> dead_link(const ReadablePlan& plan,
   return std::nullopt;
 }
 
-/// The command line that makes a directory above the project the project, so that `link` stays
-/// inside; nothing if the link leads elsewhere.
+/// Returns the command line that uses a directory above the project as the project, so that `link`
+/// stays inside; nothing if the link leads elsewhere.
 std::optional<std::string> from_above(const ReadablePlan& plan, const DeadLink& link) {
   if (!link.is_sibling || plan.entry.kind != project::EntryKind::python_script) {
     return std::nullopt;
@@ -150,7 +152,8 @@ std::optional<std::string> from_above(const ReadablePlan& plan, const DeadLink& 
                                          shell_quote(script.string()))};
 }
 
-/// What the program surely imports and no file of the image answers, by the name that comes first.
+/// Returns the surely imported modules that no file of the image provides, by the first part of
+/// their name.
 std::map<std::string, OpenImport> needed_modules(const ReadablePlan& plan,
                                                  const project::Project& project) {
   std::map<std::string, OpenImport> modules;
@@ -162,7 +165,7 @@ std::map<std::string, OpenImport> needed_modules(const ReadablePlan& plan,
   return modules;
 }
 
-/// The module that Python looks for under the name of the link; nothing if it has no such name.
+/// Returns the module that Python looks for under the name of the link; nothing if there is none.
 const OpenImport* import_through(const ContextEntry& entry,
                                  const std::map<std::string, OpenImport>& modules) {
   auto name = project::base_name(entry.path);

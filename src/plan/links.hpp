@@ -4,9 +4,8 @@
 
 namespace autopack::plan {
 
-/// What to say of symbolic links of the image that lead nowhere in it: an error for one that an
-/// import goes through which the program certainly makes, and one warning for each directory that
-/// the others lead into.
+/// Reports symbolic links of the image with a missing target: an error if an import that the
+/// program certainly makes uses the link, and one warning for each target directory of the others.
 Problems dangling_links(const ReadablePlan& plan, const project::Project& project);
 
 }  // namespace autopack::plan

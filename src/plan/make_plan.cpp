@@ -24,7 +24,7 @@ namespace autopack::plan {
 
 namespace {
 
-/// A tree for an extra outside the working directory.
+/// Returns a tree for an extra outside the working directory.
 PlacedTree tree_of(const project::Extra& extra) {
   std::string prefix = fmt::format("{}/", extras_directory);
   if (extra.is_directory) {
@@ -60,7 +60,7 @@ std::vector<ContextEntry> gather_outside(const std::vector<project::Extra>& extr
   return all;
 }
 
-/// Entries of `copies` that come from the working directory, with those of `outside`, sorted.
+/// Returns entries of `copies` from the working directory, and those of `outside`, sorted.
 std::vector<ContextEntry> gather(const std::vector<Copy>& copies,
                                  const std::optional<std::string>& entry_file,
                                  const std::vector<project::Extra>& outside,
@@ -97,7 +97,7 @@ std::vector<ContextEntry> gather(const std::vector<Copy>& copies,
   return entries;
 }
 
-/// All text that the Dockerfile's lines are made of.
+/// Returns all texts in the Dockerfile's lines.
 std::vector<std::string> texts_of(const Plan& plan) {
   const Dependencies& dependencies = plan.dependencies;
   std::vector<std::string> texts{plan.base.reference, plan.user};
@@ -209,7 +209,7 @@ std::string own_dockerfile(const source::Tree& tree, const project::Request& req
   return inside && tree.find(*inside) ? tree.read(*inside) : read_file(file);
 }
 
-/// Its path in the tree where it stands there.
+/// Returns its path in the tree, if it is in it.
 std::optional<std::string> name_of_dockerfile(const project::Request& request) {
   if (!request.dockerfile) {
     return std::nullopt;
@@ -254,7 +254,7 @@ ReadablePlan make_plan(std::shared_ptr<const source::Tree> tree,
     plan.code = gather(plan.copies, std::nullopt, {}, project, options.contents ? &reader : nullptr,
                        plan, problems);
   }
-  // One finding is told once, though both stages may read the file.
+  // Reports a finding once, though both stages may read the file.
   Problems once;
   for (Problem& problem : problems) {
     const auto same = [&](const Problem& other) { return other.message == problem.message; };

@@ -32,7 +32,7 @@ std::optional<Module> Modules::look_for(const std::string& path) const {
                                               holds_python(plan_, directory->path)) {
     return Module{.path = path};
   }
-  // Compiled, or to be: `fast.cpython-311-x86_64-linux-gnu.so`, `fast.pyx`.
+  // Compiled, or to be compiled: `fast.cpython-311-x86_64-linux-gnu.so`, `fast.pyx`.
   const auto next =
       std::lower_bound(plan_.code.begin(), plan_.code.end(), path + ".", comes_before);
   const bool is_compiled = next != plan_.code.end() && next->path.starts_with(path + ".") &&

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t commit_digits{40};
 
-/// `git+https://host/x@<commit>`, `https://host/x.whl#sha256=...`.
+/// Matches `git+https://host/x@<commit>`, `https://host/x.whl#sha256=...`.
 bool is_pinned_url(std::string_view url) {
   if (url.find("#sha256=") != std::string_view::npos) {
     return true;

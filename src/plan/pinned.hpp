@@ -6,12 +6,12 @@
 
 namespace autopack::plan {
 
-/// True when a normalised requirement line gives the same package each time: `==` without a
-/// wildcard, a hash, a commit, a file of the project; options and constraints install nothing.
+/// Returns true if a normalised requirement line always gives the same package: `==` without a
+/// wildcard, a hash, a commit, a file of the project. Options and constraints install nothing.
 bool is_pinned(const std::string& line);
 
-/// True when installing `plan` again later may give other packages. Those that the project's own
-/// metadata names, and Debian's, count as not pinned.
+/// Returns true if installing `plan` again later may give other packages. Requirements in the
+/// project's own metadata, and Debian's packages, count as not pinned.
 bool has_unpinned(const Plan& plan, const project::Project& project);
 
 }  // namespace autopack::plan

@@ -4,7 +4,7 @@
 
 namespace autopack::plan {
 
-/// A warning when files of the image are pointers of Git LFS instead of what they stand for.
+/// Warns if files of the image are pointers of Git LFS instead of the real files.
 Problems unfetched_files(const ReadablePlan& plan);
 
 }  // namespace autopack::plan

@@ -14,7 +14,7 @@ namespace autopack::plan {
 
 namespace {
 
-/// Describe or show something: a program does without them.
+/// Returns true for programs that only describe or show something, and are optional.
 bool is_auxiliary(std::string_view name) {
   static constexpr std::array<std::string_view, 16> names{
       "git",    "git-lfs", "svn",  "ps",   "lspci", "lsof", "ip",     "ping",
@@ -22,7 +22,7 @@ bool is_auxiliary(std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// Methods that a library calls.
+/// Returns true for methods that a library calls.
 bool is_called_by_libraries(std::string_view function) {
   static constexpr std::array<std::string_view, 8> names{
       "prepare_data", "setup",    "train_dataloader", "training_step",

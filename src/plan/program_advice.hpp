@@ -4,9 +4,9 @@
 
 namespace autopack::plan {
 
-/// Warns of programs that files of the project start and that the image surely lacks: those of
-/// Debian's packages, and `python`. Says nothing of what may be for logs alone, such as git, and
-/// of functions that nothing surely mentions.
+/// Warns about programs that files of the project start and that the image surely lacks: those of
+/// Debian's packages, and `python`. Ignores programs that may only be for logs, such as git, and
+/// functions that nothing surely mentions.
 Problems program_advice(const ReadablePlan& plan,
                         const ImportFindings& imports,
                         const BaseModules& in_base);

@@ -14,12 +14,12 @@ namespace {
 
 using python::Version;
 
-/// `3.11` stands for all its releases: `>=3.11.4` and `<=3.11.2` may hold.
+/// `3.11` means any of its releases: both `>=3.11.4` and `<=3.11.2` may be satisfied.
 bool may_allow(const project::RequiresPython& required, const Version& version) {
   if (version.release.size() != 2) {
     return required.allows(version);
   }
-  // Beside every patch release that a condition names there is one that it is about.
+  // Tests the neighbours of every patch release in a condition.
   std::vector<std::uint64_t> patches{0, 99};
   for (const auto& set : required.alternatives) {
     for (const auto& condition : set.all()) {
@@ -36,7 +36,7 @@ bool may_allow(const project::RequiresPython& required, const Version& version) 
   });
 }
 
-/// What other files than the package's metadata say is a wish of whoever works on the project.
+/// Versions in files other than the package's metadata are wishes of the developers.
 void warn_of_named_version(Plan& plan, const source::Tree& tree, const Version& version) {
   for (const auto& named : project::read_named_pythons({tree, source::Selection{}})) {
     if (!may_allow(named, version)) {

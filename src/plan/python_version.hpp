@@ -4,9 +4,9 @@
 
 namespace autopack::plan {
 
-/// Finds the project's `requires-python` at odds with the interpreter of the executor image: an
-/// error when the project is installed, which pip refuses, else a warning; and warns of versions
-/// that other files of `tree` name. Nothing when the version is not known.
+/// Compares the project's `requires-python` with the interpreter of the executor image. A conflict
+/// is an error if the project is installed, because pip refuses it, else a warning. Also warns
+/// about versions that other files of `tree` name. Does nothing if the version is unknown.
 void check_python_version(Plan& plan,
                           const source::Tree& tree,
                           const project::Project& project,

@@ -18,7 +18,7 @@ namespace mustache = kainjow::mustache;
 
 constexpr std::string_view record{"# autopack-base: "};
 
-/// Every name a template may use.
+/// Returns every name that a template may use.
 const std::vector<std::string>& known_values() {
   static const std::vector<std::string> names{
       "apt_packages",
@@ -68,7 +68,7 @@ const std::vector<std::string>& known_values() {
   return names;
 }
 
-/// A list of objects that each hold one text under `name`.
+/// Returns a list of objects with one text each under `name`.
 mustache::data list_of(const std::string& name, const std::vector<std::string>& texts) {
   mustache::data list{mustache::data::type::list};
   for (const std::string& text : texts) {
@@ -89,13 +89,14 @@ std::string context_path(const std::string& path, std::string_view root) {
   return path.empty() ? std::string{root} : fmt::format("{}/{}", root, path);
 }
 
-/// True for a file that keeps its name, so that its destination can be a directory.
+/// Returns true for a file that keeps its name, so that its destination can be a directory.
 bool keeps_name(const Copy& copy) {
   return !copy.is_directory && copy.source.substr(copy.source.rfind('/') + 1) ==
                                    copy.destination.substr(copy.destination.rfind('/') + 1);
 }
 
-/// COPY's words: one instruction for each directory, one for neighbouring files of one directory.
+/// Returns COPY's words: one instruction for each directory, one for neighbouring files of one
+/// directory.
 std::vector<std::string> copy_lines(const std::vector<Copy>& copies, std::string_view root) {
   std::vector<std::string> lines;
   for (auto copy = copies.begin(); copy != copies.end();) {
@@ -126,7 +127,7 @@ void set_text(mustache::data& values, const std::string& name, const std::string
 }
 
 void add_pip(mustache::data& values, const Dependencies& dependencies) {
-  // Paths first: pip takes the first that has a name for all that ask for it.
+  // Paths first: pip uses the first requirement with a name for all others.
   std::vector<std::string> rest;
   for (const std::string& path : dependencies.packages) {
     rest.push_back(shell_quote("./" + path));
@@ -167,7 +168,7 @@ void add_edits(mustache::data& values, const std::vector<project::LineEdit>& edi
   values.set("edits", list);
 }
 
-/// The words of pip that install the project's own package, the members of its workspace with it.
+/// Returns pip's words to install the project's own package, including members of its workspace.
 std::string install_words(const Dependencies& dependencies) {
   std::string words = dependencies.resolves ? "" : "--no-deps ";
   words += dependencies.isolated ? "" : "--no-build-isolation ";

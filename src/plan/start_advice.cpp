@@ -25,7 +25,8 @@ namespace {
 
 using Severity = Problem::Severity;
 
-/// True for a path, which is looked for elsewhere, and for what every image with a shell has.
+/// Returns true for a path, which is checked elsewhere, and for programs of every image with a
+/// shell.
 bool is_everywhere(const std::string& program) {
   static constexpr std::array<std::string_view, 7> names{"bash", "env",     "nice",  "nohup",
                                                          "sh",   "timeout", "stdbuf"};
@@ -83,7 +84,7 @@ private:
     }
   }
 
-  /// Whether the executor image holds one of `names`; none when that is not known.
+  /// Returns whether the executor image contains one of `names`; nothing if unknown.
   std::optional<bool> base_holds(const std::vector<std::string>& names) const {
     const auto known = in_base_ ? in_base_(names) : std::map<std::string, bool>{};
     const bool any =
@@ -106,7 +107,8 @@ private:
     });
   }
 
-  /// Whether installing the project may make the program: its metadata names it, or is code.
+  /// Returns whether installing the project may create the program: its metadata names it, or is
+  /// code.
   bool is_of_the_package(const std::string& name) const {
     if (!project_.package || !project_.package->installs) {
       return false;
@@ -145,7 +147,7 @@ private:
     if (there.value_or(false)) {
       return;
     }
-    // What a package of apt or pip brings under another name is not known.
+    // Programs that packages of apt or pip install under another name are unknown.
     const bool surely = there && plan_.dependencies.empty();
     std::vector<std::string> hints;
     if (is_mpi) {
@@ -159,7 +161,8 @@ private:
          origin, std::move(hints));
   }
 
-  /// A module that must come from a requirement or the executor image; `program` comes with it.
+  /// Checks a module that must come from a requirement or the executor image; `program` comes with
+  /// it.
   void check_module(const std::string& module,
                     const std::string& origin,
                     const std::string& program = {}) {
@@ -213,7 +216,7 @@ private:
     }
   }
 
-  /// How to start the entry in its own directory, where `started` is there.
+  /// Suggests how to start the entry in its own directory, if `started` is there.
   std::vector<std::string> ways_to_find(const project::Started& started) const {
     const std::string script = plan_.entry.file.value_or("");
     const std::string directory = project::parent_path(script);
@@ -235,7 +238,7 @@ private:
                : fmt::format("`{}` is run here", printable(started.value));
   }
 
-  /// Programs that shell scripts look for on PATH. What is not known is not reported.
+  /// Checks programs that shell scripts run from PATH. Does not report unknown ones.
   void check_used(std::vector<project::UsedProgram> used) {
     const auto count = std::count_if(used.begin(), used.end(), starts_python);
     std::erase_if(used, [&](const project::UsedProgram& one) {
@@ -263,12 +266,12 @@ private:
 
   static bool starts_python(const project::UsedProgram& used) { return used.starts_python; }
 
-  /// Whether the command or the script that is the entry uses it.
+  /// Returns whether the command or script of the entry uses it.
   bool is_of_entry(const project::UsedProgram& used) const {
     return used.origin == "command" || used.origin.starts_with(plan_.entry.value + ":");
   }
 
-  /// Whether the installation may bring what `used` names.
+  /// Returns whether the installation may install the program in `used`.
   bool may_be_installed(const project::UsedProgram& used) {
     const auto& dependencies = plan_.dependencies;
     if (project::is_in_packages(used.name, dependencies.apt_packages).value_or(true)) {

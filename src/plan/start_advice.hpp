@@ -9,15 +9,16 @@
 
 namespace autopack::plan {
 
-/// Whether the executor image holds each of some modules (`torch`), programs (`program:git`) and
-/// libraries (`library:libGL.so.1`); what is not known is absent.
+/// Returns whether the executor image contains each of some modules (`torch`), programs
+/// (`program:git`) and libraries (`library:libGL.so.1`); omits unknown ones.
 using BaseContents =
     std::function<std::map<std::string, bool>(const std::vector<std::string>& names)>;
 
-/// Whether the program of `plan` can start: its launcher, a module or a program that is not in the
-/// tree, and what a shell script starts; and whether the system has what the installation needs. An
-/// error is what stops the build; what certainly ends the program is a warning that
-/// project::is_certain. The executor image is looked into only when one of these is in question.
+/// Checks whether the program of `plan` can start: its launcher, a module or a program that is not
+/// in the tree, and the commands of a shell script; and whether the system has the dependencies of
+/// the installation. Failures of the build are errors; a certain failure of the program is a
+/// warning that project::is_certain. Looks into the executor image only if one of these is in
+/// question.
 Problems start_advice(const ReadablePlan& plan,
                       const project::Project& project,
                       const BaseContents& in_base);

@@ -51,7 +51,7 @@ Problems syntax_advice(const Plan& plan,
     const auto found = faults.find(file.path);
     const bool is_faulty = found != faults.end();
     if (file.python2_line && is_python2_told) {
-      continue;  // the others are likely to be as old
+      continue;  // the others are probably just as old
     }
     if (!file.python2_line && !file.notebook_line && !is_faulty) {
       continue;

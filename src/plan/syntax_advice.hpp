@@ -8,19 +8,19 @@
 
 namespace autopack::plan {
 
-/// Why a Python does not take a file.
+/// A syntax error that a Python reports.
 struct SyntaxFault {
-  int line{0};            ///< 1-based; 0 when it does not say
+  int line{0};            ///< 1-based; 0 if unknown
   std::string message{};  ///< `invalid syntax`
-  std::string python{};   ///< its version, as `3.11`
+  std::string python{};   ///< its version, such as `3.11`
 };
 
-/// By path in the image; only of files that a Python was asked about.
+/// By path in the image; only files that a Python has checked.
 using SyntaxFaults = std::map<std::string, SyntaxFault>;
 
-/// A problem for each of the `reached` files that is not Python of the executor image: one with a
-/// fault, one that prints as Python 2 does, one with commands of a notebook. What no Python was
-/// asked about is only doubted.
+/// Reports each of the `reached` files that is not Python of the executor image: with a syntax
+/// error, with print statements of Python 2, or with commands of a notebook. For files that no
+/// Python has checked, the finding is uncertain.
 Problems syntax_advice(const Plan& plan,
                        const std::vector<ReachedFile>& reached,
                        const SyntaxFaults& faults);

@@ -7,7 +7,7 @@ namespace autopack::plan {
 
 namespace {
 
-/// The files that Python starts with: the entry's, or those that a shell script starts.
+/// Returns the files that Python starts: the entry's, or those of a shell script.
 std::vector<Start> starts_of(const Plan& plan, const project::Project& project) {
   if (plan.user_dockerfile) {
     return {};
@@ -33,7 +33,7 @@ std::vector<Start> starts_of(const Plan& plan, const project::Project& project) 
   return starts;
 }
 
-/// Adds `more` to `all`, what both have once; a module that one of them needs is certain.
+/// Merges `more` into `all` without duplicates; a module that one of them needs is certain.
 void add_findings(ImportFindings& all, ImportFindings more) {
   for (auto& file : more.reached) {
     const auto same = std::find_if(all.reached.begin(), all.reached.end(),

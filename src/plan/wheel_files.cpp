@@ -19,10 +19,10 @@ namespace {
 
 using project::Requirement;
 
-/// Newer than any libc: which one the image has is not known here.
+/// Newer than any libc: the image's version is unknown here.
 constexpr int newest_libc{120};
 
-/// The machines that a platform's programs may be built for; empty for one that is not known.
+/// Returns the machine names of a platform; empty for an unknown one.
 std::vector<std::string> machines_of(const std::string& platform) {
   if (platform == "linux/amd64") {
     return {"x86_64", "i686"};
@@ -31,8 +31,8 @@ std::vector<std::string> machines_of(const std::string& platform) {
                                              : std::vector<std::string>{};
 }
 
-/// Judges names of wheels by what is certain of an executor image: its version of Python and its
-/// platform.
+/// Checks names of wheels against the certain facts of an executor image: its version of Python and
+/// its platform.
 class Judge {
 public:
   Judge(const python::Version& version, const std::vector<std::string>& machines) {
@@ -49,7 +49,7 @@ public:
     }
   }
 
-  /// False only if no Python of that version on that platform takes it.
+  /// Returns false only if no Python of that version on that platform accepts it.
   bool may_fit(const python::WheelName& wheel) const {
     const bool is_of_others = std::any_of(
         wheel.interpreters.begin(), wheel.interpreters.end(),
@@ -63,7 +63,7 @@ private:
   std::vector<python::AcceptedTags> accepted_{};
 };
 
-/// The name of the file that a path or a URL leads to.
+/// Returns the name of the file in a path or a URL.
 std::string file_of(std::string_view target, bool is_url) {
   if (is_url) {
     target = target.substr(0, target.find_first_of("?#"));

@@ -9,7 +9,7 @@ namespace autopack::plan {
 
 namespace {
 
-/// The builder's own reading of a word takes out quotes, backslashes and variables, even in JSON.
+/// The builder's parser removes quotes, backslashes and variables from a word, even in JSON.
 std::string escape_word(std::string_view word) {
   std::string escaped;
   for (const char c : word) {
@@ -21,7 +21,7 @@ std::string escape_word(std::string_view word) {
   return escaped;
 }
 
-/// Sources are patterns when they hold one of `*?[`, and only then are backslashes special.
+/// Sources with one of `*?[` are patterns, and only in them are backslashes special.
 std::string escape_pattern(std::string_view path) {
   if (path.find_first_of("*?[") == std::string_view::npos) {
     return std::string{path};

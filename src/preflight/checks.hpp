@@ -76,9 +76,9 @@ Problems check_persistent_resource(const PlannedJob& job, const Sources& sources
 /// them.
 std::vector<Check> online_checks(const PlannedJob& job, const Sources& sources);
 
-/// `name` as the path of a URL, each part percent-encoded.
+/// Returns `name` as the path of a URL, each part percent-encoded.
 std::string url_path(const std::string& name);
-/// `serviceAccount:` and the agent that runs custom code for the project of that number.
+/// Returns `serviceAccount:` and the agent that runs custom code for the project with that number.
 std::string agent_member(const std::string& project_number);
 
 }  // namespace autopack::preflight
