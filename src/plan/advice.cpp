@@ -5,11 +5,13 @@
 #include "plan/program_advice.hpp"
 #include "project/requirement.hpp"
 #include "project/requirement_lines.hpp"
+#include "python/specifier.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <iterator>
 
 namespace autopack::plan {
@@ -26,17 +28,17 @@ Problem warning(std::string message, std::string origin, std::vector<std::string
 /// A deep learning framework in an executor image; without a version if that is unknown.
 struct Framework {
   std::string distribution{};
-  std::vector<int> version{};
+  std::vector<std::uint64_t> version{};
 };
 
-std::vector<int> version_in(std::string_view text, std::string_view separators) {
-  std::vector<int> parts;
+std::vector<std::uint64_t> version_in(std::string_view text, std::string_view separators) {
+  std::vector<std::uint64_t> parts;
   for (std::size_t at = 0; at < text.size() && parts.size() < 3;) {
     const auto end = std::min(text.find_first_not_of("0123456789", at), text.size());
     if (end == at || end - at > 4) {
       break;
     }
-    parts.push_back(std::stoi(std::string{text.substr(at, end - at)}));
+    parts.push_back(std::stoul(std::string{text.substr(at, end - at)}));
     if (end >= text.size() || separators.find(text[end]) == std::string_view::npos) {
       break;
     }
@@ -81,33 +83,47 @@ std::optional<Framework> framework_of(const image::BaseFacts& base) {
   return framework;
 }
 
-/// Returns true if the existing version matches `rest` (`==2.1.*,<3`) as far as both are known.
-bool fits(const std::vector<int>& version, const std::string& rest) {
-  for (const auto& condition : split(rest, ',')) {
-    const auto digits = condition.find_first_of("0123456789");
-    if (digits == std::string::npos) {
-      return false;
+/// Returns the conditions of `rest` on a version without a local part: an image's name does not say
+/// which build (`+cu121`) of the framework it has.
+std::optional<python::SpecifierSet> public_conditions(const std::string& rest) {
+  const auto given = python::SpecifierSet::parse(rest);
+  if (!given) {
+    return std::nullopt;
+  }
+  std::vector<python::Specifier> conditions;
+  for (auto condition : given->all()) {
+    const bool has_local = !condition.version.local.empty();
+    if (has_local && condition.op == python::Specifier::Operator::not_equal) {
+      continue;
     }
-    const std::string sign = condition.substr(0, digits);
-    auto wanted = version_in(std::string_view{condition}.substr(digits), ".");
-    auto there = version;
-    const auto common = std::min(wanted.size(), there.size());
-    wanted.resize(common);
-    there.resize(common);
-    const bool equal = there == wanted;
-    const bool good = (sign == "==" || sign == "===") ? equal
-                      : sign == ">="                  ? there >= wanted
-                      : sign == "<="                  ? there <= wanted
-                      : sign == ">"                   ? there > wanted
-                      : sign == "<"                   ? there < wanted
-                      : sign == "~="                  ? there >= wanted && there[0] == wanted[0]
-                      : sign == "!="                  ? !equal
-                                                      : false;
-    if (version.empty() || !good) {
-      return false;
+    condition.version.local.clear();
+    condition.text = condition.text.substr(0, condition.text.find('+'));
+    conditions.push_back(std::move(condition));
+  }
+  return python::SpecifierSet{std::move(conditions)};
+}
+
+/// Returns true if a version that begins with `known`, whose further parts are unknown, fits.
+bool may_fit(const python::SpecifierSet& conditions, python::Version known) {
+  constexpr std::size_t parts{3};
+  constexpr std::uint64_t highest{40};
+  if (known.release.size() >= parts) {
+    return conditions.contains(known, python::Prereleases::allowed);
+  }
+  known.release.push_back(0);
+  for (auto& part = known.release.back(); part <= highest; ++part) {
+    if (may_fit(conditions, known)) {
+      return true;
     }
   }
-  return true;
+  return false;
+}
+
+/// Returns true if pip may keep the framework, as far as its version is known.
+bool may_stay(const Framework& framework, const std::string& rest) {
+  const auto conditions = public_conditions(rest);
+  return framework.version.empty() || !conditions ||
+         may_fit(*conditions, {.release = framework.version});
 }
 
 void tell_replaced(const Framework& framework,
@@ -124,12 +140,12 @@ void tell_replaced(const Framework& framework,
   }
   const bool stays = requirement.kind == project::Requirement::Kind::named &&
                      requirement.name == framework.distribution &&
-                     (requirement.rest.empty() || fits(framework.version, requirement.rest));
+                     may_stay(framework, requirement.rest);
   if (stays) {
     return;
   }
   std::string version;
-  for (const int part : framework.version) {
+  for (const auto part : framework.version) {
     version += (version.empty() ? " " : ".") + std::to_string(part);
   }
   problems.push_back(warning(

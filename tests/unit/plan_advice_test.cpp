@@ -416,10 +416,27 @@ TEST_CASE("advice: a requirement that replaces the framework of the base") {
   CHECK(with("torch>=2.0,<3").empty());
   CHECK(with("torch==2.1.0").empty());
   CHECK(with("torch<2").find("torch<2") != std::string::npos);
+  project.base.reference = "pytorch/pytorch:2.3.1-cuda12.1-cudnn8-runtime";
+  for (const char* const replaces :
+       {"torch~=2.1.0", "torch~=2.4", "torch==2.3", "torch!=2.3.1", "torch>2.3.1",
+        "torch==2.3.0+cu121", "torch @ https://example.com/torch-2.3.1-py3-none-any.whl"}) {
+    CAPTURE(replaces);
+    CHECK_FALSE(with(replaces).empty());
+  }
+  for (const char* const keeps :
+       {"torch~=2.3.0", "torch~=2.1", "torch==2.3.*", "torch>=2.3,!=2.3.0", "torch==2.3.1+cu121",
+        "torch!=2.3.1+cpu", "torch===2.3.1+cu121"}) {
+    CAPTURE(keeps);
+    CHECK(with(keeps).empty());
+  }
+  project.base.reference = "pytorch/pytorch:latest";
+  CHECK(with("torch==2.4").empty());
   project.base.reference = "us-docker.pkg.dev/vertex-ai/training/tf-gpu.2-12.py310:latest";
   project.base.vertex_prebuilt = true;
   CHECK(with("tensorflow==2.15").find("tensorflow 2.12") != std::string::npos);
   CHECK(with("tensorflow==2.12.*").empty());
+  CHECK(with("tensorflow==2.12.1").empty());
+  CHECK(with("tensorflow~=2.11.0").find("tensorflow~=2.11.0") != std::string::npos);
 }
 
 TEST_CASE("advice: what pip freeze writes on other machines is named before the build") {
