@@ -6,32 +6,39 @@
 
 namespace autopack::http {
 
-/// The libcurl functions in use, by their names without `curl_`; see base/library.hpp.
+/// The functions in use, by their names without `curl_`.
+#define AUTOPACK_CURL_FUNCTIONS(X) \
+  X(global_init);                  \
+  X(free);                         \
+  X(slist_append);                 \
+  X(slist_free_all);               \
+  X(url);                          \
+  X(url_set);                      \
+  X(url_get);                      \
+  X(url_cleanup);                  \
+  X(easy_init);                    \
+  X(easy_setopt);                  \
+  X(easy_getinfo);                 \
+  X(easy_perform);                 \
+  X(easy_recv);                    \
+  X(easy_send);                    \
+  X(easy_reset);                   \
+  X(easy_strerror);                \
+  X(easy_cleanup);                 \
+  X(multi_init);                   \
+  X(multi_add_handle);             \
+  X(multi_perform);                \
+  X(multi_poll);                   \
+  X(multi_info_read);              \
+  X(multi_remove_handle);          \
+  X(multi_cleanup)
+
+/// Pointers to the functions, under the same names; see base/library.hpp.
 struct CurlFunctions {
-  decltype(&curl_global_init) global_init{};
-  decltype(&curl_free) free{};
-  decltype(&curl_slist_append) slist_append{};
-  decltype(&curl_slist_free_all) slist_free_all{};
-  decltype(&curl_url) url{};
-  decltype(&curl_url_set) url_set{};
-  decltype(&curl_url_get) url_get{};
-  decltype(&curl_url_cleanup) url_cleanup{};
-  decltype(&curl_easy_init) easy_init{};
-  decltype(&curl_easy_setopt) easy_setopt{};
-  decltype(&curl_easy_getinfo) easy_getinfo{};
-  decltype(&curl_easy_perform) easy_perform{};
-  decltype(&curl_easy_recv) easy_recv{};
-  decltype(&curl_easy_send) easy_send{};
-  decltype(&curl_easy_reset) easy_reset{};
-  decltype(&curl_easy_strerror) easy_strerror{};
-  decltype(&curl_easy_cleanup) easy_cleanup{};
-  decltype(&curl_multi_init) multi_init{};
-  decltype(&curl_multi_add_handle) multi_add_handle{};
-  decltype(&curl_multi_perform) multi_perform{};
-  decltype(&curl_multi_poll) multi_poll{};
-  decltype(&curl_multi_info_read) multi_info_read{};
-  decltype(&curl_multi_remove_handle) multi_remove_handle{};
-  decltype(&curl_multi_cleanup) multi_cleanup{};
+#define AUTOPACK_MEMBER(name) \
+  decltype(&curl_##name) name {}
+  AUTOPACK_CURL_FUNCTIONS(AUTOPACK_MEMBER);
+#undef AUTOPACK_MEMBER
 };
 
 /// Opens libcurl once, in a thread of its own; curl() waits for it. That thread runs `before`

@@ -5,29 +5,36 @@
 
 namespace autopack::image {
 
-/// The libarchive functions in use, by their names without `archive_`; see base/library.hpp.
+/// The functions in use, by their names without `archive_`.
+#define AUTOPACK_ARCHIVE_FUNCTIONS(X) \
+  X(entry_filetype);                  \
+  X(entry_hardlink);                  \
+  X(entry_pathname);                  \
+  X(entry_perm);                      \
+  X(entry_size);                      \
+  X(entry_symlink);                   \
+  X(error_string);                    \
+  X(filter_bytes);                    \
+  X(read_data);                       \
+  X(read_free);                       \
+  X(read_new);                        \
+  X(read_next_header);                \
+  X(read_open);                       \
+  X(read_open_fd);                    \
+  X(read_set_format_option);          \
+  X(read_support_filter_gzip);        \
+  X(read_support_filter_zstd);        \
+  X(read_support_format_empty);       \
+  X(read_support_format_raw);         \
+  X(read_support_format_tar);         \
+  X(set_error)
+
+/// Pointers to the functions, under the same names; see base/library.hpp.
 struct ArchiveFunctions {
-  decltype(&archive_entry_filetype) entry_filetype{};
-  decltype(&archive_entry_hardlink) entry_hardlink{};
-  decltype(&archive_entry_pathname) entry_pathname{};
-  decltype(&archive_entry_perm) entry_perm{};
-  decltype(&archive_entry_size) entry_size{};
-  decltype(&archive_entry_symlink) entry_symlink{};
-  decltype(&archive_error_string) error_string{};
-  decltype(&archive_filter_bytes) filter_bytes{};
-  decltype(&archive_read_data) read_data{};
-  decltype(&archive_read_free) read_free{};
-  decltype(&archive_read_new) read_new{};
-  decltype(&archive_read_next_header) read_next_header{};
-  decltype(&archive_read_open) read_open{};
-  decltype(&archive_read_open_fd) read_open_fd{};
-  decltype(&archive_read_set_format_option) read_set_format_option{};
-  decltype(&archive_read_support_filter_gzip) read_support_filter_gzip{};
-  decltype(&archive_read_support_filter_zstd) read_support_filter_zstd{};
-  decltype(&archive_read_support_format_empty) read_support_format_empty{};
-  decltype(&archive_read_support_format_raw) read_support_format_raw{};
-  decltype(&archive_read_support_format_tar) read_support_format_tar{};
-  decltype(&archive_set_error) set_error{};
+#define AUTOPACK_MEMBER(name) \
+  decltype(&archive_##name) name {}
+  AUTOPACK_ARCHIVE_FUNCTIONS(AUTOPACK_MEMBER);
+#undef AUTOPACK_MEMBER
 };
 
 /// Opens libarchive on the first call. Throws Error(environment) if it is not installed.
