@@ -11,20 +11,35 @@
 
 namespace autopack {
 
+namespace {
+
+/// Not an Error, so that no task handles it.
+struct OtherFailed : std::exception {};
+
+}  // namespace
+
+void Stop::throw_if_requested() const {
+  if (requested_) {
+    throw OtherFailed{};
+  }
+}
+
 void in_parallel(std::size_t count,
                  std::size_t threads,
-                 const std::function<void(std::size_t)>& task) {
+                 const std::function<void(std::size_t, const Stop&)>& task) {
+  Stop stop;
   std::atomic<std::size_t> next{0};
   std::mutex mutex;
   std::exception_ptr failure;
   const auto run = [&] {
     for (std::size_t i = next++; i < count; i = next++) {
       try {
-        task(i);
+        task(i, stop);
       } catch (...) {
-        next = count;
         const std::scoped_lock lock{mutex};
         failure = failure ? failure : std::current_exception();
+        next = count;
+        stop.request();
       }
     }
   };
@@ -42,6 +57,12 @@ void in_parallel(std::size_t count,
   if (failure) {
     std::rethrow_exception(failure);
   }
+}
+
+void in_parallel(std::size_t count,
+                 std::size_t threads,
+                 const std::function<void(std::size_t)>& task) {
+  in_parallel(count, threads, [&](std::size_t i, const Stop&) { task(i); });
 }
 
 }  // namespace autopack

@@ -27,7 +27,7 @@ struct ProcessOptions {
 /// a SIGHUP that is ignored here. Pass secrets in `input`, never in `argv`. Kills a program that
 /// has not ended after the timeout or that prints more than `largest_text`, and throws
 /// Error(environment). If the cancellation is requested, kills the program and throws
-/// Error(interrupted).
+/// Interrupted.
 std::optional<ProcessResult> run_process(const std::vector<std::string>& argv,
                                          const std::string& input,
                                          const ProcessOptions& options = {});

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/error.hpp"
+#include "base/interrupted.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -37,13 +38,13 @@ public:
   virtual void trace(std::string_view text) = 0;
 };
 
-/// Set by a signal handler; long-running work checks it and throws Error(interrupted).
+/// Set by a signal handler; long-running work checks it and throws Interrupted.
 struct Cancellation {
   std::atomic<bool> requested{false};
 
   void throw_if_requested() const {
     if (requested.load(std::memory_order_relaxed)) {
-      throw Error(ErrorKind::interrupted, "interrupted");
+      throw Interrupted{};
     }
   }
 };

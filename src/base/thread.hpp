@@ -22,7 +22,7 @@ Thread start_thread(Task&& task) {
   }
 }
 
-/// Waits; throws Error(interrupted) as soon as `cancellation`, which may be null, is requested.
+/// Waits; throws Interrupted as soon as `cancellation`, which may be null, is requested.
 inline void sleep_unless_cancelled(std::chrono::milliseconds time,
                                    const Cancellation* cancellation) {
   using Clock = std::chrono::steady_clock;

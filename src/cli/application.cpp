@@ -82,20 +82,27 @@ int run_read(const Reading& reading, const Surroundings& surroundings, Console& 
   return run_command(reading, surroundings, console);
 }
 
-/// Tells `error` on standard error, and as JSON on standard output when that is asked for.
-int fail(const Error& error, const Reading& reading, Console& console) {
-  console.error(error);
+/// Prints `error` as JSON on standard output with `--format=json`.
+void print_on_output(const Error& error, const Reading& reading, Console& console) {
   if (reading.global.format == "json") {
     try {
       console.result(error_json(error));
     } catch (const Error&) {
-      // It was told on standard error.
+      // Standard error has it.
     }
   }
+}
+
+int fail(const Interrupted& end, const Reading& reading, Console& console) {
+  console.error(end);
+  print_on_output(end.report(), reading, console);
+  return interruption_status();
+}
+
+int fail(const Error& error, const Reading& reading, Console& console) {
+  console.error(error);
+  print_on_output(error, reading, console);
   const auto own = reading.entry != nullptr ? reading.entry->own_failure : std::nullopt;
-  if (error.kind() == ErrorKind::interrupted) {
-    return interruption_status();
-  }
   return own.value_or(exit_status(error.kind()));
 }
 
@@ -125,6 +132,8 @@ int run_application(const std::vector<std::string>& typed, const Surroundings& s
       throw *unreadable;
     }
     return run_read(reading, surroundings, console);
+  } catch (const Interrupted& end) {
+    return fail(end, reading, console);
   } catch (const Error& error) {
     return fail(error, reading, console);
   } catch (const std::exception& error) {

@@ -107,9 +107,6 @@ private:
       session.services.docker().info();
       return true;
     } catch (const Error& error) {
-      if (error.kind() == ErrorKind::interrupted) {
-        throw;
-      }
       session.console.warn({.severity = Problem::Severity::warning,
                             .message = "no engine answers, so its images stay",
                             .hints = error.hints()});
@@ -123,9 +120,6 @@ private:
       inventory::remove(session.services, leftover);
       return true;
     } catch (const Error& error) {
-      if (error.kind() == ErrorKind::interrupted) {
-        throw;
-      }
       session.console.warn(
           {.severity = Problem::Severity::warning,
            .message = fmt::format(

@@ -152,10 +152,7 @@ const auto table = std::to_array<CommandEntry>({
 std::optional<std::string> project_of_credentials(const Session& session) {
   try {
     return session.services.google().project();
-  } catch (const Error& error) {
-    if (error.kind() == ErrorKind::interrupted) {
-      throw;
-    }
+  } catch (const Error&) {
     return std::nullopt;
   }
 }

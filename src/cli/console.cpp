@@ -151,10 +151,17 @@ void Console::result_for_people(std::string_view text) {
 
 void Console::error(const Error& error) {
   const std::lock_guard lock{mutex_};
+  print_error(error);
+}
+
+void Console::error(const Interrupted& end) {
+  const std::lock_guard lock{mutex_};
+  leave_line();
+  print_error(end.report());
+}
+
+void Console::print_error(const Error& error) {
   steps_.forget();
-  if (error.kind() == ErrorKind::interrupted) {
-    leave_line();
-  }
   write_folded(error_text(error, paint_, options_.charset,
                           told_log_ ? std::optional{engine::last_output_cause} : std::nullopt));
 }

@@ -61,6 +61,7 @@ public:
   /// folds.
   void result_for_people(std::string_view text);
   void error(const Error& error);
+  void error(const Interrupted& end);
   /// Leaves the line of a terminal on which it shows the key that ended the command.
   void interrupted();
   /// What a person types as the answer to `question`; none when nobody is there to answer.
@@ -87,6 +88,7 @@ private:
   std::string in_locale(std::string text) const;
   std::size_t columns() const;
   void leave_line();
+  void print_error(const Error& error);
   void write_lines(const std::string& text);
   /// The same, folded where the lines are longer than the terminal is wide.
   void write_folded(const std::string& text);

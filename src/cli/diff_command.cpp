@@ -96,9 +96,6 @@ private:
       source::make_git_tree(directory, name, environment);
       return name;
     } catch (const Error& error) {
-      if (error.kind() == ErrorKind::interrupted) {
-        throw;
-      }
       session.console.detail(
           fmt::format("`{}` is taken for an image: {}", printable(name), error.message()));
       return std::nullopt;

@@ -85,9 +85,6 @@ private:
     try {
       return question();
     } catch (const Error& error) {
-      if (error.kind() == ErrorKind::interrupted) {
-        throw;
-      }
       session.console.warn({.severity = Problem::Severity::warning,
                             .message = error.message(),
                             .hints = error.hints()});

@@ -38,9 +38,6 @@ Problems local_images(Services& services, const preflight::PlannedJob& job) {
       const auto found = is_local ? std::nullopt : services.docker().inspect(name);
       is_local = is_local || (found && found->repository_digests.empty());
     } catch (const Error& error) {
-      if (error.kind() == ErrorKind::interrupted) {
-        throw;
-      }
       services.reporter->detail(error.what());  // without an engine nothing is local
     }
     if (is_local) {

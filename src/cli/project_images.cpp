@@ -25,9 +25,6 @@ void find_keys(Session& session, const packaging::Request& request, ProjectImage
     images.image_key = keys.image.substr(0, digits);
     images.dependency_key = keys.dependencies.substr(0, digits);
   } catch (const Error& error) {
-    if (error.kind() == ErrorKind::interrupted) {
-      throw;
-    }
     session.console.detail(fmt::format("which image is current is not known: {}", error.what()));
   }
 }

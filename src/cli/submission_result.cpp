@@ -39,14 +39,24 @@ void SubmissionResult::print() const {
   }
 }
 
+int SubmissionResult::fail(const Interrupted& end) const {
+  session_.console.error(end);
+  print_failed(end.report());
+  return interruption_status();
+}
+
 int SubmissionResult::fail(const Error& error) const {
   session_.console.error(error);
+  print_failed(error);
+  return exit_status(error.kind());
+}
+
+void SubmissionResult::print_failed(const Error& error) const {
   if (session_.format.kind == OutputFormat::Kind::json) {
     auto whole = object();
     whole["error"] = error_object(error);
     session_.console.result(print_json(whole, 2) + "\n");
   }
-  return error.kind() == ErrorKind::interrupted ? interruption_status() : exit_status(error.kind());
 }
 
 }  // namespace autopack::cli

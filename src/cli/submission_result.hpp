@@ -34,9 +34,11 @@ public:
   void print() const;
   /// Tells an error that came after the job was created. The exit status.
   int fail(const Error& error) const;
+  int fail(const Interrupted& end) const;
 
 private:
   nlohmann::json object() const;
+  void print_failed(const Error& error) const;
 
   Session& session_;
   bool followed_;

@@ -238,6 +238,11 @@ private:
       }
       result.print();
       return 0;
+    } catch (const Interrupted& end) {
+      if (!result.has_job()) {
+        throw;
+      }
+      return result.fail(end);
     } catch (const Error& error) {
       if (!result.has_job()) {
         throw;

@@ -65,9 +65,6 @@ private:
     try {
       make();
     } catch (const Error& error) {
-      if (error.kind() == ErrorKind::interrupted) {
-        throw;
-      }
       session_.console.error(error);
       session_.console.done("Waits", "for a change");
     }

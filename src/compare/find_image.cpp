@@ -23,9 +23,6 @@ std::optional<std::string> id_in_engine(Services& services, const image::Referen
     const auto held = services.docker().inspect(reference.text);
     return held ? std::optional{held->id} : std::nullopt;
   } catch (const Error& error) {
-    if (error.kind() == ErrorKind::interrupted) {
-      throw;
-    }
     services.reporter->detail(error.what());
     return std::nullopt;
   }
@@ -88,8 +85,8 @@ image::Source find_image(Services& services, const std::string& name, const std:
   }
   try {
     return from_registry(services, reference, platform);
-  } catch (const Error& error) {
-    if (error.kind() == ErrorKind::interrupted || !id_in_engine(services, reference)) {
+  } catch (const Error&) {
+    if (!id_in_engine(services, reference)) {
       throw;
     }
   }

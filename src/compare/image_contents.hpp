@@ -21,7 +21,7 @@ std::vector<LayerFacts> layers_of(const image::Source& source);
 
 /// Returns the contents of `source`; skips the layers in `unread`. Throws Error(environment) for a
 /// layer that is damaged or beyond the limits, Error(remote) for one that does not match the
-/// configuration, and Error(interrupted).
+/// configuration, and Interrupted.
 Contents read_image(const Cancellation& cancellation,
                     const image::Source& source,
                     const std::set<Digest>& unread,

@@ -69,9 +69,9 @@ BuildResult build_image(Api& api, const BuildRequest& request) {
       throw build_error({.message = refusal_of(response)}, request);
     }
     progress.finish();
-  } catch (const Error& error) {
+  } catch (const Interrupted&) {
     // Closing the connection ends the build too; this ensures that it has ended.
-    if (error.kind() == ErrorKind::interrupted && request.buildkit) {
+    if (request.buildkit) {
       api.send_cleanup(api.request("cancel the build", "POST", "/build/cancel?id=" + build_id));
     }
     throw;

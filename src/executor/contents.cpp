@@ -58,9 +58,6 @@ std::map<std::string, bool> known_contents(Services& services,
         cache.store(*id, known);
       }
     } catch (const Error& error) {
-      if (error.kind() == ErrorKind::interrupted) {
-        throw;
-      }
       services.reporter->detail(error.what());
     }
   }

@@ -119,9 +119,6 @@ std::optional<Digest> digest_without_daemon(registry::Repository& repository,
     const auto found = repository.head_manifest(tag);
     return found ? std::optional{found->digest} : std::nullopt;
   } catch (const Error& error) {
-    if (error.kind() == ErrorKind::interrupted) {
-      throw;
-    }
     reporter.detail(error.what());
     return std::nullopt;
   }
@@ -181,9 +178,6 @@ image::BaseFacts or_registry(Services& services,
     try {
       return facts_in_registry(services, reference, platform);
     } catch (const Error& error) {
-      if (error.kind() == ErrorKind::interrupted) {
-        throw;
-      }
       no_engine.cause(fmt::format("without an engine, its registry was asked for `{}`: {}",
                                   printable(reference.text), error.what()));
     }
@@ -319,9 +313,6 @@ image::BaseFacts facts_or_assumed(Services& services, const packaging::Request& 
       return probe(services, reference, platform);
     }
   } catch (const Error& error) {
-    if (error.kind() == ErrorKind::interrupted) {
-      throw;
-    }
     services.reporter->detail(error.what());
   }
   auto facts = assumed_facts(reference, platform);

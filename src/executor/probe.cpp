@@ -208,7 +208,7 @@ BuildBase::~BuildBase() {
   if (!temporary_.empty()) {
     try {
       docker_.remove_image(temporary_);
-    } catch (const Error&) {
+    } catch (const std::exception&) {
       // A name that is left is harmless; only the build's result matters.
     }
   }

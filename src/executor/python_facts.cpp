@@ -33,9 +33,6 @@ std::optional<PythonSurvey> survey_in_engine(Services& services, const image::Ba
     });
     services.reporter->step({.id = step, .name = step, .state = StepEvent::State::completed});
   } catch (const Error& error) {
-    if (error.kind() == ErrorKind::interrupted) {
-      throw;
-    }
     services.reporter->detail(error.what());
     return std::nullopt;
   }

@@ -109,9 +109,6 @@ std::optional<image::BaseFacts> told_base(Services& services,
     told_pythons(services).store(facts, {.facts = told->python});
     return facts;
   } catch (const Error& error) {
-    if (error.kind() == ErrorKind::interrupted) {
-      throw;
-    }
     services.reporter->detail(error.what());
     return std::nullopt;
   }

@@ -42,7 +42,7 @@ enum class Ensured { existed, created };
 /// Ensures that `name` exists and accepts images: creates it if it is missing, and waits for that.
 /// Never changes an existing one. Throws Error(usage) if its format is not DOCKER or it only
 /// mirrors another repository, Error(remote) with the command that fixes it if Google refuses, and
-/// Error(interrupted).
+/// Interrupted.
 Ensured ensure_repository(const ArtifactRegistryOptions& options, const RepositoryName& name);
 
 }  // namespace autopack::google

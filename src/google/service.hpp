@@ -15,7 +15,7 @@ namespace autopack::google {
 
 using Sleep = std::function<void(std::chrono::milliseconds)>;
 
-/// Returns a sleep that ends with Error(interrupted) if `cancellation` (may be null) requests it.
+/// Returns a sleep that ends with Interrupted if `cancellation` (may be null) requests it.
 Sleep interruptible_sleep(const Cancellation* cancellation);
 
 struct ServiceOptions {

@@ -127,7 +127,7 @@ public:
   virtual ~Client() = default;
   /// Returns the answer, whatever its status. Answers other than 2xx never repeat a login of the
   /// request. Throws TransportError if no answer arrives, Error(environment) for a unix socket that
-  /// is missing or not permitted, Error(interrupted). Messages contain only the redacted URL.
+  /// is missing or not permitted, Interrupted. Messages contain only the redacted URL.
   virtual Response send(const Request& request) = 0;
   /// Sends the request with `Connection: Upgrade`, and returns the connection. Throws like send(),
   /// and Error(remote) with status and text if the server refuses.

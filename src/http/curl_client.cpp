@@ -72,7 +72,7 @@ auto reported(const ClientOptions& options,
     auto result = action(status);
     tell(std::to_string(status));
     return result;
-  } catch (const Error&) {
+  } catch (const std::exception&) {
     tell("failed");
     throw;
   }

@@ -21,7 +21,7 @@ public:
   explicit CheckedFiles(const Cancellation* cancellation) : cancellation_{cancellation} {}
 
   /// Returns whether `path` has `size` bytes with that hash, and nobody but this user could have
-  /// written it. Throws Error(interrupted).
+  /// written it. Throws Interrupted.
   bool holds(const std::filesystem::path& path, const std::string& sha256, std::uint64_t size);
 
   /// Remembers that this process wrote `path` with the hash of its name.

@@ -28,7 +28,7 @@ constexpr std::size_t largest_page{std::size_t{64} << 20U};
 /// Reads a page of the simple repository API, as JSON or HTML by its type, or a page of links.
 /// Skips entries without a usable URL, and local files that a server names. Throws Error(remote)
 /// for another type, for invalid JSON, for more than 100,000 files, and for a major version of the
-/// API above 1. Throws Error(interrupted) if `cancellation` asks for it.
+/// API above 1. Throws Interrupted if `cancellation` asks for it.
 SimplePage read_simple_page(const PageText& page, const Cancellation* cancellation = nullptr);
 
 /// The value of `Accept` for such a page.

@@ -8,9 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <charconv>
-#include <exception>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -90,38 +88,6 @@ private:
   const Progress& progress_;
   std::mutex mutex_{};
   std::vector<Part> parts_;
-};
-
-/// Stops the other threads at the first failure, however long their work would take.
-class FirstFailure {
-public:
-  template <class Action>
-  void note(const Action& action) {
-    try {
-      action();
-    } catch (...) {
-      if (!any_.exchange(true)) {
-        first_ = std::current_exception();
-      }
-    }
-  }
-
-  void stop_if_any() const {
-    if (any_) {
-      throw Error(ErrorKind::interrupted, "another file failed");
-    }
-  }
-
-  /// Call it after all threads have finished.
-  void rethrow() const {
-    if (first_) {
-      std::rethrow_exception(first_);
-    }
-  }
-
-private:
-  std::atomic<bool> any_{false};
-  std::exception_ptr first_{};
 };
 
 struct OldFile {
@@ -243,20 +209,16 @@ std::vector<CachedFile> WheelCache::get_all(
       missing.push_back(i);
     }
   }
-  FirstFailure failure;
-  in_parallel(missing.size(), options_.connections, [&](std::size_t i) {
+  in_parallel(missing.size(), options_.connections, [&](std::size_t i, const Stop& stop) {
     const std::size_t index = missing[i];
     const auto tell = [&](std::uint64_t done, std::optional<std::uint64_t> total) {
-      failure.stop_if_any();
+      stop.throw_if_requested();
       totals.set(index, done, total);
     };
-    failure.note([&] {
-      auto file = bring(downloads[index], tell);
-      tell(file.size, file.size);
-      arrive(index, std::move(file));
-    });
+    auto file = bring(downloads[index], tell);
+    tell(file.size, file.size);
+    arrive(index, std::move(file));
   });
-  failure.rethrow();
   if (!missing.empty()) {
     prune();
   }

@@ -60,6 +60,9 @@ LocalJob::LocalJob(const job::Job& job, LocalOptions& options)
   try {
     make_output(job.spec, record_, options.host);
     pull_images();
+  } catch (const Interrupted& stop) {
+    end({.state = "JOB_STATE_CANCELLED", .status = 1, .code = 1, .message = stop.what()});
+    throw;
   } catch (const Error& error) {
     end({.state = "JOB_STATE_FAILED", .status = 1, .code = 13, .message = error.message()});
     throw;

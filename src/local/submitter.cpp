@@ -94,12 +94,11 @@ submit::SubmittedJob LocalSubmitter::submit(const job::Job& job) {
   try {
     ending =
         job::is_tuning(job.kind) ? StudyRun{local, job, options_}.to_the_end() : run(local, job);
+  } catch (const Interrupted& end) {
+    local.end({.state = "JOB_STATE_CANCELLED", .status = 1, .code = 1, .message = end.what()});
+    throw;
   } catch (const Error& error) {
-    const bool is_users = error.kind() == ErrorKind::interrupted;
-    local.end({.state = is_users ? "JOB_STATE_CANCELLED" : "JOB_STATE_FAILED",
-               .status = 1,
-               .code = is_users ? 1 : 13,
-               .message = error.message()});
+    local.end({.state = "JOB_STATE_FAILED", .status = 1, .code = 13, .message = error.message()});
     throw;
   }
   local.end(ending);
@@ -108,7 +107,7 @@ submit::SubmittedJob LocalSubmitter::submit(const job::Job& job) {
     if (job::is_tuning(job.kind)) {
       interrupted.hint("go on with the study: autopack tune --resume=" + local.record().name());
     }
-    throw interrupted;
+    throw Interrupted{interrupted};
   }
   return {.name = local.record().name(),
           .answer = std::make_shared<const json>(local.resource()),

@@ -59,9 +59,6 @@ private:
     try {
       return question();
     } catch (const Error& error) {
-      if (error.kind() == ErrorKind::interrupted) {
-        throw;
-      }
       upload_.unknown = error.causes().empty() ? error.message() : error.causes().back();
       repository_.reset();
       return std::nullopt;
@@ -87,9 +84,6 @@ std::optional<std::string> base_manifest(Services& services, const plan::Plan& p
     const auto found = repository->image_manifest(plan.base.digest->str(), plan.platform);
     return found ? std::optional{found->text} : std::nullopt;
   } catch (const Error& error) {
-    if (error.kind() == ErrorKind::interrupted) {
-      throw;
-    }
     services.reporter->detail(error.what());
     return std::nullopt;
   }
@@ -219,9 +213,6 @@ std::optional<bool> engine_has(Services& services, const Packaging& work) {
   try {
     return services.docker().inspect(work.keyed_name().tagged()).has_value();
   } catch (const Error& error) {
-    if (error.kind() == ErrorKind::interrupted) {
-      throw;
-    }
     services.reporter->detail(error.what());
     return std::nullopt;
   }

@@ -46,9 +46,6 @@ packaging::Image package_for_running(Services& services, const WantedPtr& wanted
       remove_last(docker, name, *before, id);
     } catch (const Error& error) {
       // Another run of the project may remove it concurrently: this run has its image.
-      if (error.kind() == ErrorKind::interrupted) {
-        throw;
-      }
       services.reporter->detail(error.message());
     }
   }

@@ -56,9 +56,6 @@ WatchedProject::Look WatchedProject::look() const {
     add(seen.directories, work, work.plan().code);
     add(seen.directories, work, work.plan().dependencies.inputs);
   } catch (const Error& error) {
-    if (error.kind() == ErrorKind::interrupted) {
-      throw;
-    }
     seen.key = error.what();
   }
   return seen;

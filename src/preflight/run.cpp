@@ -27,13 +27,12 @@ std::string text_of(const Error& error) {
 Problems outcome_of(const Check& check, milliseconds limit) {
   try {
     return check.run();
-  } catch (const Error& error) {
-    const bool is_late = error.kind() == ErrorKind::interrupted;
+  } catch (const Interrupted&) {
     return {unknown(
         check.name, check.what,
-        is_late ? fmt::format("no answer within {} s", std::chrono::duration<double>{limit}.count())
-                : text_of(error),
-        is_late ? std::vector<std::string>{} : error.hints())};
+        fmt::format("no answer within {} s", std::chrono::duration<double>{limit}.count()))};
+  } catch (const Error& error) {
+    return {unknown(check.name, check.what, text_of(error), error.hints())};
   } catch (const std::exception& error) {
     return {unknown(check.name, check.what, error.what())};
   }

@@ -22,7 +22,7 @@ constexpr std::chrono::milliseconds time_for_checks{2'000};
 
 /// Runs all checks concurrently. After `limit`, or if `user` is requested, it requests `stop`,
 /// which the clients of the checks must obey. Reports checks without a result as unknown. Throws
-/// Error(interrupted) if the user stopped it.
+/// Interrupted if the user stopped it.
 Problems run_checks(const std::vector<Check>& checks,
                     Cancellation& stop,
                     const Cancellation& user,

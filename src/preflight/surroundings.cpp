@@ -22,9 +22,6 @@ Problems or_error(const std::string& check, const std::function<Problems()>& loo
   } catch (const http::TransportError&) {
     throw;
   } catch (const Error& error) {
-    if (error.kind() == ErrorKind::interrupted) {
-      throw;
-    }
     auto problems = error.as_problems();
     for (auto& problem : problems) {
       problem.check = check;

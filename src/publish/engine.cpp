@@ -86,10 +86,7 @@ private:
 std::optional<Digest> digest_in_registry(engine::Docker& docker, const image::Reference& name) {
   try {
     return docker.resolve(name);
-  } catch (const Error& error) {
-    if (error.kind() == ErrorKind::interrupted) {
-      throw;
-    }
+  } catch (const Error&) {
     return std::nullopt;
   }
 }
@@ -137,9 +134,9 @@ engine::PushResult push_with_engine(Services& services,
                                     const image::Reference& reference) {
   try {
     return services.docker().push(reference);
-  } catch (const Error& error) {
+  } catch (const Error&) {
     // An engine passes on a registry's message but no code, so ask the registry itself.
-    if (error.kind() == ErrorKind::interrupted || !make_repository_if_missing(services, name)) {
+    if (!make_repository_if_missing(services, name)) {
       throw;
     }
   }

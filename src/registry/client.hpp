@@ -88,7 +88,7 @@ private:
 enum class Access { pull, push };
 
 /// One repository of one registry. All methods are thread-safe. They retry where that can help, and
-/// throw Refused, http::TransportError or Error(interrupted).
+/// throw Refused, http::TransportError or Interrupted.
 class Repository {
 public:
   virtual ~Repository() = default;

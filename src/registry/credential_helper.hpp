@@ -8,7 +8,7 @@ namespace autopack::registry {
 /// Asks `docker-credential-NAME` (found on PATH of `environment`) for the login of `server`.
 /// Returns nothing if it has none. Throws Error(environment) if the helper is missing or fails.
 /// `configured_in` names the file that configures the helper. If `cancellation` (may be null) is
-/// requested, kills the helper and throws Error(interrupted).
+/// requested, kills the helper and throws Interrupted.
 std::optional<Credential> ask_helper(const Environment& environment,
                                      const std::string& name,
                                      const std::string& server,

@@ -30,7 +30,7 @@ using CredentialSource = std::function<std::optional<Credential>(const std::stri
 
 /// Returns Docker's logins: DOCKER_AUTH_CONFIG, and `credHelpers`, `credsStore` and `auths` of
 /// config.json. `docker.io` is looked up as `https://index.docker.io/v1/`. If `cancellation` (may
-/// be null) is requested, kills a running helper and throws Error(interrupted).
+/// be null) is requested, kills a running helper and throws Interrupted.
 CredentialSource make_docker_credentials(const Environment& environment,
                                          const Cancellation* cancellation = nullptr);
 

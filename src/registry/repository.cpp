@@ -78,7 +78,7 @@ public:
       for (auto begun = take_begun(); begun; begun = take_begun()) {
         give_up_upload(caller_, *begun);
       }
-    } catch (const Error&) {
+    } catch (const std::exception&) {
       // The registry discards it by itself.
     }
   }
@@ -242,7 +242,7 @@ private:
       lock.unlock();
       try {
         return begun.get();
-      } catch (const Error&) {
+      } catch (const std::exception&) {
         lock.lock();
       }
     }

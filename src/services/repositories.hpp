@@ -30,7 +30,7 @@ std::shared_ptr<RepositoryNotes> open_notes(Services& services, const packaging:
 /// Asks the registry whether the repository of `name` is missing, and if so creates it; returns
 /// true if it did. Asks nothing if the user chose the name. If the registry refuses or does not
 /// answer, the repository counts as present. Throws like google::ensure_repository, or
-/// Error(interrupted).
+/// Interrupted.
 bool make_repository_if_missing(Services& services, const packaging::ImageName& name);
 
 /// Returns the times of the RUN steps of the image `digest`, from its configuration, in seconds

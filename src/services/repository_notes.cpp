@@ -122,9 +122,6 @@ void or_tell(Reporter& reporter, Work work) {
   try {
     work();
   } catch (const Error& error) {
-    if (error.kind() == ErrorKind::interrupted) {
-      throw;
-    }
     reporter.detail(fmt::format("notes on the executor image: {}", error.what()));
   }
 }

@@ -40,7 +40,7 @@ public:
 
   /// Returns the facts about `entry`, the file `path` of `tree`, from the table or by reading the
   /// file once. Fastest if the files come in the same order as last time. Throws
-  /// Error(interrupted).
+  /// Interrupted.
   FileFacts of(const source::Tree& tree, std::string_view path, const source::Entry& entry);
   /// Returns the number of files in the table.
   std::size_t count() const;

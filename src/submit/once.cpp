@@ -196,9 +196,6 @@ Job find(const Creation& creation, const std::vector<std::string>& causes) {
   try {
     return look(*creation.jobs, creation, looks);
   } catch (const Error& error) {
-    if (error.kind() == ErrorKind::interrupted) {
-      throw;
-    }
     throw unclear(creation, causes).cause(error.message());
   }
 }
@@ -254,7 +251,7 @@ Job create(const Creation& creation) {
 }
 
 /// Returns the error for an interruption, which says whether the job exists.
-Error interruption(const Creation& creation) {
+Interrupted interruption(const Creation& creation) {
   creation.reporter->warn({.severity = Problem::Severity::warning,
                            .message = "interrupted while the job was being created: asking whether "
                                       "it exists (interrupt again to leave at once)"});
@@ -265,16 +262,16 @@ Error interruption(const Creation& creation) {
     if (found) {
       creation.created(found);
       settle(creation);
-      return with_follow_up(
-          Error(ErrorKind::interrupted, "interrupted; the job was created and goes on"), *found);
+      return Interrupted{with_follow_up(
+          Error(ErrorKind::interrupted, "interrupted; the job was created and goes on"), *found)};
     }
     settle(creation);
-    return {ErrorKind::interrupted, "interrupted; the job was not created"};
+    return Interrupted{Error(ErrorKind::interrupted, "interrupted; the job was not created")};
   } catch (const Error& error) {
     const auto because = unclear(creation, {error.message()});
-    return Error(ErrorKind::interrupted, "interrupted; " + because.message())
-        .cause(error.message())
-        .hint(because.hints().front());
+    return Interrupted{Error(ErrorKind::interrupted, "interrupted; " + because.message())
+                           .cause(error.message())
+                           .hint(because.hints().front())};
   }
 }
 
@@ -293,10 +290,7 @@ Job create_once(const Creation& creation) {
     creation.created(job);
     settle(creation);
     return job;
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::interrupted) {
-      throw;
-    }
+  } catch (const Interrupted&) {
     throw interruption(creation);
   }
 }

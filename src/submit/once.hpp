@@ -39,7 +39,7 @@ std::string new_submission_id();
 /// Creates the job. The API's create has no request id. So after a lost or unclear response this
 /// lists the jobs with the label: an existing one is the result; only if there is none, it sends
 /// the create again, with the same label. Throws Error(remote) if the service refuses or the result
-/// stays unclear. Error(interrupted) says whether the job exists.
+/// stays unclear. Interrupted says whether the job exists.
 google::Job create_once(const Creation& creation);
 
 }  // namespace autopack::submit

@@ -144,11 +144,11 @@ Job watch(WatchOptions options) {
   const auto name = options.name.text();
   try {
     return Watcher{std::move(options)}.run();
+  } catch (const Interrupted&) {
+    throw Interrupted{with_follow_up(Error(ErrorKind::interrupted, "interrupted; the job goes on"),
+                                     {{"name", name}})};
   } catch (const Error& error) {
-    auto told = error.kind() == ErrorKind::interrupted
-                    ? Error(ErrorKind::interrupted, "interrupted; the job goes on")
-                    : error;
-    throw with_follow_up(told, nlohmann::json{{"name", name}});
+    throw with_follow_up(error, {{"name", name}});
   }
 }
 

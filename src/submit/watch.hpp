@@ -38,7 +38,7 @@ struct WatchOptions {
 
 /// Polls a job until it has ended and its last log entries have arrived; without `follows`, until
 /// the existing entries are read. Returns the last state of the job. Retries network and service
-/// failures for half an hour. All errors, including Error(interrupted), have hints how to continue.
+/// failures for half an hour. All errors, including Interrupted, have hints how to continue.
 google::Job watch(WatchOptions options);
 
 }  // namespace autopack::submit

@@ -149,6 +149,9 @@ public:
   engine::BuildResult build(const engine::BuildRequest& request) override {
     calls.push_back("build " + request.tags.front());
     built = request;
+    if (on_build) {
+      on_build();
+    }
     if (build_failure) {
       throw *build_failure;
     }
@@ -259,6 +262,7 @@ public:
   std::string built_id{"sha256:built"};
   std::vector<std::int64_t> built_times{};
   std::optional<Error> build_failure{};
+  std::function<void()> on_build{};  ///< may throw
   int run_status{0};
   std::optional<std::string> file_text{};  ///< of every file of every image
   std::string saved{};                     ///< written by `save`

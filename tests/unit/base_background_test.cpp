@@ -121,12 +121,40 @@ TEST_CASE("the first failure ends tasks side by side") {
   CHECK(begun < 1000);
 }
 
+TEST_CASE("a failure ends the tasks that look for it, and is what is thrown") {
+  std::atomic<int> begun{0};
+  std::atomic<bool> ended_early{false};
+  CHECK_THROWS_WITH_AS(in_parallel(2, 2,
+                                   [&](std::size_t i, const Stop& stop) {
+                                     ++begun;
+                                     while (begun < 2) {
+                                       std::this_thread::yield();
+                                     }
+                                     if (i == 1) {
+                                       throw Error(ErrorKind::remote, "no answer");
+                                     }
+                                     try {
+                                       for (;;) {
+                                         stop.throw_if_requested();
+                                         std::this_thread::yield();
+                                       }
+                                     } catch (const Error&) {
+                                       FAIL("an Error, which tasks handle");
+                                     } catch (...) {
+                                       ended_early = true;
+                                       throw;
+                                     }
+                                   }),
+                       "no answer", Error);
+  CHECK(ended_early);
+}
+
 TEST_CASE("a pause ends with the run") {
   Cancellation cancellation;
   sleep_unless_cancelled(std::chrono::milliseconds{1}, &cancellation);
   cancellation.requested = true;
   CHECK_THROWS_WITH_AS(sleep_unless_cancelled(std::chrono::hours{1}, &cancellation), "interrupted",
-                       Error);
+                       Interrupted);
 }
 
 }  // namespace autopack::base_background_test

@@ -409,7 +409,7 @@ TEST_CASE("flags come from a file, too") {
 
 TEST_CASE("a request to stop ends with status 130") {
   Project cli;
-  cli.docker.build_failure = Error(ErrorKind::interrupted, "interrupted");
+  cli.docker.on_build = [] { throw Interrupted{}; };
   CHECK(cli.run(with("build", {"--no-push"})) == 130);
   CHECK(cli.run(with("run", {})) == 130);
 }

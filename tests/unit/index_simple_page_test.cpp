@@ -125,11 +125,11 @@ TEST_CASE("reading a page ends when that is asked for") {
       read_simple_page(
           {.url = page_url, .content_type = json_type, .body = R"({"files": [)" + numbers + "]}"},
           &cancellation),
-      "interrupted", Error);
+      "interrupted", Interrupted);
   CHECK_THROWS_WITH_AS(
       read_simple_page({.url = page_url, .content_type = "text/html", .body = "<a><a>"},
                        &cancellation),
-      "interrupted", Error);
+      "interrupted", Interrupted);
 }
 
 TEST_CASE("metadata may be announced with a hash, without one, and under its old name") {

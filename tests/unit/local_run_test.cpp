@@ -168,7 +168,7 @@ TEST_CASE("a job does not outlive its timeout, its user's wish or an interruptio
   SUBCASE("an interruption before it began") {
     Fixture fixture{{1, 1}};
     fixture.cancellation.requested = true;
-    CHECK_THROWS_AS(local::run_cluster(fixture.run), Error);
+    CHECK_THROWS_AS(local::run_cluster(fixture.run), Interrupted);
     CHECK(fixture.containers.calls.back() == "remove network autopack-local-7");
   }
 }

@@ -226,10 +226,8 @@ TEST_CASE("an image of the last run that cannot be removed does not end this one
 
   machine.docker.images[last].id = sha256("last").str();
   machine.docker.images[last].labels = {{packaging::key_label, sha256("key").hex()}};
-  machine.docker.on_remove = [](const std::string&) {
-    throw Error(ErrorKind::interrupted, "interrupted");
-  };
-  CHECK_THROWS_AS(machine.run(), Error);
+  machine.docker.on_remove = [](const std::string&) { throw Interrupted{}; };
+  CHECK_THROWS_AS(machine.run(), Interrupted);
 }
 
 TEST_CASE("an image is put together in its registry, and its engine never builds") {

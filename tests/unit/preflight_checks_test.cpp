@@ -571,7 +571,7 @@ TEST_CASE("the user's interruption ends the checks") {
                                      static_cast<void>(http.send({.url = "http://slow/"}));
                                      return Problems{};
                                    }}};
-  CHECK_THROWS_AS(run_checks(checks, stop, user), Error);
+  CHECK_THROWS_AS(run_checks(checks, stop, user), Interrupted);
 }
 
 }  // namespace autopack::preflight_checks_test

@@ -51,8 +51,7 @@ TEST_CASE("an engine that is not there is an error, one that is silent is not") 
                              throw http::TransportError{http::TransportError::Reason::timeout, "x"};
                            }),
                   http::TransportError);
-  CHECK_THROWS_AS(
-      or_error("engine", []() -> Problems { throw Error(ErrorKind::interrupted, "late"); }), Error);
+  CHECK_THROWS_AS(or_error("engine", []() -> Problems { throw Interrupted{}; }), Interrupted);
 }
 
 TEST_CASE("space and proxy of the engine") {

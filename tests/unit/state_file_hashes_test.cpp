@@ -59,7 +59,7 @@ TEST_CASE("the reading of a file ends when the user stops it") {
   state::FileHashes hashes{directory.path / "hashes", &cancellation};
   CHECK(hashes.of(tree, "a", tree.entry).content.str() == sha256("old").str());
   cancellation.requested = true;
-  CHECK_THROWS_AS(hashes.of(tree, "a", tree.entry), Error);
+  CHECK_THROWS_AS(hashes.of(tree, "a", tree.entry), Interrupted);
 }
 
 TEST_CASE("an unchanged file is hashed once") {

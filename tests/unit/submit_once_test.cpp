@@ -105,7 +105,7 @@ private:
       case Create::kept_and_garbled: return answer(200, "<html>");
       case Create::unreachable: throw http::TransportError{Reason::connect, "no route"};
       case Create::interrupted:
-      case Create::kept_and_interrupted: throw Error{ErrorKind::interrupted, "interrupted"};
+      case Create::kept_and_interrupted: throw Interrupted{};
       default: throw http::TransportError{Reason::reset, "the connection broke"};
     }
   }
@@ -137,6 +137,8 @@ Ended submit_to(JobService& service,
        .records = records});
   try {
     ended.name = submitter->submit(job).name.value();
+  } catch (const Interrupted& end) {
+    ended.error = end.report();
   } catch (const Error& error) {
     ended.error = error;
   }

@@ -32,10 +32,7 @@ index::IndexSettings settings_of(Services& services,
 std::optional<Secret> google_token(Services& services) {
   try {
     return services.google().token().token;
-  } catch (const Error& error) {
-    if (error.kind() == ErrorKind::interrupted) {
-      throw;
-    }
+  } catch (const Error&) {
     return std::nullopt;
   }
 }

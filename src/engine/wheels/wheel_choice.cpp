@@ -176,9 +176,6 @@ private:
     } catch (const Error& error) {
       // pip in an engine may reach hosts that this machine does not, and continues with the next
       // index.
-      if (error.kind() == ErrorKind::interrupted) {
-        throw;
-      }
       obstacles_.push_back(hand_over_to_pip(services_, work_, error));
       return;
     }

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "base/error.hpp"
+
+#include <exception>
+#include <utility>
+
+namespace autopack {
+
+/// The user stopped the run. It does not derive from Error, so code that handles errors does not
+/// catch it.
+class Interrupted : public std::exception {
+public:
+  Interrupted() : Interrupted{Error{ErrorKind::interrupted, "interrupted"}} {}
+
+  /// `report` has the kind `interrupted`.
+  explicit Interrupted(Error report) : report_{std::move(report)} {}
+
+  /// Returns what the user sees.
+  const Error& report() const { return report_; }
+
+  const char* what() const noexcept override { return report_.what(); }
+
+private:
+  Error report_;
+};
+
+}  // namespace autopack
