@@ -9,20 +9,20 @@
 
 namespace autopack::cli {
 
-/// What the flags of one command say of themselves, the global ones included; empty for a name that
-/// is no command's.
+/// Returns the help of the flags of one command, including the global ones; empty if there is no
+/// such command.
 std::vector<FlagHelp> flags_of_command(std::string_view name);
 
-/// The first command that has the flag `--name`; none when no command has.
+/// Returns the first command that has the flag `--name`; nothing if no command has it.
 std::optional<std::string> command_with(std::string_view flag);
 
-/// The flags that stand before a command.
+/// Returns the flags before a command.
 std::vector<FlagHelp> flags_of_program();
 
-/// The flags of all commands, each once.
+/// Returns the flags of all commands, without duplicates.
 std::vector<FlagHelp> flags_of_all_commands();
 
-/// False for flags that only make sense when they are typed: `--help`, `--save`.
+/// Returns false for flags that only make sense on a command line: `--help`, `--save`.
 bool may_stand_in_file(std::string_view flag);
 
 }  // namespace autopack::cli

@@ -12,7 +12,7 @@
 
 namespace autopack::cli {
 
-/// What the program runs on: the process's own, or a test's.
+/// The program's environment: the process's own, or a test's.
 struct Surroundings {
   Environment environment{};
   Streams streams{};
@@ -21,10 +21,10 @@ struct Surroundings {
   std::function<std::shared_ptr<engine::Docker>(engine::DockerOptions)> make_docker{};
 };
 
-/// True for a command line (without the program's name) that hardly ever does without a server.
+/// Returns true for a command line (without the program's name) that almost always needs a server.
 bool asks_servers(const std::vector<std::string>& typed);
 
-/// Runs one command line (without the program's name) and returns the exit status. Throws nothing.
+/// Runs one command line (without the program's name) and returns the exit status. Never throws.
 int run_application(const std::vector<std::string>& typed, const Surroundings& surroundings);
 
 }  // namespace autopack::cli

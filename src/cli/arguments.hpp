@@ -6,7 +6,7 @@
 
 namespace autopack::cli {
 
-/// The command line in parts, before flags are read.
+/// The parts of a command line, before flags are parsed.
 struct Arguments {
   std::vector<std::string> tokens{};   ///< up to `--`
   std::vector<std::string> program{};  ///< after it
@@ -16,8 +16,9 @@ struct Arguments {
 /// Splits at the first `--`; `--flag=` becomes the flag and an empty value.
 Arguments split_arguments(const std::vector<std::string>& typed);
 
-/// Replaces each `--flags-file FILE` by the flags in the file, in place; files may name further
-/// ones. `expand(file)` gives a file's flags. Throws Error(usage) for files that name each other.
+/// Replaces each `--flags-file FILE` by the flags in the file, in place; files may name other
+/// files. `expand(file)` returns a file's flags. Throws Error(usage) for files that include each
+/// other.
 std::vector<std::string> expand_flags_files(
     const std::vector<std::string>& tokens,
     const std::function<std::vector<std::string>(const std::string& file)>& expand);

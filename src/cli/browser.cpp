@@ -10,8 +10,8 @@ namespace autopack::cli {
 
 namespace {
 
-/// Words of the program that shows an address: xdg-open reads BROWSER as `PROGRAM:PROGRAM`, each
-/// with words of its own and `%s` where the address goes.
+/// Returns the words of the browser command: xdg-open reads BROWSER as `PROGRAM:PROGRAM`, each with
+/// its own words and `%s` for the address.
 std::vector<std::string> browser_of(const Environment& environment) {
   if (const auto named = environment.get("BROWSER"); named && !named->empty()) {
     std::vector<std::string> words;
@@ -43,7 +43,7 @@ bool open_browser(const std::string& address, const Environment& environment) {
   if (!has_place) {
     words.push_back(address);
   }
-  // A browser may stay as long as its window: the shell lets go of it.
+  // A browser may run as long as its window: the shell detaches it.
   std::vector<std::string> argv{"/bin/sh", "-c", R"("$@" </dev/null >/dev/null 2>&1 &)", "browser"};
   argv.insert(argv.end(), words.begin(), words.end());
   return run_process(argv, "").has_value();

@@ -47,7 +47,7 @@ private:
       pipeline::tell_inferred(session.console, wanted->inferred);
     }
     wanted->name = image_name(packaging_, wanted->request, find_location(session));
-    // A default name is no wish for a registry when the image goes elsewhere.
+    // A default name does not request a push if the image goes elsewhere.
     wanted->may_push = !no_push_ && (build_.outputs.empty() || packaging_.texts.output_image_uri);
     return wanted;
   }

@@ -101,7 +101,7 @@ private:
     return scope;
   }
 
-  /// Without an engine there are no images: what else is left can go.
+  /// Without an engine there are no images: the rest can be removed.
   static bool has_engine(Session& session) {
     try {
       session.services.docker().info();
@@ -114,7 +114,7 @@ private:
     }
   }
 
-  /// False, and told, for what somebody uses.
+  /// Returns false, and reports it, if something is in use.
   static bool try_to_remove(Session& session, const Leftover& leftover) {
     try {
       inventory::remove(session.services, leftover);

@@ -17,7 +17,7 @@
 
 namespace autopack::cli {
 
-/// What a command works with, once its flags are read.
+/// The inputs of a command after its flags are parsed.
 struct Session {
   const GlobalOptions& global;
   const FlagSet& flags;
@@ -25,15 +25,15 @@ struct Session {
   Console& console;
   Services& services;
   std::vector<std::string> program_arguments{};  ///< after `--`
-  std::vector<std::string> arguments{};          ///< that are no flags, at most `most_arguments`
+  std::vector<std::string> arguments{};          ///< positional, at most `most_arguments`
 };
 
-/// One command of the command line. One file each.
+/// A command of the command line. There is one file for each.
 class Command {
 public:
   virtual ~Command() = default;
   virtual void add_flags(FlagSet& flags) = 0;
-  /// The exit status.
+  /// Returns the exit status.
   virtual int run(Session& session) = 0;
 };
 
@@ -45,12 +45,12 @@ struct CommandEntry {
   std::string_view example{};  ///< whole command lines
   std::unique_ptr<Command> (*make)(){nullptr};
   bool takes_program_arguments{false};  ///< after `--`
-  bool asks_servers{false};             ///< nearly always
-  std::size_t most_arguments{0};        ///< that are no flags
-  /// Words that the first argument can be: `bash|zsh|fish`. None: anything. Another word is
+  bool asks_servers{false};             ///< almost always
+  std::size_t most_arguments{0};        ///< positional ones
+  /// The possible words of the first argument: `bash|zsh|fish`. Absent: anything. Other words are
   /// refused before the command runs.
   std::optional<std::string_view> first_argument{};
-  /// Exit status of autopack's own failures; none: by the error's kind.
+  /// Exit status of autopack's own failures; absent: by the error's kind.
   std::optional<int> own_failure{};
 };
 
@@ -72,22 +72,25 @@ std::unique_ptr<Command> make_jobs_command();
 std::unique_ptr<Command> make_trust_command();
 std::unique_ptr<Command> make_completion_command();
 
-/// `object` as `--format` asks for it; `text` is for people. Warns of keys that it does not have.
+/// Returns `object` in the requested `--format`; `text` is for people. Warns about keys that it
+/// lacks.
 std::string render(const Session& session, const nlohmann::json& object, const std::string& text);
 
-/// The result of a command as `--format` asks for it; `text` is for people, so the locale may make
-/// it narrow.
+/// Prints the result of a command in the requested `--format`; `text` is for people, so the locale
+/// may restrict its characters.
 void tell_result(const Session& session, const nlohmann::json& object, const std::string& text);
 
-/// The project directory's own name, for jobs and images that are not named.
+/// Returns the project directory's own name, for unnamed jobs and images.
 std::string directory_name(const std::filesystem::path& directory);
 
-/// The name of a job whose `--display-name` is `typed`: without one, the project directory's.
+/// Returns the name of a job whose `--display-name` is `typed`; without one, the project
+/// directory's.
 std::string job_name(const std::optional<std::string>& typed,
                      const std::filesystem::path& directory);
 
-/// Project and region from flags, environment and gcloud's configuration; parts may be missing.
-/// With `infers` gcloud's region for machines stands in for that of its `ai` commands.
+/// Returns project and region from flags, environment and gcloud's configuration; parts may be
+/// missing. With `infers`, gcloud's region for machines replaces a missing one for its `ai`
+/// commands.
 job::Location find_location(const Session& session, bool infers = false);
 
 }  // namespace autopack::cli

@@ -148,7 +148,7 @@ const auto table = std::to_array<CommandEntry>({
      .most_arguments = 1},
 });
 
-/// None when there are no credentials, or they name none.
+/// Returns nothing if there are no credentials, or they name none.
 std::optional<std::string> project_of_credentials(const Session& session) {
   try {
     return session.services.google().project();
@@ -200,7 +200,7 @@ job::Location find_location(const Session& session, bool infers) {
   if (!region.value && infers) {
     region = google::find_property("compute/region", environment, configuration);
   }
-  // without a region a project is of no use, and looking for one may take the network
+  // without a region a project is useless, and finding one may require the network
   if (!project.value && region.value) {
     project =
         google::find_project(flag, environment, configuration, project_of_credentials(session));

@@ -54,7 +54,7 @@ Words values_of(packaging::Setting::Completion completion) {
   return {};
 }
 
-/// The values of a flag or of a pool's key; `label` is the flag's.
+/// Returns the values of a flag or of a pool's key; `label` is the flag's.
 Words values_of(std::string_view name, std::string_view label) {
   const auto setting = std::ranges::find(packaging::settings, name, &packaging::Setting::key);
   if (setting != packaging::settings.end()) {
@@ -75,7 +75,7 @@ Words values_of(std::string_view name, std::string_view label) {
   return values;
 }
 
-/// Values for what stands behind the last `,` of a pool; each with what stands before.
+/// Completes the text after the last `,` of a pool; each result includes the text before.
 Words complete_pool(const std::string& typed) {
   const auto comma = typed.rfind(',');
   const std::string before = comma == std::string::npos ? "" : typed.substr(0, comma + 1);
@@ -126,7 +126,7 @@ Words flag_names(const std::vector<FlagHelp>& flags) {
   return names;
 }
 
-/// The command among `words`, and how many arguments that are no flags come after it.
+/// The command among `words`, and the number of positional arguments after it.
 struct CompletionPoint {
   const CommandEntry* command{nullptr};
   std::size_t arguments{0};

@@ -6,12 +6,12 @@
 
 namespace autopack::cli {
 
-/// What can stand for the last of `words`, a command line without the program's name: one whole
-/// word per element, with a tab and a description behind some. First may come `:files` or
-/// `:directories`: file names fit too, below what stands behind the word's last `=` or `,`.
+/// Returns completions of the last of `words`, a command line without the program's name: one whole
+/// word per element, some with a tab and a description. The first may be `:files` or
+/// `:directories`: file names are possible too, after the word's last `=` or `,`.
 std::vector<std::string> complete(const std::vector<std::string>& words);
 
-/// The script that teaches a shell (`bash`, `zsh`, `fish`) to ask autopack for completions.
+/// Returns the script that makes a shell (`bash`, `zsh`, `fish`) ask autopack for completions.
 std::string_view completion_script(std::string_view shell);
 
 }  // namespace autopack::cli

@@ -22,12 +22,12 @@ namespace {
 constexpr std::chrono::milliseconds redraw_period{200};
 constexpr std::chrono::seconds silence{30};
 
-/// What write(2) says when it does not take all of it, else 0.
+/// Returns errno of write(2) if it does not write everything, else 0.
 int write_all(int descriptor, std::string_view bytes) {
   while (!bytes.empty()) {
     const auto written = ::write(descriptor, bytes.data(), bytes.size());
     if (written < 0 && errno == EAGAIN) {
-      // Whoever shares the terminal or pipe made it non-blocking.
+      // Another user of the terminal or pipe made it non-blocking.
       pollfd entry{descriptor, POLLOUT, 0};
       ::poll(&entry, 1, -1);
     } else if (written < 0 && errno != EINTR) {
@@ -45,7 +45,7 @@ void write_result(std::string_view bytes) {
   }
 }
 
-/// A terminal hands over a line at a time; none at its end, and after a signal.
+/// Reads one line of a terminal; returns nothing at its end, and after a signal.
 std::optional<std::string> read_line() {
   std::array<char, 1024> buffer{};
   const auto count = ::read(STDIN_FILENO, buffer.data(), buffer.size());
@@ -63,7 +63,7 @@ int terminal_columns() {
 }  // namespace
 
 Streams Streams::of_process() {
-  // When nobody reads standard error any more there is no other place to tell it.
+  // If standard error is closed, there is nowhere else to report it.
   return {.out = write_result,
           .errors = [](std::string_view bytes) { write_all(STDERR_FILENO, bytes); },
           .input_is_terminal = ::isatty(STDIN_FILENO) == 1,
@@ -172,7 +172,7 @@ void Console::program_output(std::string_view bytes) {
   try {
     streams_.out(bytes);
   } catch (const Error&) {
-    // The program's output is not ours: it goes on, and its status counts.
+    // The program's output is not ours: it continues, and its status counts.
   }
 }
 
@@ -180,7 +180,7 @@ void Console::program_errors(std::string_view bytes) {
   const std::lock_guard lock{mutex_};
   erase_live();
   streams_.errors(bytes);
-  // Rows that wait for the next time they are drawn would hardly be seen beside busy programs.
+  // Rows drawn only at the next interval would rarely be visible beside busy programs.
   if (bytes.ends_with('\n')) {
     draw_live();
   }

@@ -20,8 +20,8 @@ namespace {
 namespace fs = std::filesystem;
 using engine::ContainerSpec;
 
-/// `FILE` as docker reads it: a line is `NAME=VALUE`, or a NAME whose value is this machine's;
-/// empty lines and those that begin with `#` do not count.
+/// Parses `FILE` as docker does: a line is `NAME=VALUE`, or a NAME with this machine's value;
+/// ignores empty lines and those that begin with `#`.
 void read_env_file(const std::string& path,
                    const Environment& environment,
                    ContainerSpec& container,
@@ -53,7 +53,7 @@ void read_env_file(const std::string& path,
   }
 }
 
-/// `HOST:CONTAINER[:ro|rw]`.
+/// Parses `HOST:CONTAINER[:ro|rw]`.
 std::optional<ContainerSpec::Mount> read_volume(const std::string& text,
                                                 const Environment& environment,
                                                 Problems& problems) {
@@ -87,7 +87,7 @@ bool is_port(const std::string& text) {
          std::stoi(text) <= highest;
 }
 
-/// `[[ADDRESS:]HOST:]CONTAINER[/udp]`, ports all.
+/// Parses `[[ADDRESS:]HOST:]CONTAINER[/udp]`, with port numbers.
 void read_port(const std::string& text, ContainerSpec& container, Problems& problems) {
   const auto slash = text.find('/');
   const auto protocol = slash == std::string::npos ? "tcp" : text.substr(slash + 1);
@@ -122,7 +122,7 @@ bool is_gpu_name(const std::string& text) {
   return !text.empty() && is_alphanumeric(text, "-_.:");
 }
 
-/// `nvidia.com/gpu=0`.
+/// Matches `nvidia.com/gpu=0`.
 bool is_cdi_name(const std::string& text) {
   const auto slash = text.find('/');
   const auto mark = text.find('=');
@@ -132,7 +132,7 @@ bool is_cdi_name(const std::string& text) {
          is_gpu_name(text.substr(mark + 1));
 }
 
-/// `all`, a number, `device=0,GPU-8f...`, in quotes as docker wants them as well, or CDI's names.
+/// Parses `all`, a number, `device=0,GPU-8f...`, also in quotes as docker requires, or CDI's names.
 void read_gpus(std::string text, ContainerSpec& container, Problems& problems) {
   constexpr std::string_view by_device{"device="};
   const std::string typed = text;
@@ -195,7 +195,7 @@ void apply(const ContainerOptions& options,
     read_gpus(options.gpus, container, problems);
   }
   if (options.shell) {
-    // Images without bash are few, those without sh are none.
+    // Few images lack bash, none with a shell lack sh.
     container.command = {"/bin/sh", "-c",
                          R"(command -v bash >/dev/null && exec bash "$@"; exec sh "$@")", "shell"};
   }

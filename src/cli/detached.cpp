@@ -21,7 +21,7 @@ namespace autopack::cli {
 
 namespace {
 
-/// Its value is the descriptor at which the process that was typed waits.
+/// Its value is the descriptor at which the typed process waits.
 constexpr const char* marker = "_AUTOPACK_WAITING";
 
 Error cannot_start(int code) {
@@ -29,7 +29,7 @@ Error cannot_start(int code) {
       .cause(std::strerror(code));
 }
 
-/// This process's command line, as it was typed.
+/// Returns this process's command line, as typed.
 std::vector<std::string> own_arguments() {
   auto words = split(read_file("/proc/self/cmdline", FileSort::any), '\0');
   if (!words.empty() && words.back().empty()) {
@@ -65,8 +65,8 @@ pid_t start_again(int waiting) {
   return child;
 }
 
-/// Waits for the other's word; true when it came. An interruption is the other's, too: it has the
-/// same terminal until then.
+/// Waits for the other process; returns true if it reported. Leaves an interruption to the other
+/// one, which has the same terminal until then.
 bool hears(int descriptor) {
   char word = 0;
   ssize_t count = 0;

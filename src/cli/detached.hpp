@@ -7,16 +7,16 @@
 
 namespace autopack::cli {
 
-/// A job that goes on when the command that began it has ended: another process of autopack does
-/// all of the work, and this one waits only until the job has a name.
+/// A job that continues after the command that started it: another process of autopack does all of
+/// the work, and this one waits only until the job has a name.
 class Detached {
 public:
-  /// Starts this command line again, and waits until the job there has begun or failed to. The exit
-  /// status; none when this process is that other one, which has the work to do. Throws
+  /// Starts this command line again, and waits until its job has started or failed. Returns the
+  /// exit status, or nothing if this process is that other one, which has to do the work. Throws
   /// Error(environment).
   std::optional<int> leave_to_another(Services& services);
-  /// In that other process: the job has begun. From here on it has no terminal, and nobody waits.
-  /// Nothing elsewhere.
+  /// In that other process, reports that the job has started and detaches from the terminal. Does
+  /// nothing otherwise.
   void let_go();
 
 private:

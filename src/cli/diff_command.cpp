@@ -22,10 +22,10 @@ namespace autopack::cli {
 
 namespace {
 
-/// On the screen, of each kind of change.
+/// On the screen, for each kind of change.
 constexpr std::size_t most_told{40};
 
-/// What stands on one side: an image that is found, or a project that is planned.
+/// One side: an existing image, or a planned project.
 struct Side {
   std::optional<image::Source> image{};
   std::optional<packaging::Packaging> work{};
@@ -81,7 +81,7 @@ private:
     return side;
   }
 
-  /// The `--source` that `name` means; none when it is no name of a project's files.
+  /// Returns the `--source` that `name` means; nothing if it does not name a project's files.
   std::optional<std::string> source_of(Session& session, const std::string& name) const {
     if (name == "." || name == source::worktree_source) {
       return std::string{source::worktree_source};

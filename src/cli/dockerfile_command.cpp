@@ -55,7 +55,8 @@ public:
 private:
   static std::string ignore_file(const std::string& file) { return file + ".dockerignore"; }
 
-  /// The text of the file to check, from the index or the commit when the project is from there.
+  /// Returns the text of the file to check, from the index or the commit if the project comes from
+  /// there.
   std::string committed(const packaging::Request& request) const {
     if (auto text = pipeline::read_from_source(request, check_)) {
       return *text;
@@ -84,21 +85,21 @@ private:
     if (session.format.kind == OutputFormat::Kind::text) {
       session.console.result(diff);
     }
-    // Named as it is: the text of the Dockerfile may be good.
+    // Names the file that differs, because the Dockerfile itself may be current.
     const std::string drifted = there == text.dockerfile ? ignore : check_;
     throw Error(ErrorKind::drift,
                 fmt::format("`{}` is not what autopack would write", printable(drifted)))
         .hint(writing_command(session));
   }
 
-  /// True when a file of a person's own would be written over.
+  /// Returns true if a person's own file would be overwritten.
   static bool is_edited(const std::string& file) {
     const auto there = read_file_if_exists(file);
     return there && !pipeline::is_unedited(*there);
   }
 
-  /// The command that writes what was checked: the check may stand in a hook that nobody typed. In
-  /// words where the flags hold URLs, which may hold logins.
+  /// Returns the command that writes the checked files, because the check may be in a hook. Uses
+  /// text instead if the flags contain URLs, which may contain logins.
   std::string writing_command(const Session& session) const {
     std::string command = "autopack dockerfile";
     for (const auto& flag : session.flags.help()) {

@@ -21,7 +21,7 @@ namespace {
 
 using preflight::Check;
 
-/// The findings of reading and checking a job, which submit would end with.
+/// Returns the findings of parsing and checking a job, with which submit would end.
 Problems findings_of(const Error& error) {
   auto problems = error.as_problems();
   for (auto& problem : problems) {
@@ -80,7 +80,7 @@ private:
            });
   }
 
-  /// The job that the flags ask for; without any, what every packaged job needs.
+  /// Returns the job of the flags; without any, the needs of every packaged job.
   preflight::PlannedJob look_at_job(const Session& session,
                                     const job::Location& location,
                                     Problems& findings) const {

@@ -16,7 +16,7 @@ namespace autopack::cli {
 
 namespace {
 
-/// A stranger may send megabytes of what nobody reads.
+/// An untrusted source may send megabytes that nobody reads.
 constexpr std::size_t longest_text{8'000};
 
 std::vector<std::string> all_shortened(std::vector<std::string> texts) {
@@ -26,7 +26,8 @@ std::vector<std::string> all_shortened(std::vector<std::string> texts) {
   return texts;
 }
 
-/// Line feeds stay, each further line indented; everything else that disturbs a terminal goes.
+/// Keeps line feeds and indents each further line; removes everything else that disturbs a
+/// terminal.
 std::string lines(std::string_view text, std::string_view indentation) {
   std::string result;
   for (const auto& line : split(shortened(trim(text)), '\n')) {

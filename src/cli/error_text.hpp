@@ -12,14 +12,14 @@
 
 namespace autopack::cli {
 
-/// Words in colour, or plain when colour is off.
+/// Words in colour, or plain if colour is off.
 class Paint {
 public:
   explicit Paint(bool color) : color_{color} {}
 
   std::string red(std::string_view text) const { return wrap("1;31", text); }
 
-  /// A colour of its own for each of the first few numbers.
+  /// Returns the text in a different colour for each of the first few numbers.
   std::string one_of_many(std::size_t number, std::string_view text) const;
 
   std::string yellow(std::string_view text) const { return wrap("1;33", text); }
@@ -36,12 +36,13 @@ private:
   bool color_;
 };
 
-/// What the system refused where nobody expected it is this machine's; anything else is a bug.
+/// Converts an exception: an unexpected system error is an error of this machine; anything else is
+/// a bug.
 Error as_error(const std::exception& error);
 
-/// What a person reads on standard error: message, causes from outer to inner, then hints. Several
-/// findings are told one below the other. Causes that begin with `told` are left out: they stand on
-/// the screen already. Commands in hints are written so that they can be pasted.
+/// Returns the text for standard error: message, causes from outer to inner, then hints. Several
+/// findings follow each other. Omits causes that begin with `told`, because they are on the screen
+/// already. Commands in hints can be pasted.
 std::string error_text(const Error& error,
                        const Paint& paint,
                        Charset charset = Charset::utf8,
@@ -52,10 +53,10 @@ std::string warning_text(const Problem& problem,
                          const Paint& paint,
                          Charset charset = Charset::utf8);
 
-/// Kind, message, causes and hints, as they stand at `error` in `--format=json`.
+/// Returns kind, message, causes and hints, for `error` in `--format=json`.
 nlohmann::json error_object(const Error& error);
 
-/// The object of `--format=json`, with a line feed.
+/// Returns the object of `--format=json`, with a line feed.
 std::string error_json(const Error& error);
 
 }  // namespace autopack::cli

@@ -51,7 +51,7 @@ public:
   }
 
 private:
-  /// Tells people of the image for the platform of the options; what there is to tell programs.
+  /// Prints the image for the platform of the options for people; returns the object for programs.
   nlohmann::json explain(Session& session, bool is_first) const {
     require_executor(packaging_, build_);
     auto& services = session.services;

@@ -17,7 +17,7 @@ using Severity = Problem::Severity;
 constexpr std::size_t report_columns = 80;
 constexpr std::size_t finding_column = 9;
 
-/// `text` in lines of at most `width`, broken at spaces; a longer word stays whole.
+/// Breaks `text` at spaces into lines of at most `width`; keeps a longer word whole.
 std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
   std::vector<std::string> lines;
   for (const auto& word : split(text, ' ')) {
@@ -46,13 +46,14 @@ std::string painted(Severity severity, const std::string& word, const Paint& pai
   return paint.dim(word);
 }
 
-/// `text` after a margin that is already written; all but the last line end in `continued`.
+/// Returns `text` after a margin that is already written; all lines except the last end in
+/// `continued`.
 std::string block(const std::string& text, std::size_t margin, const std::string& continued = {}) {
   const auto lines = wrapped(text, report_columns - margin - continued.size());
   return join(lines, continued + "\n" + std::string(margin, ' ')) + "\n";
 }
 
-/// A command can go on in the next line only where no quotes stand.
+/// A command can continue on the next line only outside of quotes.
 std::string remedy_text(const std::string& remedy, std::size_t margin) {
   if (!is_command(remedy)) {
     return block(remedy, margin);
@@ -61,7 +62,7 @@ std::string remedy_text(const std::string& remedy, std::size_t margin) {
   return is_plain ? block(remedy, margin, " \\") : remedy + "\n";
 }
 
-/// Why it is so, else where it stands.
+/// Returns the reason, else the place.
 std::string because(const Problem& finding) {
   return !finding.reason && finding.origin ? "from " + *finding.origin
                                            : finding.reason.value_or("");
@@ -84,7 +85,7 @@ std::string finding_text(const Problem& finding, const Paint& paint, Charset cha
   return text;
 }
 
-/// What could not be known for one reason is told as one.
+/// Merges findings that are unknown for the same reason.
 Problems gathered(const Problems& findings) {
   Problems result;
   for (const auto& finding : findings) {

@@ -9,13 +9,14 @@
 
 namespace autopack::cli {
 
-/// Findings for a person: aligned, at most 80 columns, commands that are longer continued with `\`,
-/// those with quotes in one line.
+/// Returns findings for people: aligned, at most 80 columns. Longer commands continue with `\`;
+/// those with quotes stay on one line.
 std::string findings_text(const Problems& findings,
                           const Paint& paint,
                           Charset charset = Charset::utf8);
 
-/// The same as one object: `findings`, and how many `errors`, `warnings` and `unknown`.
+/// Returns the same as one object: `findings`, and the counts of `errors`, `warnings` and
+/// `unknown`.
 nlohmann::json findings_json(const Problems& findings);
 
 }  // namespace autopack::cli

@@ -190,7 +190,7 @@ std::vector<std::string> FlagSet::parse(const std::vector<std::string>& tokens,
   try {
     app_->parse(std::vector<std::string>{tokens.rbegin(), tokens.rend()});
   } catch (const CLI::ArgumentMismatch&) {
-    // Only the last token can lack its value: what else follows a flag is taken as one.
+    // Only the last token can lack its value: any other text after a flag is its value.
     throw Error(ErrorKind::usage, fmt::format("`{}` needs a value", printable(tokens.back())));
   } catch (const CLI::ParseError& error) {
     throw Error(ErrorKind::usage, fmt::format("cannot read the command line: {}", error.what()));

@@ -19,33 +19,33 @@ class Option;
 
 namespace autopack::cli {
 
-/// What a flag takes.
+/// The kind of a flag's value.
 enum class FlagKind { text, number, list, toggle, choice, count };
 
-/// What help, completions, manual page and schema say of one flag.
+/// The description of one flag for help, completions, manual page and schema.
 struct FlagHelp {
-  std::string name{};  ///< `--region`, with its short form when it has one: `-o, --output`
-  std::optional<std::string> label{};  ///< `REGION`, `auto|docker`; none for a switch
+  std::string name{};  ///< `--region`, with its short form if there is one: `-o, --output`
+  std::optional<std::string> label{};  ///< `REGION`, `auto|docker`; absent for a switch
   std::string text{};
   std::string section{};
-  bool brief{true};  ///< false: named, not described, in the short help
+  bool brief{true};  ///< false: listed without description in the short help
   FlagKind kind{FlagKind::text};
   std::string long_name{};             ///< `--output`
-  std::vector<std::string> spelled{};  ///< every name it is typed by
-  std::vector<std::string> values{};   ///< the words of the label; empty when it has none
-  bool open{false};                    ///< other values than `values` are good too
+  std::vector<std::string> spelled{};  ///< every name of it
+  std::vector<std::string> values{};   ///< the words of the label; may be empty
+  bool open{false};                    ///< other values than `values` are valid too
 };
 
-/// What one place gives a flag.
+/// The values of a flag from one place.
 struct FlagSetting {
   std::string flag{};        ///< `--region`
-  job::FlagValues values{};  ///< one per time
+  job::FlagValues values{};  ///< one for each occurrence
   job::Origin origin{};
 };
 
-/// The flags of one command. A flag that is not typed takes its value from the environment variable
-/// `AUTOPACK_<FLAG>`, then from the settings of files. A label `a|b` is the list of the values that
-/// the flag takes, `a|b|...` of some of them.
+/// The flags of one command. A flag that is not typed gets its value from the environment variable
+/// `AUTOPACK_<FLAG>`, then from settings files. A label `a|b` lists all values of the flag,
+/// `a|b|...` some of them.
 class FlagSet {
 public:
   explicit FlagSet(std::string command);
@@ -55,14 +55,14 @@ public:
   FlagSet(FlagSet&&) = delete;
   FlagSet& operator=(FlagSet&&) = delete;
 
-  /// Heading of the flags that follow.
+  /// Starts a section with this heading.
   void section(std::string title, bool brief = true);
-  /// `names` as `-o,--output,--alias`; the first long name is the flag's name. The last value wins.
+  /// `names` is `-o,--output,--alias`; the first long name is the flag's name. The last value wins.
   void text(const std::string& names,
             const std::string& label,
             std::string& into,
             std::string help);
-  /// The same; an empty value counts as none.
+  /// The same; an empty value counts as absent.
   void text(const std::string& names,
             const std::string& label,
             std::optional<std::string>& into,
@@ -71,47 +71,47 @@ public:
               const std::string& label,
               std::optional<std::int64_t>& into,
               std::string help);
-  /// Every value in the order typed; in the environment one per line.
+  /// Collects every value in the order typed; in the environment, one per line.
   void list(const std::string& names,
             const std::string& label,
             job::FlagValues& into,
             std::string help);
-  /// The same for values that are not taken apart.
+  /// The same for values that are not split.
   void list(const std::string& names,
             const std::string& label,
             std::vector<std::string>& into,
             std::string help);
   void toggle(const std::string& names, bool& into, std::string help);
-  /// The same; `--flag=WORD` takes a word of `words` (`a|b`) instead. `into` is then that word,
-  /// else `true`, or empty when the flag is off.
+  /// The same; `--flag=WORD` accepts a word of `words` (`a|b`) instead. `into` becomes that word,
+  /// else `true`, or empty if the flag is off.
   void toggle(const std::string& names,
               const std::string& words,
               std::string& into,
               std::string help);
   /// Also `--no-NAME`.
   void choice(const std::string& names, std::optional<bool>& into, std::string help);
-  /// Counts how often it is typed.
+  /// Counts its occurrences.
   void count(const std::string& names, int& into, std::string help);
 
-  /// Reads `tokens`, then the environment, then `settings` (the first of a flag wins), and returns
+  /// Parses `tokens`, then the environment, then `settings` (the first of a flag wins), and returns
   /// the positional arguments. Throws Error(usage) for an unknown flag, with the nearest one, and
-  /// for values that do not fit. Settings of flags that are not this command's are left alone.
+  /// for invalid values. Ignores settings of other commands' flags.
   std::vector<std::string> parse(const std::vector<std::string>& tokens,
                                  const Environment& environment,
                                  const std::vector<FlagSetting>& settings = {});
-  /// Tokens up to the first that is no known flag; `tokens` past them stay unread.
+  /// Returns the number of tokens up to the first that is not a known flag; does not read the rest.
   std::size_t leading_flags(const std::vector<std::string>& tokens);
 
-  /// Where the value came from; none when it was not given.
+  /// Returns the source of the value; nothing if it was not given.
   std::optional<job::Origin> origin(const std::string& name) const;
-  /// True when the value was typed.
+  /// Returns true if the value was typed.
   bool is_typed(const std::string& name) const;
-  /// Every place that gives the flag a value, the one that wins first.
+  /// Returns every place that sets the flag, the winning one first.
   const std::vector<FlagSetting>& given(const std::string& name) const;
 
-  /// True when `name` takes a value (false for a switch and for an unknown flag).
+  /// Returns true if `name` takes a value (false for a switch and for an unknown flag).
   bool takes_value(const std::string& name) const;
-  /// True for `--flag` that is given or not, `name` being as it is typed.
+  /// Returns true for a switch; `name` is as typed.
   bool is_switch(const std::string& name) const;
 
   const std::vector<FlagHelp>& help() const { return help_; }
@@ -134,9 +134,9 @@ private:
            std::string help,
            Flag flag);
   [[noreturn]] void refuse_unknown(const std::string& token) const;
-  /// None when there is no such flag.
+  /// Returns nothing if there is no such flag.
   std::optional<FlagKind> kind_of(const std::string& name) const;
-  /// Throws Error(usage) for a flag where another's value belongs: it was forgotten.
+  /// Throws Error(usage) if a flag is in the place of another one's forgotten value.
   void refuse_flags_as_values(const std::vector<std::string>& tokens) const;
   void settle(const Flag& flag,
               const Environment& environment,
@@ -151,7 +151,7 @@ private:
   bool brief_{true};
 };
 
-/// `--worker-pool-spec` is `AUTOPACK_WORKER_POOL_SPEC`.
+/// Returns `AUTOPACK_WORKER_POOL_SPEC` for `--worker-pool-spec`.
 std::string variable_of(const std::string& flag);
 
 }  // namespace autopack::cli

@@ -8,13 +8,13 @@ namespace autopack::cli {
 
 namespace {
 
-/// The text behind a verb or name begins no further to the right than this.
+/// The text after a verb or name begins at most in this column.
 constexpr std::size_t deepest{24};
 constexpr std::string_view digest_start{"sha256:"};
 constexpr std::size_t digest_digits{64};
 constexpr std::size_t shown_digits{12};
 
-/// Columns that `text` takes: none for colours, one for each character.
+/// Returns the columns of `text`: none for colours, one for each character.
 std::size_t width(std::string_view text) {
   std::size_t columns = 0;
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -43,7 +43,7 @@ std::size_t leading_spaces(std::string_view plain) {
   return std::min(plain.find_first_not_of(' '), plain.size());
 }
 
-/// Where the lines that follow a folded one begin.
+/// Returns where continued lines begin.
 std::size_t depth_of_text(std::string_view plain, std::size_t columns) {
   const std::size_t begin = leading_spaces(plain);
   const auto gap = plain.find("  ", begin);
@@ -81,7 +81,7 @@ bool is_digit_of_digest(char c) {
 
 std::string folded(std::string_view text, std::size_t columns) {
   std::string result;
-  std::size_t hint = std::string_view::npos;  // where the hint begins that is gone on with
+  std::size_t hint = std::string_view::npos;  // where the hint begins that is continued
   while (!text.empty()) {
     const auto end = std::min(text.find('\n'), text.size());
     const auto line = text.substr(0, end);

@@ -6,12 +6,12 @@
 
 namespace autopack::cli {
 
-/// `text` for a terminal of so many columns: a longer line goes on between words in the next one,
-/// below the text that stands behind its verb or name. What a hint says stays as it is, for it is
+/// Folds `text` for a terminal of so many columns: a longer line continues on the next one, between
+/// words, below the text after its verb or name. Does not fold commands of hints, because they are
 /// pasted.
 std::string folded(std::string_view text, std::size_t columns);
 
-/// `text` with digests of 64 digits cut to the 12 that people compare.
+/// Returns `text` with digests shortened from 64 digits to the 12 that people compare.
 std::string with_short_digests(std::string_view text);
 
 }  // namespace autopack::cli

@@ -56,7 +56,7 @@ std::function<void(const google::Job& job)> tell_states(Console& console) {
     const auto name = job->value("name", "");
     if (console.is_live() && !state.ended) {
       has_waited = true;
-      // One line for all states: it tells the time since the first.
+      // One line for all states: it shows the time since the first.
       const auto id = name.substr(name.rfind('/') + 1);
       console.step({.id = "job", .name = fmt::format("job {} is {}", id, state.word)});
     } else if (console.is_live() && has_waited) {

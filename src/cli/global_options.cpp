@@ -22,7 +22,7 @@ int verbosity_of(const GlobalOptions& options) {
   return level == levels.end() ? 0 : level->second;
 }
 
-/// Whether the locale's characters are UTF-8, by the variables that setlocale(3) reads.
+/// Returns whether the locale's characters are UTF-8, by the variables that setlocale(3) reads.
 bool is_utf8_locale(const Environment& environment) {
   for (const auto* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     if (const auto locale = environment.get(name)) {

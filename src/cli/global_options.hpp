@@ -8,7 +8,7 @@
 
 namespace autopack::cli {
 
-/// The flags that every command has.
+/// The flags of every command.
 struct GlobalOptions {
   std::optional<std::string> directory{};  ///< `-C`
   bool quiet{false};
@@ -23,7 +23,7 @@ struct GlobalOptions {
   bool manual{false};
   bool schema{false};
   bool version{false};
-  // gcloud's, which not every command can act on.
+  // gcloud's flags, which not every command supports.
   std::optional<std::string> project{};
   std::optional<std::string> region{};
   std::optional<std::string> account{};
@@ -35,7 +35,7 @@ struct GlobalOptions {
 
 void add_global_flags(FlagSet& flags, GlobalOptions& options);
 
-/// How to print, from the flags, NO_COLOR, TERM, CI and the streams.
+/// Returns how to print, from the flags, NO_COLOR, TERM, CI and the streams.
 ConsoleOptions console_options(const GlobalOptions& options,
                                const Environment& environment,
                                const Streams& streams);

@@ -24,7 +24,7 @@ GoogleServices::GoogleServices(Session& session)
                 .sleep = google::interruptible_sleep(session.services.cancellation)}},
       aiplatform_{override_of(session, "aiplatform")},
       logging_{override_of(session, "logging")} {
-  // What stands in for the one stands in for the other: a stand-in's token is not sent to Google.
+  // A replacement of one API replaces the other too: its token is not sent to Google.
   const auto jobs = aiplatform_ ? Url::parse(*aiplatform_) : std::nullopt;
   if (!logging_ && jobs && jobs->is_loopback()) {
     logging_ = aiplatform_;

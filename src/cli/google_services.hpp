@@ -9,10 +9,10 @@
 
 namespace autopack::cli {
 
-/// Google's APIs as a command reaches them: its credentials, endpoints and client.
+/// Google's APIs for a command: its credentials, endpoints and client.
 class GoogleServices {
 public:
-  /// Finds no credentials yet. Throws Error(usage) as read_gcloud_configuration does.
+  /// Does not look for credentials yet. Throws Error(usage) as read_gcloud_configuration does.
   explicit GoogleServices(Session& session);
   GoogleServices(const GoogleServices&) = delete;
   GoogleServices& operator=(const GoogleServices&) = delete;
@@ -24,8 +24,8 @@ public:
 
   google::Jobs jobs() { return {service_, aiplatform_}; }
 
-  /// `CLOUDSDK_API_ENDPOINT_OVERRIDES_...`, or gcloud's property; none: the API's own address.
-  /// Where jobs go to this machine, logs are asked for there too.
+  /// Returns `CLOUDSDK_API_ENDPOINT_OVERRIDES_...`, or gcloud's property; nothing: the API's own
+  /// address. If jobs go to this machine, logs are read from there too.
   const std::optional<std::string>& aiplatform_override() const { return aiplatform_; }
 
   const std::optional<std::string>& logging_override() const { return logging_; }

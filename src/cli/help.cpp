@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t help_columns = 80;
 constexpr std::size_t text_column = 32;
 
-/// `text` from `column` on, its further lines below its first.
+/// Wraps `text` from `column` on, with further lines below the first.
 std::string wrapped_from(const std::string& text, std::size_t column) {
   std::string result;
   std::size_t at = column;

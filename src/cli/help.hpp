@@ -6,13 +6,14 @@
 
 namespace autopack::cli {
 
-/// What `autopack --help` prints.
+/// Returns the output of `autopack --help`.
 std::string overview_text();
 
-/// What `autopack COMMAND --help` prints, at most 80 columns; with `all`, every flag is described.
+/// Returns the output of `autopack COMMAND --help`, at most 80 columns; with `all`, describes every
+/// flag.
 std::string command_help_text(const CommandEntry& command, const FlagSet& flags, bool all);
 
-/// The manual page autopack(1) as roff, made of the same tables as the help.
+/// Returns the manual page autopack(1) as roff, from the same tables as the help.
 std::string manual_page();
 
 }  // namespace autopack::cli

@@ -11,7 +11,7 @@ namespace autopack::cli {
 
 namespace {
 
-/// The length of the character at the start of `text` when it can be shown, else 0.
+/// Returns the length of the character at the start of `text` if it can be shown, else 0.
 std::size_t shown_length(std::string_view text, Charset charset) {
   const std::size_t length = utf8_length(text);
   const auto character = text.substr(0, length);
@@ -24,7 +24,7 @@ std::string escaped_byte(std::string_view text) {
   return fmt::format("\\x{:02x}", static_cast<unsigned char>(text[0]));
 }
 
-/// `word`, which single quotes hold, in the quotes of a shell that it needs.
+/// Returns `word`, which was in single quotes, in the shell quotes that it needs.
 std::string quoted(std::string_view word, Charset charset) {
   std::string escaped;
   bool is_shown = true;
@@ -41,7 +41,7 @@ std::string quoted(std::string_view word, Charset charset) {
   return is_shown ? fmt::format("'{}'", word) : fmt::format("$'{}'", escaped);
 }
 
-/// An apostrophe of prose stands behind a letter; a quote of a shell never does here.
+/// An apostrophe follows a letter; a shell quote never does here.
 bool opens_word(std::string_view text, std::size_t at) {
   return text[at] == '\'' && (at == 0 || !is_alphanumeric(text.substr(at - 1, 1)));
 }

@@ -6,14 +6,14 @@
 
 namespace autopack::cli {
 
-/// Which characters a terminal shows.
+/// The characters that a terminal can show.
 enum class Charset { utf8, ascii };
 
-/// `hint` as a terminal shows it, so that a command in it can be pasted: a word in single quotes
-/// that holds what cannot be shown is written as `$'...'`, which bash and zsh read as the same
-/// bytes. Elsewhere such bytes become `\xNN`; line feeds stay.
+/// Returns `hint` for a terminal, such that a command in it can be pasted: writes a word in single
+/// quotes with unshowable characters as `$'...'`, which bash and zsh read as the same bytes.
+/// Elsewhere such bytes become `\xNN`; keeps line feeds.
 std::string hint_text(std::string_view hint, Charset charset);
-/// The same of each, in UTF-8, as JSON holds them.
+/// The same for each hint, in UTF-8, for JSON.
 std::vector<std::string> hint_texts(const std::vector<std::string>& hints);
 
 }  // namespace autopack::cli

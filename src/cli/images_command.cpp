@@ -18,7 +18,7 @@ namespace autopack::cli {
 
 namespace {
 
-/// Each costs a question to the registry.
+/// Each costs one request to the registry.
 constexpr std::size_t most_in_registry{100};
 
 std::int64_t seconds_now() {
@@ -79,7 +79,7 @@ private:
     return packaging_.texts.local_package_path.value_or(".");
   }
 
-  /// What is asked of somebody who may not be there: then that is told, and none returned.
+  /// Asks something that may be unavailable: then reports that, and returns nothing.
   static std::optional<std::vector<inventory::HeldImage>> ask(
       Session& session, const std::function<std::vector<inventory::HeldImage>()>& question) {
     try {

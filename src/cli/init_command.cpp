@@ -28,7 +28,7 @@ namespace autopack::cli {
 namespace {
 
 constexpr auto* ignore_file_name = ".dockerignore";
-/// A list that is longer is no question any more.
+/// A longer list is not asked about.
 constexpr std::size_t most_choices{20};
 
 bool is_there(const char* path) {
@@ -36,7 +36,8 @@ bool is_there(const char* path) {
   return std::filesystem::exists(std::filesystem::symlink_status(path, ignored));
 }
 
-/// The file that says already what `autopack.yaml` would; none when none does.
+/// Returns the file that already contains the settings of `autopack.yaml`; nothing if there is
+/// none.
 std::optional<std::string> settings_there() {
   if (is_there(settings_file_name)) {
     return settings_file_name;
@@ -46,7 +47,7 @@ std::optional<std::string> settings_there() {
   return has_table ? std::optional<std::string>{"pyproject.toml"} : std::nullopt;
 }
 
-/// The file that says already what stays out of the image; none when none does.
+/// Returns the file that already excludes files from the image; nothing if there is none.
 std::optional<std::string> ignore_rules_there() {
   for (const auto* name : {ignore_file_name, ".gcloudignore"}) {
     if (is_there(name)) {
@@ -79,7 +80,7 @@ public:
     }
     if (!settings || !rules) {
       const auto wanted = infer(session);
-      // Read before anything is written, which would count as part of the project.
+      // Computed before anything is written, which would count as part of the project.
       const auto ignored = rules ? std::nullopt : std::optional{ignore_text(session, wanted)};
       if (!settings) {
         write(session, settings_file_name, settings_text(session, *wanted));
@@ -131,7 +132,7 @@ private:
     return wanted;
   }
 
-  /// The program that a person picks, where several could be meant and somebody is there.
+  /// Asks a person for the program, if there are several candidates and somebody is there.
   static std::optional<project::Inferred> choose(Session& session, packaging::Request& request) {
     auto choices = pipeline::program_choices(request);
     if (choices.size() < 2 || choices.size() > most_choices) {

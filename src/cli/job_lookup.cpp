@@ -16,7 +16,7 @@ namespace {
 using google::JobKind;
 using google::JobName;
 
-/// Jobs of one name that are looked at.
+/// The limit of listed jobs with one name.
 constexpr std::size_t most_listed{1000};
 constexpr std::size_t most_jobs_told{10};
 
@@ -24,8 +24,8 @@ bool is_number(const std::string& text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// A flag of the command line that says otherwise than the name; settings of the environment and
-/// of gcloud only stand in for what a name lacks.
+/// Checks that a flag of the command line does not contradict the name; settings of the environment
+/// and of gcloud only fill in missing parts.
 void check_part(const Session& session,
                 const char* flag,
                 const std::optional<std::string>& typed,
@@ -80,7 +80,7 @@ std::optional<FoundJob> find_by_id(const google::Jobs& jobs,
   return std::nullopt;
 }
 
-/// The jobs called `choice.typed`, or without that all; the newest first.
+/// Returns the jobs called `choice.typed`, or without that all; newest first.
 std::vector<nlohmann::json> list_named(const google::Jobs& jobs,
                                        const JobChoice& choice,
                                        const job::Location& location) {
@@ -106,7 +106,7 @@ std::vector<nlohmann::json> list_named(const google::Jobs& jobs,
   return found;
 }
 
-/// What is meant, in words: `custom job`.
+/// Returns the kind for people: `custom job`.
 std::string words_of(const JobChoice& choice) {
   return std::string{choice.kind ? google::words_of(*choice.kind) : "job"};
 }

@@ -20,14 +20,14 @@ using nlohmann::json;
 
 constexpr std::string_view hidden = "***";
 
-/// `api_key` for `--api-key`.
+/// Returns `api_key` for `--api-key`.
 std::string variable_name(std::string_view flag) {
   const auto start = flag.find_first_not_of('-');
   return start == std::string_view::npos ? std::string{}
                                          : replace_all(std::string{flag.substr(start)}, "-", "_");
 }
 
-/// `word` without the secret in it; `flag` is the one before it, whose value it may be.
+/// Returns `word` without a secret; `flag` is the word before it, whose value it may be.
 std::string without_secret(const std::string& word, const std::string& flag) {
   const bool is_flag = word.starts_with('-');
   const auto equals = word.find('=');
@@ -38,7 +38,7 @@ std::string without_secret(const std::string& word, const std::string& flag) {
   return project::looks_secret(is_flag ? "" : flag, word) ? std::string{hidden} : word;
 }
 
-/// `--name=VALUE` and `--name VALUE` alike.
+/// Handles `--name=VALUE` and `--name VALUE`.
 std::vector<std::string> without_secrets(const std::vector<std::string>& words) {
   std::vector<std::string> shown;
   std::string flag;

@@ -10,9 +10,9 @@
 
 namespace autopack::cli {
 
-/// What a page shows of a job whose packaged pools, if it has any, run `image`: its facts, and its
-/// worker pools in their order, an empty one as a name alone. Of environment variables it holds the
-/// names; words of commands that look like a secret are `***`.
+/// Returns the description of a job for a page, where packaged pools run `image`: its facts, and
+/// its worker pools in order, an empty one as a name alone. Contains only the names of environment
+/// variables; words of commands that look like a secret are `***`.
 nlohmann::json job_object(const job::Job& job,
                           const std::optional<std::string>& image,
                           const job::Location& location);

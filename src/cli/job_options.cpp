@@ -15,7 +15,7 @@ namespace autopack::cli {
 
 namespace {
 
-/// What a flag was given; none when that is as good as nothing.
+/// Returns a flag's value; nothing if it is equivalent to none.
 class GivenValue {
 public:
   GivenValue(const FieldOption& option, Problems& problems)

@@ -12,7 +12,7 @@
 
 namespace autopack::cli {
 
-/// Where FlagSet puts the value of a flag that sets one field.
+/// The place of the value of a flag that sets one field.
 struct FieldOption {
   const job::FieldFlag* flag{nullptr};
   std::optional<std::string> text{};
@@ -21,10 +21,10 @@ struct FieldOption {
   job::FlagValues list{};
 };
 
-/// One for each of job::field_flags, in its order.
+/// Returns one for each of job::field_flags, in its order.
 std::vector<FieldOption> field_options();
 
-/// The flags of a job as typed, nothing split yet.
+/// The flags of a job as typed, not split yet.
 struct JobOptions {
   job::JobFlags flags{};  ///< those that need no splitting
   std::vector<FieldOption> fields{field_options()};
@@ -40,28 +40,28 @@ struct JobOptions {
   job::FlagValues model_env{};
   job::FlagValues model_labels{};
   std::optional<std::string> config{};
-  /// A study that goes on: what `--config` would name, and its name. None for a new job.
+  /// A resumed study: the content for `--config`, and its name. Absent for a new job.
   std::optional<std::pair<std::string, std::string>> resumed{};
-  bool tunes{false};  ///< of the command `tune`
+  bool tunes{false};  ///< the command is `tune`
   bool with_hypertune{false};
 };
 
-/// The flags of a group, each of which sets one field.
+/// Adds the flags of a group, each of which sets one field.
 void add_field_flags(FlagSet& flags, JobOptions& options, job::FlagGroup group);
 
 void add_job_flags(FlagSet& flags, JobOptions& options);
 
-/// The flags split; what cannot be read is added to `problems`. `typed` tells which were given.
+/// Returns the flags, split; adds unreadable values to `problems`. `typed` knows which were given.
 job::JobFlags job_flags(const JobOptions& options, const FlagSet& typed, Problems& problems);
 
-/// What `--config` names, as `source` has it: a file, `-` for standard input, or a document that
-/// stands in the settings; none when it is not given. Warnings go to `problems` too.
+/// Returns the config that `--config` names, from `source`: a file, `-` for standard input, or a
+/// document in the settings; nothing if it is not given. Warnings go to `problems` too.
 std::optional<job::Config> read_config(const std::vector<FlagSetting>& places,
                                        const std::string& source,
                                        const Environment& environment,
                                        Problems& problems);
 
-/// `2026-11-20`, for what ends on a day.
+/// Returns `2026-11-20`, for dates of end of support.
 std::string today();
 
 }  // namespace autopack::cli

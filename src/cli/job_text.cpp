@@ -31,7 +31,7 @@ std::vector<std::string> row(const json& job) {
           shown(job, "displayName")};
 }
 
-/// A word as it is; quoted where YAML would read something else.
+/// Returns a word unchanged, or quoted if YAML would read something else.
 std::string scalar(const json& value) {
   if (!value.is_string()) {
     return print_json(value);

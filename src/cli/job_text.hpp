@@ -7,10 +7,10 @@
 
 namespace autopack::cli {
 
-/// A table of jobs: a heading, then one line for each. Empty without jobs.
+/// Returns a table of jobs: a heading, then one line for each. Empty without jobs.
 std::string job_table(const std::vector<nlohmann::json>& jobs);
 
-/// A job's fields, one per line and indented as in YAML.
+/// Returns a job's fields, one per line and indented as in YAML.
 std::string job_details(const nlohmann::json& job);
 
 }  // namespace autopack::cli

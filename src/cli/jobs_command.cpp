@@ -82,7 +82,7 @@ public:
   }
 
 private:
-  /// The job that the command line names.
+  /// Returns the job that the command line names.
   static std::optional<std::string> name_of(const Session& session) {
     return session.arguments.size() < 2 ? std::nullopt : non_empty(session.arguments[1]);
   }
@@ -112,7 +112,7 @@ private:
     }
   }
 
-  /// The state's name is another for pipelines, also inside of a filter that is for all kinds.
+  /// Pipelines have different names of states, also in a filter for all kinds.
   std::string filter_for(google::JobKind kind) const {
     const bool pipeline = kind == google::JobKind::pipeline;
     std::string filter = pipeline ? replace_all(filter_, "JOB_STATE_", "PIPELINE_STATE_")
@@ -136,7 +136,8 @@ private:
     check_state();
   }
 
-  /// Error(usage) for a word that is no state of any kind of job: the service finds none then.
+  /// Throws Error(usage) for a word that is not a state of any kind of job, because the service
+  /// would find none.
   void check_state() const {
     static const std::vector<std::string> states{
         "queued", "pending", "running",  "succeeded",          "failed", "cancelling", "cancelled",

@@ -5,10 +5,10 @@
 
 namespace autopack::cli {
 
-/// The flags of `tune`: the study and its trials.
+/// Adds the flags of `tune`: the study and its trials.
 void add_study_flags(FlagSet& flags, JobOptions& options);
 
-/// `--as`, and what a training pipeline has besides its job.
+/// Adds `--as`, and the flags of a training pipeline besides its job.
 void add_pipeline_flags(FlagSet& flags, JobOptions& options);
 
 }  // namespace autopack::cli

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 constexpr std::array names{"--max-replicas", "--replica-memory", "--replica-cpus", "--gcs",
                            "--volume",       "--fail",           "--detach",       "--resume"};
 
-/// `BUCKET=DIRECTORY`.
+/// Parses `BUCKET=DIRECTORY`.
 void read_bucket(const std::string& text,
                  const Environment& environment,
                  local::HostResources& host,
@@ -72,7 +72,7 @@ void read_limits(const LocalFlags& flags, local::LocalOptions& options, Problems
   }
 }
 
-/// Half of what there is, as a machine of the service has it.
+/// Returns half of the memory, as on a machine of the service.
 std::uint64_t shared_memory(const local::HostResources& host) {
   const auto pages = ::sysconf(_SC_PHYS_PAGES);
   const auto size = ::sysconf(_SC_PAGESIZE);

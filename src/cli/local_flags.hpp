@@ -10,7 +10,7 @@
 
 namespace autopack::cli {
 
-/// The flags that say how a job runs on this machine.
+/// The flags for how a job runs on this machine.
 struct LocalFlags {
   std::optional<std::int64_t> most_replicas{};
   std::optional<std::string> memory{};
@@ -19,17 +19,17 @@ struct LocalFlags {
   std::vector<std::string> volumes{};
   std::vector<std::string> faults{};
   bool detach{false};
-  std::optional<std::string> resumed{};  ///< the study that goes on
+  std::optional<std::string> resumed{};  ///< the study to continue
 };
 
-/// `tunes`: of the command `tune`.
+/// `tunes`: the command is `tune`.
 void add_local_flags(FlagSet& flags, LocalFlags& into, bool tunes);
 
-/// Throws Error(usage) when one of them was typed for another submitter.
+/// Throws Error(usage) if one of them was typed for another submitter.
 void refuse_local_flags(const FlagSet& typed);
 
-/// What the flags say, and what there is on this machine: credentials, GPUs, the directory of jobs.
-/// Throws Error(usage) with all findings.
+/// Returns the options in the flags, and the resources of this machine: credentials, GPUs, the
+/// directory of jobs. Throws Error(usage) with all findings.
 local::LocalOptions local_options(const LocalFlags& flags, const Environment& environment);
 
 }  // namespace autopack::cli

@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr auto look_period = 200ms;
-/// What a cancelled job may take, and some more.
+/// The time for a cancelled job to end, and some more.
 constexpr int most_looks = 60;
 
 local::JobRecords records_of(const Session& session) {
@@ -93,7 +93,7 @@ json stream_local_logs(Session& session,
   LogText text{session.format, session.console.output_paint(), options.together};
   std::uint64_t offset = 0;
   for (;;) {
-    auto job = job_of(record);  // before the log: what comes after its end was written before
+    auto job = job_of(record);  // before the log: entries after the job's end were written before
     auto entries = record.entries(offset);
     for (bool more = !entries.empty(); more; more = !entries.empty()) {
       for (const auto& entry : entries) {

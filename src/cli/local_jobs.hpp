@@ -12,32 +12,32 @@
 
 namespace autopack::cli {
 
-/// True for `local/...`, which names a job of this machine.
+/// Returns true for `local/...`, the name of a job of this machine.
 bool is_local_job(std::string_view name);
 
-/// The jobs that ran on this machine, as the API would list them, the newest first.
+/// Returns the jobs that ran on this machine, in the API's form, newest first.
 std::vector<nlohmann::json> local_jobs(Session& session);
 
-/// The record of the job `name`. Throws Error(usage) when none is kept.
+/// Returns the record of the job `name`. Throws Error(usage) if there is none.
 local::JobRecord find_local_job(Session& session, const std::string& name);
 
-/// The job of a record. Throws Error(environment) when it cannot be read.
+/// Returns the job of a record. Throws Error(environment) if it cannot be read.
 nlohmann::json job_of(const local::JobRecord& record);
 
-/// The study of a record as it was asked for, with nothing of what became of it. Throws
-/// Error(usage) when the job is none or still runs, and as job_of.
+/// Returns the study of a record as requested, without its results. Throws Error(usage) if the job
+/// has no study or is still running, and as job_of.
 nlohmann::json study_of(const local::JobRecord& record);
 
-/// Asks for the end of the job and waits for it, for some seconds. The job as it is then.
+/// Requests the end of the job and waits for it for some seconds. Returns its state then.
 nlohmann::json cancel_local_job(const local::JobRecord& record, const Cancellation* cancellation);
 
-/// Which lines of a log are wanted, and how.
+/// Selects lines of a log, and their format.
 struct LocalLogOptions {
-  std::optional<std::string> task{};  ///< one replica's only; none: all
+  std::optional<std::string> task{};  ///< only this replica's; absent: all
   bool together{false};
 };
 
-/// Hands over the log to standard output until the job has ended. The job as it ended.
+/// Prints the log on standard output until the job has ended. Returns the ended job.
 nlohmann::json stream_local_logs(Session& session,
                                  const local::JobRecord& record,
                                  const LocalLogOptions& options);

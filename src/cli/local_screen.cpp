@@ -14,7 +14,7 @@ namespace autopack::cli {
 
 namespace {
 
-/// Gives each replica a colour, in the order in which they are heard of.
+/// Gives each replica a colour, in order of appearance.
 class ReplicaLines {
 public:
   explicit ReplicaLines(Paint paint) : paint_{paint} {}
@@ -57,7 +57,7 @@ local::Screen local_screen(Session& session) {
     if (replica) {
       console.program_errors(lines->render(*replica, text));
     } else {
-      // A file gets the program's bytes as they are.
+      // A file gets the program's bytes unchanged.
       const bool is_terminal = console.streams().errors_are_terminal;
       console.program_errors(is_terminal ? own->render(text) : std::string{text});
     }

@@ -5,8 +5,8 @@
 
 namespace autopack::cli {
 
-/// Shows what replicas write on standard error: whole lines behind their names, which have colours;
-/// on a terminal, what each does now below.
+/// Shows the output of replicas on standard error: whole lines after their coloured names; on a
+/// terminal, also the current status of each below.
 local::Screen local_screen(Session& session);
 
 }  // namespace autopack::cli

@@ -10,7 +10,7 @@ namespace autopack::cli {
 
 namespace {
 
-/// `\n` between lines of one text is kept, all else that disturbs a terminal is not.
+/// Keeps `\n` between lines of a text, and removes everything else that disturbs a terminal.
 std::string harmless(const std::string& message) {
   auto text = harmless_lines(message);
   text.pop_back();

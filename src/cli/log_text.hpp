@@ -9,14 +9,14 @@
 
 namespace autopack::cli {
 
-/// Writes log entries as gcloud does: severity, time, replica and text, separated by tabs, a line
-/// for each line of the text. Replicas and severities have colours where colour is on.
+/// Formats log entries as gcloud does: severity, time, replica and text, separated by tabs, with a
+/// line for each line of the text. Colours replicas and severities if colour is on.
 class LogText {
 public:
   LogText(OutputFormat format, Paint paint, bool keep_lines_together)
       : format_{std::move(format)}, paint_{paint}, together_{keep_lines_together} {}
 
-  /// The lines of one entry.
+  /// Returns the lines of one entry.
   std::string render(const google::LogEntry& entry);
 
 private:
@@ -26,7 +26,7 @@ private:
   OutputFormat format_;
   Paint paint_;
   bool together_;
-  std::map<std::string, std::size_t> replicas_{};  ///< in the order in which they were heard of
+  std::map<std::string, std::size_t> replicas_{};  ///< in order of appearance
 };
 
 }  // namespace autopack::cli

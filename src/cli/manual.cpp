@@ -11,7 +11,7 @@ namespace autopack::cli {
 
 namespace {
 
-/// `text` so that roff prints it as it is; what stands in backticks becomes bold.
+/// Escapes `text` for roff; text in backticks becomes bold.
 std::string roff(std::string_view text) {
   std::string result;
   bool bold = false;
@@ -29,7 +29,7 @@ std::string roff(std::string_view text) {
   return result.starts_with('.') || result.starts_with('\'') ? "\\&" + result : result;
 }
 
-/// At the margin, as in `--help`: what goes on in the next line of a command is pasted as it is.
+/// Prints examples at the margin, as in `--help`, so that continued commands can be pasted.
 std::string example(std::string_view text) {
   std::string result = ".nf\n.in 0\n";
   for (const auto& line : split(trim(text), '\n')) {
@@ -53,7 +53,7 @@ struct Section {
   std::vector<FlagHelp> flags{};
 };
 
-/// The sections of all commands' flags, each flag once, with the commands that have it.
+/// Returns the sections of all commands' flags, each flag once, with its commands.
 std::vector<Section> sections() {
   std::vector<Section> all;
   for (const auto& entry : commands()) {
@@ -75,7 +75,7 @@ std::vector<Section> sections() {
       }
     }
   }
-  // What every command has comes last.
+  // Flags of every command come last.
   std::stable_partition(all.begin(), all.end(), [](const Section& section) {
     return section.commands.size() < commands().size();
   });

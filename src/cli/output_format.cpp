@@ -26,7 +26,7 @@ const nlohmann::json* look_up(const nlohmann::json& object, const std::string& k
 
 constexpr std::array prefixes{"", "job.", "image."};
 
-/// Fields of a job that are not there from its start, or not in every job.
+/// Fields of a job that are absent at its start, or in some jobs.
 constexpr std::array<std::string_view, 11> fields_to_come{"error",
                                                           "startTime",
                                                           "endTime",
@@ -56,7 +56,7 @@ bool has_key(const nlohmann::json& result, const std::string& key) {
                      [&](const char* prefix) { return look_up(result, prefix + key) != nullptr; });
 }
 
-/// The keys of `result`, and those of its job and image.
+/// Returns the keys of `result`, and those of its job and image.
 std::vector<std::string> keys_of(const nlohmann::json& result) {
   std::vector<std::string> keys;
   for (const auto* part : {"", "job", "image"}) {

@@ -34,7 +34,7 @@ std::optional<std::chrono::seconds> age_of(const BuildOptions& options) {
   return age ? std::optional{std::chrono::seconds{job::duration_seconds(*age)}} : std::nullopt;
 }
 
-/// `path` from the directory of the project; nothing when it is not below it.
+/// Returns `path` relative to the project's directory; nothing if it is not below it.
 std::optional<std::string> path_in_project(const packaging::Request& request,
                                            const std::filesystem::path& path) {
   namespace fs = std::filesystem;
@@ -45,8 +45,8 @@ std::optional<std::string> path_in_project(const packaging::Request& request,
                                                                   : std::optional{std::move(below)};
 }
 
-/// Leaves out what the build itself writes into the project: the image of the next platform, and of
-/// the next build, would hold it. A cache in its usual place is among the built-in rules.
+/// Excludes files that the build itself writes into the project: the images of the next platform
+/// and of the next build would contain them. The built-in rules exclude a cache in its usual place.
 void leave_out_outputs(packaging::Request& request) {
   if (request.project.dockerfile) {
     return;
@@ -66,7 +66,7 @@ void leave_out_outputs(packaging::Request& request) {
   }
 }
 
-/// Where the setting of a key was given, as findings say it; nothing if it was not given.
+/// Returns where the setting of a key was given, for findings; nothing if it was not given.
 using Places = std::function<std::optional<std::string>(std::string_view key)>;
 
 packaging::Request request_of(const packaging::Settings& given,
@@ -104,8 +104,7 @@ packaging::Request request_of(const packaging::Settings& given,
   return request;
 }
 
-/// A Dockerfile of the user's own says what goes in and what runs; only a job can replace its
-/// command.
+/// The user's own Dockerfile determines content and program; only a job can replace its command.
 void refuse_beside_dockerfile(const packaging::Settings& given,
                               const std::string& dockerfile,
                               Problems& problems) {
@@ -119,7 +118,7 @@ void refuse_beside_dockerfile(const packaging::Settings& given,
   }
 }
 
-/// Throws Error(usage) for each platform that no image can have. The default is none of them.
+/// Throws Error(usage) for each invalid platform, except the default.
 void check_platforms(const std::vector<std::string>& platforms, const FlagSet& flags) {
   const auto& given = flags.given("--platform");
   if (given.empty()) {

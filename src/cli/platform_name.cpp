@@ -15,15 +15,15 @@ namespace {
 
 constexpr const char* usual_hint = "`--platform linux/amd64` is what Vertex AI runs";
 
-/// The processors that images are made for, by their names in Go, which are Docker's too.
+/// The supported processors, by their names in Go, which are also Docker's.
 const std::vector<std::string> architectures{"amd64", "arm64",   "arm",     "386",     "ppc64le",
                                              "s390x", "riscv64", "loong64", "mips64le"};
-/// What the kernel and others call them.
+/// Names of the kernel and others.
 const std::map<std::string, std::string> other_names{
     {"x86_64", "amd64"},  {"x86-64", "amd64"}, {"x64", "amd64"}, {"aarch64", "arm64"},
     {"armv7l", "arm/v7"}, {"armhf", "arm/v7"}, {"i386", "386"},  {"i686", "386"}};
 
-/// The platform that `name`, a processor, was meant for; `otherwise` where none is like it.
+/// Returns the platform that `name`, a processor, was meant for; `otherwise` if nothing is similar.
 std::string architecture_hint(const std::string& name, std::string otherwise) {
   const auto other = other_names.find(to_lower(name));
   const auto meant =

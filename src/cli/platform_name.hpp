@@ -7,8 +7,8 @@
 
 namespace autopack::cli {
 
-/// What is wrong with `platform`, which comes from `origin`, as the platform of an image; none when
-/// it is `linux/ARCH[/VARIANT]` of a processor that images are made for.
+/// Returns the error in `platform`, which comes from `origin`, or nothing if it is
+/// `linux/ARCH[/VARIANT]` with a supported processor.
 std::optional<Problem> platform_problem(const std::string& platform, const std::string& origin);
 
 }  // namespace autopack::cli

@@ -21,7 +21,7 @@ std::string flag_of(const PoolKey& key) {
   return "--" + std::string{key.name};
 }
 
-/// The pools of every place that names some; the first place wins, key by key.
+/// Merges the pools of every place that names some; the first place wins, key by key.
 std::vector<PoolFlags> pools_of(const std::vector<FlagSetting>& places, Problems& problems) {
   std::vector<PoolFlags> pools;
   for (auto place = places.rbegin(); place != places.rend(); ++place) {
@@ -39,7 +39,7 @@ std::vector<PoolFlags> pools_of(const std::vector<FlagSetting>& places, Problems
   return pools;
 }
 
-/// What the flags of the keys were given in places of the `kinds`, the first place winning.
+/// Returns the values of the keys' flags in places of the `kinds`; the first place wins.
 PoolFlags own_flags(const FlagSet& typed,
                     std::initializer_list<Origin::Kind> kinds,
                     Problems& problems) {
@@ -56,7 +56,7 @@ PoolFlags own_flags(const FlagSet& typed,
   return pool;
 }
 
-/// What is said of the machine alone.
+/// Returns only the keys about the machine.
 PoolFlags machine_of(const PoolFlags& file) {
   PoolFlags machine{file};
   static_cast<packaging::Settings&>(machine) = {};
@@ -64,7 +64,7 @@ PoolFlags machine_of(const PoolFlags& file) {
   return machine;
 }
 
-/// `pool` without what a flag takes the place of: a ready image that of a project, and the reverse.
+/// Removes keys that a flag replaces: a ready image replaces a project, and vice versa.
 PoolFlags without_replaced(PoolFlags pool, const PoolFlags& flags) {
   if (flags.container_image_uri && pool.names_project()) {
     return machine_of(pool);
@@ -75,7 +75,7 @@ PoolFlags without_replaced(PoolFlags pool, const PoolFlags& flags) {
   return pool;
 }
 
-/// A file without pools makes one of its keys, each of which stands on a line of its own.
+/// For a file without pools, makes one of its keys, each with its own line.
 void tell_lines(PoolFlags& pool, const PoolFlags& of_files) {
   const bool is_made = std::any_of(of_files.origins.begin(), of_files.origins.end(),
                                    [&](const auto& one) { return one.second == pool.origin; });
@@ -132,7 +132,7 @@ std::vector<PoolFlags> read_pools(const FlagSet& typed, Problems& problems) {
   const auto& places = typed.given(spec);
   auto pools = pools_of(places, problems);
   const bool is_typed = !places.empty() && places.front().origin.kind == Origin::Kind::flag;
-  // A variable is for every command: a typed pool has nothing to do with it.
+  // A variable is for every command: it does not apply to a typed pool.
   auto own = is_typed ? own_flags(typed, {Origin::Kind::flag}, problems)
                       : own_flags(typed, {Origin::Kind::flag, Origin::Kind::variable}, problems);
   const auto of_files = own_flags(typed, {Origin::Kind::file}, problems);

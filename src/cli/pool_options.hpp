@@ -10,7 +10,7 @@
 
 namespace autopack::cli {
 
-/// Where FlagSet puts the value of a flag that is a key of the job's only pool.
+/// The place of the value of a flag that is a key of the job's only pool.
 struct PoolOption {
   const job::PoolKey* key{nullptr};
   std::optional<std::string> text{};
@@ -18,19 +18,19 @@ struct PoolOption {
   job::FlagValues list{};
 };
 
-/// One for each of job::described_pool_keys, in its order.
+/// Returns one for each of job::described_pool_keys, in its order.
 std::vector<PoolOption> pool_options();
 
-/// The flags of the keys that are used most, or of the others.
+/// Adds the flags of the most used keys, or of the others.
 void add_pool_flags(FlagSet& flags, std::vector<PoolOption>& options, bool brief);
 
-/// True when `--worker-pool-spec` is typed or stands in its variable, so that the job is all there:
-/// nothing of its pools is inferred.
+/// Returns true if `--worker-pool-spec` is typed or in its variable: the pools are complete, and
+/// nothing about them is inferred.
 bool names_pools(const FlagSet& typed);
 
-/// The pools of `--worker-pool-spec` in every place that names some, the first place winning key by
-/// key, and over the only one of them what flags of its own say. Flags that could be meant for
-/// several pools are added to `problems`.
+/// Returns the pools of `--worker-pool-spec` from every place that names some; the first place
+/// wins, key by key. Applies the individual flags to a single pool. Adds flags that are ambiguous
+/// with several pools to `problems`.
 std::vector<job::PoolFlags> read_pools(const FlagSet& typed, Problems& problems);
 
 }  // namespace autopack::cli

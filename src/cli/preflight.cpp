@@ -25,8 +25,8 @@ preflight::GoogleApisOptions api_options(const Session& session,
           }};
 }
 
-/// An error for each ready image of `job` that only the engine of this machine is known to have:
-/// its name says no registry, and it was never pulled or pushed under it.
+/// Returns an error for each ready image of `job` that only this machine's engine is known to have:
+/// its name has no registry, and it was never pulled or pushed under it.
 Problems local_images(Services& services, const preflight::PlannedJob& job) {
   Problems findings;
   for (const auto& name : job.ready_images()) {
@@ -65,7 +65,7 @@ PreflightSources::PreflightSources(Session& session, const job::Location& locati
                  return open_repository(services_, image, access);
                }} {}
 
-/// The run's own services, but through a client that these checks can end.
+/// Returns the run's own services, but with a client that these checks can end.
 ServiceMakers PreflightSources::makers(const Environment& environment) {
   ServiceMakers makers;
   makers.client = [this](const Cancellation*) { return client_; };

@@ -11,8 +11,8 @@
 
 namespace autopack::cli {
 
-/// A client of its own that ends when its checks must, and what asks through it. Stays where it is:
-/// the checks refer to it.
+/// A separate client that ends when its checks must, and its users. Cannot move, because the checks
+/// refer to it.
 class PreflightSources {
 public:
   PreflightSources(Session& session, const job::Location& location);
@@ -28,7 +28,7 @@ public:
 
   http::Client& client() { return *client_; }
 
-  /// The logins of registries, safe to look up from several threads.
+  /// Returns the logins of registries; thread-safe.
   const registry::CredentialSource& logins() const { return services_.credentials; }
 
   Cancellation& stop() { return stop_; }
@@ -44,12 +44,12 @@ private:
   preflight::Sources sources_;
 };
 
-/// What checks must know of a job that passed pipeline::check.
+/// Returns the facts for checks about a job that passed pipeline::check.
 preflight::PlannedJob planned_job(const pipeline::SubmissionRequest& request,
                                   const pipeline::Checked& checked);
 
-/// Before anything is built: tells warnings, and throws all errors at once. Asks services unless
-/// `ask` is false or checks are skipped; what cannot be known is told with `-v` only.
+/// Runs before anything is built: prints warnings, and throws all errors at once. Asks services
+/// unless `ask` is false or checks are skipped; reports unknown results only with `-v`.
 void preflight_or_throw(Session& session,
                         const pipeline::SubmissionRequest& request,
                         const pipeline::Checked& checked,

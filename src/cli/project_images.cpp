@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t digits{16};
 
-/// Facts of the executor image that nobody has are no reason to fail: then nothing is current.
+/// Unknown facts of the executor image are not an error: then no image is current.
 void find_keys(Session& session, const packaging::Request& request, ProjectImages& images) {
   try {
     const auto wanted = pipeline::scan_wanted(request);

@@ -10,11 +10,11 @@
 
 namespace autopack::cli {
 
-/// Under which names the images of a project stand, and which of them it would have now.
+/// The names of a project's images, and the keys of its current ones.
 struct ProjectImages {
-  packaging::ImageName name{};              ///< where `build` would put it
-  std::vector<std::string> repositories{};  ///< that name's, and the one of `run`
-  /// First 16 digits of the keys of the image and its dependencies; none when the project cannot be
+  packaging::ImageName name{};              ///< the image of `build`
+  std::vector<std::string> repositories{};  ///< those of that name and of `run`
+  /// First 16 digits of the keys of the image and its dependencies; absent if the project cannot be
   /// packaged as it is.
   std::optional<std::string> image_key{};
   std::optional<std::string> dependency_key{};
@@ -24,16 +24,16 @@ struct ProjectImages {
   }
 };
 
-/// Whether the keys are worked out, which reads the project and remembers what it read.
+/// Whether to compute the keys, which reads the project and caches it.
 enum class Keys { known, open };
 
-/// Asks no server but for what names the image.
+/// Sends no request, except to find the image's name.
 ProjectImages find_project_images(Session& session,
                                   const PackagingOptions& packaging,
                                   const BuildOptions& build,
                                   Keys keys = Keys::known);
 
-/// `5 s`, `3 min`, `2 h`, `8 days`.
+/// Returns `5 s`, `3 min`, `2 h`, `8 days`.
 std::string age_text(std::int64_t time, std::int64_t now);
 
 }  // namespace autopack::cli

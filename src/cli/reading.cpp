@@ -18,7 +18,7 @@ namespace autopack::cli {
 
 namespace {
 
-/// True when nothing of the directory matters.
+/// Returns true if the directory does not matter.
 bool only_tells(const GlobalOptions& global) {
   return global.help || global.help_all || global.version || global.manual || global.schema;
 }
@@ -43,7 +43,8 @@ const CommandEntry& find_command(const std::string& name) {
   throw error.hint(fmt::format("the commands are `{}`", join(names, "`, `")));
 }
 
-/// The switch that `word` was typed after, as if it were its value; none when there is none.
+/// Returns the switch before `word`, which was typed as if it were its value; nothing if there is
+/// none.
 std::optional<std::string> switch_before(const std::string& word,
                                          const Reading& reading,
                                          const Arguments& arguments) {
@@ -97,7 +98,7 @@ void check_positional(const Reading& reading,
   }
 }
 
-/// The command and its flags, none of them read.
+/// Adds the command and its flags, unparsed.
 void add_flags(Reading& reading) {
   reading.command = reading.entry->make();
   reading.flags = std::make_unique<FlagSet>(std::string{reading.entry->name});
@@ -105,7 +106,7 @@ void add_flags(Reading& reading) {
   add_global_flags(*reading.flags, reading.global);
 }
 
-/// Makes `-C` the working directory.
+/// Changes to the directory of `-C`.
 void enter(const std::string& directory) {
   std::error_code failure;
   std::filesystem::current_path(directory, failure);
@@ -116,8 +117,8 @@ void enter(const std::string& directory) {
   }
 }
 
-/// The `autopack.yaml` that `--config` names, taken out of `tokens`; none when it names another
-/// file.
+/// Removes an `autopack.yaml` that `--config` names from `tokens`; returns nothing if it names
+/// another file.
 std::optional<std::string> take_settings_file(std::vector<std::string>& tokens,
                                               const FlagSet& flags) {
   const auto& given = flags.given("--config");
@@ -140,7 +141,8 @@ std::optional<std::string> take_settings_file(std::vector<std::string>& tokens,
   return std::nullopt;
 }
 
-/// What is typed is the disk's, a file of flags too; where the source has another, that is told.
+/// Typed files are read from the disk, including a file of flags; warns if the source has another
+/// version.
 void warn_of_flags_files(Reading& reading,
                          const std::vector<NamedFile>& files,
                          const Environment& environment) {
@@ -174,7 +176,7 @@ void read_command_line(Reading& reading,
     tokens.erase(tokens.begin() + static_cast<std::ptrdiff_t>(at));
   }
   if (at == tokens.size()) {
-    // Nothing at all asks what there is.
+    // An empty command line prints the overview.
     reading.global.help = reading.global.help || typed.empty();
     return;
   }
@@ -182,7 +184,7 @@ void read_command_line(Reading& reading,
   tokens.erase(tokens.begin() + static_cast<std::ptrdiff_t>(at));
   add_flags(reading);
   if (const auto file = environment.get(variable_of("--flags-file"))) {
-    tokens.insert(tokens.begin(), "--flags-file=" + *file);  // first, so that what is typed wins
+    tokens.insert(tokens.begin(), "--flags-file=" + *file);  // first, so that typed flags win
   }
   std::vector<NamedFile> flags_files;
   tokens = expand_flags_files(tokens, [&](const std::string& file) {

@@ -10,7 +10,7 @@
 
 namespace autopack::cli {
 
-/// A command line whose flags are read.
+/// A parsed command line.
 struct Reading {
   GlobalOptions global{};
   const CommandEntry* entry{nullptr};
@@ -18,12 +18,12 @@ struct Reading {
   std::unique_ptr<FlagSet> flags{};
   std::vector<std::string> program_arguments{};
   std::vector<std::string> arguments{};
-  Problems warnings{};  ///< of settings and variables
+  Problems warnings{};  ///< about settings and variables
 };
 
 /// Fills `reading` from the words `typed` (without the program's name), the environment and files
-/// of flags and settings, as far as it comes before an error, so that the error is told as the
-/// flags ask. Throws Error(usage).
+/// of flags and settings. On an error, keeps what was read before, so that the flags determine how
+/// the error is printed. Throws Error(usage).
 void read_command_line(Reading& reading,
                        const std::vector<std::string>& typed,
                        const Environment& environment);

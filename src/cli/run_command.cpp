@@ -79,12 +79,12 @@ private:
     }
   }
 
-  /// True for an executor image on the command line, and nothing that says what runs in it.
+  /// Returns true for an executor image on the command line without a program.
   bool names_image_alone() const {
     return image_is_typed_ && !packaging_.has_entry() && !build_.dockerfile;
   }
 
-  /// False for an image that runs as it is: with `--no-infer`, or where the directory has no
+  /// Returns false for an image that runs unchanged: with `--no-infer`, or if the directory has no
   /// program.
   bool is_packaged(Session& session) const {
     return !names_image_alone() || asks_for_image_ ||
@@ -93,11 +93,12 @@ private:
                 package_request(packaging_, build_, session.flags, session.services.environment)));
   }
 
-  /// What is run: the packaged image, or the executor image as it is.
+  /// Returns the image to run: the packaged one, or the executor image unchanged.
   std::string image(Session& session) const {
     auto& services = session.services;
     if (!is_packaged_) {
-      const auto name = packaging_.texts.executor_image_uri.value_or("");  // no name, which is told
+      const auto name = packaging_.texts.executor_image_uri.value_or("");  // without a name, which
+                                                                           // is reported
       session.console.done("Runs",
                            fmt::format("{} as it is: {}", printable(name),
                                        build_.no_infer ? "no entry point was named"
@@ -113,7 +114,8 @@ private:
     return pipeline::package_for_running(services, packaged_now).image_id.value();
   }
 
-  /// Warns if the program uses CUDA and gets none of this machine's GPUs; `--gpus=none` means it.
+  /// Warns if the program uses CUDA and gets none of this machine's GPUs; `--gpus=none` silences
+  /// it.
   void tell_idle_gpus(Session& session, const pipeline::WantedPtr& packaged_now) const {
     if (gpu_ || !container_.gpus.empty() || find_gpus().empty()) {
       return;
@@ -126,7 +128,7 @@ private:
     }
   }
 
-  /// The image that is packaged, by the files as they are now.
+  /// Returns the image to package, from the current files.
   std::shared_ptr<packaging::Wanted> wanted(Session& session) const {
     auto wanted = scan_program(session);
     pipeline::tell_inferred(session.console, wanted->inferred);
@@ -135,7 +137,7 @@ private:
     return wanted;
   }
 
-  /// Where several programs could be meant, the image as it is could be, too.
+  /// If several programs are possible, the unchanged image may be meant, too.
   std::shared_ptr<packaging::Wanted> scan_program(Session& session) const {
     const auto request =
         package_request(packaging_, build_, session.flags, session.services.environment);
@@ -162,8 +164,8 @@ private:
     }
   }
 
-  /// The key file, else the user's own credentials when they exist: mounting a path that does not
-  /// would make a directory there.
+  /// Mounts the key file, else the user's own credentials if they exist: mounting a missing path
+  /// would create a directory there.
   void mount_credentials(const Environment& environment, engine::ContainerSpec& container) const {
     auto file = own_credentials(environment);
     if (!key_file_.empty()) {

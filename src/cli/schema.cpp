@@ -31,7 +31,7 @@ const json& word_type() {
   return type;
 }
 
-/// `KEY: VALUE`, where a value may be a list, or nothing.
+/// `KEY: VALUE`, where a value may be a list or null.
 json pairs_schema() {
   const json nothing{{"type", "null"}};
   const json word{{"type", word_type()}};
@@ -44,7 +44,7 @@ json list_schema() {
                  list_of(any_of({{{"type", word_type()}}, pairs_schema()}))});
 }
 
-/// YAML does not tell a number from the same text in quotes.
+/// YAML does not distinguish a number from the same text in quotes.
 json number_schema() {
   return any_of({{{"type", "integer"}}, {{"type", "string"}, {"pattern", "^-?[0-9]+$"}}});
 }
@@ -62,7 +62,7 @@ json words(std::span<const std::string_view> values) {
   return list;
 }
 
-/// Names that are offered, while others stay good.
+/// Suggested names; other names are valid, too.
 json suggestions(json values) {
   return any_of({{{"enum", std::move(values)}}, {{"type", text_type()}}});
 }

@@ -17,7 +17,7 @@ constexpr auto* user_agent = "autopack/" AUTOPACK_VERSION;
 std::unique_ptr<Services> make_services(const Surroundings& surroundings,
                                         const GlobalOptions& global,
                                         Reporter& reporter) {
-  // What is made later refers to the whole, which is there by then.
+  // Later makers refer to the complete object, which exists by then.
   const auto whole = std::make_shared<Services*>(nullptr);
   const auto& environment = surroundings.environment;
   ServiceMakers makers;

@@ -8,23 +8,23 @@
 
 namespace autopack::cli {
 
-/// The services of one command, by its global options. All must outlive them.
+/// Returns the services of one command, by its global options. All arguments must outlive them.
 std::unique_ptr<Services> make_services(const Surroundings& surroundings,
                                         const GlobalOptions& global,
                                         Reporter& reporter);
 
-/// Where registries' logins are looked for, first to last: docker's files, podman's, and Google's
+/// Returns the sources of registry logins, first to last: docker's files, podman's, and Google's
 /// tokens from `google`.
 registry::CredentialSource find_registry_logins(const Environment& environment,
                                                 const std::function<google::TokenSource&()>& google,
                                                 const Cancellation* cancellation = nullptr);
 
-/// Google's tokens by flags, environment and gcloud's configuration. Throws as
+/// Returns Google's tokens by flags, environment and gcloud's configuration. Throws as
 /// google::find_credentials does.
 std::unique_ptr<google::TokenSource> find_google_credentials(const GlobalOptions& global,
                                                              Services& services);
 
-/// Where and as whom Artifact Registry is called.
+/// Returns the address and the account for Artifact Registry.
 google::ArtifactRegistryOptions find_artifact_registry(const GlobalOptions& global,
                                                        Services& services);
 

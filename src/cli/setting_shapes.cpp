@@ -21,14 +21,14 @@ bool is_word(const json& value) {
   return is_text(value) || value.is_boolean();
 }
 
-/// `NAME: VALUE`, or nothing in a value's place.
+/// Matches `NAME: VALUE`, or null instead of a value.
 bool is_variables(const json& value) {
   return value.is_object() && std::all_of(value.begin(), value.end(), [](const json& inner) {
            return inner.is_null() || is_word(inner);
          });
 }
 
-/// `KEY: VALUE`, where a value may be a list, or nothing.
+/// Matches `KEY: VALUE`, where a value may be a list or null.
 bool is_pairs(const json& value) {
   const auto fits = [](const json& inner) {
     return inner.is_null() || is_word(inner) ||
@@ -49,12 +49,12 @@ bool is_list(const json& value) {
   return value.is_array() && std::all_of(value.begin(), value.end(), is_element);
 }
 
-/// `words` for what a flag takes; none when its value `fits`.
+/// Returns `words`, the expectation of a flag; nothing if its value `fits`.
 std::optional<std::string_view> unless(bool fits, std::string_view words) {
   return fits ? std::nullopt : std::optional{words};
 }
 
-/// What `flag` takes, in words; none when it takes `value`.
+/// Returns what `flag` expects, in words; nothing if `value` is valid.
 std::optional<std::string_view> wanted(const json& value, const FlagHelp& flag) {
   if (flag.long_name == "--config") {
     return unless(is_text(value) || value.is_object(), "a file's name or a job");

@@ -6,8 +6,8 @@
 
 namespace autopack::cli {
 
-/// What keeps the value of `setting` from being a value of `flag`, by its JSON type alone; none
-/// when it can be one. The schema says the same.
+/// Returns why the value of `setting` cannot be a value of `flag`, by its JSON type alone; nothing
+/// if it can. Must agree with the schema.
 std::optional<Problem> shape_fault(const project::ToolSetting& setting, const FlagHelp& flag);
 
 }  // namespace autopack::cli

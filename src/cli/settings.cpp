@@ -29,7 +29,7 @@ job::Origin origin_of(const ToolSetting& setting) {
   return job::Origin::file(printable(setting.file), setting.line);
 }
 
-/// Keys that no flag of any command answers to, and values that no flag takes.
+/// Reports keys that no flag of any command has, and invalid values.
 void check(const std::vector<ToolSetting>& settings, Problems& problems) {
   if (settings.empty()) {
     return;
@@ -58,7 +58,7 @@ void check(const std::vector<ToolSetting>& settings, Problems& problems) {
   }
 }
 
-/// True when a variable of gcloud, which wins over files, says the same thing.
+/// Returns true if a variable of gcloud, which overrides files, sets the same thing.
 bool is_overruled(const std::string& key, const Environment& environment) {
   static const std::multimap<std::string, const char*> variables{
       {"project", "CLOUDSDK_CORE_PROJECT"},
@@ -90,13 +90,13 @@ void add(std::vector<FlagSetting>& all,
   }
 }
 
-/// A file of settings: how messages name it, and its text when it is there.
+/// A settings file: its name for messages, and its text if it exists.
 struct SettingsText {
   std::string name{};
   std::optional<std::string> text{};
 };
 
-/// `file` as `source` has it, named as git names it: `HEAD:autopack.yaml`.
+/// Returns `file` from `source`, with git's name: `HEAD:autopack.yaml`.
 SettingsText read_text(const std::string& file,
                        const std::string& source,
                        const Environment& environment,
@@ -128,14 +128,14 @@ std::vector<ToolSetting> settings_of_project(const std::optional<std::filesystem
   return own.text ? job::read_settings_file(*own.text, own.name) : of_toml;
 }
 
-/// The source that `settings` name.
+/// Returns the source in `settings`.
 std::optional<std::string> source_of(const std::vector<ToolSetting>& settings) {
   const auto found = std::find_if(settings.begin(), settings.end(),
                                   [](const auto& setting) { return setting.key == source_key; });
   return found == settings.end() ? std::nullopt : non_empty(job::flag_values(*found).back().text());
 }
 
-/// Git has the file only where there is a repository: settings beside one are the disk's.
+/// Git has the file only inside a repository: settings outside of one come from the disk.
 std::vector<ToolSetting> settings_in_git(const SettingsPlace& place,
                                          const std::string& source,
                                          const Environment& environment,
@@ -155,8 +155,8 @@ std::vector<ToolSetting> settings_in_git(const SettingsPlace& place,
   return settings;
 }
 
-/// The project's settings as the files of the image have them. What names the source is the file
-/// on the disk: another one's word for it is not heard.
+/// Returns the project's settings from the source of the image's files. Only the file on the disk
+/// can set the source; other files' values are ignored.
 std::vector<ToolSetting> settings_of_source(const SettingsPlace& place,
                                             const std::vector<ToolSetting>& of_user,
                                             const Environment& environment,
@@ -181,7 +181,7 @@ std::vector<ToolSetting> settings_of_source(const SettingsPlace& place,
   return settings;
 }
 
-/// What a typed flag's values are in a file.
+/// Returns a typed flag's values as they are in a file.
 nlohmann::json to_json(const FlagHelp& flag, const job::FlagValues& values) {
   Problems problems;
   switch (flag.kind) {
@@ -213,7 +213,8 @@ nlohmann::json to_json(const FlagHelp& flag, const job::FlagValues& values) {
   return list;
 }
 
-/// Keys of a pool at the top of a file whose pools say them themselves would change nothing.
+/// Refuses top-level keys of a pool in a file whose pools set them themselves: they would have no
+/// effect.
 void refuse_hidden_keys(const std::vector<std::pair<std::string, nlohmann::json>>& added,
                         const std::vector<ToolSetting>& there) {
   const auto pools = std::find_if(there.begin(), there.end(), [](const auto& setting) {

@@ -5,11 +5,11 @@
 
 namespace autopack::cli {
 
-/// `text` as a person may still want to read it: what is behind 8,000 bytes is only counted.
+/// Returns the first 8,000 bytes of `text`, and the number of the others.
 std::string shortened(std::string_view text);
 
-/// `text` with each part between backticks that is longer than 240 bytes cut in its middle: it
-/// repeats what a stranger wrote, a name, a version or a marker.
+/// Shortens each part of `text` between backticks that is longer than 240 bytes in its middle: such
+/// parts quote untrusted text, a name, a version or a marker.
 std::string with_short_names(std::string_view text);
 
 }  // namespace autopack::cli

@@ -6,7 +6,7 @@ namespace autopack::cli {
 
 namespace {
 
-/// A signal handler takes no argument of ours, so this one variable is global.
+/// A signal handler gets no argument of ours, so this variable is global.
 std::atomic<Cancellation*> watched{nullptr};
 std::atomic<int> received{SIGINT};
 
@@ -39,12 +39,12 @@ SignalGuard::SignalGuard(Cancellation& cancellation) {
   received = SIGINT;
   handle(SIGINT, ask_to_stop);
   handle(SIGTERM, ask_to_stop);
-  // Whoever runs it under nohup(1) wants it to go on.
+  // A user of nohup(1) wants it to continue.
   hang_up_is_ours_ = std::signal(SIGHUP, SIG_IGN) != SIG_IGN;
   if (hang_up_is_ours_) {
     handle(SIGHUP, ask_to_stop);
   }
-  // A reader that went away is told by write(), which is enough.
+  // write() reports a closed pipe, which is enough.
   handle(SIGPIPE, SIG_IGN);
 }
 

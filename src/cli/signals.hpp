@@ -4,11 +4,12 @@
 
 namespace autopack::cli {
 
-/// The exit status of a run that a signal ended: 128 and the signal's number, 130 for SIGINT.
+/// Returns the exit status of a run that a signal ended: 128 plus the signal's number, 130 for
+/// SIGINT.
 int interruption_status();
 
-/// While it lives, SIGINT, SIGTERM and SIGHUP ask `cancellation` to stop the work; a second one
-/// ends the process at once. A SIGHUP that is ignored stays so.
+/// During its lifetime, SIGINT, SIGTERM and SIGHUP request `cancellation`; a second one ends the
+/// process immediately. An ignored SIGHUP stays ignored.
 class SignalGuard {
 public:
   explicit SignalGuard(Cancellation& cancellation);

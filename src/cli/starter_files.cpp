@@ -10,7 +10,7 @@ namespace autopack::cli {
 
 namespace {
 
-/// Any job runs on it; a GPU is a decision of its own.
+/// Any job runs on it; a GPU is a separate decision.
 constexpr auto* first_machine = "n1-standard-4";
 
 constexpr auto* settings_head =
@@ -25,12 +25,12 @@ constexpr auto* ignore_head =
 
 constexpr auto* ignore_examples = "\n# data/\n# **/*.ckpt\n";
 
-/// A comment and the lines of a key.
+/// Returns a comment and the lines of a key.
 std::string part(const std::string& comment, const std::string& key, const nlohmann::json& value) {
   return fmt::format("\n# {}\n{}", printable(comment), job::settings_entry(key, value));
 }
 
-/// `key` as a comment, ready to be made a setting.
+/// Returns `key` as a comment, to be uncommented.
 std::string open_part(const std::string& comment, const std::string& entry) {
   return fmt::format("\n# {}\n# {}\n", printable(comment), entry);
 }
@@ -40,7 +40,7 @@ std::string chosen_part(const project::Inferred& chosen) {
   const std::string what = key == "executor-image-uri" ? "The image to start from" : "The program";
   const std::string comment = fmt::format("{}: {}.", what, chosen.reason);
   if (key == "command") {
-    // A command starts what is installed of the project, so that its directory is named too.
+    // A command starts an installed program of the project, so its directory is named too.
     return part(comment, key, nlohmann::json::array({chosen.value})) +
            job::settings_entry("local-package-path", ".");
   }

@@ -9,20 +9,20 @@
 
 namespace autopack::cli {
 
-/// What a new file of settings says.
+/// The content of a new settings file.
 struct StarterSettings {
-  /// The program and the image to start from, each with why.
+  /// The program and the executor image, each with a reason.
   std::vector<project::Inferred> chosen{};
   std::string name{};   ///< of jobs and the image
-  std::string image{};  ///< that autopack makes when the file names none
+  std::string image{};  ///< the default image if the file names none
   job::Location location{};
 };
 
-/// A new `autopack.yaml`: each key with a comment that says what it is for and why it is so; what
-/// nobody knows stands there as a comment.
+/// Returns a new `autopack.yaml`: each key has a comment with its purpose and reason; unknown
+/// values are comments.
 std::string starter_settings_text(const StarterSettings& settings);
 
-/// A new `.dockerignore` around `rules`, which may be empty.
+/// Returns a new `.dockerignore` with `rules`, which may be empty.
 std::string starter_ignore_file(const std::string& rules);
 
 }  // namespace autopack::cli

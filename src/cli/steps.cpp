@@ -13,10 +13,10 @@ namespace autopack::cli {
 
 namespace {
 
-/// A step that wrote more keeps its end: the reason of a failure stands there.
+/// A longer log keeps its end, which contains the reason of a failure.
 constexpr std::size_t log_limit = 16U << 20U;
 
-/// Of the name of a step on a line that stays.
+/// For a step's name on a permanent line.
 constexpr std::size_t name_limit = 80;
 
 std::string last_line(std::string_view log) {
@@ -29,7 +29,7 @@ std::string last_line(std::string_view log) {
   return printable(trim(begin == std::string_view::npos ? log : log.substr(begin + 1)));
 }
 
-/// At most `columns` bytes, cut between characters.
+/// Returns at most `columns` bytes, cut between characters.
 std::string cut(std::string text, std::size_t columns) {
   if (text.size() <= columns) {
     return text;
@@ -41,14 +41,14 @@ std::string cut(std::string text, std::size_t columns) {
   return text.substr(0, end) + "...";
 }
 
-/// How a step whose name begins with a verb is told when it has ended: `install numpy` is
-/// `Installed` and `numpy`.
+/// The text of a finished step whose name begins with a verb: `install numpy` becomes `Installed`
+/// and `numpy`.
 struct Finished {
   std::string verb{};
   std::string object{};
 };
 
-/// None when the name begins with no verb of a step.
+/// Returns nothing if the name does not begin with a step's verb.
 std::optional<Finished> finished(const std::string& name) {
   using Form = std::pair<std::string_view, std::string_view>;
   static constexpr std::array forms{Form{"install ", "Installed"}, Form{"copy ", "Copied"},

@@ -13,25 +13,25 @@ namespace autopack::cli {
 
 using Clock = std::chrono::steady_clock;
 
-/// The steps that run now, what they wrote, and the lines that tell it. Draws nothing.
+/// The running steps, their output, and the lines that describe them. Draws nothing.
 class Steps {
 public:
-  /// What to print for good because of an event.
+  /// Permanent output because of an event.
   struct Told {
-    std::optional<std::string> verb{};  ///< `Step` or `Failed`; none when there is a log only
+    std::optional<std::string> verb{};  ///< `Step` or `Failed`; absent for a log only
     std::string object{};
-    std::string log{};  ///< what the step wrote and is not told yet, made harmless
+    std::string log{};  ///< the step's new output, sanitized
   };
 
-  /// With `with_logs` every whole line a step writes is told at once; else only a failed step's
-  /// log, in full. None when there is nothing to print.
+  /// With `with_logs`, returns every whole line of a step immediately; else only a failed step's
+  /// log, in full. Returns nothing if there is nothing to print.
   std::optional<Told> take(const StepEvent& event, Clock::time_point now, bool with_logs);
-  /// One line per running step, at most `limit`, each cut to `columns`.
+  /// Returns one line per running step, at most `limit`, each cut to `columns`.
   std::vector<std::string> live_lines(Clock::time_point now, int columns, std::size_t limit) const;
-  /// Running steps of which nothing was heard for `silence`, told once per `silence`.
+  /// Returns running steps without an event for `silence`, once per `silence`.
   std::vector<std::string> silent_lines(Clock::time_point now, std::chrono::seconds silence);
 
-  /// The work they belong to has ended, whether or not each of them said so.
+  /// Forgets all steps, because their work has ended, even without an event for each.
   void forget() { running_.clear(); }
 
   bool empty() const { return running_.empty(); }
@@ -44,7 +44,7 @@ private:
     std::uint64_t current{0};
     std::uint64_t total{0};
     std::string log{};
-    std::size_t log_told{0};  ///< bytes of `log`
+    std::size_t log_told{0};  ///< bytes of `log` already printed
     std::size_t order{0};
   };
 
@@ -55,8 +55,8 @@ private:
   std::size_t next_{0};
 };
 
-/// The lines of a program's output as they may be shown: no control characters, no credentials, of
-/// a line drawn over several times only the last state.
+/// Returns the lines of a program's output as they may be printed: no control characters, no
+/// credentials, and only the last state of a redrawn line.
 std::string harmless_lines(std::string_view text);
 
 }  // namespace autopack::cli

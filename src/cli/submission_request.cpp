@@ -29,7 +29,7 @@ void add_hypertune(std::vector<job::PoolFlags>& pools,
   packaged->requirements->emplace_back("cloudml-hypertune");
 }
 
-/// Those after `--`, behind those of `--args`.
+/// Adds the arguments after `--`, following those of `--args`.
 void add_program_arguments(const Session& session, job::JobFlags& flags) {
   const auto& typed = session.program_arguments;
   if (typed.empty()) {
@@ -42,7 +42,7 @@ void add_program_arguments(const Session& session, job::JobFlags& flags) {
   flags.args->insert(flags.args->end(), typed.begin(), typed.end());
 }
 
-/// Flags of an only pool that a file's job has more than one of.
+/// Refuses flags for a single pool if the file's job has several.
 void refuse_only_pool(const pipeline::SubmissionRequest& request, Problems& problems) {
   const auto& pools = request.flags.pools;
   const auto in_file = request.config ? request.config->job.spec.pools.size() : 0;
@@ -59,7 +59,7 @@ void refuse_only_pool(const pipeline::SubmissionRequest& request, Problems& prob
   }
 }
 
-/// A study that goes on runs the program that it began with, whatever `autopack.yaml` says now.
+/// A resumed study runs the program with which it started, whatever `autopack.yaml` says now.
 void resume(const Session& session, const JobOptions& job, pipeline::SubmissionRequest& request) {
   const auto& [text, name] = *job.resumed;
   request.config = job::parse_config(text, name, request.earlier);
@@ -80,7 +80,7 @@ void resume(const Session& session, const JobOptions& job, pipeline::SubmissionR
   request.flags.pools.clear();
 }
 
-/// A project in the first pool, where nothing says that the pool runs something else.
+/// Adds the project to the first pool, unless the pool runs something else.
 void add_project(std::vector<job::PoolFlags>& pools, const pipeline::SubmissionRequest& request) {
   if (pools.empty()) {
     pools.emplace_back();
@@ -92,7 +92,7 @@ void add_project(std::vector<job::PoolFlags>& pools, const pipeline::SubmissionR
   }
 }
 
-/// A value that came from gcloud's configuration or variables.
+/// Adds a value from gcloud's configuration or variables.
 void add_setting(const char* what,
                  const std::optional<std::string>& value,
                  const std::optional<job::Origin>& origin,
@@ -103,7 +103,7 @@ void add_setting(const char* what,
   }
 }
 
-/// Chooses what the flags of a job leave open and no project says.
+/// Infers values that neither the flags of a job nor a project set.
 void infer(pipeline::SubmissionRequest& request) {
   auto& pool = request.flags.pools.front();
   auto& inferred = request.inferred;

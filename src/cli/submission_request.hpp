@@ -9,19 +9,19 @@
 
 namespace autopack::cli {
 
-/// The checks that are left out.
+/// The checks to skip.
 struct SkippedChecks {
-  bool program{false};  ///< a program that certainly ends at its start is no error
-  bool service{false};  ///< neither services nor tables of what they offer are asked
+  bool program{false};  ///< a program that certainly fails at its start is not an error
+  bool service{false};  ///< asks neither services nor the tables of their offers
 };
 
-/// `--skip-checks`: of all checks, or of one group. `into` is for skipped_checks().
+/// Adds `--skip-checks`: all checks, or one group. `into` is for skipped_checks().
 void add_skip_checks_flag(FlagSet& flags, std::string& into);
 
-/// What the value of `--skip-checks` leaves out.
+/// Returns the checks that a value of `--skip-checks` skips.
 SkippedChecks skipped_checks(const std::string& value);
 
-/// The job that the flags ask for, read but not checked: what cannot be read is in `earlier`.
+/// Returns the job of the flags, parsed but not checked; unreadable values are in `earlier`.
 pipeline::SubmissionRequest read_submission_request(const Session& session,
                                                     const JobOptions& job,
                                                     const BuildOptions& build,

@@ -10,29 +10,29 @@
 
 namespace autopack::cli {
 
-/// What a command that creates a job puts on standard output: the job's name as soon as there is a
-/// job, or with `--format=json` one object at the end, whatever happens in between.
+/// Prints the result of a command that creates a job on standard output: the job's name as soon as
+/// the job exists, or with `--format=json` one object at the end, whatever happens in between.
 class SubmissionResult {
 public:
-  /// With `followed` the command itself follows the job.
+  /// `followed`: the command itself follows the job.
   SubmissionResult(Session& session, bool followed) : session_{session}, followed_{followed} {}
 
-  /// There is a job: tells its name with `verb` (`Submitted`), where the console shows it and what
+  /// Reports a new job: its name with `verb` (`Submitted`), its console page and the command that
   /// follows it.
   void created(const char* verb, const submit::SubmittedJob& job);
-  /// What the JSON object says of the image; `uri` stands for the result when there is no job.
+  /// Sets the image in the JSON object; `uri` is the result if there is no job.
   void image(std::shared_ptr<const nlohmann::json> image, std::string uri);
 
-  /// The job as it is now.
+  /// Sets the current job.
   void job(std::shared_ptr<const nlohmann::json> answer) { job_ = std::move(answer); }
 
   const std::shared_ptr<const nlohmann::json>& job() const { return job_; }
 
   bool has_job() const { return !name_.empty(); }
 
-  /// Prints what is not printed yet.
+  /// Prints the rest.
   void print() const;
-  /// Tells an error that came after the job was created. The exit status.
+  /// Reports an error after the job was created. Returns the exit status.
   int fail(const Error& error) const;
   int fail(const Interrupted& end) const;
 

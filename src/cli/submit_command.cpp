@@ -66,7 +66,7 @@ public:
     }
     check_build_options(build_, session.flags);
     if (local_.resumed && !session.flags.is_typed("--submitter")) {
-      submitter_ = "local";  // where else it could have been broken off
+      submitter_ = "local";  // an interrupted study can only be a local one
     }
     if (submitter_ != "local") {
       refuse_local_flags(session.flags);
@@ -114,7 +114,7 @@ public:
   }
 
 private:
-  /// An image that goes elsewhere, or runs here, is pushed when a registry was named.
+  /// An image that goes elsewhere, or runs here, is pushed only if a registry was named.
   void settle_outputs(pipeline::SubmissionRequest& request) const {
     const auto& outputs = request.package->outputs;
     const bool stays_here = submitter_ == "local" || (submitter_ == "none" && !outputs.empty());
@@ -251,7 +251,7 @@ private:
     }
   }
 
-  /// The exit status is that of the replica that decided it.
+  /// Returns the exit status of the replica that decided it.
   static int tell_local_end(Session& session,
                             const SubmissionResult& result,
                             const submit::SubmittedJob& job) {

@@ -12,21 +12,21 @@ namespace {
 constexpr char escape = '\x1b';
 constexpr std::size_t longest_sequence = 32;
 constexpr std::string_view passing_controls{"\n\r\t\b"};
-/// Colours, erasing a line, one line up: what progress bars write.
+/// Colours, erasing a line, one line up: the sequences of progress bars.
 constexpr std::string_view passing_commands{"mKA"};
 
 bool is_plain(char c) {
   return (c >= ' ' && c <= '~') || passing_controls.find(c) != std::string_view::npos;
 }
 
-/// The bytes of the character that begins with `first`, as its first byte says; 1 for others.
+/// Returns the length of the character that begins with `first`; 1 for invalid bytes.
 std::size_t length_told(char first) {
   const auto byte = static_cast<unsigned char>(first);
   return byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC0 ? 2 : 1;
 }
 
-/// The length of what `text` begins with, an escape sequence or a character; 0 if its end is not
-/// there yet.
+/// Returns the length of the escape sequence or character at the start of `text`; 0 if it is
+/// incomplete.
 std::size_t next_length(std::string_view text) {
   if (text.front() != escape) {
     const auto length = length_told(text.front());

@@ -5,12 +5,12 @@
 
 namespace autopack::cli {
 
-/// A program's output as it may go to a terminal. Lines, colours and what progress bars need pass;
-/// every other control sequence (title, clipboard, clearing the screen) becomes visible text.
+/// Sanitizes a program's output for a terminal. Keeps lines, colours and the sequences of progress
+/// bars; every other control sequence (title, clipboard, clearing the screen) becomes visible text.
 class TerminalText {
 public:
-  /// What may be shown now of `bytes`, which may be cut anywhere: the beginning of a sequence or a
-  /// character waits for its end.
+  /// Returns the printable part of `bytes`, which may be cut anywhere: the beginning of a sequence
+  /// or character waits for its end.
   std::string take(std::string_view bytes);
 
 private:

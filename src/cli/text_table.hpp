@@ -5,7 +5,7 @@
 
 namespace autopack::cli {
 
-/// Rows of as many cells each, in columns as wide as their widest cell.
+/// Formats rows of equally many cells, in columns as wide as their widest cell.
 std::string text_table(const std::vector<std::vector<std::string>>& rows);
 
 }  // namespace autopack::cli

@@ -55,7 +55,7 @@ public:
   }
 
 private:
-  /// A role of replicas; the master has no count.
+  /// Adds the flags of a role of replicas; the master has no count.
   static void role(FlagSet& flags, const std::string& name, job::LegacyRoleFlags& role) {
     flags.text(name + "-machine-type", "TYPE", role.machine_type, "machine, by old or new name");
     if (name != "--master") {

@@ -26,7 +26,7 @@ const json& metrics_of(const json& trial) {
   return part_of(part_of(trial, "finalMeasurement"), "metrics");
 }
 
-/// The first metric's value; none when the trial has none.
+/// Returns the first metric's value; nothing if the trial has none.
 std::optional<double> value_of(const json& trial) {
   const auto& metrics = metrics_of(trial);
   if (!metrics.is_array() || metrics.empty()) {
@@ -56,7 +56,7 @@ std::string pairs(const json& list, const char* name) {
   return join(texts, " ");
 }
 
-/// `STOPPING` is the API's last word for a trial that a rule ended.
+/// `STOPPING` is the API's final state of a trial that a rule ended.
 std::string state_of(const json& trial) {
   const auto state = to_lower(printable(text_at(trial, "state")));
   return state == "stopping" && !text_at(trial, "endTime").empty() ? "stopped" : state;

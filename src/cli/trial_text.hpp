@@ -6,7 +6,8 @@
 
 namespace autopack::cli {
 
-/// A table of a tuning job's trials, the best first by its first metric; empty without trials.
+/// Returns a table of a tuning job's trials, the best first by its first metric; empty without
+/// trials.
 std::string trial_table(const nlohmann::json& job);
 
 }  // namespace autopack::cli

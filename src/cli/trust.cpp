@@ -28,7 +28,7 @@ struct FlagReach {
   Reach reach{Reach::nothing};
 };
 
-/// The flags that packaging::settings has no row for.
+/// Flags without a row in packaging::settings.
 constexpr std::array reaches_of_others{
     FlagReach{"--accelerator-count", Reach::nothing},
     FlagReach{"--accelerator-type", Reach::nothing},
@@ -224,7 +224,7 @@ Reach reach_of(std::string_view flag) {
   return found == all.end() ? Reach::nothing : found->second;
 }
 
-/// Where `text` leads; a link that leads nowhere yet could lead anywhere.
+/// The target of `text`; a dangling link could lead anywhere later.
 struct Destination {
   fs::path path{};
   bool is_outside{false};
@@ -242,7 +242,7 @@ Destination destination_of(const std::string& text, const Environment& environme
   return {.path = whole, .is_outside = is_open || below.empty() || *below.begin() == ".."};
 }
 
-/// Looks at the settings of one project.
+/// Examines the settings of one project.
 class Search {
 public:
   explicit Search(const Environment& environment) : environment_{environment} {}
@@ -263,7 +263,7 @@ public:
 
 private:
   void look(const std::string& flag, Reach reach, const job::FlagValue& value) {
-    // What cannot be taken apart is refused where the flag is read.
+    // Unparsable values are refused where the flag is read.
     Problems ignored;
     switch (reach) {
       case Reach::nothing: break;

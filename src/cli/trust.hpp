@@ -13,40 +13,40 @@
 
 namespace autopack::cli {
 
-/// What a flag can reach beyond the project, so that a file which travels with the project needs
-/// the person's own word for it.
+/// What a flag can reach beyond the project. A file that comes with the project needs the person's
+/// own permission for it.
 enum class Reach {
-  nothing,    ///< says what the image holds and the job is
+  nothing,    ///< affects only the image and the job
   path,       ///< a path of this machine
   paths,      ///< a list of paths
   volume,     ///< `HOST:DIR[:ro]`
   bucket,     ///< `BUCKET=DIRECTORY`
   output,     ///< `oci:DIR`, `tar:FILE`
-  submitter,  ///< where the program runs
+  submitter,  ///< the place where the program runs
   pool,       ///< an object whose keys are flags
 };
 
-/// The reach of every flag of every command, by name: `--volume`.
+/// Returns the reach of every flag of every command, by name: `--volume`.
 const std::map<std::string, Reach, std::less<>>& flag_reaches();
 
 /// A setting of a project's file that reaches beyond the project.
 struct ReachingSetting {
   std::string flag{};         ///< `--volume`
-  std::string value{};        ///< as the file has it: `/:/host`
+  std::string value{};        ///< as in the file: `/:/host`
   std::string reason{};       ///< "`/` is outside the project"
-  std::string fingerprint{};  ///< of flag, value, and where it leads
+  std::string fingerprint{};  ///< of flag, value, and its target
   job::Origin origin{};
 };
 
-/// The settings of the project's files that reach beyond the working directory, and that the user's
-/// own settings `of_user` do not say, too. Paths below the working directory, links followed, are
-/// the project's own.
+/// Returns the settings of the project's files that reach beyond the working directory and are not
+/// also in the user's own settings `of_user`. Paths below the working directory, after following
+/// links, belong to the project.
 std::vector<ReachingSetting> reaching_settings(const std::vector<project::ToolSetting>& of_project,
                                                const std::vector<project::ToolSetting>& of_user,
                                                const Environment& environment);
 
-/// Throws Error(usage) with each of `settings` that counts: `flags`, which were read without
-/// settings, have its flag, were not given it, and `autopack trust` did not allow it.
+/// Throws Error(usage) with each of `settings` that applies: `flags`, which were parsed without
+/// settings, contain its flag without a value, and `autopack trust` did not allow it.
 void refuse_untrusted(std::vector<ReachingSetting> settings,
                       const FlagSet& flags,
                       const Environment& environment);

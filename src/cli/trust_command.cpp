@@ -59,7 +59,7 @@ private:
         was_there ? "the trust in " + printable(directory) : "no trust in " + printable(directory));
   }
 
-  /// What was trusted before and does not stand in the files any more is forgotten.
+  /// Forgets settings that were trusted earlier and are no longer in the files.
   static void add(Session& session, TrustRecords& records, const Environment& environment) {
     const auto directory = trusted_directory();
     const auto settings = find_settings(environment, {.packages = true}).reaching;

@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 constexpr auto* directories_key = "directories";
 
-/// False for a file that another user could have written.
+/// Returns false for a file that another user could have written.
 bool is_own(const fs::path& file) {
   struct stat status = {};
 

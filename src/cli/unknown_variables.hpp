@@ -6,8 +6,8 @@
 
 namespace autopack::cli {
 
-/// A warning for each variable `AUTOPACK_...` that gives no flag its value, and is spelled nearly
-/// as one that does. `flags` are those of the command that runs.
+/// Returns a warning for each variable `AUTOPACK_...` that sets no flag and is spelled almost like
+/// one that does. `flags` are those of the current command.
 Problems unknown_variables(const FlagSet& flags, const Environment& environment);
 
 }  // namespace autopack::cli

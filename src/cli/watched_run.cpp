@@ -20,9 +20,9 @@ namespace autopack::cli {
 namespace {
 
 constexpr int signal_base{128};
-/// How often it is looked whether a signal came.
+/// How often to check for a signal.
 constexpr int waiting_milliseconds{200};
-/// New directories that show further new ones; a tree that keeps growing is looked at later.
+/// Limit of new directories that contain further new ones; a growing tree is examined later.
 constexpr int most_follows{16};
 
 class WatchedRun {
@@ -76,7 +76,7 @@ private:
     const auto before = seen_.key;
     const auto wanted = want_();
     image_ = pipeline::package_for_running(session_.services, wanted).image_id.value();
-    // The facts of an image that nobody looked at before are part of the key, and known only now.
+    // The facts of a newly seen image are part of the key, and known only now.
     const auto built = session_.services.build_records.get(wanted->request.project.directory,
                                                            wanted->request.options.platform);
     auto now = look();
@@ -85,7 +85,7 @@ private:
     }
   }
 
-  /// What there is now, with its directories watched from now on.
+  /// Returns the current state, and watches its directories from now on.
   pipeline::WatchedProject::Look look() {
     auto now = project_.look();
     for (int i = 0; i < most_follows && now.record && watch_.follow(now.directories); ++i) {
@@ -125,9 +125,9 @@ private:
   engine::ContainerSpec container_;
   pipeline::WatchedProject project_;
   FileWatch watch_{};
-  pipeline::WatchedProject::Look seen_{};  ///< what the image that runs was made of
-  std::optional<std::string> image_{};     ///< none when it could not be made
-  std::optional<std::string> change_{};    ///< since then, as it is told
+  pipeline::WatchedProject::Look seen_{};  ///< the inputs of the running image
+  std::optional<std::string> image_{};     ///< absent if it could not be built
+  std::optional<std::string> change_{};    ///< the reported changes since then
   std::optional<int> ended_by_{};
 };
 
@@ -136,7 +136,7 @@ private:
 int run_watched(Session& session,
                 const std::function<std::shared_ptr<const packaging::Wanted>()>& want,
                 engine::ContainerSpec container) {
-  // Its output may be a terminal's, its input is not: Ctrl-C is for autopack.
+  // Its output may be a terminal, its input is not: Ctrl-C is for autopack.
   const auto& streams = session.console.streams();
   container.tty = streams.output_is_terminal && streams.errors_are_terminal;
   container.interactive = false;

@@ -9,10 +9,9 @@
 
 namespace autopack::cli {
 
-/// Packages what `want` says and runs it as `container` says, and again whenever a file that goes
-/// into the image changes; the program that runs is stopped first. Ends by a signal, with its
-/// status. What cannot be packaged is told and waited for, but for the first time: then it is
-/// thrown.
+/// Packages the project of `want` and runs it with the options of `container`, and again whenever
+/// an included file changes; stops the running program first. A signal ends it, and determines the
+/// status. If packaging fails, reports it and waits for the next change; on the first run, throws.
 int run_watched(Session& session,
                 const std::function<std::shared_ptr<const packaging::Wanted>()>& want,
                 engine::ContainerSpec container);
