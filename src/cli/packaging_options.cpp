@@ -291,7 +291,7 @@ packaging::Request package_request(const PackagingOptions& packaging,
   }
   auto request = request_of(given, place_of, build, environment, std::move(problems));
   request.infers = !build.no_infer;
-  for (const auto* const key : {"env", "env-file"}) {
+  for (const auto* const key : {"env", "env-file", "volume"}) {
     if (const auto origin = place_of(key)) {
       request.project.given_at[key] = *origin;
     }

@@ -1,6 +1,8 @@
 #include "executor/contents.hpp"
 
+#include "base/text.hpp"
 #include "executor/probe.hpp"
+#include "image/archive_reader.hpp"
 #include "image/file_reference.hpp"
 #include "image/programs.hpp"
 #include "state/base_modules.hpp"
@@ -11,6 +13,32 @@
 namespace autopack::executor {
 
 namespace {
+
+/// Returns those of `names` that are users (`user:4321`) with an entry in /etc/passwd.
+std::vector<std::string> find_users(engine::ImageFiles& files,
+                                    const std::vector<std::string>& names) {
+  constexpr std::string_view mark{"user:"};
+  constexpr std::size_t most_bytes{1'000'000};
+  const std::string file{"/etc/passwd"};
+  std::vector<std::string> there;
+  std::copy_if(names.begin(), names.end(), std::back_inserter(there),
+               [&](const auto& name) { return name.starts_with(mark); });
+  if (there.empty() || !files.probe({file}).contains(file)) {
+    return {};
+  }
+  const auto text = image::read_member(files.archive(file), file, "passwd", most_bytes);
+  if (!text) {
+    return there;  // Nothing is known of them.
+  }
+  const auto lines = split(*text, '\n');
+  std::erase_if(there, [&](const std::string& name) {
+    return std::none_of(lines.begin(), lines.end(), [&](const std::string& line) {
+      const auto fields = split(line, ':');
+      return fields.size() > 2 && fields[2] == name.substr(mark.size());
+    });
+  });
+  return there;
+}
 
 /// Looks for `unknown` names in the image; returns nothing if no engine has it.
 std::map<std::string, bool> look_for(Services& services,
@@ -26,6 +54,8 @@ std::map<std::string, bool> look_for(Services& services,
     there = image::find_contents(
         found->environment, unknown,
         [&](const std::vector<std::string>& paths) { return files.probe(paths); });
+    const auto users = find_users(files, unknown);
+    there.insert(there.end(), users.begin(), users.end());
   });
   std::map<std::string, bool> modules;
   for (const auto& module : unknown) {

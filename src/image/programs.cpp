@@ -278,10 +278,18 @@ std::vector<std::string> find_contents(const std::vector<std::string>& environme
       modules.push_back(name);
       continue;
     }
+    const auto rest = name.substr(colon + 1);
+    if (name.starts_with("user:")) {
+      continue;
+    }
+    if (name.starts_with("file:")) {
+      places[name].push_back(rest);
+      continue;
+    }
     const bool is_program = name.starts_with("program:");
     for (const auto& directory :
          is_program ? path_directories(environment) : library_directories(environment)) {
-      places[name].push_back(directory + "/" + name.substr(colon + 1));
+      places[name].push_back(directory + "/" + rest);
     }
   }
   auto there =

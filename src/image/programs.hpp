@@ -44,8 +44,9 @@ std::vector<std::string> find_modules(const std::vector<std::string>& environmen
                                       const std::vector<std::string>& modules,
                                       const Look& look);
 
-/// Like find_modules; `names` may also contain programs of PATH (`program:git`) and shared
-/// libraries (`library:libGL.so.1`).
+/// Like find_modules; `names` may also contain programs of PATH (`program:git`), shared libraries
+/// (`library:libGL.so.1`) and absolute paths (`file:/etc/zoneinfo`).
+/// Skips users (`user:4321`).
 std::vector<std::string> find_contents(const std::vector<std::string>& environment,
                                        const std::vector<std::string>& names,
                                        const Look& look);

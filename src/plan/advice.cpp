@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "plan/conda_advice.hpp"
+#include "plan/machine_advice.hpp"
 #include "plan/program_advice.hpp"
 #include "project/requirement.hpp"
 #include "project/requirement_lines.hpp"
@@ -261,6 +262,7 @@ Advice advice(const ReadablePlan& plan,
               const SyntaxFaults& faults) {
   Problems of_syntax = syntax_advice(plan, imports.reached, faults);
   auto programs = program_advice(plan, imports, in_base);
+  append(programs, machine_advice(plan, project, imports.reached, in_base));
   Advice advice = import_advice(plan, project, std::move(imports), in_base);
   advice.warnings.insert(advice.warnings.begin(), std::make_move_iterator(of_syntax.begin()),
                          std::make_move_iterator(of_syntax.end()));

@@ -62,6 +62,33 @@ class Advice(unittest.TestCase):
         self.assertIn('`.helper`, which does not exist', '\n'.join(said[0]))
 
 
+class Machine(unittest.TestCase):
+    """What the program expects of the machine it runs on."""
+
+    def warnings(self, text, *steps):
+        name = f'{testbed.registry()}/advice/machine:{len(steps)}'
+        docker('build', '-q', '-t', name,
+               testbed.write_tree({'Dockerfile': '\n'.join((f'FROM {testbed.executor()}', *steps, 'USER 4321'))}))
+        self.addCleanup(testbed.remove_images, name)
+        folder = testbed.write_tree({'train.py': text})
+        told = autopack('explain', '--check', '--executor-image-uri', name, '--script=train.py', cwd=folder).err
+        return [line for line in told.splitlines() if line.startswith('warning')]
+
+    def test_a_user_without_a_name(self):
+        text = 'import getpass\nprint(getpass.getuser())\n'
+        self.assertEqual(self.warnings(text, 'USER root'), [
+            "warning: `train.py` line 2 asks for the name of the user, and the image's user 4321 has none"])
+        self.assertEqual(self.warnings(text, 'USER root', 'RUN echo app:x:4321:4321::/:/bin/sh >>/etc/passwd'), [])
+
+    def test_no_time_zones(self):
+        text = 'from zoneinfo import ZoneInfo\nprint(ZoneInfo("Europe/Berlin"))\n'
+        self.assertEqual(self.warnings(text, 'USER root', 'RUN rm -rf /usr/share/zoneinfo', 'ENV A=1'), [
+            'warning: `train.py` line 2 uses the time zone `Europe/Berlin`, and the image has no data of time zones'])
+        file = '/usr/share/zoneinfo/Europe/Berlin'
+        self.assertEqual(
+            self.warnings(text, 'USER root', f'RUN mkdir -p $(dirname {file}) && touch {file}', 'ENV A=1', 'ENV B=1'), [])
+
+
 class PythonVersion(unittest.TestCase):
     def test_a_project_for_another_python_is_refused(self):
         base = testbed.executor()

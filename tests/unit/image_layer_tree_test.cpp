@@ -175,6 +175,9 @@ TEST_CASE("modules are found where the interpreter's packages lie") {
   CHECK(image::find_modules({}, asked, look) ==
         std::vector<std::string>{"google.cloud.storage", "numpy", "six"});
   CHECK(image::find_modules({"PATH=/opt/bin"}, asked, look).empty());
+  CHECK(image::find_contents(
+            {}, {"file:/usr/lib/python3.9", "file:/usr/lib/python3/dist-packages/six.py", "six"},
+            look) == std::vector<std::string>{"six", "file:/usr/lib/python3/dist-packages/six.py"});
 }
 
 TEST_CASE("the interpreter's version is found without running it") {
