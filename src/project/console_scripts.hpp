@@ -7,8 +7,8 @@
 
 namespace autopack::project {
 
-/// The programs that installing the project makes, and the module each of them runs: `my-train` ->
-/// `trainer.cli`. Empty for what only running setup.py would tell.
+/// Returns the programs that installing the project creates, and the module of each: `my-train` ->
+/// `trainer.cli`. Omits programs that only running setup.py would determine.
 std::map<std::string, std::string> console_scripts(const Findings& findings);
 
 }  // namespace autopack::project

@@ -9,8 +9,8 @@
 
 namespace autopack::project {
 
-/// Sets names, versions and texts of `installation` as `[project]` of `document` says them (PEP 621
-/// and what followed it). What it cannot say for the build, in words; none when it said all.
+/// Sets names, versions and texts of `installation` from `[project]` of `document` (PEP 621 and its
+/// successors). Returns why only the build can determine them, or nothing if they are complete.
 std::optional<std::string> read_core_metadata(const toml::table& document,
                                               LookingTree& tree,
                                               StaticInstallation& installation);

@@ -7,16 +7,16 @@
 
 namespace autopack::project {
 
-/// Finds what runs, from `script`, `module` or `command` of the request, in a project whose package
-/// and requirements are read.
+/// Finds the entry point, from `script`, `module` or `command` of the request, in a project whose
+/// package and requirements are known.
 void read_entry(Findings& findings, const Request& request, Project& project);
 
-/// The file that `python -m module` runs below `root`; none when there is none.
+/// Returns the file that `python -m module` runs below `root`; nothing if there is none.
 std::optional<std::string> module_file(const Findings& findings,
                                        const std::string& root,
                                        const std::string& module);
 
-/// `path` below the tree whether it is absolute or not; none when it leads out.
+/// Returns an absolute or relative `path` as a path in the tree; nothing if it is outside.
 std::optional<std::string> path_in_tree(const Request& request, const std::string& path);
 
 }  // namespace autopack::project

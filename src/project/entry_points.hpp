@@ -7,8 +7,8 @@
 
 namespace autopack::project {
 
-/// The text of entry_points.txt as `[project]` in `project` says it; none when there are no entry
-/// points. Throws as project_fields.hpp says.
+/// Returns the text of entry_points.txt for `[project]` in `project`; nothing if there are no entry
+/// points. Throws as described in project_fields.hpp.
 std::optional<std::string> entry_points_text(const toml::table& project);
 
 }  // namespace autopack::project

@@ -9,9 +9,9 @@
 
 namespace autopack::project {
 
-/// Checks what the request names besides the entry (requirements, extras, groups, `extra_packages`,
+/// Checks the request's additions to the entry (requirements, extras, groups, `extra_packages`,
 /// `extra_dirs`), and the requirements `found` elsewhere with their places, and adds them to
-/// `project`: paths inside the tree as they are, others by the name they will have in the context.
+/// `project`: paths inside the tree unchanged, others by their future name in the context.
 void read_extras(Findings& findings,
                  const Request& request,
                  const std::vector<std::pair<std::string, std::string>>& found,

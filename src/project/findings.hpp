@@ -11,12 +11,12 @@
 
 namespace autopack::project {
 
-/// Where a path leads once the symbolic links on its way are followed inside the tree.
+/// The target of a path after following the symbolic links on the way inside the tree.
 struct Place {
   enum class Kind { found, missing, leaves };
 
   Kind kind{Kind::missing};
-  source::Entry entry{};             ///< what is there; `entry.path` is free of links
+  source::Entry entry{};             ///< the target; `entry.path` contains no links
   std::vector<std::string> links{};  ///< links on the way, as paths of the tree
 
   bool is_file() const { return kind == Kind::found && entry.type == source::EntryType::file; }
@@ -26,7 +26,7 @@ struct Place {
   }
 };
 
-/// A tree being read, with what was found wrong in it so far.
+/// A tree being read, with the errors found so far.
 class Findings {
 public:
   Findings(const source::Tree& tree, source::Selection ignore)
@@ -41,23 +41,24 @@ public:
   void error(std::string message, std::string origin = {}, std::vector<std::string> hints = {});
   void warn(std::string message, std::string origin = {}, std::vector<std::string> hints = {});
 
-  /// Follows `path`, which is normal (see source::normalise); a link cycle counts as missing.
+  /// Follows `path`, which must be normalised (see source::normalise); a link cycle counts as
+  /// missing.
   Place follow(std::string_view path) const;
 
   bool is_file(std::string_view path) const { return follow(path).is_file(); }
 
   bool is_directory(std::string_view path) const { return follow(path).is_directory(); }
 
-  /// True when a rule keeps `path` out.
+  /// Returns true if a rule excludes `path`.
   bool is_ignored(std::string_view path) const;
-  /// Finds an error, naming the rule, when `path` is kept out; `why` says who needs it. What only
-  /// git ignores is taken in.
+  /// Reports an error with the rule if `path` is excluded; `why` says who needs it. Includes a path
+  /// that only git ignores.
   bool require_included(std::string_view path, const std::string& why);
 
-  /// The files below `directory` that are not ignored, sorted; at most `limit`.
+  /// Returns the files below `directory` that are not ignored, sorted; at most `limit`.
   std::vector<std::string> files_below(std::string_view directory, std::size_t limit = 20000) const;
-  /// What the user may have meant by `path`: a file of the same base name elsewhere, else the
-  /// nearest of `candidates`. As hints, so empty when there is none.
+  /// Returns hints of what `path` may mean: a file with the same base name elsewhere, else the
+  /// nearest of `candidates`; may be empty.
   static std::vector<std::string> suggest(std::string_view path,
                                           const std::vector<std::string>& candidates);
 
@@ -67,15 +68,15 @@ private:
   Problems problems_;
 };
 
-/// `directory/name`, or `name` when `directory` is the root.
+/// Returns `directory/name`, or `name` if `directory` is the root.
 std::string join_path(std::string_view directory, std::string_view name);
-/// The directory part of a tree path; "" for a path at the root.
+/// Returns the directory part of a tree path; "" for a path at the root.
 std::string parent_path(std::string_view path);
-/// The last component of a path.
+/// Returns the last component of a path.
 std::string base_name(std::string_view path);
-/// True when `path` is `directory` or below it.
+/// Returns true if `path` is `directory` or below it.
 bool is_below(std::string_view path, std::string_view directory);
-/// fnmatch for one path component: `*`, `?`, `[...]`.
+/// Matches one path component like fnmatch: `*`, `?`, `[...]`.
 bool matches_glob(std::string_view pattern, std::string_view name);
 /// Sorts and removes duplicates.
 void sort_unique(std::vector<std::string>& list);

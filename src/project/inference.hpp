@@ -8,23 +8,24 @@
 
 namespace autopack::project {
 
-/// A choice that the user left open, as the project suggests it.
+/// A choice that the user left open, inferred from the project.
 struct Inferred {
   std::string what{};    ///< `script`
   std::string value{};   ///< `train.py`
   std::string reason{};  ///< `the only file with a __main__ guard`
-  std::string flag{};    ///< that makes the choice: `--script`
+  std::string flag{};    ///< the flag for the choice: `--script`
 };
 
-/// Has `request` start what `entry` says.
+/// Makes `entry` the entry point of `request`.
 void choose_entry(const Inferred& entry, Request& request);
 
-/// As infer_entry of entry_inference.hpp; nothing, and `request` as it was, when none stands out.
+/// As infer_entry of entry_inference.hpp; if no candidate is clear, returns nothing and leaves
+/// `request` unchanged.
 std::optional<Inferred> find_entry(const source::Tree& tree, Request& request);
 
-/// The official Python image of a version that suits `project`: that of `.python-version`, else one
-/// that its `requires-python` and other files that name a version allow, and 3.11 for one that says
-/// nothing.
+/// Returns the official Python image of a version for `project`: that of `.python-version`, else
+/// one that its `requires-python` and other files with a version allow, and 3.11 if nothing names
+/// one.
 Inferred infer_executor_image(const source::Tree& tree, const Project& project);
 
 }  // namespace autopack::project

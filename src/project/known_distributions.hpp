@@ -7,26 +7,26 @@
 
 namespace autopack::project {
 
-/// Top-level modules that the distribution, by its PEP 503 name, is known to bring.
+/// Returns the known top-level modules of the distribution, by its PEP 503 name.
 std::vector<std::string> modules_of(std::string_view distribution);
 
-/// Distributions (PEP 503 names) that are known to provide the module `yaml` or
-/// `google.cloud.storage`; empty when none is known.
+/// Returns the known distributions (PEP 503 names) that provide the module `yaml` or
+/// `google.cloud.storage`; empty if there are none.
 std::vector<std::string> distributions_of(std::string_view module);
 
-/// The name that a person writes to install the module: `PyYAML` for `yaml`. None unless it is
-/// known to be right: people paste it, and a name that is free may be anybody's.
+/// Returns the usual name to install the module: `PyYAML` for `yaml`. Returns nothing unless it is
+/// surely right: people paste it, and an unregistered name may belong to anybody.
 std::optional<std::string> usual_distribution(std::string_view module);
 
-/// The known module that `module`, which nobody knows, may be a misspelling of: `numpy` for
-/// `numpyy`. None when none is near.
+/// Returns the known module that the unknown `module` may be a misspelling of: `numpy` for
+/// `numpyy`. Returns nothing if none is near.
 std::optional<std::string> nearest_module(std::string_view module);
 
-/// True when one of the `named` distributions provides `module`, depends on one that is known to,
-/// or has a name that fits the module's.
+/// Returns true if one of the `named` distributions provides `module`, depends on one that is known
+/// to, or has a similar name.
 bool is_brought_by(std::string_view module, const std::vector<std::string>& named);
 
-/// True when it is known which modules the distribution (PEP 503 name) provides.
+/// Returns true if the modules of the distribution (PEP 503 name) are known.
 bool is_known_distribution(std::string_view name);
 
 }  // namespace autopack::project

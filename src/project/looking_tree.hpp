@@ -9,7 +9,7 @@
 
 namespace autopack::project {
 
-/// A tree, without what rules keep out of it, that remembers what was looked at.
+/// A tree without its excluded files, which records everything that was read.
 class LookingTree {
 public:
   explicit LookingTree(Findings findings) : findings_{std::move(findings)} {}
@@ -17,15 +17,15 @@ public:
   bool is_file(const std::string& path);
   bool is_directory(const std::string& path);
 
-  /// The text of a file of at most `limit` bytes; none when there is no such file or a link leads
-  /// to it.
+  /// Returns the text of a file of at most `limit` bytes; nothing if there is no such file or it is
+  /// a link.
   std::optional<std::string> read(const std::string& path, std::size_t limit);
 
-  /// The names of directories in `directory` that a module can have, sorted.
+  /// Returns the names of directories in `directory` that a module can have, sorted.
   std::vector<std::string> packages_in(const std::string& directory);
-  /// The names of Python files in `directory` without their suffix, the same way.
+  /// Returns the names of Python files in `directory` without their suffix, likewise.
   std::vector<std::string> modules_in(const std::string& directory);
-  /// The files at the root, sorted by name; not remembered.
+  /// Returns the files at the root, sorted by name; not recorded.
   std::vector<std::string> files_at_root() const;
 
   const LookedAt& looked() const { return looked_; }

@@ -10,12 +10,13 @@
 
 namespace autopack::project {
 
-// The files of a project that its metadata takes in. All throw as project_fields.hpp says.
+// The project's files that its metadata includes. All functions throw as described in
+// project_fields.hpp.
 
-/// The text of the file that `[project]` names at `key`.
+/// Returns the text of the file that `[project]` names at `key`.
 std::string read_named_text(LookingTree& tree, const std::string& file, std::string_view key);
 
-/// The texts of licenses by their paths: the file that `license` names, those of `license-files`,
+/// Returns the texts of licenses by their paths: the file in `license`, those in `license-files`,
 /// else those that build backends look for.
 std::map<std::string, std::string> read_licenses(const toml::table& project, LookingTree& tree);
 
@@ -24,7 +25,7 @@ struct Readme {
   std::string text{};
 };
 
-/// None when `[project]` names none.
+/// Returns nothing if `[project]` names none.
 std::optional<Readme> read_readme(const toml::table& project, LookingTree& tree);
 
 }  // namespace autopack::project

@@ -10,15 +10,15 @@
 
 namespace autopack::project {
 
-/// Sets where `installation` has Python find the modules of `package`, as its build backend decides
-/// it by `document`, its pyproject.toml. Why only the backend itself can tell, in words; none when
-/// it is told.
+/// Sets where `installation` lets Python find the modules of `package`, as its build backend
+/// decides from `document`, its pyproject.toml. Returns why only the backend itself can decide, or
+/// nothing on success.
 std::optional<std::string> read_module_layout(const toml::table& document,
                                               const Package& package,
                                               LookingTree& tree,
                                               StaticInstallation& installation);
 
-/// The same of setuptools.
+/// The same for setuptools.
 std::optional<std::string> read_setuptools_layout(const toml::table& document,
                                                   LookingTree& tree,
                                                   StaticInstallation& installation);

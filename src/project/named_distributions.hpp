@@ -8,15 +8,15 @@
 
 namespace autopack::project {
 
-/// Distributions (PEP 503 names) that requirements, extra packages and the project's own metadata
-/// name, and the top-level modules that local ones among them bring, as normalised names. Sorted.
+/// The distributions (PEP 503 names) in requirements, extra packages and the project's own
+/// metadata, and the top-level modules of local ones, as normalised names. Sorted.
 struct NamedDistributions {
   std::vector<std::string> names{};
-  std::vector<std::string> local{};  ///< those of `names` whose own metadata was read as well
-  bool certain{true};                ///< false: something is named in a way that cannot be read
+  std::vector<std::string> local{};  ///< those of `names` whose own metadata was read
+  bool certain{true};                ///< false: some names cannot be read
 };
 
-/// Lines whose markers do not hold in `environment` name nothing.
+/// Ignores lines whose markers are false in `environment`.
 NamedDistributions named_distributions(const source::Tree& tree,
                                        const Project& project,
                                        const python::MarkerEnvironment& environment = {});

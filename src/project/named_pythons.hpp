@@ -10,11 +10,11 @@
 
 namespace autopack::project {
 
-/// `3.11` of `3.11.4` or of pyenv's `3.11-dev`; none for another text.
+/// Returns `3.11` for `3.11.4` or pyenv's `3.11-dev`; nothing for other text.
 std::optional<std::string> minor_python(std::string_view text);
 
-/// The versions of Python that `.python-version`, `runtime.txt` and conda's environment file name,
-/// one entry for each file; a release counts for all of its minor version.
+/// Returns the Python versions in `.python-version`, `runtime.txt` and conda's environment file,
+/// one entry for each file; a release counts as its whole minor version.
 std::vector<RequiresPython> read_named_pythons(const Findings& findings);
 
 }  // namespace autopack::project

@@ -5,10 +5,10 @@
 
 namespace autopack::project {
 
-/// Takes in what git ignores and the program imports or names: generated modules, built extensions,
-/// files that strings of its code lead to, unless they are large. Warns of those, of files that it
-/// opens and another rule leaves out, and of submodules that it needs and that were not fetched.
-/// Records what the Python files that it read say.
+/// Includes files that git ignores and the program imports or names: generated modules, built
+/// extensions, files named in strings of its code, unless they are large. Warns about these, about
+/// files that it opens and another rule excludes, and about submodules that it needs and that were
+/// not fetched. Records the contents of the Python files that it read.
 void keep_what_is_needed(Findings& findings, const Request& request, Project& project);
 
 }  // namespace autopack::project

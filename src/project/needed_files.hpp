@@ -19,28 +19,29 @@
 
 namespace autopack::project {
 
-/// Follows a program through the files of its project, from its entry on, and takes in what git
-/// ignores and the program imports or names.
+/// Follows a program through the files of its project, starting at its entry, and includes files
+/// that git ignores and the program imports or names.
 class NeededFiles {
 public:
   /// `remembered` may be null.
   NeededFiles(Findings& findings, const Project& project, RememberedPython* remembered);
 
-  /// Follows the entry, and what it starts. Warns of what stays out because it is large, and of
-  /// files that the program opens and a rule leaves out.
+  /// Follows the entry, and the programs that it starts. Warns about large files that stay
+  /// excluded, and about files that the program opens and a rule excludes.
   void follow(const Project& project);
 
-  /// Whether the program imports or names the directory `path`, or something in it.
+  /// Returns whether the program imports or names the directory `path`, or something in it.
   bool names(const std::string& path) const;
 
-  /// What the Python files that were read say, by path.
+  /// Returns the contents of the Python files that were read, by path.
   std::map<std::string, PythonFile> take_python_files() { return std::move(python_files_); }
 
-  /// Directories that stay out because git ignores them, though the program names them.
+  /// Returns directories that stay excluded because git ignores them, though the program names
+  /// them.
   std::vector<NamedDirectory> ignored_directories() const;
 
 private:
-  /// Finds a view among strings.
+  /// Hashes strings so that a view can be looked up.
   struct TextHash {
     using is_transparent = void;  // NOLINT(readability-identifier-naming): the library asks for it
 
@@ -49,9 +50,9 @@ private:
     }
   };
 
-  /// Where a file stands by name.
+  /// A place where a file is named.
   struct Mention {
-    std::string path{};  ///< the file that is named, where that is known
+    std::string path{};  ///< the named file, if known
     std::string from{};  ///< the file that names it
     int line{0};
   };
@@ -85,24 +86,24 @@ private:
   Findings* findings_;
   RememberedPython* remembered_;
   source::Selection ignore_;
-  std::vector<std::string> roots_;       ///< where imports are looked for
+  std::vector<std::string> roots_;       ///< directories in which imports are searched
   std::set<std::string> python_starts_;  ///< programs for Python, whatever their names
   std::deque<std::string> waiting_;
   std::set<std::string> seen_;
   std::map<std::string, PythonFile> python_files_;
-  std::unordered_set<std::string, TextHash, std::equal_to<>> named_;  ///< that may be paths
+  std::unordered_set<std::string, TextHash, std::equal_to<>> named_;  ///< possible paths
   std::unordered_map<std::string, Mention> words_;                    ///< their last components
-  std::deque<std::string> directories_;  ///< that are named, to be looked into
+  std::deque<std::string> directories_;  ///< named ones, still to be searched
   std::set<std::string> looked_into_;
   std::size_t looked_at_{0};
   std::map<std::string, Mention> ignored_;  ///< directories that git ignores
   std::vector<Mention> too_large_;
-  /// What the program names and a rule leaves out, by the text that names it.
+  /// Excluded files that the program names, by the text that names them.
   std::unordered_map<std::string, std::set<std::string>, TextHash, std::equal_to<>> hidden_;
   std::set<std::string> told_hidden_;
   std::optional<Mention> loads_environment_;            ///< where it loads `.env`
-  std::unordered_map<std::string, std::string> texts_;  ///< of files that name what is hidden
-  std::unordered_map<std::string, bool> taken_;  ///< modules; false where one cannot hold another
+  std::unordered_map<std::string, std::string> texts_;  ///< of files that name hidden files
+  std::unordered_map<std::string, bool> taken_;  ///< modules; false if one cannot contain another
   std::unordered_map<std::string, std::vector<std::string>> listed_;
 };
 

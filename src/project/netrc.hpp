@@ -9,7 +9,8 @@
 
 namespace autopack::project {
 
-/// The `machine` entries of a netrc file for `hosts`, one per line, in order; empty when none fits.
+/// Returns the `machine` entries of a netrc file for `hosts`, one per line, in order; empty if none
+/// matches.
 std::string netrc_entries(std::string_view text, const std::set<std::string>& hosts);
 
 struct NetrcLogin {
@@ -17,8 +18,8 @@ struct NetrcLogin {
   Secret password{};
 };
 
-/// The last login of a netrc file for `host`; none when it has no entry of its own: the entry
-/// `default` would show a password to whoever is asked.
+/// Returns the last login of a netrc file for `host`; nothing if it has no entry of its own.
+/// Ignores the entry `default`, which would send a password to any host.
 std::optional<NetrcLogin> netrc_login(std::string_view text, const std::string& host);
 
 }  // namespace autopack::project

@@ -11,9 +11,9 @@ enum class OpenedFrom {
   file,       ///< from its own directory: `Path(__file__).parent / "vocab.json"`
 };
 
-/// How the Python code `text` reads the file that the string `path` in `line` names. Only what the
-/// code itself says counts: an argument of a function that reads, a constant that such a function
-/// is given, and settings (`default="conf/a.yaml"`). What is written is not read.
+/// Determines how the Python code `text` reads the file that the string `path` in `line` names.
+/// Uses only the code itself: an argument of a function that reads, a constant passed to such a
+/// function, and settings (`default="conf/a.yaml"`). Files that are written do not count.
 OpenedFrom opened_from(std::string_view text, int line, std::string_view path);
 
 }  // namespace autopack::project

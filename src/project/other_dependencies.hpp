@@ -8,23 +8,24 @@
 
 namespace autopack::project {
 
-/// True when the text of a pyproject.toml says what the package needs, or that its build will.
+/// Returns true if the text of a pyproject.toml lists the package's dependencies, or leaves them to
+/// its build.
 bool declares_dependencies(const std::string& pyproject);
 
-/// Where a file stands that is not read.
+/// What determines the installation beside an unused file.
 enum class UnreadBeside {
-  nothing,  ///< nothing says what is installed
-  package,  ///< the project's own package does
+  nothing,  ///< nothing
+  package,  ///< the project's own package
 };
 
-/// Warns of the first file at the root that says what the program needs and is not read, with the
-/// way to have it installed. Says nothing where the request names requirements itself.
+/// Warns about the first unused file of dependencies at the root, with the way to install it. Does
+/// nothing if the request names requirements itself.
 void report_unread_files(Findings& findings, const Request& request, UnreadBeside beside);
 
-/// For a project without requirement files: what pip can install of conda's environment file, each
-/// with the place it stands at, and what conda would. Unless the request names requirements itself,
-/// what is there besides (`Pipfile`, lock files) is told with the command that makes requirements
-/// of it.
+/// For a project without requirement files: returns the requirements in conda's environment file
+/// that pip can install, with their places, and those for conda. Unless the request names
+/// requirements itself, reports other files (`Pipfile`, lock files) with the command that converts
+/// them to requirements.
 RequirementSources other_dependencies(Findings& findings, const Request& request);
 
 }  // namespace autopack::project

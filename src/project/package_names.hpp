@@ -10,10 +10,10 @@ namespace autopack::project {
 
 using python::normalise_name;
 
-/// True for `.whl`, `.zip`, `.tar.gz` and the other archives that pip installs.
+/// Returns true for `.whl`, `.zip`, `.tar.gz` and the other archives that pip installs.
 bool is_archive_name(std::string_view name);
 
-/// What is wrong with a wheel's file name; none when pip takes it.
+/// Returns the error in a wheel's file name; nothing if pip accepts it.
 std::optional<std::string> check_wheel_name(std::string_view name);
 
 }  // namespace autopack::project

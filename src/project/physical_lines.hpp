@@ -6,15 +6,15 @@
 
 namespace autopack::project {
 
-/// A line as pip has it, and where it stands for tools that know only line feeds.
+/// A line as pip sees it, and its number for tools that only know line feeds.
 struct PhysicalLine {
   std::string text{};
   int number{0};      ///< 1-based
-  bool begins{true};  ///< and not behind another on the same
+  bool begins{true};  ///< it is the first one on this number
   bool ends{true};
 };
 
-/// The lines of a text as Python's str.splitlines has them, white space of all kinds as blanks.
+/// Splits a text into lines like Python's str.splitlines, with all kinds of white space as blanks.
 std::vector<PhysicalLine> physical_lines(std::string_view text);
 
 }  // namespace autopack::project

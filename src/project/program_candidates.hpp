@@ -15,36 +15,36 @@ namespace autopack::project {
 
 /// How likely a program is meant to run, the least likely first.
 enum class Rank : std::uint8_t {
-  none,        ///< it is not meant to be run, or is for something else
-  plain,       ///< a file that defines nothing, with a name that does not say anything
+  none,        ///< it is not meant to be run, or has another purpose
+  plain,       ///< a file without definitions, with a neutral name
   calls,       ///< its top level calls something, or it is a module with a `__main__` guard
-  program,     ///< a program, and no more is known
+  program,     ///< a program; nothing more is known
   entry,       ///< a program with a name like `main.py`
   example,     ///< trains, in a directory of examples
-  root_entry,  ///< as `entry`, at the root, or a console script
-  training,    ///< trains, or its name says that it does
+  root_entry,  ///< like `entry`, at the root, or a console script
+  training,    ///< trains, or its name says so
 };
 
-/// A program of a project that could be meant to run.
+/// A program of a project that may be meant to run.
 struct Candidate {
   std::string file{};     ///< relative to the tree
-  std::string command{};  ///< the console script that runs it; empty: none does
+  std::string command{};  ///< the console script that runs it; may be empty
   Purpose purpose{Purpose::unknown};
   ProgramSigns signs{};
   Rank rank{Rank::none};
 
-  /// Directories above it; a console script is as near as a file at the root.
+  /// Returns the number of directories above it; a console script counts as a file at the root.
   std::size_t depth() const;
 };
 
-/// What a project has that could be meant to run.
+/// Everything in a project that may be meant to run.
 struct Candidates {
   std::vector<Candidate> programs{};     ///< by rank, then name, depth and path
-  std::vector<std::string> aside{};      ///< programs for something else: tests, demos, plots
-  std::vector<std::string> shells{};     ///< shell scripts at the root, by their names for training
+  std::vector<std::string> aside{};      ///< programs with other purposes: tests, demos, plots
+  std::vector<std::string> shells{};     ///< shell scripts at the root whose names mean training
   std::vector<std::string> notebooks{};  ///< at the root and below
-  bool has_definitions{false};           ///< there are Python files that only define something
-  bool has_modules{false};               ///< there are modules of packages that can be run
+  bool has_definitions{false};           ///< there are Python files with only definitions
+  bool has_modules{false};               ///< there are runnable modules of packages
 };
 
 /// Finds programs at the root of a project, then below it.
@@ -53,19 +53,18 @@ public:
   /// `tree` must outlive this object.
   CandidateSearch(const source::Tree& tree, const Request& request);
 
-  /// What is at the root, with console scripts.
+  /// Returns the candidates at the root, including console scripts.
   Candidates at_root();
-  /// What is at the root and below it. Directories that rules leave out, and deep ones, are not
-  /// looked into.
+  /// Returns the candidates at the root and below it. Skips excluded and deep directories.
   Candidates everywhere();
 
-  /// What the imports of `file` lead to.
+  /// Follows the imports of `file`.
   ProgramReach reach(const std::string& file) const;
 
-  /// The roots of modules: that of the tree, and that of the project's own package.
+  /// Returns the roots of modules: that of the tree, and that of the project's own package.
   const std::vector<std::string>& roots() const { return roots_; }
 
-  /// True when installing the project lets Python find the modules below `root`.
+  /// Returns true if installing the project lets Python find the modules below `root`.
   bool is_installed(const std::string& root) const;
 
 private:

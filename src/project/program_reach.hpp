@@ -19,20 +19,20 @@ public:
   virtual ProgramSigns signs(const source::Entry& entry) const = 0;
 };
 
-/// What the imports of a program lead to in its project, as far as the first files tell.
+/// The result of following the imports of a program in its project, as far as the first files show.
 struct ProgramReach {
   std::set<std::string> files{};      ///< itself included
-  bool trains{false};                 ///< one of the files does
+  bool trains{false};                 ///< one of the files trains
   bool changes_path{false};           ///< the program names `sys.path`
   bool is_relative{false};            ///< it has relative imports
-  bool needs_own_directory{false};    ///< what it surely imports is beside it
-  std::optional<std::string> root{};  ///< where Python must look for what it surely imports
-  /// `trainer` where `trainer/task.py` imports that; nothing if the program does not import its own
+  bool needs_own_directory{false};    ///< its sure imports are beside it
+  std::optional<std::string> root{};  ///< where Python must look for its sure imports
+  /// `trainer` if `trainer/task.py` imports it; absent if the program does not import its own
   /// package.
   std::optional<std::string> own_package{};
 };
 
-/// Follows the imports of `file`, whose modules are looked for beside it and below `roots`.
+/// Follows the imports of `file`, whose modules are searched beside it and below `roots`.
 ProgramReach reach_of(const Findings& findings,
                       const std::string& file,
                       const std::vector<std::string>& roots,

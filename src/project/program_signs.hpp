@@ -5,9 +5,9 @@
 
 namespace autopack::project {
 
-/// What running a Python file does, as far as its text tells.
+/// What running a Python file does, as far as its text shows.
 struct ProgramSigns {
-  bool guarded{false};  ///< asks `if __name__ == "__main__":`
+  bool guarded{false};  ///< has `if __name__ == "__main__":`
   bool acts{false};   ///< its top level loops, or calls a function of its own, `run()` or the like
   bool calls{false};  ///< its top level calls something
   bool defines{false};  ///< defines a function or a class
@@ -17,17 +17,17 @@ struct ProgramSigns {
 
   bool operator==(const ProgramSigns&) const = default;
 
-  /// True when the file is meant to be run: it does more than define things and set them up.
+  /// Returns true if the file is meant to be run: it does more than define things and set them up.
   bool is_program() const { return guarded || acts; }
 
-  /// False when running the file only defines functions and classes.
+  /// Returns false if running the file only defines functions and classes.
   bool does_something() const { return is_program() || calls || !defines; }
 };
 
-/// What `text`, a Python file, does when it is run.
+/// Returns what `text`, a Python file, does when it is run.
 ProgramSigns read_program_signs(std::string_view text);
 
-/// One byte for each set of signs, and back.
+/// Convert a set of signs to one byte and back.
 std::uint8_t to_byte(const ProgramSigns& signs);
 ProgramSigns signs_of_byte(std::uint8_t byte);
 

@@ -21,26 +21,25 @@ namespace autopack::project {
 class RememberedPython;
 struct VersionControl;
 
-/// What tells the version of a package that takes it from git's tags.
+/// The sources for the version of a package that takes it from git's tags.
 struct VersionSources {
-  /// As source::describe_in_git; empty: nothing is known of git.
+  /// As source::describe_in_git; empty: nothing is known about git.
   std::function<std::optional<source::GitDescription>(const source::GitTagQuery&)> describe{};
-  /// The user's variables, those for the build first; none when one is unset.
+  /// Returns a user's variable, those for the build first; nothing if it is unset.
   std::function<std::optional<std::string>(const std::string& name)> variable{};
 };
 
-/// Where settings were given, in words (`--script`, autopack.yaml:2), by their names in a
-/// pool.
+/// The places of settings for messages (`--script`, autopack.yaml:2), by their names in a pool.
 using GivenAt = std::map<std::string, std::string, std::less<>>;
 
-/// What pip's variables and configuration files of this machine say, as far as it changes what is
+/// The settings in pip's variables and configuration files of this machine that change what is
 /// installed.
 struct UserPip {
   std::vector<std::string> constraints{};  ///< paths and URLs: PIP_CONSTRAINT
   std::vector<std::string> indexes{};      ///< URLs of indexes and of `find-links`
 };
 
-/// What the user asked to package; nothing resolved yet. Field names follow the keys of
+/// The user's packaging request, not resolved yet. Field names follow the keys of
 /// `--worker-pool-spec`.
 struct Request {
   std::filesystem::path directory{"."};     ///< local-package-path
@@ -49,22 +48,23 @@ struct Request {
   std::vector<std::string> requirements{};  ///< requirement specifiers
   std::vector<std::string> extra_packages{};
   std::vector<std::string> extra_dirs{};
-  std::vector<std::string> include{};  ///< patterns of what goes in whatever a file of rules says
-  std::vector<std::string> exclude{};  ///< patterns of what does not
-  /// Of the directory; null where files come from git, or git does not know it.
+  std::vector<std::string> include{};  ///< patterns of files to include, overriding all files of
+                                       ///< rules
+  std::vector<std::string> exclude{};  ///< patterns of files to exclude
+  /// For the directory; null if files come from git, or git does not know it.
   std::shared_ptr<const source::GitWorkTree> git{};
   /// The user's own; excludes entry and dependencies.
   std::optional<std::filesystem::path> dockerfile{};
-  std::vector<std::string> command{};  ///< the words of the entry point, with no script or module
+  std::vector<std::string> command{};  ///< the words of the entry point, without script or module
   std::optional<std::string>
       launcher{};  ///< starts script or module: `torchrun --nproc-per-node=2`
   std::vector<std::string> requirement_files{};  ///< instead of those that are found
-  /// Says what is installed, instead of requirement files; `none`: no lock does. Where none is
-  /// named, one that is found does, if there are no such files.
+  /// Determines the installation, instead of requirement files; `none`: no lock. If no lock is
+  /// named, uses one that is found if there are no such files.
   std::optional<std::string> lock{};
   std::vector<std::string> package_extras{};   ///< of the project's own package
   std::vector<std::string> groups{};           ///< of `[dependency-groups]`, or of the lock
-  std::shared_ptr<RememberedPython> python{};  ///< of earlier runs; null: none
+  std::shared_ptr<RememberedPython> python{};  ///< from earlier runs; may be null
   VersionSources versions{};
   UserPip pip{};
   GivenAt given_at{};
@@ -76,25 +76,26 @@ enum class EntryKind {
   python_script,
   shell_script,
   module,
-  installed_module,  ///< `python -m` of what a requirement or the executor image brings
-  program,           ///< found on PATH, or with words of its own
+  installed_module,  ///< `python -m` of a module in a requirement or the executor image
+  program,           ///< found on PATH, or with its own words
 };
 
 struct Entry {
   EntryKind kind{EntryKind::python_script};
   std::string value{};  ///< script path relative to the tree, dotted module, or program
-  /// The file that runs: `trainer/task.py`, `trainer/__main__.py`; none when it is not in the tree.
+  /// The file that runs: `trainer/task.py`, `trainer/__main__.py`; absent if it is not in the tree.
   std::optional<std::string> file{};
-  std::vector<std::string> words{};     ///< of a program: itself and its arguments
-  std::vector<std::string> launcher{};  ///< what starts it: `torchrun`, `--nproc-per-node=2`
+  std::vector<std::string> words{};     ///< of a program: name and arguments
+  std::vector<std::string> launcher{};  ///< the program that starts it: `torchrun`,
+                                        ///< `--nproc-per-node=2`
 };
 
-/// A Python program that a shell script or a command starts, as far as its text tells.
+/// A Python program that a shell script or a command starts, as far as its text shows.
 struct Started {
   EntryKind kind{EntryKind::python_script};  ///< python_script, module or installed_module
   std::string value{};                       ///< script path relative to the tree, or dotted module
-  std::optional<std::string> file{};         ///< as of an Entry
-  std::string root{};    ///< directory, relative to the tree, that comes first in sys.path
+  std::optional<std::string> file{};         ///< as in Entry
+  std::string root{};    ///< the first directory of sys.path, relative to the tree
   std::string origin{};  ///< `train.sh:12`
 };
 
@@ -105,80 +106,81 @@ struct Extra {
   bool is_directory{false};
 };
 
-/// An index that only the project's own tool asks.
+/// An index that only the project's own tool uses.
 struct NamedIndex {
-  std::string url{};    ///< may hold a login
+  std::string url{};    ///< may contain a login
   std::string place{};  ///< `pyproject.toml tool.uv.index`
 };
 
-/// The user's own package. It is installed from where its code stands in the image, as with
-/// `pip install -e .`; what that reads and writes is observed, not guessed.
+/// The user's own package. It is installed from the directory of its code in the image, as with
+/// `pip install -e .`; the files that this reads and writes are observed, not guessed.
 struct Package {
-  std::optional<std::string> name{};  ///< of the distribution, when it can be read
+  std::optional<std::string> name{};  ///< of the distribution, if readable
   std::string backend{};              ///< `setuptools.build_meta`, `flit_core.buildapi`, ...
-  std::string import_root{};          ///< "", `src` or the like: where its modules are
-  std::vector<std::string>
-      files{};          ///< those that describe it: pyproject.toml, setup.cfg, setup.py
-  bool installs{true};  ///< false: its files only list what the program needs
-  /// What `[project]` says that it needs; none when only the build backend knows.
+  std::string import_root{};          ///< "", `src` or the like: the directory of its modules
+  std::vector<std::string> files{};   ///< descriptions: pyproject.toml, setup.cfg, setup.py
+  bool installs{true};                ///< false: its files only list the program's dependencies
+  /// The requirements in `[project]`; absent if only the build backend knows them.
   std::optional<std::vector<std::string>> requirements{};
   std::map<std::string, std::vector<std::string>> extra_requirements{};  ///< by extra, as above
-  std::vector<std::string> extras{};  ///< asked for by a requirement like `-e .[gpu]`, sorted
-  /// Directories of packages that are installed along, with extras: `packages/lib[gpu]`.
+  std::vector<std::string> extras{};  ///< requested by a requirement like `-e .[gpu]`, sorted
+  /// Directories of packages to install with it, with extras: `packages/lib[gpu]`.
   std::vector<std::string> members{};
-  std::vector<NamedIndex> indexes{};  ///< of its tool, which pip does not read
-  Problems unread{};                  ///< warnings of other things that only its tool reads
-  /// False: the build sees what is installed. setup.py imports what its build requirements lack.
+  std::vector<NamedIndex> indexes{};  ///< of its tool; pip does not read them
+  Problems unread{};                  ///< warnings about other settings that only its tool reads
+  /// False: the build sees installed packages, because setup.py imports some that its build
+  /// requirements lack.
   bool isolated{true};
-  std::vector<std::string> build_requirements{};  ///< of the build, when it is not isolated
-  bool needs_pyproject{false};  ///< setup.cfg alone: pip wants an empty pyproject.toml beside it
-  /// Takes the version from git's tags; null: none does.
+  std::vector<std::string> build_requirements{};  ///< for a build without isolation
+  bool needs_pyproject{false};  ///< setup.cfg alone: pip requires an empty pyproject.toml beside it
+  /// Takes the version from git's tags; may be null.
   std::shared_ptr<const VersionControl> version_control{};
-  /// What the build is told, because the image has no repository; none when it says the version
-  /// itself.
+  /// The version for the build, because the image has no repository; absent if the package has a
+  /// fixed version.
   std::optional<std::string> version{};
-  /// Variables that tell it to the build. None though there is a version: a file PKG-INFO does.
+  /// Variables that pass it to the build. If empty although there is a version, a file PKG-INFO
+  /// does.
   std::map<std::string, std::string> build_environment{};
 
-  /// True when `distribution` (PEP 503) is its name.
+  /// Returns true if `distribution` (PEP 503) is its name.
   bool is_called(const std::optional<std::string>& distribution) const;
 };
 
-/// Versions of Python that the project says it runs with.
+/// The Python versions that the project supports.
 struct RequiresPython {
-  std::string text{};    ///< as written: `>=3.9,<3.13`, of Poetry `^3.9`
+  std::string text{};    ///< as written: `>=3.9,<3.13`, for Poetry `^3.9`
   std::string origin{};  ///< `pyproject.toml: [project] requires-python`
-  std::vector<python::SpecifierSet> alternatives{};  ///< one of them must hold
+  std::vector<python::SpecifierSet> alternatives{};  ///< one of them must be satisfied
 
   bool allows(const python::Version& version) const;
 };
 
-/// A requirement that pip must read otherwise in the dependency step: `-e .` goes (the package
-/// is installed by itself), `-e ./lib` and `-e git+...` lose the `-e`, whose link would dangle.
+/// A requirement line to change for the dependency step: removes `-e .` (the package is installed
+/// by itself), and the `-e` of `-e ./lib` and `-e git+...`, whose link would dangle.
 struct LineEdit {
   std::string file{};  ///< relative to the tree
   int first_line{0};   ///< 1-based
   int last_line{0};
-  std::string text{};  ///< what stands there instead
+  std::string text{};  ///< the replacement
 };
 
-/// A file of constraints that pip's settings of this machine name.
+/// A constraints file in pip's settings of this machine.
 struct ConstraintFile {
-  std::string name{};  ///< as it is named, a URL too, which pip reads by itself
+  std::string name{};  ///< as named; pip itself reads a URL
   std::string text{};  ///< empty for a URL
   bool is_url{false};
 };
 
-/// A lock that chooses what is installed.
+/// A lock that determines the installation.
 struct Lock {
   std::string file{};                 ///< relative to the tree
-  std::vector<std::string> extras{};  ///< of the project that are asked for; PEP 503, sorted
-  std::vector<std::string> groups{};  ///< the same of dependencies
+  std::vector<std::string> extras{};  ///< requested extras of the project; PEP 503, sorted
+  std::vector<std::string> groups{};  ///< requested groups of dependencies, likewise
 
   bool operator==(const Lock&) const = default;
 };
 
-/// What a conda environment file asks conda for; nobody installs it.
+/// The packages for conda in an environment file; they are not installed.
 struct CondaRequest {
   std::string file{};
   std::vector<std::string> packages{};  ///< by name
@@ -191,59 +193,58 @@ struct NamedDirectory {
   int line{0};         ///< 1-based
 };
 
-/// Facts found in a tree. Pure data but for the trees, which planning reads further.
+/// Facts found in a tree. Pure data except for the trees, which planning reads further.
 struct Project {
   Entry entry{};
-  std::vector<Started> started{};  ///< by the entry, when that is a shell script or a command
-  std::vector<std::string> python_path{};  ///< what shell scripts put on PYTHONPATH; of the tree
-  std::optional<Lock> lock{};              ///< none where requirement files or flags say it all
+  std::vector<Started> started{};          ///< by the entry, if it is a shell script or a command
+  std::vector<std::string> python_path{};  ///< added to PYTHONPATH by shell scripts; paths of the
+                                           ///< tree
+  std::optional<Lock> lock{};  ///< absent if requirement files or flags determine the installation
   std::vector<std::string> requirement_files{};  ///< passed to pip with -r: `requirements.txt`
-  /// Every file and directory those read, themselves included (`-r`, `-c`, wheels, `./dir`,
+  /// Every file and directory that those read, including themselves (`-r`, `-c`, wheels, `./dir`,
   /// `--find-links` directories), relative to the tree, sorted.
   std::vector<std::string> requirement_inputs{};
-  /// More words for pip, which stand in no requirement file: `--extra-index-url`, `URL`.
+  /// More words for pip that are in no requirements file: `--extra-index-url`, `URL`.
   std::vector<std::string> pip_options{};
-  std::vector<ConstraintFile> constraints{};  ///< empty where pip has nothing to choose
-  bool hashed{false};  ///< a requirement carries `--hash`, so pip takes hashed ones only
-  /// A URL in a requirement file holds a password as text; one that is only a `${NAME}` does not
-  /// count.
+  std::vector<ConstraintFile> constraints{};  ///< empty if pip has no choice
+  bool hashed{false};  ///< a requirement has `--hash`, so pip requires hashes for all
+  /// A URL in a requirement file contains a literal password, not just a `${NAME}`.
   bool has_index_credentials{false};
-  std::vector<std::string> index_hosts{};  ///< of all URLs in requirement files, sorted
+  std::vector<std::string> index_hosts{};  ///< in all URLs of requirement files, sorted
   std::vector<LineEdit> requirement_edits{};
-  std::vector<std::string>
-      environment_variables{};                ///< `${NAME}` named by requirement files, sorted
-  std::vector<std::string> requirements{};    ///< of the Request, checked
-  std::vector<std::string> extra_packages{};  ///< inside the tree
-  std::vector<std::string> extra_dirs{};      ///< inside the tree, files too
+  std::vector<std::string> environment_variables{};  ///< `${NAME}` in requirement files, sorted
+  std::vector<std::string> requirements{};           ///< from the Request, checked
+  std::vector<std::string> extra_packages{};         ///< inside the tree
+  std::vector<std::string> extra_dirs{};             ///< inside the tree, including files
   std::vector<Extra> outside_packages{};
   std::vector<Extra> outside_dirs{};
   std::optional<CondaRequest> conda{};
   std::optional<Package> package{};
-  std::optional<RequiresPython> requires_python{};  ///< none too when it cannot be read
-  std::optional<RequiresPython> script_python{};    ///< what the `# /// script` block says
-  /// Normalised requirement lines of all files in reading order, comments and white space gone; for
-  /// keys and for telling what changed.
+  std::optional<RequiresPython> requires_python{};  ///< also absent if unreadable
+  std::optional<RequiresPython> script_python{};    ///< from the `# /// script` block
+  /// Normalised requirement lines of all files in reading order, without comments and white space;
+  /// for keys and for reporting changes.
   std::vector<std::string> normalised_requirements{};
-  /// The same as parts with their places; the project itself is not among them.
+  /// The same as parts with their places, without the project itself.
   std::vector<ListedRequirement> listed_requirements{};
   std::vector<ListedOption> listed_options{};
   source::Selection ignore{};
-  /// Directories that git ignores, so that they stay out, and that the program names; sorted.
+  /// Directories that are excluded because git ignores them, but that the program names; sorted.
   std::vector<NamedDirectory> ignored_directories{};
-  /// What Python files that the program reaches say, by path; those that the scan read.
+  /// Contents of the Python files that the program reaches and the scan read, by path.
   std::map<std::string, PythonFile> python_files{};
-  GivenAt given_at{};  ///< of the Request
+  GivenAt given_at{};  ///< from the Request
   Problems warnings{};
 
-  /// Where the setting `key` was given, for messages; the key itself when that is not known.
+  /// Returns where the setting `key` was given, for messages; the key itself if unknown.
   std::string origin_of(const std::string& key) const {
     const auto found = given_at.find(key);
     return found == given_at.end() ? key : found->second;
   }
 };
 
-/// Scans `tree` for what `request` asks. All findings at once as Error(project), or Error(usage)
-/// for a request that contradicts itself.
+/// Scans `tree` for `request`. Throws all findings at once as Error(project), or Error(usage) for a
+/// contradictory request.
 Project scan(const source::Tree& tree, const Request& request);
 
 }  // namespace autopack::project

@@ -9,19 +9,19 @@
 
 namespace autopack::project {
 
-/// What a Python file says, as bytes.
+/// Serializes the facts in a Python file.
 std::string to_bytes(const PythonFile& file);
 
-/// What to_bytes was given; none when `text` is no result of it.
+/// Parses the result of to_bytes; returns nothing if `text` is invalid.
 std::optional<PythonFile> python_file_of(std::string_view text);
 
-/// What tells a state of a file from all others, as bytes.
+/// Returns bytes that identify the state of a file.
 std::string state_of(const source::Entry& entry);
 
-/// `bytes` behind their length.
+/// Appends `bytes` after their length.
 void append_counted(std::string& text, std::string_view bytes);
 
-/// Takes what append_counted added from the front of `text`; none when that ends early.
+/// Consumes an append_counted value at the front of `text`; returns nothing if it is incomplete.
 std::optional<std::string_view> take_counted(std::string_view& text);
 
 }  // namespace autopack::project

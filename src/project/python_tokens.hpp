@@ -6,30 +6,30 @@
 
 namespace autopack::project {
 
-/// A token of Python source, as far as looking at it without running it needs.
+/// A token of Python source, with the facts that we need.
 struct Token {
   enum class Kind { name, string, number, sign, line_end };
 
   Kind kind{Kind::sign};
-  std::string text{};    ///< of a string: its value; escapes other than of quotes stay as written
+  std::string text{};    ///< a string's value; only escapes of quotes are decoded
   bool computed{false};  ///< an f-string
-  bool indented{false};  ///< stands on a line that is indented
-  int column{0};         ///< where that line begins: 0 unless it is indented
-  int line{0};           ///< 1-based, on which it ends
+  bool indented{false};  ///< on an indented line
+  int column{0};         ///< the column where that line begins: 0 unless it is indented
+  int line{0};           ///< 1-based; its last line
 
   bool is(std::string_view sign) const { return kind == Kind::sign && text == sign; }
 
   bool is_name(std::string_view name) const { return kind == Kind::name && text == name; }
 };
 
-/// Reads Python source token by token; never fails: what is no Python becomes signs. Neighbouring
-/// strings are one. Line ends inside brackets are left out.
+/// Reads Python source token by token; never fails: invalid text becomes signs. Joins adjacent
+/// strings. Omits line ends inside brackets.
 class PythonTokens {
 public:
   /// `text` must outlive this object.
   explicit PythonTokens(std::string_view text) : text_{text} {}
 
-  /// Reads the next one into `token`, whose memory it uses again; false when there is none.
+  /// Reads the next one into `token`, reusing its memory; returns false if there is none.
   bool next(Token& token);
 
 private:
@@ -55,7 +55,7 @@ private:
   bool in_statement_{false};  ///< a token of it was read
 };
 
-/// All tokens of `text`.
+/// Returns all tokens of `text`.
 std::vector<Token> tokenize_python(std::string_view text);
 
 }  // namespace autopack::project

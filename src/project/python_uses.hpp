@@ -6,34 +6,34 @@
 
 namespace autopack::project {
 
-/// A program that a Python file starts, or a file that it opens, by a name in its text.
+/// A program that a Python file starts, or a file that it opens, named in its text.
 struct PythonUse {
   std::string name{};      ///< `ffmpeg`, `../cfg/base.yaml`
   int line{0};             ///< 1-based
-  std::string function{};  ///< in whose body it stands; empty: in none
+  std::string function{};  ///< the function that contains it; empty: none
   bool when_main{false};   ///< below `if __name__ == "__main__":`
 
   bool operator==(const PythonUse&) const = default;
 };
 
-/// What a Python file uses of its surroundings. Nothing that stands in a branch, below `try` or in
-/// an expression that decides something.
+/// How a Python file uses its environment. Excludes branches, `try` blocks and conditional
+/// expressions.
 struct PythonUses {
   std::vector<PythonUse> programs{};  ///< with `subprocess`, `os.system` and the like
-  std::vector<PythonUse> files{};     ///< opened to be read, relative to the working directory
-  /// What it adds to `sys.path` as plain texts, relative to the working directory.
+  std::vector<PythonUse> files{};     ///< opened for reading, relative to the working directory
+  /// Literal texts that it adds to `sys.path`, relative to the working directory.
   std::vector<std::string> path_texts{};
-  bool computes_path{false};      ///< it changes `sys.path` in another way, too
-  bool changes_directory{false};  ///< `os.chdir`: what relative paths lead to is not known
+  bool computes_path{false};      ///< it also changes `sys.path` in another way
+  bool changes_directory{false};  ///< `os.chdir`: relative paths are unknown
 
   bool operator==(const PythonUses&) const = default;
 };
 
-/// What `text` uses, without running it.
+/// Parses `text` without running it.
 PythonUses read_python_uses(std::string_view text);
 
-/// Whether `text` surely mentions `name` other than to define or import it: not in a branch, not
-/// below `try`.
+/// Returns whether `text` surely uses `name`, other than to define or import it: not in a branch,
+/// not below `try`.
 bool surely_mentions(std::string_view text, std::string_view name);
 
 }  // namespace autopack::project

@@ -14,29 +14,27 @@
 
 namespace autopack::project {
 
-/// What Python files say, taken from an earlier run where a file did not change since: told by
-/// size, times and inode as git's index does, or by its identity in git. Knows no disk: a text goes
-/// in and comes out. One that is damaged, foreign or of another version counts as empty.
-///
-/// A file changed in the instant of its reading can keep its time stamp, so one is remembered only
-/// when both times are at least two seconds older than this object (two seconds: FAT's time
-/// stamps).
+/// Caches the facts in Python files between runs. A file is unchanged if its size, times and inode
+/// are, as in git's index, or its identity in git. Does not access the disk: its owner loads and
+/// stores a text. A damaged, foreign or outdated text counts as empty.
+/// A file changed at the moment of reading can keep its time stamp, so one is cached only if both
+/// times are at least two seconds older than this object (two seconds: the resolution of FAT).
 class RememberedPython {
 public:
-  /// `saved` is what text_to_save returned; empty at first.
+  /// `saved` is a result of text_to_save; initially empty.
   explicit RememberedPython(std::string saved = {});
 
   RememberedPython(const RememberedPython&) = delete;
   RememberedPython& operator=(const RememberedPython&) = delete;
 
-  /// What the file `entry` of `tree` says, remembered or read. Throws as Tree::read does.
+  /// Returns the facts in the file `entry` of `tree`, cached or read. Throws as Tree::read does.
   PythonFile of(const source::Tree& tree, const source::Entry& entry);
 
-  /// What running that file does, remembered or read. Throws as Tree::read does.
+  /// Returns what running that file does, cached or read. Throws as Tree::read does.
   ProgramSigns signs_of(const source::Tree& tree, const source::Entry& entry);
 
-  /// What the files that were asked for say, at most `most_bytes`; none when `saved` says the
-  /// same, or nothing was asked for.
+  /// Returns the facts about the requested files, at most `most_bytes`; nothing if `saved` is the
+  /// same, or nothing was requested.
   std::optional<std::string> text_to_save() const;
 
   static constexpr std::size_t most_bytes{16'000'000};

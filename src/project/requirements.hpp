@@ -9,15 +9,15 @@
 
 namespace autopack::project {
 
-/// Reads the requirement files and the lines for pip of `sources`, and all they name, into
-/// `project`, whose `package` is known already. What is wrong goes to `findings`.
+/// Reads the requirement files and the lines for pip of `sources`, and everything that they name,
+/// into `project`, whose `package` is already known. Reports errors in `findings`.
 void read_requirements(Findings& findings,
                        const Request& request,
                        const RequirementSources& sources,
                        Project& project);
 
-/// Reads the constraints that the settings of this machine's pip name into `project`, if pip has
-/// something to choose for it. What is wrong goes to `findings`.
+/// Reads the constraints in the settings of this machine's pip into `project`, if pip has a choice.
+/// Reports errors in `findings`.
 void read_user_constraints(Findings& findings, const Request& request, Project& project);
 
 }  // namespace autopack::project

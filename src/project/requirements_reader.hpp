@@ -14,10 +14,10 @@
 
 namespace autopack::project {
 
-/// A URL or path as it may stand in a plan: no credentials, values of a query hashed.
+/// Returns a URL or path for a plan: without credentials, with hashed values of a query.
 std::string shown_source(std::string_view text);
 
-/// Reads requirement files, and all that they name, into a project.
+/// Reads requirement files, and everything that they name, into a project.
 class RequirementsReader {
 public:
   RequirementsReader(Findings& findings, const Request& request, Project& project)
@@ -25,10 +25,10 @@ public:
 
   /// `origin` is where it is named; empty for the first file.
   void read(const std::string& path, bool constraint, const std::string& origin);
-  /// Reads what stands in no requirements file, but as a line of one: its requirement, and options
-  /// as more words for pip.
+  /// Reads a line that is in no requirements file: its requirement, and its options as more words
+  /// for pip.
   void read_pip_line(const std::string& text, const RequirementPosition& position);
-  /// Reads the constraints that pip's settings name.
+  /// Reads the constraints in pip's settings.
   void read_user_constraint(const std::string& named);
 
 private:
@@ -48,7 +48,7 @@ private:
                  bool is_moved,
                  const RequirementPosition& position);
 
-  /// The project's own name means the project, never a distribution of an index.
+  /// Returns true for the project's own name, which never means a distribution of an index.
   bool is_project(const Requirement& requirement) const {
     return project_->package && requirement.kind == Requirement::Kind::named &&
            project_->package->is_called(requirement.name);

@@ -7,8 +7,8 @@
 
 namespace autopack::project {
 
-/// What pyproject.toml, setup.cfg or setup.py say of Python's version; the first of them that says
-/// something counts, as for those who install the project.
+/// Returns the Python condition of pyproject.toml, setup.cfg or setup.py; the first one applies, as
+/// in an installation of the project.
 std::optional<RequiresPython> read_requires_python(const Findings& findings);
 
 }  // namespace autopack::project

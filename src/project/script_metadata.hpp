@@ -6,14 +6,14 @@
 
 namespace autopack::project {
 
-/// Reads the block of the script that the request names: its Python version into `project`, and
-/// what it depends on into `sources` where nothing else says what is installed.
+/// Reads the block of the requested script: its Python version into `project`, and its dependencies
+/// into `sources` if nothing else determines the installation.
 void read_script_block(Findings& findings,
                        const Request& request,
                        Project& project,
                        RequirementSources& sources);
 
-/// Warns of what a block that is not installed names besides what is.
+/// Warns about dependencies in an unused block that are not installed.
 void report_unread_block(Findings& findings,
                          const RequirementSources& sources,
                          const Project& project);

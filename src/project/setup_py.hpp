@@ -9,18 +9,18 @@
 
 namespace autopack::project {
 
-/// What a setup.py says without being run. It is Python, so each fact may be missing; none is made
-/// up.
+/// The facts in a setup.py, found without running it. It is Python, so each may be missing; none is
+/// guessed.
 struct SetupPy {
   std::optional<std::string> name{};
   std::map<std::string, std::string> package_directory{};
   std::set<std::string> imports{};          ///< top-level module names
-  std::set<std::string> certain_imports{};  ///< those of `imports` that nothing guards
-  std::set<std::string> words{};            ///< identifiers, keywords of Python included
-  std::vector<std::string> literals{};      ///< strings, f-strings left out
-  /// Of install_requires and setup_requires, where they are lists of literals.
+  std::set<std::string> certain_imports{};  ///< unguarded ones of `imports`
+  std::set<std::string> words{};            ///< identifiers, including Python's keywords
+  std::vector<std::string> literals{};      ///< strings, except f-strings
+  /// From install_requires and setup_requires, if they are literal lists.
   std::vector<std::string> requirements{};
-  std::map<std::string, std::vector<std::string>> extras{};  ///< the same of extras_require
+  std::map<std::string, std::vector<std::string>> extras{};  ///< likewise from extras_require
 };
 
 /// Reads a setup.py with a small tolerant tokenizer.

@@ -9,34 +9,34 @@
 
 namespace autopack::project {
 
-/// A program that a shell script or a command looks for on PATH.
+/// A program that a shell script or a command runs from PATH.
 struct UsedProgram {
   std::string name{};         ///< `make`
   std::string origin{};       ///< `train.sh:12`
-  bool starts_python{false};  ///< it is Python or a launcher of it
-  bool after_pip{false};      ///< pip was run before, which may have brought it
+  bool starts_python{false};  ///< it is Python or a launcher of Python
+  bool after_pip{false};      ///< pip ran before and may have installed it
 };
 
-/// What the commands of a shell script look for on PATH, and what they may change there.
+/// The programs that the commands of a shell script run from PATH, and how they may change it.
 class ShellPrograms {
 public:
-  /// Notes the programs of `command`, which stands at `origin`. The commands of followed scripts
-  /// come in the order in which they run.
+  /// Records the programs of `command` at `origin`. Call it in the order in which commands run,
+  /// including followed scripts.
   void read(const ShellCommand& command, const std::string& origin);
 
-  /// Notes what `command` may change for those after it.
+  /// Records what `command` may change for later ones.
   void note_changes(const ShellCommand& command);
 
-  /// Notes that `name` is looked for at `origin`, unless it may be something else there.
+  /// Records that `name` is run at `origin`, unless it may mean something else there.
   void use(const std::string& name, const std::string& origin, bool starts_python = false);
 
-  /// From here on nothing is known of PATH: a file was read that is not known.
+  /// Treats PATH as unknown from here on, because an unknown file was sourced.
   void lose_path() { path_is_known_ = false; }
 
-  /// True for a file that a command before may have made, or made executable.
+  /// Returns true for a file that an earlier command may have created, or made executable.
   bool may_have_made(const std::string& path) const;
 
-  /// The programs that are looked for, each once.
+  /// Returns the recorded programs, without duplicates.
   std::vector<UsedProgram> take() const;
 
 private:
@@ -44,14 +44,14 @@ private:
 
   std::vector<UsedProgram> used_{};
   std::set<std::string, std::less<>> defined_{};  ///< functions and aliases
-  std::set<std::string, std::less<>> asked_{};    ///< `command -v NAME`: the script can do without
+  std::set<std::string, std::less<>> asked_{};    ///< `command -v NAME`: optional for the script
   std::set<std::string, std::less<>> words_{};    ///< of all commands, and the files they write
   bool path_is_known_{true};
   bool runs_pip_{false};
   bool makes_files_{false};  ///< a command unpacks, fetches or copies files
 };
 
-/// True for what the shell runs itself, and for what every image with a shell has.
+/// Returns true for shell builtins, and for programs of every image with a shell.
 bool is_in_every_shell(std::string_view program);
 
 }  // namespace autopack::project

@@ -6,10 +6,10 @@
 
 namespace autopack::project {
 
-/// True for a command that hardly ever fails, so that what `&&` puts behind it runs.
+/// Returns true for a command that almost never fails, so that the one after `&&` runs.
 bool surely_succeeds(const ShellCommand& command);
 
-/// Marks what is in a function that nothing surely calls as optional.
+/// Marks the commands of functions that nothing surely calls as optional.
 void settle_functions(std::vector<ShellCommand>& commands);
 
 }  // namespace autopack::project

@@ -9,25 +9,25 @@
 
 namespace autopack::project {
 
-/// Whether the words of `command` after the first set variables: `export A=1`.
+/// Returns whether the words of `command` after the first set variables: `export A=1`.
 bool declares_variables(const ShellCommand& command);
 
-/// The variables of a shell script while its commands are read in order. A text they give holds
-/// unknown_part for what only running the script would tell.
+/// The variables of a shell script while its commands are read in order. Values contain
+/// unknown_part for parts that only running the script would determine.
 class ShellVariables {
 public:
   /// `directory` is the script's own.
   explicit ShellVariables(const std::string& directory)
       : directory_{directory.empty() ? "." : directory} {}
 
-  /// `$name`.
+  /// Returns the value of `$name`.
   std::string value(const std::string& name) const;
-  /// `${inside}`; none for all arguments, which make no word.
+  /// Returns the value of `${inside}`; nothing for all arguments, which are not a word.
   std::optional<std::string> expand_braces(std::string_view inside) const;
-  /// `$(command)`.
+  /// Returns the value of `$(command)`.
   std::string substitute(std::string_view command) const;
 
-  /// Takes over what `command` sets for those after it; drops the words of a declaration.
+  /// Applies the assignments of `command` for later ones; removes the words of a declaration.
   void settle(ShellCommand& command);
 
 private:

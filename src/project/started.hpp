@@ -8,18 +8,18 @@
 
 namespace autopack::project {
 
-/// Looks for the programs of the project that its entry starts, when that is a shell script or a
-/// command: `python train.py`, `python -m trainer.task`, `torchrun train.py`, also through other
-/// shell scripts. Fills in `started` and `python_path`.
+/// Finds the programs of the project that its entry starts, if it is a shell script or a command:
+/// `python train.py`, `python -m trainer.task`, `torchrun train.py`, also through other shell
+/// scripts. Sets `started` and `python_path`.
 void read_started(const Findings& findings, Project& project);
 
-/// What such an entry needs besides these.
+/// The other needs of such an entry.
 struct StartNeeds {
-  std::vector<UsedProgram> programs{};  ///< that it surely looks for on PATH, each once
+  std::vector<UsedProgram> programs{};  ///< that it surely runs from PATH, without duplicates
   Problems problems{};                  ///< files that bash or the system cannot run
 };
 
-/// What the entry of `project` needs. Reads its scripts.
+/// Returns the needs of `project`'s entry. Reads its scripts.
 StartNeeds find_start_needs(const source::Tree& tree, const Project& project);
 
 }  // namespace autopack::project

@@ -10,31 +10,32 @@
 
 namespace autopack::project {
 
-/// What a decision about a tree rests on. Paths are those of the tree.
+/// The inputs of a decision about a tree. Paths are those of the tree.
 struct LookedAt {
-  std::set<std::string> read{};    ///< files whose text counts
-  std::set<std::string> asked{};   ///< whose existence and kind count
-  std::set<std::string> listed{};  ///< directories whose packages count, of the root modules too
+  std::set<std::string> read{};    ///< files whose text matters
+  std::set<std::string> asked{};   ///< whose existence and kind matter
+  std::set<std::string> listed{};  ///< directories whose packages matter; for the root, modules too
 };
 
-/// What an editable installation of the project's own package leaves behind, where its files tell
-/// that and no build has to run.
+/// The result of an editable installation of the project's own package, if its files determine it
+/// without a build.
 struct StaticInstallation {
-  /// Why its build has to run, in words; the rest is empty then.
+  /// Why its build has to run; then the rest is empty.
   std::optional<std::string> reason{};
-  std::string name{};      ///< as it is written
-  std::string version{};   ///< in PEP 440's normal form
-  std::string metadata{};  ///< METADATA, as the core metadata specification has it
+  std::string name{};                             ///< as written
+  std::string version{};                          ///< in PEP 440's normal form
+  std::string metadata{};                         ///< METADATA, by the core metadata specification
   std::optional<std::string> entry_points{};      ///< entry_points.txt
   std::map<std::string, std::string> licenses{};  ///< texts by their paths
-  std::string directory{};                        ///< of the tree, that modules are looked for in
-  std::set<std::string> top_level{};  ///< packages and modules in it; empty: the backend tells none
+  std::string directory{};                        ///< of the tree, in which modules are found
+  std::set<std::string> top_level{};  ///< packages and modules in it; empty: not listed by the
+                                      ///< backend
   bool finds_top_level_only{false};   ///< nothing else in it can be imported
   LookedAt looked{};
 };
 
-/// Whether the package of `project`, whose files are those of `tree`, can be installed without
-/// running its build, and what comes of it. Where in doubt it cannot.
+/// Returns whether the package of `project`, whose files are those of `tree`, can be installed
+/// without running its build, and the result. In doubt it cannot.
 StaticInstallation static_installation(const source::Tree& tree, const Project& project);
 
 }  // namespace autopack::project

@@ -10,7 +10,7 @@ namespace autopack::project {
 
 constexpr std::string_view modules_file{".gitmodules"};
 
-/// Paths of the git submodules that the tree's root names and that were not fetched.
+/// Returns paths of git submodules at the tree's root that were not fetched.
 std::vector<std::string> empty_submodules(const Findings& findings);
 
 }  // namespace autopack::project

@@ -8,19 +8,19 @@
 
 namespace autopack::project {
 
-/// What an installation or a program needs besides Python's packages.
+/// A need of an installation or a program besides Python packages.
 struct SystemNeed {
   std::string message{};  ///< "`git+https://...` is fetched by git"
   /// Any of them is enough: `program:git`, `library:libGL.so.1`.
   std::vector<std::string> any_of{};
-  std::string packages{};                   ///< of Debian: `libgl1,libglib2.0-0`; empty: no remedy
+  std::string packages{};                   ///< for Debian: `libgl1,libglib2.0-0`; empty: no remedy
   std::optional<std::string> other_hint{};  ///< another remedy
-  bool stops_build{false};                  ///< without it the installation cannot succeed
-  std::string origin{};                     ///< `requirements.txt:3`; empty when it is not known
+  bool stops_build{false};                  ///< without it the installation fails
+  std::string origin{};                     ///< `requirements.txt:3`; empty if unknown
 };
 
-/// What the requirements and the project's own package need of the system, as far as it is known;
-/// `runs_apt`: the image has packages of its distribution installed, so that pip is run, too.
+/// Returns the known system needs of the requirements and the project's own package. `runs_apt`:
+/// the image installs packages of its distribution, so that pip runs, too.
 std::vector<SystemNeed> system_needs(const source::Tree& tree,
                                      const Project& project,
                                      bool runs_apt = false);

@@ -9,18 +9,18 @@
 
 namespace autopack::project {
 
-/// One key of autopack's own configuration, as a file has it.
+/// A key of autopack's own configuration in a file.
 struct ToolSetting {
   std::string key{};
   std::shared_ptr<const nlohmann::json> value{};
   std::string file{};
   int line{0};  ///< 1-based
-  /// True when the value is the text of an object, on the lines where it stands in the file.
+  /// True if the value is the text of an object with its line numbers in the file.
   bool is_document{false};
 };
 
-/// The keys of `[tool.autopack]` in a pyproject.toml's text; none when it has no such table.
-/// Error(usage) with file and line when the text is no TOML.
+/// Returns the keys of `[tool.autopack]` in a pyproject.toml's text; empty if it has no such table.
+/// Throws Error(usage) with file and line if the text is not TOML.
 std::vector<ToolSetting> read_tool_settings(std::string_view text, const std::string& file);
 
 }  // namespace autopack::project

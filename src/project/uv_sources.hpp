@@ -13,21 +13,21 @@
 
 namespace autopack::project {
 
-/// Applies `[tool.uv.sources]`, which pip does not read, to what a project asks for.
+/// Applies `[tool.uv.sources]`, which pip does not read, to the requirements of a project.
 class UvSources {
 public:
-  /// `document` is the root's pyproject.toml and outlives this.
+  /// `document` is the root's pyproject.toml and must outlive this.
   UvSources(Findings& findings, const Request& request, const toml::table& document);
 
-  /// Adds to `requirements` what pip must be asked for in place of `text`, a requirement of the
-  /// root. Packages of the workspace and local directories become members instead.
+  /// Adds the replacement of `text`, a requirement of the root, for pip to `requirements`. Packages
+  /// of the workspace and local directories become members instead.
   void apply(const std::string& text, std::vector<std::string>& requirements);
 
-  /// The members so far, and the members that those need, as in Package::members.
+  /// Returns the members so far, and their own members, as in Package::members.
   std::vector<std::string> members() const;
 
-  /// Warnings of sources that pip does not follow. They are wrong where a lock is installed, which
-  /// has followed them.
+  /// Returns warnings about sources that pip does not follow. They do not apply if a lock is
+  /// installed, which has resolved them.
   const Problems& unread() const { return unread_; }
 
 private:
@@ -36,7 +36,7 @@ private:
     std::string directory{};
     std::string file{};
     const toml::table* sources{nullptr};
-    bool is_resolved{false};  ///< by pip, when it installs the package of `directory`
+    bool is_resolved{false};  ///< pip resolves it when it installs the package of `directory`
   };
 
   struct Source {
@@ -71,11 +71,11 @@ private:
   Problems unread_;
 };
 
-/// Warns of what pyproject.toml says only to its own tool, unless a lock is installed, which has
-/// followed it. An index that pip knows in another way does not count.
+/// Warns about sources in pyproject.toml that only its own tool reads, unless a lock is installed,
+/// which has resolved them. Ignores an index that pip knows in another way.
 void report_unread_sources(Findings& findings, const Request& request, const Project& project);
 
-/// The indexes that pyproject.toml names for its own tool and that may hold any package.
+/// Returns the indexes in pyproject.toml for its own tool that may contain any package.
 std::vector<NamedIndex> indexes_named_in(const toml::table& document);
 
 }  // namespace autopack::project

@@ -8,8 +8,8 @@
 
 namespace autopack::project {
 
-/// The version that hatchling or pdm-backend reads from a file of the project, as `document` tells
-/// it to, by the pattern that it uses by itself; nothing where only the build can tell.
+/// Returns the version that hatchling or pdm-backend reads from a file of the project, as
+/// `document` configures it, with its default pattern; nothing if only the build can determine it.
 std::optional<std::string> version_in_file(const toml::table& document, LookingTree& tree);
 
 }  // namespace autopack::project
