@@ -17,8 +17,8 @@ namespace autopack::cli {
 
 namespace {
 
-/// Tells with `-v` where each value came from that is none of the defaults. Lists may hold what is
-/// not for logs: only their origin is told.
+/// With `-v`, reports the source of each value that is not a default. Lists may contain private
+/// values: reports only their source.
 void tell_origins(const FlagSet& flags, Console& console) {
   for (const auto& flag : flags.help()) {
     const auto& given = flags.given(flag.long_name);
@@ -48,7 +48,7 @@ int run_command(const Reading& reading, const Surroundings& surroundings, Consol
   return reading.command->run(session);
 }
 
-/// Help and version need no more than the flags; true when that was all.
+/// Prints help or version, which need only the flags; returns true if that was all.
 bool tell_about(const Reading& reading, Console& console) {
   if (reading.global.version) {
     console.result("autopack " AUTOPACK_VERSION "\n");

@@ -14,17 +14,17 @@
 
 namespace autopack::cli {
 
-/// Where bytes go: file descriptors 1 and 2, or a test's strings.
+/// The output of the program: file descriptors 1 and 2, or a test's strings.
 struct Streams {
   std::function<void(std::string_view)> out{};
   std::function<void(std::string_view)> errors{};
   bool input_is_terminal{false};
   bool output_is_terminal{false};
   bool errors_are_terminal{false};
-  std::function<std::optional<std::string>()> line{};  ///< the next of standard input, while any
-  std::function<int()> columns{};                      ///< of the terminal; 80 when not known
+  std::function<std::optional<std::string>()> line{};  ///< the next line of standard input, if any
+  std::function<int()> columns{};                      ///< of the terminal; 80 if unknown
 
-  /// Those of this process.
+  /// Returns those of this process.
   static Streams of_process();
 };
 
@@ -34,12 +34,12 @@ struct ConsoleOptions {
   bool color{false};         ///< on standard error
   bool color_output{false};  ///< on standard output
   Progress progress{Progress::plain};
-  Charset charset{Charset::utf8};  ///< of the locale; what it lacks is written as `\xNN`
+  Charset charset{Charset::utf8};  ///< of the locale; other characters are written as `\xNN`
   int verbosity{0};                ///< -1 with `--quiet`, 1 with `-v`, 2 with `-vv`
 };
 
-/// The only place that prints. Standard output holds the result alone; all else is for people and
-/// goes to standard error.
+/// The only place that prints. Standard output contains only the result; everything else is for
+/// people and goes to standard error.
 class Console : public Reporter {
 public:
   Console(Streams streams, ConsoleOptions options);
@@ -55,18 +55,18 @@ public:
   void detail(std::string_view text) override;
   void trace(std::string_view text) override;
 
-  /// The result of the command, on standard output.
+  /// Prints the result of the command on standard output.
   void result(std::string_view text);
-  /// The same for a result that is text for people, which the locale may make narrow and a terminal
-  /// folds.
+  /// The same for a result that is text for people: restricts its characters to the locale, and
+  /// folds it on a terminal.
   void result_for_people(std::string_view text);
   void error(const Error& error);
   void error(const Interrupted& end);
-  /// Leaves the line of a terminal on which it shows the key that ended the command.
+  /// Ends the terminal's line that shows the key of the interruption.
   void interrupted();
-  /// What a person types as the answer to `question`; none when nobody is there to answer.
+  /// Returns a person's answer to `question`; nothing if nobody can answer.
   std::optional<std::string> ask(std::string_view question);
-  /// Output of a program that autopack runs, byte for byte.
+  /// Prints the output of a program that autopack runs, byte for byte.
   void program_output(std::string_view bytes);
   void program_errors(std::string_view bytes);
 
@@ -78,10 +78,10 @@ public:
 
   Charset charset() const { return options_.charset; }
 
-  /// True with `-v`.
+  /// Returns true with `-v`.
   bool is_verbose() const { return options_.verbosity >= 1; }
 
-  /// True when running steps are drawn and drawn over.
+  /// Returns true if running steps are drawn and redrawn.
   bool is_live() const { return options_.progress == Progress::live && options_.verbosity >= 0; }
 
 private:
@@ -90,7 +90,7 @@ private:
   void leave_line();
   void print_error(const Error& error);
   void write_lines(const std::string& text);
-  /// The same, folded where the lines are longer than the terminal is wide.
+  /// The same, folding lines that are wider than the terminal.
   void write_folded(const std::string& text);
   void erase_live();
   void draw_live();
@@ -104,7 +104,7 @@ private:
   std::condition_variable_any woken_;
   Steps steps_;
   int live_lines_{0};
-  bool told_log_{false};  ///< of a failed step, in full
+  bool told_log_{false};  ///< a failed step's log was printed in full
   bool ending_{false};
   Background<void> watcher_{};  // last: it uses all the others
 };

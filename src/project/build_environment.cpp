@@ -15,8 +15,8 @@ namespace autopack::project {
 
 namespace {
 
-/// True when `upper` holds TOKEN, but for the words of a tokenizer (`TOKENIZERS_PARALLELISM`) and
-/// for a number of tokens (`MAX_TOKENS=512`).
+/// Returns true if `upper` contains TOKEN, except in words about a tokenizer
+/// (`TOKENIZERS_PARALLELISM`) and for a number of tokens (`MAX_TOKENS=512`).
 bool tells_token(std::string_view upper, std::string_view value) {
   constexpr std::string_view sign{"TOKEN"};
   const bool is_number = std::ranges::all_of(value, is_digit);

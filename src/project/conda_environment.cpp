@@ -13,7 +13,7 @@ constexpr std::array environment_files{"environment.yml", "environment.yaml", "c
                                        "conda.yaml",      "env.yml",          "env.yaml"};
 constexpr std::uint64_t largest_environment_file{1'000'000};
 
-/// `value` of `- value  # comment`, quotes gone.
+/// Returns `value` of `- value  # comment`, without quotes.
 std::string scalar(std::string_view text) {
   text = trim(text);
   if (text.size() > 1 && (text.front() == '"' || text.front() == '\'')) {
@@ -23,7 +23,7 @@ std::string scalar(std::string_view text) {
   return std::string{trim(text.substr(0, text.find(" #")))};
 }
 
-/// `numpy` of `conda-forge::numpy>=1.2=py310_0`.
+/// Returns `numpy` for `conda-forge::numpy>=1.2=py310_0`.
 std::string conda_name(std::string_view text) {
   const auto channel = text.rfind("::");
   text = channel == std::string_view::npos ? text : text.substr(channel + 2);

@@ -14,7 +14,7 @@ namespace {
 
 using Scripts = std::map<std::string, std::string>;
 
-/// `trainer.cli` of `trainer.cli:main [extra]`; none when it is no such thing.
+/// Returns `trainer.cli` for `trainer.cli:main [extra]`; nothing for other text.
 std::optional<std::string> module_of_object(std::string_view object) {
   std::string module{trim(object.substr(0, object.find_first_of(":[")))};
   const auto parts = split(module, '.');
@@ -22,7 +22,7 @@ std::optional<std::string> module_of_object(std::string_view object) {
                                                                 : std::nullopt;
 }
 
-/// `my-train = trainer.cli:main`.
+/// Parses `my-train = trainer.cli:main`.
 void add_line(Scripts& scripts, std::string_view line) {
   const auto equals = line.find('=');
   if (equals == std::string_view::npos || line.find(':', equals) == std::string_view::npos) {

@@ -26,8 +26,7 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-/// A name that stands in quotes where it holds what separates addresses, as Python's email package
-/// writes it.
+/// Puts a name in quotes if it contains separators of addresses, like Python's email package.
 std::string display_name(const std::string& name) {
   if (name.find_first_of(R"(()<>@,:;.\"[])") == std::string::npos) {
     return name;
@@ -35,7 +34,7 @@ std::string display_name(const std::string& name) {
   return double_quoted(name);
 }
 
-/// A requirement of METADATA; what asks for it only with `extra`, where there is one.
+/// Returns a requirement of METADATA, conditional on `extra`, if given.
 std::string requires_dist(const std::string& text, const std::optional<std::string>& extra) {
   const auto parsed = parse_requirement(text);
   const bool is_url = parsed.kind == Requirement::Kind::url;
@@ -154,7 +153,7 @@ private:
     installation_.version = parsed->str();
   }
 
-  /// Those without an address and those with one are told apart.
+  /// Separates people with an address from those without.
   void add_people(const std::string& header, std::string_view key) {
     const auto* const node = find(key);
     if (node == nullptr) {
@@ -190,7 +189,7 @@ private:
     }
   }
 
-  /// A text of several lines as one header (RFC 822).
+  /// Folds a text of several lines into one header (RFC 822).
   static std::string folded(const std::string& text) {
     return replace_all(std::string{trim(replace_all(text, "\r", ""))}, "\n", "\n        ");
   }
@@ -273,11 +272,11 @@ private:
   }
 
   const toml::table& project_;
-  std::optional<std::string> version_;  ///< that a file says; none where `[project]` says it
+  std::optional<std::string> version_;  ///< from a file; absent if `[project]` contains it
   LookingTree& tree_;
   StaticInstallation& installation_;
   std::string headers_{};
-  bool is_newest_{false};  ///< what it says is known since PEP 639
+  bool is_newest_{false};  ///< it uses fields of PEP 639
 };
 
 }  // namespace

@@ -21,7 +21,7 @@ std::optional<toml::table> pyproject_of(const Findings& findings) {
   try {
     return parse_toml(findings.tree().read(place.entry.path));
   } catch (const toml::parse_error&) {
-    return std::nullopt;  // told where the package is read
+    return std::nullopt;  // reported where the package is read
   }
 }
 

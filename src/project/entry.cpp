@@ -23,13 +23,13 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-/// Of a directory with more, none is told: a long list answers nothing.
+/// None are listed for a directory with more: a long list does not help.
 constexpr std::size_t most_scripts_shown{5};
 
-/// A larger file is not read for its first line.
+/// The first line of larger files is not read.
 constexpr std::uint64_t largest_to_sniff{500'000};
 
-/// The file that importing `module` runs below `root`; none when there is none.
+/// Returns the file that importing `module` runs below `root`; nothing if there is none.
 std::optional<std::string> function_file(const Findings& findings,
                                          const std::string& root,
                                          const std::string& module) {
@@ -122,7 +122,7 @@ void report_directory(Findings& findings, const std::string& script) {
                  std::move(hints));
 }
 
-/// The console script `name` that installing the project makes; nothing if there is none.
+/// Returns the console script `name` that installing the project creates; nothing if there is none.
 std::optional<Entry> find_console_script(const Findings& findings,
                                          const std::string& name,
                                          const Project& project) {
@@ -140,7 +140,8 @@ std::optional<Entry> find_console_script(const Findings& findings,
   return entry;
 }
 
-/// A program of PATH: one that installing the project makes, or a distribution of that name.
+/// Returns a program on PATH: one that installing the project creates, or a distribution of that
+/// name.
 std::optional<Entry> find_program(const Findings& findings,
                                   const std::string& name,
                                   const Project& project) {
@@ -155,7 +156,7 @@ std::optional<Entry> find_program(const Findings& findings,
   return is_named ? std::optional{Entry{EntryKind::program, name, {}, {name}, {}}} : std::nullopt;
 }
 
-/// True for a file whose `#!` line names Python.
+/// Returns true for a file whose `#!` line names Python.
 bool is_for_python(const Findings& findings, const Entry& entry) {
   const auto file = entry.file ? findings.tree().find(*entry.file) : std::nullopt;
   if (!file || file->type != source::EntryType::file || file->size > largest_to_sniff) {
@@ -184,7 +185,7 @@ Entry find_script(Findings& findings, const Request& request, const Project& pro
                                printable(*path)),
                    "script");
   } else if (place.is_directory()) {
-    // A package is often called as the program that it brings.
+    // A package often has the same name as its program.
     if (auto program = find_console_script(findings, *path, project)) {
       return *program;
     }
@@ -196,7 +197,7 @@ Entry find_script(Findings& findings, const Request& request, const Project& pro
     report_missing_script(findings, *path);
   } else {
     findings.require_included(place.entry.path, "the script");
-    // Python takes the directory of the file itself, links followed, as the first import path.
+    // The first import path of Python is the directory of the file itself, after following links.
     entry.value = place.entry.path;
     entry.file = place.entry.path;
   }
@@ -212,8 +213,8 @@ Entry find_script(Findings& findings, const Request& request, const Project& pro
   return entry;
 }
 
-/// `trainer.task` of `./trainer.task`, `trainer/task` and `trainer.task:main`, if it exists;
-/// nothing for what is no name of a module in another way.
+/// Returns `trainer.task` for `./trainer.task`, `trainer/task` and `trainer.task:main`, if it
+/// exists; nothing for other text.
 std::optional<std::string> module_meant(const Findings& findings,
                                         const std::string& text,
                                         const std::string& root) {
@@ -227,8 +228,8 @@ std::optional<std::string> module_meant(const Findings& findings,
   return exists ? std::optional{module} : std::nullopt;
 }
 
-/// False, with an error found, if `module` is no dotted name. As for runpy, its parts need not be
-/// identifiers where there is such a file.
+/// Reports an error and returns false if `module` is not a dotted name. As in runpy, its parts need
+/// not be identifiers if there is such a file.
 bool check_module_name(Findings& findings, const std::string& module, const std::string& root) {
   const bool exists = findings.is_file(source::normalise(module).value_or(""));
   const auto meant = module_meant(findings, module, root);
@@ -275,8 +276,8 @@ void report_missing_module(Findings& findings, const std::string& module, const 
   }
 }
 
-/// True when `module` may be what a requirement or the executor image brings: nothing of its name
-/// is in the tree, and it is no slip of the hand.
+/// Returns true if `module` may come from a requirement or the executor image: nothing in the tree
+/// has its name, and it is not a typo.
 bool may_be_installed(const Findings& findings,
                       const std::string& module,
                       const std::string& import_root,

@@ -20,11 +20,11 @@ namespace {
 constexpr std::size_t most_choices_shown{8};
 constexpr std::size_t most_aside_shown{3};
 
-/// Of files in one directory, the likelier first.
+/// For files in one directory, the more likely first.
 constexpr auto usual_names =
     std::to_array<std::string_view>({"train.py", "main.py", "task.py", "run.py"});
 
-/// The dotted name by which `python -m` runs `file`, looked for below `root`; nothing if it has
+/// Returns the dotted name with which `python -m` runs `file`, below `root`; nothing if it has
 /// none.
 std::optional<std::string> module_below(const std::string& root, const std::string& file) {
   if (!is_below(file, root)) {
@@ -36,12 +36,13 @@ std::optional<std::string> module_below(const std::string& root, const std::stri
                                                                 : std::nullopt;
 }
 
-/// How a program starts.
+/// Determines how a program starts.
 class StartingForm {
 public:
   explicit StartingForm(const CandidateSearch& search) : search_{search} {}
 
-  /// What starts `program`, and why a module does; the reason for the program itself is open.
+  /// Returns the start of `program`, and why it is a module; the reason for the program itself is
+  /// left empty.
   Inferred of(const Candidate& program) const {
     if (!program.command.empty()) {
       return {"command", program.command, "", "--command"};
@@ -51,7 +52,7 @@ public:
   }
 
 private:
-  /// The module where a script would not find what it imports.
+  /// Returns the module if a script would not find its imports.
   std::optional<Inferred> module_of(const std::string& file) const {
     if (parent_path(file).empty()) {
       return std::nullopt;
@@ -79,7 +80,7 @@ private:
                   : std::nullopt;
   }
 
-  /// The root that the package of `file` lies in.
+  /// Returns the root that contains the package of `file`.
   std::string package_root(const std::string& file) const {
     const auto& own = search_.roots().back();
     return is_below(file, own) && search_.is_installed(own) ? own : std::string{};
@@ -92,7 +93,7 @@ private:
   const CandidateSearch& search_;
 };
 
-/// The most likely of the programs, where one is.
+/// Picks the most likely program, if there is one.
 class EntryPick {
 public:
   explicit EntryPick(const Candidates& found) : found_{found} {
@@ -103,7 +104,7 @@ public:
     }
   }
 
-  /// The program that stands out at the root, before anything below it is looked at.
+  /// Returns the clear candidate at the root, before anything below is examined.
   const Candidate* at_root() const {
     return best_.empty() || best_.front().rank < Rank::training ? nullptr : undisputed();
   }
@@ -122,7 +123,7 @@ public:
     return rank < Rank::program || rank == Rank::example ? nullptr : undisputed();
   }
 
-  /// Those that could be meant, the likeliest first.
+  /// Returns the possible programs, the most likely first.
   std::vector<Candidate> choices() const {
     auto all = best_;
     for (const auto& one : found_.programs) {
@@ -162,10 +163,10 @@ private:
                                             base_name(one.file)) != usual_names.end();
   }
 
-  /// Neither its name nor what it does says that such a program is meant.
+  /// Returns true if neither the name nor the content of any program suggests that it is meant.
   bool nothing_speaks_for_them() const { return best_.front().rank <= Rank::program; }
 
-  /// True where others could be meant as well, though their names say another purpose, or where
+  /// Returns true if others may be meant as well, though their names suggest another purpose, or if
   /// the file is only a module with a `__main__` guard.
   bool is_one_of_several() const {
     const bool has_aside =
@@ -177,14 +178,15 @@ private:
     return has_aside || (best_.front().rank < Rank::program && best_.front().depth() > 0);
   }
 
-  /// A program at the root with a name like `main.py`, where those that train are below it.
+  /// Returns true for a program at the root with a name like `main.py`, if training programs are
+  /// below it.
   bool has_rival_at_root() const {
     return best_.front().rank == Rank::training && best_.front().depth() > 0 &&
            std::any_of(found_.programs.begin(), found_.programs.end(),
                        [](const Candidate& one) { return one.rank == Rank::root_entry; });
   }
 
-  /// The one that no other is a reason not to take.
+  /// Returns the one against which no other speaks.
   const Candidate* undisputed() const {
     const auto found = std::find_if(best_.begin(), best_.end(), [&](const Candidate& one) {
       return std::none_of(best_.begin(), best_.end(), [&](const Candidate& other) {
@@ -200,8 +202,8 @@ private:
                                : usual_names.size();
   }
 
-  /// Whether `other` is a reason not to take `one`. What is at the root comes first, then usual
-  /// names in one directory. Elsewhere a name that says nothing is no reason.
+  /// Returns whether `other` is a reason against `one`. Files at the root take precedence, then
+  /// usual names in one directory. Elsewhere, a neutral name is no reason.
   static bool disputes(const Candidate& other, const Candidate& one) {
     if ((other.depth() == 0) != (one.depth() == 0)) {
       return other.depth() == 0;
@@ -230,7 +232,7 @@ void add_hints(Error& error, const std::vector<Inferred>& choices) {
   }
 }
 
-/// Why there is nothing to run, by what there is instead.
+/// Explains why there is nothing to run, from what exists instead.
 Error nothing_to_run(const Candidates& found, const std::string& directory) {
   constexpr auto* flags =
       "`--script FILE`, `--python-module MODULE` or `--command WORD,...` names the program";
@@ -293,7 +295,7 @@ Inferred inferred(const Candidate& chosen, const StartingForm& form) {
   return entry;
 }
 
-/// What stands out, looking below the root only where nothing does at it.
+/// Returns the clear candidate; looks below the root only if there is none at it.
 std::optional<Inferred> search_entry(CandidateSearch& search) {
   const StartingForm form{search};
   const auto root = search.at_root();

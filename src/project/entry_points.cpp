@@ -9,12 +9,12 @@ namespace autopack::project {
 
 namespace {
 
-/// One group with its heading; empty without entries.
+/// Returns one group with its heading; empty without entries.
 std::string group_text(std::string_view group, const toml::table& entries, bool is_program) {
   std::string lines;
   for (const auto& [name, value] : entries) {
     const auto object = line_of(value, "entry-points");
-    // pip and Python agree on these alone.
+    // Only on these do pip and Python agree.
     const bool is_plain = is_alphanumeric(name.str(), is_program ? "-_." : "-_. ") &&
                           is_alphanumeric(object, "_.:") && !name.empty() && !object.empty() &&
                           (!is_program || object.find(':') != std::string::npos);

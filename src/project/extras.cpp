@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// What stands at a path outside the tree, as the tree would say it.
+/// A path outside the tree, described as if in the tree.
 struct Outside {
   fs::path path{};
   bool exists{false};
@@ -28,7 +28,7 @@ struct Outside {
 Outside look(const Request& request, const std::string& path) {
   std::error_code code;
   Outside outside;
-  // Lexically, so that the name stays the one that was typed when it is a link.
+  // Lexically, to keep the typed name if it is a link.
   outside.path = (fs::absolute(request.directory, code) / path).lexically_normal();
   if (!outside.path.has_filename()) {
     outside.path = outside.path.parent_path();
@@ -43,7 +43,7 @@ std::string file_hint(std::string_view file) {
   return fmt::format("`--requirements-file={}` takes a requirements file", shell_quote(file));
 }
 
-/// The remedy for an option of pip among the requirements.
+/// Returns the remedy for an option of pip among the requirements.
 std::string option_hint(std::string_view option) {
   for (const std::string_view name : {"--requirement", "-r"}) {
     if (option.starts_with(name)) {
@@ -286,7 +286,7 @@ void read_extras(Findings& findings,
   for (const auto& [requirement, origin] : found) {
     reader.read_requirement(requirement, origin);
   }
-  // A lock has them.
+  // A lock contains them.
   if (!project.lock) {
     for (const auto& requirement : read_groups(findings, request)) {
       reader.read_requirement(requirement, "pyproject.toml dependency-groups");

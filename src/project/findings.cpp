@@ -24,7 +24,7 @@ void Findings::warn(std::string message, std::string origin, std::vector<std::st
 }
 
 Place Findings::follow(std::string_view path) const {
-  constexpr int most_links = 40;  // as Linux's MAXSYMLINKS
+  constexpr int most_links = 40;  // like Linux's MAXSYMLINKS
   Place place;
   std::string rest{path};
   std::string done;

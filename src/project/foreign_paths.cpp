@@ -25,7 +25,7 @@ constexpr std::array<std::string_view, 9> build_places{"/croot/",
                                                        "/D:/bld/",
                                                        "/ci_py"};
 
-/// `==1.26.4` for a wheel of that version; empty for another path.
+/// Returns `==1.26.4` for a wheel of that version; empty for another path.
 std::string version_in(const std::string& path) {
   const auto name = base_name(path);
   const auto parts = split(name, '-');

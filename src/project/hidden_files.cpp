@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-/// What of NeededFiles is about files that a rule hides from the program.
+/// The part of NeededFiles about files that a rule hides from the program.
 namespace autopack::project {
 
 namespace {
@@ -18,7 +18,7 @@ bool is_environment_name(std::string_view path) {
 
 }  // namespace
 
-/// Looks at what the code around `text` does with the file that it names.
+/// Examines how the code around `text` uses the file that it names.
 void NeededFiles::check_hidden(std::string_view text, const Mention& mention) {
   const auto known = hidden_.find(text);
   if (known == hidden_.end() || !mention.from.ends_with(".py")) {
@@ -57,7 +57,7 @@ void NeededFiles::tell_hidden(const std::string& path, const Mention& mention) {
       {source::bring_back_command(path, false, *rule)});
 }
 
-/// Variables of a file that stays out are given in another way.
+/// Suggests another way to set variables of an excluded file.
 void NeededFiles::tell_environment_file(const Project& project) {
   const bool is_given = project.given_at.contains("env") || project.given_at.contains("env-file");
   const auto entry = findings_->tree().find(environment_file);

@@ -11,7 +11,7 @@ namespace autopack::project {
 
 namespace {
 
-constexpr std::uint64_t largest_module = 1U << 20U;  // bytes; code that people write is smaller
+constexpr std::uint64_t largest_module = 1U << 20U;  // bytes; handwritten code is smaller
 
 constexpr auto distribution = "cloudml-hypertune";
 constexpr auto module = "hypertune";

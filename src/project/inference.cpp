@@ -16,10 +16,10 @@ namespace autopack::project {
 
 namespace {
 
-/// Those with wheels for most packages come first.
+/// Versions with wheels for most packages come first.
 constexpr std::array versions_of_choice{"3.11", "3.12", "3.13", "3.10", "3.14", "3.9", "3.8"};
 
-/// The first version of choice that all of `conditions` allow; nothing if there is none.
+/// Returns the first version of choice that satisfies all `conditions`; nothing if there is none.
 std::optional<std::string> version_for(const std::vector<RequiresPython>& conditions) {
   const auto* const found =
       std::find_if(versions_of_choice.begin(), versions_of_choice.end(), [&](const char* version) {

@@ -13,7 +13,7 @@ namespace autopack::project {
 
 namespace {
 
-/// The row of the longest part of the dotted `module` that the table has.
+/// Returns the row of the longest part of the dotted `module` in the table.
 std::string_view row_of(std::string_view module) {
   for (std::string_view name = module; !name.empty();) {
     const auto rows = modules_of_other_names();
@@ -28,7 +28,7 @@ std::string_view row_of(std::string_view module) {
   return {};
 }
 
-/// The PEP 503 name of a word of a row.
+/// Returns the PEP 503 name of a word of a row.
 std::string name_in(std::string_view word) {
   return normalise_name(word.substr(0, word.find('<')));
 }
@@ -41,7 +41,7 @@ bool has_same_name(std::string_view module) {
   return std::ranges::binary_search(modules_of_same_names(), top_level(module));
 }
 
-/// `named` and all that they are known to require.
+/// Returns `named` and everything that they are known to require.
 std::set<std::string, std::less<>> with_requirements(const std::vector<std::string>& named) {
   std::set<std::string, std::less<>> all;
   std::vector<std::string> waiting{named};
@@ -59,7 +59,7 @@ std::set<std::string, std::less<>> with_requirements(const std::vector<std::stri
   return all;
 }
 
-/// Names that a distribution of the module would have if it had the module's: `google-cloud-tasks`,
+/// Returns names that a distribution would have if named after the module: `google-cloud-tasks`,
 /// `helper`.
 std::vector<std::string> likely_names(std::string_view module) {
   if (!module.starts_with("google.")) {
@@ -75,8 +75,8 @@ std::vector<std::string> likely_names(std::string_view module) {
   return names;
 }
 
-/// `gpu` of a build of a known distribution for some hardware; `geometric` of `torch-geometric` is
-/// something else.
+/// Returns true for `gpu`: a build of a known distribution for some hardware; false for `geometric`
+/// of `torch-geometric`, which is another package.
 bool is_build(std::string_view suffix) {
   static constexpr std::array<std::string_view, 7> words{"cpu",    "gpu",      "cu",     "rocm",
                                                          "binary", "headless", "nightly"};
@@ -138,7 +138,7 @@ std::optional<std::string> nearest_module(std::string_view module) {
       candidates.emplace_back(other);
     }
   }
-  // One slip of the finger; what is two away may well be another package.
+  // A single typo; a name at distance two may well be another package.
   const auto near = std::find_if(candidates.begin(), candidates.end(), [&](const auto& other) {
     return edit_distance(name, other) == 1;
   });

@@ -13,11 +13,11 @@ namespace autopack::project {
 namespace {
 
 struct LauncherRow {
-  std::string_view name{};  ///< of the program, or of the module after `python -m`
+  std::string_view name{};  ///< the program, or the module after `python -m`
   Launcher launcher{};
 };
 
-/// Each as the program's own `--help` has it.
+/// From each program's own `--help`.
 constexpr std::array programs{
     LauncherRow{"torchrun", {.module = "torch", .starts_python = true, .module_flag = "-m"}},
     LauncherRow{"accelerate",

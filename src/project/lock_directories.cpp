@@ -13,13 +13,13 @@ namespace {
 
 constexpr std::size_t largest_lock{std::size_t{32} << 20U};
 
-/// `path`, which is a directory's where its name is no archive's.
+/// Returns `path` unless its name is an archive's; then it is a directory.
 std::optional<std::string> unless_archive(std::optional<std::string> path) {
   return path && is_archive_name(path->substr(path->rfind('/') + 1)) ? std::nullopt
                                                                      : std::move(path);
 }
 
-/// The directory that a package of `format` is built from, as it stands in the lock.
+/// Returns the directory from which a package of `format` is built, as in the lock.
 std::optional<std::string> directory_of(LockFormat format, const toml::table& package) {
   const auto& source = package["source"];
   switch (format) {

@@ -38,13 +38,13 @@ std::vector<std::string> normalised_names(const std::vector<std::string>& writte
   return result;
 }
 
-/// Why a lock that nobody named is passed over, and what mends that besides naming it.
+/// Why a lock that nobody named is not used, and how to fix that besides naming it.
 struct Unfit {
   std::string reason{};
   std::optional<std::string> remedy{};
 };
 
-/// What in a lock says that a package comes from elsewhere than an index.
+/// Returns the marks in a lock of a package that does not come from an index.
 std::vector<std::string_view> marks_of_sources(LockFormat format) {
   switch (format) {
     case LockFormat::pylock:
@@ -60,7 +60,7 @@ std::vector<std::string_view> marks_of_sources(LockFormat format) {
   return {};
 }
 
-/// True for a line that says where a package of `format` comes from, when that is no index.
+/// Returns true for a line with a package's source in `format` that is not an index.
 bool is_of_no_index(LockFormat format, std::string_view line) {
   const auto marks = marks_of_sources(format);
   const bool is_marked = std::any_of(marks.begin(), marks.end(),
@@ -72,7 +72,7 @@ bool is_of_no_index(LockFormat format, std::string_view line) {
                                                     is_another("source = { virtual = ")));
 }
 
-/// The text of the value behind `key`, which begins a line; none without one.
+/// Returns the text of the value after `key` at the start of a line; nothing without one.
 std::optional<std::string> value_of(const std::vector<std::string>& lines, std::string_view key) {
   for (const auto& line : lines) {
     if (line.starts_with(key)) {
@@ -82,7 +82,7 @@ std::optional<std::string> value_of(const std::vector<std::string>& lines, std::
   return std::nullopt;
 }
 
-/// By a look at the text; none when nothing stands against the lock.
+/// Examines only the text; returns nothing if nothing is against the lock.
 std::optional<Unfit> find_unfit(LockFormat format, std::string_view text) {
   const auto lines = split(text, '\n');
   if (format == LockFormat::poetry) {
@@ -103,7 +103,7 @@ std::optional<Unfit> find_unfit(LockFormat format, std::string_view text) {
   return std::nullopt;
 }
 
-/// What to do instead of naming the lock `path`, which is not there; `locks` are.
+/// Suggests what to do instead of naming the missing lock `path`, given existing `locks`.
 std::vector<std::string> other_locks(std::string_view path, const std::vector<std::string>& locks) {
   if (locks.empty()) {
     return {"the working directory has no lock: where none is named, its requirement files count"};
@@ -127,7 +127,7 @@ void report_missing_lock(Findings& findings, const std::string& path, const Plac
                  other_locks(path, find_locks(findings.tree())));
 }
 
-/// Adds `missing` to a lock of `format`.
+/// Returns the command that adds `missing` to a lock of `format`.
 std::string command_to_add(LockFormat format,
                            const std::string& file,
                            const std::vector<std::string>& missing) {
@@ -142,7 +142,7 @@ std::string command_to_add(LockFormat format,
   return {};
 }
 
-/// The locks at the root that no rule leaves out; nothing if the request wants none.
+/// Returns the locks at the root that no rule excludes; nothing if the request wants none.
 std::vector<std::string> usable_locks(const Findings& findings, const Request& request) {
   auto locks = request.lock == no_lock ? std::vector<std::string>{} : find_locks(findings.tree());
   std::erase_if(locks, [&](const auto& lock) { return findings.is_ignored(lock); });
@@ -169,7 +169,7 @@ std::optional<LockFormat> lock_format(std::string_view path) {
 }
 
 std::vector<std::string> find_locks(const source::Tree& tree) {
-  // `pylock.toml` before those with a name of their own.
+  // `pylock.toml` before named ones.
   std::vector<std::pair<std::pair<LockFormat, bool>, std::string>> found;
   for (const auto& entry : tree.list("")) {
     const auto format = lock_format(entry.path);
@@ -284,7 +284,7 @@ std::vector<std::string> names_in_lock(std::string_view text) {
     if (line.starts_with(toml) || is_json) {
       const auto rest = line.substr(is_json ? 1 : toml.size());
       const auto name = rest.substr(0, rest.find('"'));
-      if (!is_archive_name(name)) {  // of a file of the package
+      if (!is_archive_name(name)) {  // a file of the package
         found.push_back(normalise_name(name));
       }
     }

@@ -19,7 +19,7 @@ namespace {
 using Node = toml::node_view<const toml::node>;
 using KnownNames = std::initializer_list<std::string_view>;
 
-/// A key of `table` that is none of `known`; none when all are.
+/// Returns a key of `table` that is not in `known`; nothing if all are.
 std::optional<std::string> other_key(Node table, KnownNames known) {
   if (const auto* const keys = table.as_table()) {
     for (const auto& [key, value] : *keys) {
@@ -31,12 +31,12 @@ std::optional<std::string> other_key(Node table, KnownNames known) {
   return std::nullopt;
 }
 
-/// What setuptools, poetry and others make of a project's name.
+/// Converts a project's name like setuptools, poetry and others.
 std::string module_name_of(const std::string& name) {
   return replace_all(normalise_name(name), "-", "_");
 }
 
-/// One layout of modules, found or not.
+/// Reads one layout of modules.
 class LayoutReader {
 public:
   LayoutReader(const toml::table& document, LookingTree& tree, StaticInstallation& installation)
@@ -148,7 +148,7 @@ private:
     return std::nullopt;
   }
 
-  /// `.` is empty; so is what leaves the tree, which nothing stands in then.
+  /// `.` becomes empty; so does a path outside the tree, where nothing exists.
   static std::string normal(const std::string& path) {
     return source::normalise(path).value_or("..");
   }
@@ -166,8 +166,8 @@ private:
     return names;
   }
 
-  /// The one place below `roots` where a package, or below `module_roots` a module, is called as
-  /// one of `names`.
+  /// Returns the only place below `roots` with a package, or below `module_roots` with a module,
+  /// named as in `names`.
   std::optional<std::string> one_place(const std::vector<std::string>& roots,
                                        const std::vector<std::string>& module_roots,
                                        const std::vector<std::string>& names) {
@@ -195,7 +195,7 @@ private:
     return std::nullopt;
   }
 
-  /// Of packages that all stand in one directory.
+  /// Handles packages that are all in one directory.
   std::optional<std::string> one_directory_of(Node packages) {
     const auto* const list = packages.as_array();
     if (list == nullptr || list->empty()) {

@@ -19,7 +19,7 @@ std::vector<std::string> modules_below(const Findings& findings, const std::stri
   std::vector<std::string> modules;
   for (const auto& file : findings.files_below(root)) {
     const auto below = root.empty() ? file : file.substr(root.size() + 1);
-    // Python does not look for modules through a directory `src`.
+    // Python does not search for modules through a directory `src`.
     const bool is_through_source =
         below.starts_with("src/") || below.find("/src/") != std::string::npos;
     if (file.ends_with(".py") && !file.ends_with("__init__.py") && file != "setup.py" &&

@@ -16,7 +16,8 @@ namespace autopack::project {
 
 namespace {
 
-/// `clip` of `git+https://host/openai/CLIP.git@main`, unless a fragment names it: `#egg=clip`.
+/// Returns `clip` for `git+https://host/openai/CLIP.git@main`, unless a fragment names it:
+/// `#egg=clip`.
 std::string name_in_url(const std::string& url) {
   const auto fragment = url.find('#');
   if (fragment != std::string::npos) {
@@ -34,7 +35,7 @@ std::string name_in_url(const std::string& url) {
   return normalise_name(file.ends_with(".git") ? file.substr(0, file.size() - 4) : file);
 }
 
-/// What pip is asked for by requirements whose markers hold, or may.
+/// Collects requirements whose markers are true, or may be.
 class Named {
 public:
   Named(NamedDistributions& named, const python::MarkerEnvironment& environment)
@@ -63,7 +64,7 @@ private:
   const python::MarkerEnvironment& environment_;
 };
 
-/// `asked` and the extras that those ask for in turn: `all = ["me[train]"]`.
+/// Returns `asked` and their nested extras: `all = ["me[train]"]`.
 std::set<std::string> with_nested(const toml::table& extras,
                                   const std::vector<std::string>& asked) {
   std::set<std::string> all;
@@ -87,7 +88,7 @@ std::set<std::string> with_nested(const toml::table& extras,
   return all;
 }
 
-/// `asked` are the extras that are installed; null: nobody knows, so all count.
+/// `asked` are the installed extras; null: unknown, so all count.
 void add_toml(Named& named,
               std::vector<std::string>& names,
               const std::string& text,
@@ -117,8 +118,8 @@ void add_toml(Named& named,
   }
 }
 
-/// The packages in `directory`; where nothing else is there, modules and packages without an
-/// `__init__.py` too.
+/// Adds the packages in `directory`; if there are no others, also modules and packages without an
+/// `__init__.py`.
 void add_modules(NamedDistributions& named,
                  const source::Tree& tree,
                  const std::string& directory,
@@ -137,7 +138,7 @@ void add_modules(NamedDistributions& named,
   }
 }
 
-/// What the project in `directory` says it depends on; too much rather than too little.
+/// Adds the declared dependencies of the project in `directory`; rather too many than too few.
 void add_metadata(NamedDistributions& named,
                   Named& requirements,
                   const source::Tree& tree,
@@ -178,7 +179,7 @@ NamedDistributions named_distributions(const source::Tree& tree,
   NamedDistributions named;
   Named requirements{named, environment};
   for (const auto& line : project.normalised_requirements) {
-    // Its options, hashes among them, follow a requirement; constraints name nothing.
+    // Its options, including hashes, follow a requirement; constraints name nothing.
     if (!line.starts_with('-')) {
       requirements.add(std::string_view{line}.substr(0, line.find(" --")));
     }

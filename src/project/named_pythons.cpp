@@ -13,7 +13,7 @@ namespace autopack::project {
 
 namespace {
 
-/// In bytes; one that is larger is something else.
+/// In bytes; a larger file is something else.
 constexpr std::uint64_t largest_version_file{10'000};
 
 std::string read_version_file(const Findings& findings, const char* name) {
@@ -27,7 +27,7 @@ std::optional<python::SpecifierSet> any_release_of(std::string_view minor) {
   return python::SpecifierSet::parse(fmt::format("=={}.*", minor));
 }
 
-/// pyenv takes the first of several lines that it has.
+/// pyenv uses the first of several lines that it has.
 std::optional<RequiresPython> in_python_version(const Findings& findings) {
   RequiresPython named{.origin = ".python-version"};
   std::vector<std::string> versions;
@@ -53,7 +53,7 @@ std::optional<RequiresPython> in_runtime(const Findings& findings) {
              : std::nullopt;
 }
 
-/// `=3.8.5=build`, `==3.8`, `3.8.*`: one version; else conditions as pip knows them.
+/// Parses `=3.8.5=build`, `==3.8`, `3.8.*` as one version; other text as pip's conditions.
 std::optional<python::SpecifierSet> conda_versions(std::string text) {
   std::erase(text, ' ');
   const auto begin = text.find_first_not_of('=');

@@ -17,7 +17,7 @@ constexpr std::size_t most_files{2000};
 constexpr std::uint64_t largest_code{1'000'000};
 constexpr std::uint64_t largest_named{10'000'000};
 constexpr std::size_t most_directories{50};
-constexpr std::size_t most_looked_at{4000};  // entries of all directories that are named
+constexpr std::size_t most_looked_at{4000};  // entries of all named directories
 
 bool is_settings(std::string_view path) {
   constexpr std::array<std::string_view, 6> suffixes{".yaml", ".yml", ".json",
@@ -26,13 +26,13 @@ bool is_settings(std::string_view path) {
                      [&](auto suffix) { return path.ends_with(suffix); });
 }
 
-/// True for libraries that read `.env` when they are used.
+/// Returns true for libraries that read `.env` when they are used.
 bool loads_environment(const Import& import) {
   return import.level == 0 &&
          (import.module == "dotenv" || import.module == "decouple" || import.module == "environs");
 }
 
-/// `text`, relative to `directory`, as a path of the tree; empty when it leaves the tree.
+/// Returns `text`, relative to `directory`, as a path of the tree; empty if it leaves the tree.
 std::string tree_path(std::string_view text, std::string_view directory) {
   return source::normalise(join_path(directory, text)).value_or("");
 }
@@ -98,7 +98,7 @@ std::vector<NamedDirectory> NeededFiles::ignored_directories() const {
     const std::string& path = ignored.first;
     const Mention& mention = ignored.second;
     const bool is_known = !directories.empty() && is_below(path, directories.back().path);
-    // What the program needs of it is in.
+    // The needed parts of it are included.
     const bool is_used = std::any_of(kept.begin(), kept.end(),
                                      [&](const auto& one) { return is_below(one.first, path); });
     const bool holds_tracked = ignore_.may_hold_exceptions(path);
@@ -115,7 +115,7 @@ void NeededFiles::visit(const std::string& path) {
   }
 }
 
-/// Takes the file `path` in when only git ignores it.
+/// Includes the file `path` if only git ignores it.
 void NeededFiles::need(const std::string& path, const Mention& mention, const char* how) {
   if (ignore_.is_only_ignored_by_git(path, false)) {
     ignore_.keep(path,
@@ -195,8 +195,8 @@ void NeededFiles::read_words(const std::string& path, std::string_view text) {
   }
 }
 
-/// A text that may be a path, or the end of one; from the working directory, or from where it
-/// stands.
+/// Handles a possible path, or the end of one; relative to the working directory, or to the file
+/// that contains it.
 void NeededFiles::name(std::string_view text, const Mention& mention) {
   if (!may_be_path(text)) {
     return;
@@ -223,7 +223,7 @@ void NeededFiles::name(std::string_view text, const Mention& mention) {
   check_hidden(text, mention);
 }
 
-/// False when what `directory` holds tells that `path` is not there.
+/// Returns false if the contents of `directory` show that `path` does not exist.
 bool NeededFiles::may_hold(const std::string& directory, const std::string& path) {
   const std::size_t begin = directory.empty() ? 0 : directory.size() + 1;
   if (!is_below(path, directory) || path.size() <= begin) {
@@ -254,7 +254,8 @@ void NeededFiles::take_named(const source::Entry& entry,
   }
 }
 
-/// What the program may put together from names: `os.path.join("data", name, "train.bin")`.
+/// Handles paths that the program may compose from names: `os.path.join("data", name,
+/// "train.bin")`.
 void NeededFiles::look_into(const std::string& directory) {
   source::SelectionWalk selected{ignore_};
   source::walk(

@@ -20,7 +20,7 @@ void NeededFiles::read_import(const std::string& path, const Import& import) {
   }
 }
 
-/// All that importing `module` and its names from `root` runs.
+/// Visits everything that importing `module` and its names from `root` runs.
 void NeededFiles::enter(const std::string& root,
                         const std::string& module,
                         const std::string& path,
@@ -40,7 +40,7 @@ void NeededFiles::enter(const std::string& root,
   }
 }
 
-/// The module `at`; false when it cannot hold another.
+/// Includes the module `at`; returns false if it cannot contain another.
 bool NeededFiles::take(const std::string& at, const std::string& path, const Import& import) {
   if (const auto [known, is_new] = taken_.try_emplace(at); !is_new) {
     return known->second;

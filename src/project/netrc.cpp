@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view white_space = " \t\r\n";
 
-/// The next word, quotes and backslashes taken as written; none at the end, nor where a quote is
+/// Returns the next word with its quotes and backslashes; nothing at the end, or if a quote is
 /// never closed.
 std::optional<std::string_view> next_word(std::string_view& text) {
   for (;;) {
@@ -42,7 +42,7 @@ std::optional<std::string_view> next_word(std::string_view& text) {
   return word;
 }
 
-/// What a word of a file stands for.
+/// Returns the value of a word in a file.
 std::string unquoted(std::string_view word) {
   if (word.starts_with('"')) {
     word = word.substr(1, word.size() - 2);

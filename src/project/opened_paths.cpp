@@ -29,7 +29,7 @@ bool holds_one_of(std::string_view text, const auto& words) {
   });
 }
 
-/// `"w"`, `'ab'`: a mode of `open` that changes the file.
+/// Matches `"w"`, `'ab'`: a mode of `open` that changes the file.
 bool has_writing_mode(std::string_view line) {
   for (const char quote : {'"', '\''}) {
     for (auto at = line.find(quote); at != std::string_view::npos; at = line.find(quote, at + 1)) {
@@ -60,7 +60,7 @@ bool is_of_name(char c) {
   return is_alphanumeric(std::string_view{&c, 1}, "_");
 }
 
-/// The name that a line `NAME = ...` gives its value to; empty if it is no such line.
+/// Returns the name to which a line `NAME = ...` assigns; empty for other lines.
 std::string_view assigned_name(std::string_view line) {
   line = trim(line);
   const auto* const end = std::find_if_not(line.begin(), line.end(), is_of_name);
@@ -79,7 +79,7 @@ bool holds_name(std::string_view line, std::string_view name) {
   return false;
 }
 
-/// What stands before the string in its line, without the letters of `r"..."`.
+/// Returns the text before the string in its line, without the letters of `r"..."`.
 std::string_view before_string(std::string_view line, std::size_t string) {
   while (string > 0 && (line[string - 1] == '"' || line[string - 1] == '\'')) {
     --string;
@@ -91,13 +91,14 @@ std::string_view before_string(std::string_view line, std::size_t string) {
   return trim(line.substr(0, string));
 }
 
-/// True when the string is the end of a path that something else begins.
+/// Returns true if the string is the end of a composed path.
 bool is_joined(std::string_view before) {
   return before.ends_with('/') || before.ends_with('+') ||
          (before.ends_with(',') && before.find("join") != std::string_view::npos);
 }
 
-/// True for a file of settings that a variable, an option or a function that reads settings gets.
+/// Returns true for a settings file passed to a variable, an option or a function that reads
+/// settings.
 bool are_settings(std::string_view path, std::string_view before) {
   static constexpr std::array<std::string_view, 7> words{"load", "read",  "open", "conf",
                                                          "cfg",  "parse", "yaml"};

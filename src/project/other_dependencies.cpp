@@ -15,11 +15,11 @@ namespace {
 
 struct Unread {
   const char* file;
-  const char* remedy;  ///< installs it, or makes something of it that is read
+  const char* remedy;  ///< installs it, or converts it to something that is read
   bool is_for_packages{true};
 };
 
-/// Each as its tool's own `--help` has it.
+/// From each tool's own `--help`.
 constexpr std::array unread{
     Unread{"Pipfile", "pipenv lock", false},
     Unread{"requirements.lock", "--requirements-file=requirements.lock"},
@@ -29,7 +29,7 @@ constexpr std::array unread{
     Unread{"pixi.toml", nullptr},
 };
 
-/// A line of the pip part.
+/// Adds a line of the pip part.
 void add_pip_line(RequirementSources& sources,
                   const std::string& line,
                   const std::string& file,
@@ -61,7 +61,7 @@ bool declares_dependencies(const std::string& pyproject) {
         });
     const auto* const listed = project["dependencies"].as_array();
     const auto* const poetry = document["tool"]["poetry"]["dependencies"].as_table();
-    // Poetry's table names the interpreter too.
+    // Poetry's table includes the interpreter.
     return is_dynamic || (listed != nullptr && !listed->empty()) ||
            (poetry != nullptr && poetry->size() > (poetry->contains("python") ? 1U : 0U));
   } catch (const toml::parse_error&) {

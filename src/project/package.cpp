@@ -78,7 +78,7 @@ std::vector<std::string> refused_by_setuptools(const Findings& findings) {
       modules.push_back(name);
       continue;
     }
-    // Data alone may stay out of the image.
+    // Data alone may be excluded from the image.
     const auto files = findings.files_below(entry.path, most_files);
     if (std::any_of(files.begin(), files.end(), [&](const std::string& file) {
           return std::any_of(counted.begin(), counted.end(),

@@ -37,7 +37,7 @@ std::optional<toml::table> parse(Findings& findings) {
   }
 }
 
-/// Paths that other machines had are errors: pip finds nothing there.
+/// Reports paths of other machines as errors: pip finds nothing there.
 void check_paths(Findings& findings, const std::vector<std::string>& requirements) {
   for (const auto& text : requirements) {
     if (const auto foreign = path_of_another_machine(parse_requirement(text))) {
@@ -91,7 +91,7 @@ void read_project_table(Findings& findings,
   read_requirements(findings, request, document, package);
 }
 
-/// Where modules are, as far as a backend's table says so.
+/// Returns the directory of modules, if a backend's table names it.
 std::string import_root_of(const toml::table& document) {
   const auto setuptools = document["tool"]["setuptools"];
   auto root = setuptools["package-dir"][""].value<std::string>();
@@ -110,7 +110,7 @@ std::string import_root_of(const toml::table& document) {
   return source::normalise(root.value_or("")).value_or("");
 }
 
-/// True when setuptools looks for packages at the root by itself.
+/// Returns true if setuptools discovers packages at the root by itself.
 bool discovers_at_root(const Findings& findings, const toml::table& document) {
   const auto build_system = document["build-system"];
   const auto backend = build_system["build-backend"].value_or(std::string{"setuptools"});
@@ -127,7 +127,8 @@ bool discovers_at_root(const Findings& findings, const toml::table& document) {
          !find_option(ini, "options", "package_dir");
 }
 
-/// Why the project is no package to install though it has a pyproject.toml; none when it is one.
+/// Returns why the project is not an installable package although it has a pyproject.toml; nothing
+/// if it is one.
 std::optional<std::string> reason_not_to_install(Findings& findings, const toml::table& document) {
   const auto tool = document["tool"];
   if (!tool["poetry"]["package-mode"].value_or(true)) {
@@ -155,7 +156,7 @@ std::optional<std::string> reason_not_to_install(Findings& findings, const toml:
   return std::nullopt;
 }
 
-/// A byte order mark is read here, but pip fails at it.
+/// We accept a byte order mark, but pip fails.
 void check_mark(Findings& findings) {
   constexpr std::string_view mark{"\xEF\xBB\xBF"};
   if (findings.tree().read(findings.follow(pyproject_name).entry.path).starts_with(mark)) {
@@ -165,7 +166,7 @@ void check_mark(Findings& findings) {
   }
 }
 
-/// What setuptools refuses is left out, as the program finds its files without it.
+/// Skips an installation that setuptools refuses, because the program finds its files without it.
 void leave_out_refused(Findings& findings, const toml::table& document, Package& package) {
   const auto refused = package.installs && discovers_at_root(findings, document)
                            ? refused_by_setuptools(findings)

@@ -20,7 +20,7 @@ std::string text_of(const Findings& findings, const char* file) {
   return findings.tree().read(findings.follow(file).entry.path);
 }
 
-/// The first file that says where versions come from counts.
+/// The first file that determines the source of versions applies.
 void set_version_control(Package& package, VersionControl tool) {
   if (!package.version_control) {
     package.version_control = std::make_shared<const VersionControl>(std::move(tool));
@@ -45,7 +45,7 @@ void read_setup_cfg(Findings& findings, Package& package) {
   }
 }
 
-/// What builds bring themselves, and what is a file of the project.
+/// Returns true for modules that builds provide themselves, and for files of the project.
 bool is_there_in_isolation(const Findings& findings,
                            const Package& package,
                            const std::string& module) {
@@ -64,7 +64,7 @@ bool is_there_in_isolation(const Findings& findings,
                      });
 }
 
-/// What setup.py imports decides whether its build can be isolated from what is installed.
+/// The imports of setup.py decide whether its build can be isolated from installed packages.
 void read_build_imports(Findings& findings, Package& package, const SetupPy& facts) {
   static const std::vector<std::string> known{"numpy", "torch", "Cython", "pybind11"};
   for (const auto& module : facts.imports) {

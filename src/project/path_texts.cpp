@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t longest_path{200};
 
-/// Characters, to be looked up at once: every string of a program is held against them.
+/// A set of characters with fast lookup: every string of a program is tested.
 class CharacterSet {
 public:
   constexpr explicit CharacterSet(std::string_view characters) {

@@ -7,8 +7,8 @@ namespace autopack::project {
 
 namespace {
 
-/// How many bytes at the front of `text` are one of `characters`, which are white space and not the
-/// plain one; 0 when none is.
+/// Returns the number of bytes at the front of `text` that form one of `characters`, non-ASCII
+/// white space; 0 if none.
 template <std::size_t count>
 std::size_t leading(std::string_view text, const std::array<std::string_view, count>& characters) {
   if (text.front() >= ' ' && text.front() <= '~') {
@@ -20,12 +20,12 @@ std::size_t leading(std::string_view text, const std::array<std::string_view, co
   return found == characters.end() ? 0 : found->size();
 }
 
-/// What ends a line in Python's str.splitlines.
+/// The line ends of Python's str.splitlines.
 constexpr std::array<std::string_view, 11> line_ends{
     "\r\n", "\n",   "\r",       "\v",           "\f",          "\x1c",
     "\x1d", "\x1e", "\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9"};
 
-/// What else is white space to str.strip and to `\s`.
+/// Other white space of str.strip and of `\s`.
 constexpr std::array<std::string_view, 17> wide_spaces{
     "\x1f",         "\xc2\xa0",     "\xe1\x9a\x80", "\xe2\x80\x80", "\xe2\x80\x81", "\xe2\x80\x82",
     "\xe2\x80\x83", "\xe2\x80\x84", "\xe2\x80\x85", "\xe2\x80\x86", "\xe2\x80\x87", "\xe2\x80\x88",

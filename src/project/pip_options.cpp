@@ -16,7 +16,7 @@ namespace {
 
 using Options = std::map<std::string, std::string>;
 
-/// pip reads `default-timeout`, `index_url` and `index-url` alike.
+/// pip treats `default-timeout`, `index_url` and `index-url` alike.
 std::string option_name(std::string_view name) {
   const std::string dashed = replace_all(to_lower(name), "_", "-");
   return dashed == "default-timeout" ? "timeout" : dashed == "pypi-url" ? "index-url" : dashed;
@@ -31,7 +31,7 @@ public:
     for (const auto& file : files()) {
       read(file);
     }
-    // A command's own section beats [global] wherever each stands.
+    // A command's own section overrides [global], wherever each is.
     Options options = global_;
     for (const auto& [name, value] : install_) {
       options[name] = value;
@@ -45,7 +45,7 @@ public:
   }
 
 private:
-  /// In the order in which later ones win.
+  /// In the order in which later ones override earlier ones.
   std::vector<fs::path> files() const {
     const auto own = environment_->get("PIP_CONFIG_FILE");
     if (own == "/dev/null") {
@@ -129,7 +129,7 @@ UserPip find_user_pip(const Environment& environment) {
       add(name, pip.indexes);
     }
   } catch (const Error&) {
-    return {};  // told where pip's settings are needed
+    return {};  // reported where pip's settings are needed
   }
   return pip;
 }

@@ -20,14 +20,14 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Options that matter for finding packages; all others of pip stay on this machine.
+/// Options for finding packages; all others of pip stay on this machine.
 constexpr std::array<std::string_view, 10> carried{
     "index-url", "extra-index-url", "trusted-host", "find-links", "no-index",
     "cert",      "client-cert",     "proxy",        "timeout",    "retries"};
 
 using Options = std::map<std::string, std::string>;
 
-/// Paths of this machine lead nowhere in a build: only URLs stay in `find-links`.
+/// Paths of this machine are useless in a build: keeps only URLs in `find-links`.
 void drop_local_links(Options& options, std::vector<std::string>& notes) {
   const auto links = options.find("find-links");
   if (links == options.end()) {
@@ -64,7 +64,7 @@ void add_certificate(PipSettings& settings, Options& options, const std::string&
 std::string configuration_text(const Options& options) {
   std::string text = "[global]\n";
   for (const auto& [name, value] : options) {
-    // A line that is not indented would be an option or a section of its own.
+    // A line that is not indented would be a separate option or section.
     const auto words = name == "proxy"
                            ? std::vector{replace_all(std::string{trim(value)}, "\n", "\n    ")}
                            : pip_words(value);
@@ -93,7 +93,7 @@ std::set<std::string> hosts_of(const Options& options, const std::vector<std::st
   return hosts;
 }
 
-/// The shell file, and what it makes pip see.
+/// Returns the shell file that makes pip use the settings.
 std::string environment_text(const PipSettings& settings,
                              const std::map<std::string, std::string>& values) {
   std::string text;

@@ -54,7 +54,7 @@ bool has_usual_name(const std::string& file) {
   return name == "train.py" || name == "main.py" || name == "task.py" || name == "run.py";
 }
 
-/// A console script stands for the file that it runs.
+/// A console script replaces the file that it runs.
 void drop_files_of_scripts(std::vector<Candidate>& programs) {
   std::erase_if(programs, [&](const Candidate& one) {
     return one.command.empty() &&
@@ -227,8 +227,8 @@ void CandidateSearch::rank(Candidate& candidate) {
   }
 }
 
-/// True of a file in a directory that programs import, or that holds settings. A library's module
-/// may try itself out when it is run.
+/// Returns true for a file in a directory of imported modules or of settings. A library's module
+/// may test itself when it is run.
 bool CandidateSearch::is_module(const Candidate& candidate) const {
   const auto& signs = candidate.signs;
   const bool is_settings = !signs.is_program() && !signs.calls;

@@ -63,7 +63,7 @@ bool is_helper_of_training(std::string_view word) {
   return is_known_name(words, word);
 }
 
-/// Last words of names of what programs import.
+/// Last words of names of imported modules.
 bool is_helper_word(std::string_view word) {
   static constexpr auto words = std::to_array<std::string_view>(
       {"about",   "augment",    "augmentation", "configuration", "const",    "core",      "engine",
@@ -83,7 +83,7 @@ bool is_of_tool(std::string_view stem) {
          (stem.starts_with('_') && stem != "__main__");
 }
 
-/// `train`, `vae` of `TrainVAE2`; numbers alone are no words.
+/// Returns `train`, `vae` for `TrainVAE2`; numbers alone are not words.
 NameWords words_of_name(std::string_view stem) {
   NameWords words(1);
   char last = '_';
@@ -108,7 +108,7 @@ bool is_entry_word(std::string_view word) {
          word == "experiments";
 }
 
-/// Where a training word stands: `fine_tune` counts as one.
+/// Returns the position of a training word: `fine_tune` counts as one.
 NameWords::const_iterator find_training(const NameWords& words) {
   for (auto at = words.begin(); at != words.end(); ++at) {
     const bool is_pair = at + 1 != words.end() && (*at == "fine" || *at == "pre") &&

@@ -116,7 +116,7 @@ private:
     });
   }
 
-  /// Visits the files of `import`, which is found in `directory`.
+  /// Visits the files of `import`, which was found in `directory`.
   void enter(const std::string& directory, const Import& import) {
     std::string at = directory;
     std::string_view rest{import.module};

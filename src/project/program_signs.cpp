@@ -17,7 +17,7 @@ bool is_word_among(const Words& words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-/// Words that begin a statement and are no call.
+/// Words that begin a statement and are not calls.
 bool is_statement_word(std::string_view word) {
   static constexpr auto words = std::to_array<std::string_view>(
       {"import", "from",   "def",     "class", "if",       "elif",   "else",
@@ -26,14 +26,14 @@ bool is_statement_word(std::string_view word) {
   return is_word_among(words, word);
 }
 
-/// Functions that start a program wherever they come from: `app.run(main)`, `sys.exit(main())`.
+/// Functions that start a program, from any module: `app.run(main)`, `sys.exit(main())`.
 bool starts_program(std::string_view word) {
   static constexpr auto words = std::to_array<std::string_view>(
       {"main", "run", "exit", "Fire", "cli", "train", "fit", "backward", "launch", "learn"});
   return is_word_among(words, word);
 }
 
-/// `optimizer`, `optim`, `Optimizer`, `adam_optimizer`.
+/// Matches `optimizer`, `optim`, `Optimizer`, `adam_optimizer`.
 bool names_optimiser(std::string_view word) {
   return word == "optim" || word == "optax" || word.find("ptimizer") != std::string_view::npos ||
          word.find("ptimiser") != std::string_view::npos;
@@ -45,7 +45,7 @@ bool is_of_training(std::string_view word) {
   return names_optimiser(word) || word.ends_with("Trainer") || is_word_among(words, word);
 }
 
-/// Methods that train when they are called.
+/// Methods that train when called.
 bool is_training_method(std::string_view word) {
   static constexpr auto words =
       std::to_array<std::string_view>({"apply_gradients", "backward", "fit", "fit_generator",
@@ -85,7 +85,7 @@ public:
 
 private:
   enum class Word : std::uint8_t { other, defining, method, function };
-  /// What the statement that is read may tell.
+  /// The possible meaning of the current statement.
   enum class Statement : std::uint8_t { other, call, condition, import };
 
   void take(const Token& token, bool begins);
@@ -96,7 +96,7 @@ private:
   ProgramSigns signs_;
   std::vector<std::string> functions_;  ///< of the top level
   Statement statement_{Statement::other};
-  bool is_function_{false};     ///< of a call: its last word is the first
+  bool is_function_{false};     ///< of a call: its last word is also its first
   bool names_function_{false};  ///< the next word is the name of a function
   bool acts_when_called_{false};
   bool after_dot_{false};

@@ -13,7 +13,7 @@ namespace {
 
 using Statement = std::vector<Token>;
 
-/// `a.b` from `at` on, which is left behind it.
+/// Reads `a.b` from `at` on, and moves `at` behind it.
 std::string dotted_name(const Statement& statement, std::size_t& at) {
   std::string name;
   while (at < statement.size() && statement[at].kind == Token::Kind::name &&
@@ -64,7 +64,7 @@ void read_from(const Statement& statement, const Import& pattern, std::vector<Im
   all.push_back(std::move(one));
 }
 
-/// `if __name__ == "__main__":`
+/// Matches `if __name__ == "__main__":`.
 bool asks_for_main(const Statement& statement) {
   return std::any_of(statement.begin(), statement.end(),
                      [](const Token& token) { return token.is_name("__name__"); });
@@ -83,7 +83,8 @@ bool may_fail(std::string_view block) {
          block == "if" || block == "elif";
 }
 
-/// Begins a statement that may hold another on its line: `if x: import y; import z`.
+/// Returns true if it begins a statement that may contain another on its line: `if x: import y;
+/// import z`.
 bool begins_block(const Token& first) {
   static constexpr std::array<std::string_view, 15> words{
       "if",   "elif", "else",  "try",   "except", "finally", "for",   "while",
@@ -92,13 +93,13 @@ bool begins_block(const Token& first) {
                            std::find(words.begin(), words.end(), first.text) != words.end());
 }
 
-/// Words that make a part of a statement run only perhaps.
+/// Words that make a part of a statement conditional.
 bool is_conditional(const Token& token) {
   return token.is_name("if") || token.is_name("and") || token.is_name("or") ||
          token.is_name("lambda") || token.is_name("for");
 }
 
-/// What a program says to a shell, or to pip itself, to install packages.
+/// Returns true for words in commands that install packages, for a shell or pip itself.
 bool tells_to_install(const Token& token) {
   if (token.kind == Token::Kind::name) {
     return token.text == "addsitedir" || token.text == "ensurepip" || token.text == "pip" ||
@@ -135,7 +136,7 @@ public:
     was_def_ = token.is_name("def");
   }
 
-  /// The statement is at its end; `surely`: it runs whenever its file does.
+  /// Ends the statement; `surely`: it runs whenever its file does.
   void end_statement(bool surely) {
     if (call_ && surely && !is_perhaps_ && !found_) {
       found_ = call_;
@@ -146,7 +147,7 @@ public:
     waits_ = false;
   }
 
-  /// Something may bring any name: `from x import *`.
+  /// Something may import any name: `from x import *`.
   void bind_all() { is_bound_ = true; }
 
   std::optional<int> line() const { return is_bound_ ? std::nullopt : found_; }
@@ -154,7 +155,7 @@ public:
 private:
   std::optional<int> call_{};  ///< in this statement
   std::optional<int> found_{};
-  bool waits_{false};  ///< for what follows the name
+  bool waits_{false};  ///< for the token after the name
   bool follows_def_{false};
   bool follows_dot_{false};
   bool was_def_{false};
@@ -162,7 +163,7 @@ private:
   bool is_bound_{false};
 };
 
-/// Statements whose tokens say more than the first one.
+/// Returns true for statements whose tokens matter besides the first.
 bool is_of_interest(const Token& first) {
   return first.is_name("import") || first.is_name("from") || first.is_name("if") ||
          first.is_name("print");
@@ -197,7 +198,7 @@ public:
   }
 
 private:
-  /// `sys.path`, and what else of sys says where modules come from.
+  /// Detects `sys.path`, and other names of sys that determine module directories.
   void note_path(const Token& token) {
     if (of_sys_path_ == 0 && token.kind != Token::Kind::name) {
       return;
@@ -249,13 +250,13 @@ private:
   }
 
   PythonFile file_;
-  Statement statement_;  ///< its first token alone where the others do not matter
-  bool is_read_{false};  ///< they do
+  Statement statement_;  ///< only its first token if the others do not matter
+  bool is_read_{false};  ///< they matter
   std::string block_;
-  int line_{0};           ///< on which the last statement began
-  bool in_block_{false};  ///< the first statement on it holds the others
+  int line_{0};           ///< the first line of the last statement
+  bool in_block_{false};  ///< the first statement on it contains the others
   IpythonCalls ipython_;
-  int of_sys_path_{0};  ///< how much of `sys.path` the last tokens are
+  int of_sys_path_{0};  ///< how much of `sys.path` the last tokens match
 };
 
 /// Reads the block of metadata in the comments of `text`.

@@ -16,7 +16,7 @@ constexpr unsigned when_main_bit{4};
 constexpr unsigned path_bit{1};
 constexpr unsigned modules_bit{2};
 
-/// Of a value in bytes, its texts empty.
+/// Minimum sizes in bytes, with empty texts.
 constexpr std::size_t least_name{4};
 constexpr std::size_t least_string{12};
 constexpr std::size_t least_import{20};
@@ -43,12 +43,12 @@ void append_import(std::string& text, const Import& import) {
   }
 }
 
-/// Takes values from the front of bytes that may be anything. What is not there is empty or 0.
+/// Reads values from the front of untrusted bytes. Missing values are empty or 0.
 class Bytes {
 public:
   explicit Bytes(std::string_view bytes) : rest_{bytes} {}
 
-  /// True when nothing was missing and nothing is left.
+  /// Returns true if nothing was missing and nothing is left.
   bool are_used_up() const { return is_whole_ && rest_.empty(); }
 
   template <typename T>
@@ -64,8 +64,8 @@ public:
     return value;
   }
 
-  /// How many values follow, each of `least` bytes or more: what is reserved for them is bounded by
-  /// what is there.
+  /// Returns the number of the following values, each of at least `least` bytes: the available
+  /// bytes limit what is reserved for them.
   std::size_t count(std::size_t least) {
     const std::size_t value = number<std::uint32_t>();
     is_whole_ = is_whole_ && value <= rest_.size() / least;

@@ -8,7 +8,7 @@ namespace autopack::project {
 
 namespace {
 
-/// Of characters, looked up at once: a program's every byte is.
+/// Character classes with fast lookup, because every byte of a program is tested.
 enum Class : std::uint8_t { blank = 1, digit = 2, letter = 4, prefix = 8, doubled = 16 };
 
 constexpr std::array<std::uint8_t, 256> classes = [] {
@@ -62,7 +62,7 @@ bool PythonTokens::next(Token& token) {
   return is_any(c, digit) ? read_word(token, Token::Kind::number) : read_sign(token);
 }
 
-/// Passes over what is between two tokens of a statement.
+/// Skips the text between two tokens of a statement.
 void PythonTokens::pass_blanks() {
   for (; at_ < text_.size(); ++at_) {
     const char c = text_[at_];
@@ -79,7 +79,7 @@ void PythonTokens::pass_blanks() {
   }
 }
 
-/// How many letters stand before a string's quote here; 0 also when there is no string.
+/// Returns the number of letters before a string's quote here; 0 also if there is no string.
 std::size_t PythonTokens::string_prefix() const {
   if (!is_any(peek(), prefix)) {
     return 0;
@@ -146,7 +146,7 @@ bool PythonTokens::read_strings(Token& token) {
   }
 }
 
-/// Adds the value of the string that begins here.
+/// Appends the value of the string that begins here.
 void PythonTokens::read_string(Token& token) {
   bool raw = false;
   for (; !is_quote(peek()); ++at_) {

@@ -27,13 +27,13 @@ constexpr std::array<std::string_view, 4> os_starters{"system", "popen", "execvp
 constexpr std::array<std::string_view, 2> asyncio_starters{"create_subprocess_exec",
                                                            "create_subprocess_shell"};
 
-/// Open a file that their first argument names.
+/// Functions that open the file in their first argument.
 constexpr std::array<std::string_view, 14> openers{
     "open",       "read_csv",    "read_json", "read_parquet",  "read_excel",
     "read_table", "read_pickle", "load",      "loadtxt",       "genfromtxt",
     "imread",     "ImageFolder", "listdir",   "load_from_disk"};
 
-/// Names that show that a program may be missing, and the file looks first.
+/// Names that show that a program may be missing, and that the file checks first.
 constexpr std::array<std::string_view, 4> searchers{"which", "find_executable", "FileNotFoundError",
                                                     "is_tool"};
 
@@ -43,10 +43,10 @@ bool begins_branch(std::string_view word) {
   return is_among(word, words);
 }
 
-/// The blocks around each statement of a Python file.
+/// Tracks the blocks around each statement of a Python file.
 class Blocks {
 public:
-  /// Takes the tokens of the statement [begin, end).
+  /// Processes the tokens of the statement [begin, end).
   void enter(const TokenList& tokens, std::size_t begin, std::size_t end) {
     const Token& first = tokens[begin];
     while (!blocks_.empty() && blocks_.back().column >= first.column) {
@@ -75,7 +75,7 @@ public:
     }
   }
 
-  /// Whether the statement may not run although what is around its function does.
+  /// Returns whether the statement may not run although its function's surroundings do.
   bool is_optional() const {
     return statement_.optional || std::any_of(blocks_.begin(), blocks_.end(),
                                               [](const Block& one) { return one.optional; });
@@ -86,7 +86,7 @@ public:
                        [](const Block& one) { return one.is_main; });
   }
 
-  /// The innermost function.
+  /// Returns the innermost function.
   std::string function() const {
     for (std::size_t at = blocks_.size() - (is_header_ ? 1 : 0); at > 0; --at) {
       if (!blocks_[at - 1].function.empty()) {
@@ -157,7 +157,7 @@ private:
     }
   }
 
-  /// `import subprocess as sp`, `from subprocess import run as go`
+  /// Handles `import subprocess as sp`, `from subprocess import run as go`.
   void read_import(std::size_t begin, std::size_t end) {
     const bool is_from = token(begin).is_name("from");
     const std::string module = token(begin + 1).text;
@@ -173,8 +173,8 @@ private:
     }
   }
 
-  /// `subprocess.run` of the call whose last name is at `at`, imports followed; only the last name
-  /// for a method of something else.
+  /// Returns `subprocess.run` for the call whose last name is at `at`, after following imports;
+  /// only the last name for a method of anything else.
   std::string called(std::size_t at) const {
     const std::string& name = tokens_[at].text;
     if (at >= 2 && token(at - 1).is(".")) {
@@ -214,8 +214,8 @@ private:
     }
   }
 
-  /// The program that an argument names: `["ffmpeg", ...`, `"ffmpeg -i ..."`, or a variable that
-  /// was set to one of these.
+  /// Returns the program in an argument: `["ffmpeg", ...`, `"ffmpeg -i ..."`, or a variable set to
+  /// one of these.
   std::optional<std::string> program_at(std::size_t at, bool follows = true) const {
     if (token(at).is_name("args") && token(at + 1).is("=")) {
       at += 2;
@@ -244,7 +244,7 @@ private:
                : std::nullopt;
   }
 
-  /// A file that an argument names as plain text and that is to be read.
+  /// Returns the file that an argument names as literal text, for reading.
   std::optional<std::string> file_at(std::size_t at) const {
     const Token& text = token(at);
     const bool is_plain = text.kind == Token::Kind::string && !text.computed &&
@@ -257,7 +257,7 @@ private:
     return is_plain && is_path && !writes ? std::optional{text.text} : std::nullopt;
   }
 
-  /// `"a").read_text(` of `Path("a").read_text()`
+  /// Matches `"a").read_text(` of `Path("a").read_text()`.
   bool reads_path(std::size_t at) const {
     static constexpr std::array<std::string_view, 3> path_readers{"read_text", "read_bytes",
                                                                   "open"};
@@ -267,7 +267,7 @@ private:
            (mode.kind != Token::Kind::string || mode.text.starts_with("r"));
   }
 
-  /// What comes behind `sys.path`: `.append("..")`, `.insert(0, "..")`.
+  /// Handles the text after `sys.path`: `.append("..")`, `.insert(0, "..")`.
   void read_path_change(std::size_t at) {
     const bool appends = token(at).is(".") && token(at + 1).is_name("append");
     const bool inserts = token(at).is(".") && token(at + 1).is_name("insert");

@@ -11,13 +11,13 @@ namespace autopack::project {
 
 namespace {
 
-/// The last characters are the version of the format, and of what read_python_file finds.
+/// The last characters are the version of the format, and of the facts of read_python_file.
 constexpr std::string_view magic{"autopack-python-04"};
-/// Behind the state of a file: what running it does.
+/// After the state of a file: what running it does.
 constexpr std::string_view mark_of_signs{"\0signs", 6};
 constexpr std::int64_t race_ns = 2'000'000'000;
 
-/// Of all records, to notice damage.
+/// Over all records, to detect damage.
 std::string checksum(std::string_view records) {
   const std::size_t hash = std::hash<std::string_view>{}(records);
   return {reinterpret_cast<const char*>(&hash), sizeof hash};
@@ -57,7 +57,7 @@ bool RememberedPython::may_be_kept(const source::Entry& entry) const {
   return entry.identity || std::max(entry.mtime_ns, entry.ctime_ns) + race_ns < now_ns_;
 }
 
-/// What is known of a file in a state; nothing if nothing is.
+/// Returns the cached facts of a file in a state, or nothing.
 std::optional<std::string_view> RememberedPython::facts_of(const std::string& state) {
   if (const auto known = known_.find(state); known != known_.end()) {
     asked_.insert(known->first);

@@ -23,7 +23,7 @@ bool is_name_character(char c) {
   return is_word(c) || c == '-' || c == '_' || c == '.';
 }
 
-/// The name at the front of `text`; empty when there is none.
+/// Returns the name at the front of `text`; empty if there is none.
 std::string_view leading_name(std::string_view text) {
   std::size_t end = 0;
   while (end < text.size() && is_name_character(text[end])) {
@@ -45,7 +45,7 @@ Requirement refuse(std::string problem, std::optional<std::string> hint = {}) {
   return result;
 }
 
-/// The part up to a `[a,b]` at the end of a path and what stands in the brackets.
+/// Splits a path into the part before a trailing `[a,b]`, and the extras.
 std::pair<std::string_view, std::vector<std::string>> split_path_extras(std::string_view path) {
   std::vector<std::string> extras;
   const auto open = path.rfind('[');
@@ -92,8 +92,8 @@ Requirement local(std::string_view path) {
   return result;
 }
 
-/// The URL for `git@host:path`, which git alone reads, as `git+git@host:path` or with a scheme
-/// before it; none for what is a URL already.
+/// Returns the URL for `git@host:path`, which only git reads, as `git+git@host:path` or with a
+/// scheme before it; nothing for a real URL.
 std::optional<std::string> url_of_scp_form(std::string_view text) {
   constexpr std::string_view over_ssh{"git+ssh://"};
   auto where = text.substr(std::min(text.find('+') + 1, text.size()));
@@ -140,7 +140,7 @@ Requirement address(std::string_view text) {
   return local(percent_decode(path));
 }
 
-/// A version condition list such as `>=1,<2`, with white space gone; none when it is none.
+/// Returns a version condition list such as `>=1,<2` without white space; nothing if it is invalid.
 std::optional<std::string> check_conditions(std::string_view text) {
   std::string compact;
   std::copy_if(text.begin(), text.end(), std::back_inserter(compact),
@@ -197,7 +197,7 @@ bool marker_is_plausible(std::string_view marker) {
   return quote == '\0' && depth == 0 && compares;
 }
 
-/// `text` split at the `;` that starts the marker; URLs want white space before it.
+/// Splits `text` at the `;` that starts the marker; URLs need white space before it.
 std::pair<std::string_view, std::optional<std::string_view>> split_marker(std::string_view text,
                                                                           bool url) {
   for (auto at = text.find(';'); at != std::string_view::npos; at = text.find(';', at + 1)) {
@@ -209,7 +209,7 @@ std::pair<std::string_view, std::optional<std::string_view>> split_marker(std::s
   return {trim(text), std::nullopt};
 }
 
-/// What follows the name: extras, then `@ url` or conditions.
+/// Parses the text after the name: extras, then `@ url` or conditions.
 Requirement read_name(std::string_view text) {
   const auto name = leading_name(text);
   if (name.empty() && text.starts_with("${") && !variables_of(text).empty()) {
@@ -264,7 +264,7 @@ Requirement read_name(std::string_view text) {
                             printable(text), printable(rest)));
 }
 
-/// True for `name @ url` and `name[extra] @ url`.
+/// Matches `name @ url` and `name[extra] @ url`.
 bool has_at_form(std::string_view text) {
   const auto name = leading_name(text);
   auto after = trim(text.substr(name.size()));
@@ -309,7 +309,7 @@ std::string normalised(const Requirement& requirement) {
   }
   if (requirement.kind == Requirement::Kind::named) {
     const auto& rest = requirement.rest;
-    // As it was written, with `${NAME}`, it may begin with what would lengthen the name.
+    // As written, with `${NAME}`, it may begin with a character that would extend the name.
     text += (!rest.empty() && is_name_character(rest.front()) ? " " : "") + rest;
   } else {
     text += (text.empty() ? "" : " @ ") + redact_credentials(requirement.target);

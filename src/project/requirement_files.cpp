@@ -24,7 +24,7 @@ using Strings = std::vector<std::string>;
 
 const std::string usual_name = "requirements.txt";
 
-/// The files of the request, each once; what leads out of the tree is an error.
+/// Returns the requested files without duplicates; a path outside the tree is an error.
 std::vector<std::string> named_files(Findings& findings, const Request& request) {
   std::vector<std::string> files;
   for (const auto& text : request.requirement_files) {
@@ -39,7 +39,7 @@ std::vector<std::string> named_files(Findings& findings, const Request& request)
   return files;
 }
 
-/// The directories from that of `file` up to the root, which is not among them.
+/// Returns the directories from that of `file` up to the root, excluding the root.
 std::vector<std::string> directories_above(const std::string& file) {
   std::vector<std::string> directories;
   for (auto path = parent_path(file); !path.empty(); path = parent_path(path)) {
@@ -54,7 +54,7 @@ std::vector<std::string> entry_directories(const Request& request) {
                                             : std::string{});
 }
 
-/// `gpu` of `requirements-gpu.txt` and of `requirements/gpu.txt`; none for another file.
+/// Returns `gpu` for `requirements-gpu.txt` and `requirements/gpu.txt`; nothing for another file.
 std::optional<std::string> purpose_of(const std::string& path) {
   std::string name = to_lower(base_name(path));
   if (!name.ends_with(".txt")) {
@@ -78,7 +78,7 @@ std::optional<std::string> purpose_of(const std::string& path) {
   return std::nullopt;
 }
 
-/// False for what the program does not need to run.
+/// Returns false for purposes that the program does not need to run.
 bool is_for_running(const std::string& purpose) {
   static constexpr std::array<std::string_view, 20> others{
       "dev",   "develop", "development", "test",  "tests",    "testing", "doc",
@@ -97,7 +97,8 @@ bool is_base(const std::string& purpose) {
   return std::find(names.begin(), names.end(), purpose) != names.end();
 }
 
-/// The requirement files of a directory, and of `requirements/` in it, that a program may need.
+/// Returns the possible requirement files of the program in a directory, and in its
+/// `requirements/`.
 std::vector<std::string> fitting_files(const Findings& findings, const std::string& directory) {
   std::vector<std::string> files;
   for (const auto& place : {directory, join_path(directory, "requirements")}) {
@@ -116,7 +117,7 @@ std::string flag_for(const std::vector<std::string>& files) {
   return fmt::format("--requirements-file={}", shell_quote(join(files, ",")));
 }
 
-/// One file that fits, or the one whose name says that the others add to it.
+/// Returns the only matching file, or the one whose name says that the others extend it.
 std::vector<std::string> choose(Findings& findings, const std::vector<std::string>& files) {
   if (files.size() < 2) {
     return files;
@@ -145,8 +146,8 @@ std::string read_at_root(const Findings& findings, const char* name) {
   return place.is_file() ? findings.tree().read(place.entry.path) : std::string{};
 }
 
-/// The distributions that installing the project's own package installs, as far as its files list
-/// them.
+/// Returns the distributions that installing the project's own package installs, as far as its
+/// files list them.
 std::vector<std::string> names_of_package(const Findings& findings, const Project& project) {
   std::vector<std::string> texts = project.package->requirements.value_or(Strings{});
   const auto literals = read_setup_py(read_at_root(findings, "setup.py")).literals;
@@ -165,7 +166,7 @@ std::vector<std::string> names_of_package(const Findings& findings, const Projec
   return names;
 }
 
-/// `tune`, `big` of `tune_big.py`, and the words of the directories above it.
+/// Returns `tune`, `big` for `tune_big.py`, and the words of the directories above it.
 std::vector<std::string> words_of_entry(const Request& request) {
   std::string path = request.module   ? replace_all(*request.module, ".", "/")
                      : request.script ? path_in_tree(request, *request.script).value_or("")
@@ -181,7 +182,8 @@ std::vector<std::string> words_of_entry(const Request& request) {
   return words;
 }
 
-/// True when `file` is for the entry by its name: `requirements_big.txt` for `tune_big.py`.
+/// Returns true if `file` belongs to the entry by its name: `requirements_big.txt` for
+/// `tune_big.py`.
 bool is_named_for(const std::string& file, const std::vector<std::string>& entry_words) {
   const auto purpose = replace_all(replace_all(purpose_of(file).value_or(""), "-", "_"), ".", "_");
   const auto words = split(purpose, '_');
@@ -190,7 +192,7 @@ bool is_named_for(const std::string& file, const std::vector<std::string>& entry
   });
 }
 
-/// Requirement files at the root and near the entry, without those of `used`.
+/// Returns requirement files at the root and near the entry, without those in `used`.
 std::vector<std::string> other_files(const Findings& findings,
                                      const std::vector<std::string>& directories,
                                      const std::vector<std::string>& used) {
@@ -207,7 +209,7 @@ std::vector<std::string> other_files(const Findings& findings,
   return files;
 }
 
-/// Reports the files near the entry, or of its name, that name more than what is installed.
+/// Reports files near the entry, or with its name, that name more than is installed.
 void tell_files_of_entry(Findings& findings,
                          const Request& request,
                          const std::vector<std::string>& others,
@@ -234,7 +236,7 @@ void tell_files_of_entry(Findings& findings,
   }
 }
 
-/// True when installing the project's own package installs what it needs.
+/// Returns true if installing the project's own package installs its dependencies.
 bool package_says(const Findings& findings, const Project& project) {
   if (!project.package) {
     return false;
@@ -245,7 +247,7 @@ bool package_says(const Findings& findings, const Project& project) {
          read_setup_py(read_at_root(findings, "setup.py")).words.contains("install_requires");
 }
 
-/// Names in `files` that they leave open; nothing if every line of theirs is a pin.
+/// Returns the unpinned names in `files`; empty if every line is a pin.
 std::vector<std::string> unpinned_names(const Findings& findings,
                                         const std::vector<std::string>& files) {
   std::vector<std::string> names;
@@ -267,7 +269,7 @@ std::vector<std::string> unpinned_names(const Findings& findings,
   return names;
 }
 
-/// Requirement files that were found, with a warning of a lock beside them.
+/// Returns the requirement files that were found, with a warning about a lock beside them.
 RequirementSources found_files(Findings& findings,
                                const Request& request,
                                std::vector<std::string> files) {

@@ -12,7 +12,7 @@ namespace autopack::project {
 
 namespace {
 
-/// True for the directory of the project itself, as `pip freeze` writes it.
+/// Returns true for the directory of the project itself, as `pip freeze` writes it.
 bool is_directory_of(const source::Tree& tree, std::string_view path) {
   std::error_code failure;
   return std::filesystem::equivalent(path, tree.describe(), failure) && !failure;

@@ -40,7 +40,7 @@ constexpr std::array<Option, 20> known_options{{{"--requirement", "-r", true},
                                                 {"--config-settings", "--config-setting", true},
                                                 {"--config-settings", "-C", true}}};
 
-/// By name, alias or an unambiguous beginning of a long name, as Python's optparse.
+/// Finds by name, alias or an unambiguous prefix of a long name, like Python's optparse.
 const Option* find_option_named(std::string_view name) {
   const Option* found = nullptr;
   for (const auto& option : known_options) {
@@ -62,7 +62,7 @@ bool complain(RequirementLine& line, std::string problem) {
   return false;
 }
 
-/// A newer pip may know it: passed on, with the word behind it when that can be its value.
+/// A newer pip may know it: passes it on, with the next word if that may be its value.
 void keep_unknown(RequirementLine& line,
                   const std::string& name,
                   std::optional<std::string> value,
@@ -75,7 +75,7 @@ void keep_unknown(RequirementLine& line,
   line.options.emplace_back(name, value.value_or(""));
 }
 
-/// Reads the option at `words[at]` and moves `at` past it; false when it is wrong.
+/// Reads the option at `words[at]` and moves `at` past it; returns false if it is invalid.
 bool read_option(RequirementLine& line, const std::vector<std::string>& words, std::size_t& at) {
   const std::string& word = words[at++];
   const bool is_long = word.starts_with("--");
@@ -109,7 +109,7 @@ bool read_option(RequirementLine& line, const std::vector<std::string>& words, s
   return true;
 }
 
-/// As pip: the first blank-separated token with a dash starts the options.
+/// As in pip: the first blank-separated token with a dash starts the options.
 void split_options(RequirementLine& line, std::string_view content) {
   std::size_t begin = content.size();
   for (std::size_t at = 0; at < content.size();) {
@@ -141,7 +141,7 @@ bool is_blank(char c) {
   return c == ' ' || c == '\t';
 }
 
-/// Where a comment starts: `#` at the beginning or after white space.
+/// Returns where a comment starts: `#` at the beginning or after white space.
 std::size_t comment_start(std::string_view line) {
   for (auto at = line.find('#'); at != std::string_view::npos; at = line.find('#', at + 1)) {
     if (at == 0 || is_blank(line[at - 1])) {
@@ -160,7 +160,7 @@ bool continues(std::string_view line) {
   return line.ends_with('\\') && !is_comment(line);
 }
 
-/// A continued line as pip takes it: without the backslashes at both of its ends.
+/// Returns a continued line as pip reads it: without the backslashes at both ends.
 std::string without_backslashes(std::string_view line) {
   const auto begin = line.find_first_not_of('\\');
   return begin == std::string_view::npos
@@ -228,7 +228,7 @@ std::vector<RequirementLine> split_requirements(std::string_view text) {
     line.first = lines[i].number;
     line.is_alone = lines[i].begins;
     std::string content;
-    // A comment ends a continued line, and a backslash at its end continues nothing.
+    // A comment ends a continued line, and a backslash at its end has no effect.
     while (continues(lines[i].text) && i + 1 < lines.size()) {
       content += without_backslashes(lines[i++].text);
     }

@@ -70,7 +70,7 @@ void RequirementsReader::read_find_links(std::string_view value,
     inputs_.take(*path, findings_->follow(*path), position.str());
     return;
   }
-  // The whole tree would make every code edit a new installation: pip looks at archives only.
+  // Using the whole tree would reinstall on every edit of the code: pip only reads archives.
   for (const auto& entry : findings_->tree().list("")) {
     if (is_archive_name(entry.path) && !findings_->is_ignored(entry.path)) {
       inputs_.take(entry.path, findings_->follow(entry.path), position.str());

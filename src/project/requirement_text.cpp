@@ -31,7 +31,7 @@ void append_utf8(std::string& text, std::uint32_t code) {
   }
 }
 
-/// After its byte order mark. Unpaired surrogates become U+FFFD.
+/// Decodes the text after its byte order mark. Unpaired surrogates become U+FFFD.
 std::string decode_utf16(std::string_view bytes, bool big_endian) {
   const auto unit = [&](std::size_t at) -> std::uint32_t {
     const auto first = static_cast<unsigned char>(bytes[at]);
@@ -54,7 +54,8 @@ std::string decode_utf16(std::string_view bytes, bool big_endian) {
   return text;
 }
 
-/// What the first `coding: NAME` or `coding=NAME` of `line` names, as Python spells it.
+/// Returns the encoding in the first `coding: NAME` or `coding=NAME` of `line`, in Python's
+/// spelling.
 std::optional<std::string> declared_encoding_of(std::string_view line) {
   constexpr std::string_view word{"coding"};
   for (auto at = line.find(word); at != std::string_view::npos; at = line.find(word, at + 1)) {
@@ -74,7 +75,7 @@ std::optional<std::string> declared_encoding_of(std::string_view line) {
   return std::nullopt;
 }
 
-/// The encoding of a PEP 263 coding line among the first two; none when there is none.
+/// Returns the encoding of a PEP 263 coding line among the first two; nothing if there is none.
 std::optional<std::string> declared_encoding(const std::vector<std::string>& lines) {
   for (std::size_t i = 0; i < std::min<std::size_t>(2, lines.size()); ++i) {
     auto encoding = lines[i].starts_with('#') ? declared_encoding_of(lines[i]) : std::nullopt;
@@ -85,7 +86,7 @@ std::optional<std::string> declared_encoding(const std::vector<std::string>& lin
   return std::nullopt;
 }
 
-/// `bytes` of an encoding whose first half is ASCII, each other byte as one character from `base`.
+/// Decodes an encoding with ASCII as its first half; each other byte is one character from `base`.
 std::string decode_bytes(std::string_view bytes, std::uint32_t base) {
   std::string text;
   for (const char c : bytes) {
@@ -95,7 +96,7 @@ std::string decode_bytes(std::string_view bytes, std::uint32_t base) {
   return text;
 }
 
-/// RFC 3629, overlong forms and surrogates refused.
+/// RFC 3629; rejects overlong forms and surrogates.
 bool is_utf8(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     const auto byte = [&](std::size_t at) -> unsigned {

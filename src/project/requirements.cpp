@@ -82,7 +82,7 @@ void RequirementsReader::read_line(const RequirementLine& line,
     }
     return;
   }
-  // pip takes the first editable, nested file and find-links of a line and forgets the others.
+  // pip uses the first editable, nested file and find-links of a line and ignores the others.
   std::set<std::string> seen;
   for (const auto& [name, value] : line.options) {
     if (seen.insert(name).second || name == "--extra-index-url" || name == "--trusted-host") {
@@ -109,7 +109,7 @@ void RequirementsReader::read_option(const std::string& name,
   }
 }
 
-/// A name is a directory to pip when there is one.
+/// pip treats a name as a directory if one exists.
 Requirement RequirementsReader::parse_editable(const std::string& value) const {
   Requirement requirement = parse_requirement(value);
   const auto plain = trim(std::string_view{value}.substr(0, value.find('[')));
@@ -120,8 +120,8 @@ Requirement RequirementsReader::parse_editable(const std::string& value) const {
   return requirement;
 }
 
-/// Turns a path of this machine that leads into the tree into one of the tree; false when it does
-/// not.
+/// Converts an absolute path that leads into the tree to one of the tree; returns false for other
+/// paths.
 bool RequirementsReader::move_inside(Requirement& requirement) const {
   if (requirement.kind != Requirement::Kind::path || !requirement.target.starts_with('/')) {
     return false;
@@ -169,7 +169,7 @@ void RequirementsReader::read_requirement(Requirement requirement,
   }
 }
 
-/// The image has `text` in place of the line.
+/// The image has `text` instead of the line.
 void RequirementsReader::edit(const RequirementPosition& position, std::string text) {
   if (!position.is_alone) {
     findings_->error("another requirement stands on the same line, which autopack has to replace",

@@ -15,7 +15,8 @@ std::string read(const Findings& findings, std::string_view name) {
   return place.is_file() ? findings.tree().read(place.entry.path) : std::string{};
 }
 
-/// None when `text` is no list of conditions: an index would take it, and so would nobody else.
+/// Returns nothing if `text` is not a list of conditions: an index would accept it, but nothing
+/// else.
 std::optional<RequiresPython> conditions(const std::string& text, std::string origin) {
   auto set = python::SpecifierSet::parse(text);
   if (!set || set->all().empty()) {
@@ -29,7 +30,7 @@ std::optional<RequiresPython> in_pyproject(const Findings& findings) {
   try {
     document = parse_toml(read(findings, "pyproject.toml"));
   } catch (const toml::parse_error&) {
-    return std::nullopt;  // told by whoever reads the package
+    return std::nullopt;  // reported by the reader of the package
   }
   if (const auto text = document["project"]["requires-python"].value<std::string>()) {
     return conditions(*text, "pyproject.toml: [project] requires-python");
@@ -54,7 +55,7 @@ std::optional<RequiresPython> in_setup_cfg(const Findings& findings) {
   return std::nullopt;
 }
 
-/// A `python_requires=` with a literal; what is computed is not known.
+/// Reads a literal `python_requires=`; computed ones are unknown.
 std::optional<RequiresPython> in_setup_py(const Findings& findings) {
   const auto tokens = tokenize_python(read(findings, "setup.py"));
   for (std::size_t i = 0; i + 3 < tokens.size(); ++i) {

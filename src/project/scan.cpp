@@ -43,7 +43,7 @@ void check_entry(const Request& request, Problems& problems) {
   }
 }
 
-/// Patterns pick from the working directory: one that leads out of it fits nothing.
+/// Patterns select below the working directory: one that leads outside matches nothing.
 void check_patterns(const Request& request, Problems& problems) {
   const auto leads_out = [](const std::string& pattern) {
     return pattern == ".." || pattern.starts_with("../");
@@ -77,7 +77,7 @@ Problems check_request(const Request& request) {
   return problems;
 }
 
-/// The user's own Dockerfile, by its path in the tree when it is there.
+/// Returns the user's own Dockerfile, by its path in the tree if it is there.
 std::optional<std::string> find_dockerfile(const source::Tree& tree, const Request& request) {
   const auto inside = path_in_tree(request, request.dockerfile.value().string());
   const auto entry = inside ? tree.find(*inside) : std::nullopt;
@@ -111,7 +111,7 @@ std::vector<std::string> paths_in_tree(const Request& request,
   return inside;
 }
 
-/// What a lock has built is read by the installation.
+/// The installation reads the packages that a lock builds.
 void read_lock_directories(Findings& findings, Project& project) {
   const auto text = project.lock ? findings.tree().read(project.lock->file) : std::string{};
   if (!project.lock || !has_packages_of_no_index(project.lock->file, text)) {
@@ -152,7 +152,7 @@ Project scan(const source::Tree& tree, const Request& request) {
   report_unread_sources(findings, request, project);
   report_unread_block(findings, sources, project);
   project.conda = std::move(sources.conda);
-  // What may run depends on the requirements, but is told first.
+  // The entry depends on the requirements, but its findings are reported first.
   Findings of_entry{tree, project.ignore};
   read_entry(of_entry, request, project);
   read_started(of_entry, project);

@@ -36,7 +36,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 14> language
 constexpr std::array<std::string_view, 8> shells{"sh",  "bash", "dash",    "ash",
                                                  "ksh", "zsh",  "busybox", "rbash"};
 
-/// The words of `#!/usr/bin/env -S python3 -u`, its program first.
+/// Returns the words of `#!/usr/bin/env -S python3 -u`, its program first.
 std::vector<std::string> words_of_first_line(std::string_view line) {
   std::vector<std::string> words;
   for (auto& word : split(replace_all(std::string{line.substr(2)}, "\t", " "), ' ')) {
@@ -69,7 +69,7 @@ ScriptLanguage language_of_line(std::string_view line) {
   return language;
 }
 
-/// Whether the first line of code is an import of Python's.
+/// Returns whether the first line of code is a Python import.
 bool begins_like_python(std::string_view text) {
   for (const auto& whole : split(text.substr(0, most_sniffed), '\n')) {
     const auto line = trim(whole);

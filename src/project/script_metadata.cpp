@@ -20,13 +20,13 @@ namespace autopack::project {
 
 namespace {
 
-/// A block that was read. Lines are those of the file.
+/// A parsed block. Lines are those of the file.
 struct ScriptMetadata {
-  int line{0};                                              ///< where the block begins
+  int line{0};                                              ///< the first line of the block
   std::vector<std::pair<std::string, int>> dependencies{};  ///< with their lines
   std::optional<std::pair<std::string, int>> requires_python{};
   int uv_line{0};  ///< of indexes or sources for uv; 0: there are none
-  std::optional<std::pair<std::string, int>> problem{};  ///< why it cannot be read
+  std::optional<std::pair<std::string, int>> problem{};  ///< why it is unreadable
 };
 
 int line_of(const toml::node& node) {
@@ -58,7 +58,7 @@ void read_block(ScriptMetadata& block, const std::string& text) {
   }
 }
 
-/// What says what is installed, in words; nothing when nothing does.
+/// Returns what determines the installation, for people; nothing if nothing does.
 std::optional<std::string> who_says(const RequirementSources& sources, const Project& project) {
   if (sources.lock) {
     return "`" + sources.lock->file + "` says";

@@ -19,7 +19,7 @@ int depth_change(const Token& token) {
   return token.is(")") || token.is("]") || token.is("}") ? -1 : 0;
 }
 
-/// The tokens inside the bracket that opens at `open`.
+/// Returns the tokens inside the bracket that opens at `open`.
 Tokens bracketed(Tokens tokens, std::size_t open) {
   int depth = 0;
   for (std::size_t i = open; i < tokens.size(); ++i) {
@@ -31,7 +31,7 @@ Tokens bracketed(Tokens tokens, std::size_t open) {
   return tokens.subspan(open + 1);
 }
 
-/// `tokens` split at commas that are in no bracket.
+/// Splits `tokens` at commas outside of brackets.
 std::vector<Tokens> split_arguments(Tokens tokens) {
   std::vector<Tokens> parts;
   int depth = 0;
@@ -115,7 +115,7 @@ private:
         while (end < tokens_.size() && tokens_[end].kind != Token::Kind::line_end) {
           ++end;
         }
-        // Assigned twice: which one holds is not ours to say.
+        // Assigned twice: the valid one is unknown.
         const auto [place, fresh] =
             assignments_.emplace(tokens_[i].text, Tokens{tokens_}.subspan(i + 2, end - i - 2));
         if (!fresh) {
@@ -133,7 +133,7 @@ private:
         continue;
       }
       const auto arguments = bracketed(tokens_, i + 1);
-      i += arguments.size() + 1;  // a call among them is none of the project's
+      i += arguments.size() + 1;  // a nested call is not the project's
       for (const auto& argument : split_arguments(arguments)) {
         if (argument.size() > 2 && argument[0].kind == Token::Kind::name && argument[1].is("=")) {
           keywords_[argument[0].text] = argument.subspan(2);
@@ -144,7 +144,7 @@ private:
     }
   }
 
-  /// `setup(**settings)`.
+  /// Handles `setup(**settings)`.
   void read_dictionary(const std::string& variable) {
     const auto value = dictionaries_.insert(variable).second ? resolve(variable) : Tokens{};
     if (value.size() > 1 && value[0].is("{")) {
@@ -167,7 +167,7 @@ private:
     return found == assignments_.end() ? Tokens{} : found->second;
   }
 
-  /// `value`, or what it names when it is a variable assigned once.
+  /// Returns `value`, or the value of a variable that is assigned once.
   Tokens followed(Tokens value) const {
     return value.size() == 1 && value[0].kind == Token::Kind::name ? resolve(value[0].text) : value;
   }
@@ -189,8 +189,8 @@ private:
     }
   }
 
-  /// The elements of a list, or lines of a text, as setuptools takes both; what is computed is left
-  /// out.
+  /// Adds the elements of a list, or the lines of a text, since setuptools accepts both; skips
+  /// computed ones.
   static void add_strings(Tokens value, std::vector<std::string>& all) {
     const bool is_list = !value.empty() && (value[0].is("[") || value[0].is("("));
     const auto elements = is_list ? split_arguments(bracketed(value, 0)) : std::vector{value};
@@ -223,7 +223,7 @@ private:
   std::vector<Token> tokens_;
   std::map<std::string, Tokens> assignments_;
   std::map<std::string, Tokens> keywords_;
-  std::set<std::string> dictionaries_;  ///< that were read
+  std::set<std::string> dictionaries_;  ///< already read
   SetupPy facts_;
 };
 

@@ -20,7 +20,7 @@ using Names = std::vector<std::string>;
 
 constexpr std::size_t largest_settings{std::size_t{1} << 20U};
 
-/// A section of setup.cfg that other tools read.
+/// Returns true for a section of setup.cfg that other tools read.
 bool is_of_other_tools(std::string_view section) {
   static constexpr std::array<std::string_view, 12> tools{
       "flake8", "pycodestyle",   "pydocstyle", "pep8",        "isort", "yapf",
@@ -88,7 +88,7 @@ private:
     return std::nullopt;
   }
 
-  /// The directory of modules, where something says that it is not the root.
+  /// Reads the directory of modules, if it is not the root.
   std::optional<std::string> read_root() {
     if (const auto* const node = find("package-dir"); node != nullptr) {
       const auto* const table = node->as_table();
@@ -128,7 +128,7 @@ private:
     return find_packages(*packages);
   }
 
-  /// What setuptools does where nothing is said.
+  /// Applies the default behaviour of setuptools.
   std::optional<std::string> discover() {
     if (!root_ && tree_.is_directory("src")) {
       root_ = "src";
@@ -148,7 +148,7 @@ private:
     return std::nullopt;
   }
 
-  /// `packages.find`.
+  /// Reads `packages.find`.
   std::optional<std::string> find_packages(const toml::node& packages) {
     const auto* const table = packages.as_table();
     const auto* const find =
@@ -192,7 +192,7 @@ private:
   std::optional<std::string> check_modules() {
     auto& installation = installation_;
     installation.directory = root_.value_or("");
-    // Without a root of its own setuptools finds modules one by one, lest others are found, too.
+    // Without a separate root, setuptools maps modules one by one, so that no others are found.
     installation.finds_top_level_only = !root_;
     if (installation.top_level.empty()) {
       return "setuptools finds no package in it";
@@ -204,7 +204,7 @@ private:
         return fmt::format("`{}` has no `__init__.py`", printable(path));
       }
     }
-    // Of an installation elsewhere: the build writes it anew, and Python may find it first.
+    // From another installation: the build rewrites it, and Python may find it first.
     for (const auto& written : {installation.name, replace_all(installation.name, "-", "_")}) {
       if (const auto left = join_path(installation.directory, written + ".egg-info");
           tree_.is_directory(left)) {
@@ -219,7 +219,7 @@ private:
   const toml::table& document_;
   LookingTree& tree_;
   StaticInstallation& installation_;
-  std::optional<std::string> root_{};  ///< of modules; none: that of the tree
+  std::optional<std::string> root_{};  ///< of modules; absent: that of the tree
 };
 
 }  // namespace

@@ -34,7 +34,7 @@ bool is_keyword(std::string_view word) {
   return is_one_of(word, words);
 }
 
-/// `X` of `X`, `X+` and `X[0]`, the left side of an assignment; nothing for another text.
+/// Returns `X` for `X`, `X+` and `X[0]`, the left side of an assignment; nothing for other text.
 std::optional<std::string> assigned_variable(std::string_view left) {
   if (left.ends_with('+')) {
     left.remove_suffix(1);
@@ -61,13 +61,13 @@ public:
   }
 
 private:
-  /// What a keyword or a parenthesis begins and another one ends.
+  /// A block that a keyword or a parenthesis begins and another one ends.
   struct Block {
     enum class Kind { branch, cases, loop, group };
 
     Kind kind{Kind::group};
     bool optional{false};
-    std::string function{};  ///< whose body it is
+    std::string function{};  ///< the function whose body it is
     std::size_t list_start{0};
     bool list_optional{false};
   };
@@ -120,7 +120,7 @@ private:
     at_ += 2;
   }
 
-  /// `X=(a b)`: its words are no command.
+  /// `X=(a b)`: its words are not a command.
   void skip_array() {
     lose();
     skip_to(std::min(closing('(', ')', at_) + 1, text_.size()));
@@ -161,7 +161,8 @@ private:
     }
   }
 
-  /// Whether what comes next only ends the script: `|| exit 1`, `|| { echo failed; exit 1; }`.
+  /// Returns whether the next commands only end the script: `|| exit 1`, `|| { echo failed; exit 1;
+  /// }`.
   bool gives_up() const {
     auto rest = trim(text_.substr(at_, text_.find('\n', at_) - at_));
     if (rest.starts_with('{')) {
@@ -179,7 +180,7 @@ private:
       define(*command_.words.front());
       at_ = after + 1;
     } else if (c == '(' && (next() == '(' || !function_.empty())) {
-      // Arithmetic, and the rare function whose body is a subshell.
+      // Arithmetic, or the rare function whose body is a subshell.
       note_line();
       command_.words.emplace_back();
       skip_to(std::min(closing('(', ')', at_) + 1, text_.size()));
@@ -224,7 +225,7 @@ private:
     list_optional_ = false;
   }
 
-  /// Leaves out the redirection and its target.
+  /// Skips the redirection and its target.
   void redirection() {
     if (!word_.empty() && word_.find_first_not_of("0123456789") == std::string::npos) {
       in_word_ = false;
@@ -263,7 +264,7 @@ private:
     skip_to(std::min(end + 1, text_.size()));
   }
 
-  /// `$'it\'s'`
+  /// Handles `$'it\'s'`.
   void read_escaped_quotes() {
     auto end = at_ + 2;
     while (end < text_.size() && text_[end] != '\'') {
@@ -301,7 +302,7 @@ private:
     skip_to(std::min(end + 1, text_.size()));
   }
 
-  /// `$NAME`, `${NAME...}`, `$(command)`, `$((...))`, `$@`.
+  /// Handles `$NAME`, `${NAME...}`, `$(command)`, `$((...))`, `$@`.
   void expansion(bool quoted) {
     if (next() == '(') {
       const auto end = closing('(', ')', at_ + 1);
@@ -335,7 +336,7 @@ private:
       return;
     }
     if (end == at_ + 1) {
-      // `$?`, `$#`, or a dollar that stands for itself.
+      // `$?`, `$#`, or a literal dollar.
       quoted ? add('$') : lose();
       at_ += quoted ? 1 : 2;
       return;
@@ -436,7 +437,7 @@ private:
       command_.words.push_back(known_word(word_));
       return;
     }
-    // A variable without quotes around it is split: `CMD="torchrun --standalone"; $CMD train.py`.
+    // An unquoted variable is split: `CMD="torchrun --standalone"; $CMD train.py`.
     for (const auto& part : split(replace_all(replace_all(word_, "\n", " "), "\t", " "), ' ')) {
       if (!part.empty()) {
         command_.words.push_back(known_word(part));
@@ -444,7 +445,7 @@ private:
     }
   }
 
-  /// Takes an assignment or a keyword before a command. False for the word of a command.
+  /// Consumes an assignment or a keyword before a command. Returns false for a word of the command.
   bool begins_command() {
     const auto equals = word_.find('=');
     const auto name = equals == std::string::npos
@@ -511,7 +512,7 @@ private:
     is_negated_ = false;
   }
 
-  /// Says whether the command surely runs, and in which function.
+  /// Determines whether the command surely runs, and in which function.
   void place_command() {
     command_.optional = is_negated_ || list_optional_ || has_ended_;
     auto block = blocks_.rbegin();
@@ -549,7 +550,7 @@ private:
   std::string word_;
   bool in_word_{false};
   bool is_quoted_{false};
-  bool disappears_{false};       ///< the word holds `"$@"`
+  bool disappears_{false};       ///< the word contains `"$@"`
   bool skips_word_{false};       ///< the next word is a redirection's
   bool reads_delimiter_{false};  ///< of a here-document
   bool reads_pattern_{false};    ///< of `case`
@@ -557,10 +558,10 @@ private:
   bool defines_next_{false};     ///< the next word is a function's name
   bool is_negated_{false};       ///< by `!`
   bool has_ended_{false};        ///< by `exit` or `exec`
-  std::string function_;         ///< whose body comes next
+  std::string function_;         ///< of the next body
   std::vector<Block> blocks_;
   std::size_t list_start_{0};  ///< the first command of the list that `&&` and `||` join
-  bool list_optional_{false};  ///< what comes next in it may not run
+  bool list_optional_{false};  ///< its next command may not run
   std::vector<std::string> documents_;
   ShellCommand command_;
   ShellVariables variables_;

@@ -15,7 +15,7 @@ bool is_listed(std::string_view name, const std::array<std::string_view, count>&
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// Built in, of the GNU core utilities or of the packages that each Debian has.
+/// Shell builtins, GNU core utilities, and packages that every Debian has.
 constexpr std::array<std::string_view, 150> everywhere{
     ".",      ":",          "[",        "[[",        "alias",     "arch",     "awk",
     "base64", "basename",   "bash",     "bg",        "bind",      "break",    "builtin",
@@ -46,18 +46,18 @@ constexpr std::array<std::string_view, 21> more_everywhere{
     "wait",    "wc",       "which", "while",   "who",    "whoami", "xargs",
     "yes",     "zcat",     "sum",   "runuser", "chroot", "su",     "mount"};
 
-/// Run the program that comes after their own options.
+/// Programs that run the program after their own options.
 constexpr std::array<std::string_view, 13> wrappers{
     "exec",   "nohup",   "time",    "sudo",    "env",  "nice", "stdbuf",
     "setsid", "timeout", "command", "builtin", "eval", "xargs"};
 
-/// May bring other programs.
+/// Programs that may install others.
 constexpr std::array<std::string_view, 21> installers{
     "apt", "apt-get", "aptitude", "dpkg",   "yum",        "dnf",  "microdnf",
     "rpm", "apk",     "pacman",   "zypper", "brew",       "snap", "module",
     "ml",  "spack",   "conda",    "mamba",  "micromamba", "npm",  "nvm"};
 
-/// May bring files.
+/// Programs that may create files.
 constexpr std::array<std::string_view, 24> file_makers{"git",
                                                        "tar",
                                                        "unzip",
@@ -88,7 +88,8 @@ bool is_value_of_option(std::string_view word) {
                            word.find('=') != std::string_view::npos);
 }
 
-/// Where the program is that the one at `at` runs; the number of words when there is none.
+/// Returns the index of the program that the one at `at` runs; the number of words if there is
+/// none.
 std::size_t wrapped_at(const std::vector<ShellWord>& words, std::size_t at) {
   for (++at; at < words.size() && words[at] && is_value_of_option(*words[at]); ++at) {
     const bool takes_value = *words[at] == "-u" || *words[at] == "-C" || *words[at] == "-n" ||
@@ -184,7 +185,7 @@ void ShellPrograms::note_changes(const ShellCommand& command) {
   }
   runs_pip_ = runs_pip_ || first == "pip" || first == "pip3" || first == "uv" ||
               std::find(words.begin(), words.end(), ShellWord{"pip"}) != words.end();
-  // What an unknown text does is not known; `curl ... | sh` installs something.
+  // The effect of an unknown text is unknown; `curl ... | sh` installs something.
   const bool is_unknown =
       first == "eval" && std::find(words.begin(), words.end(), std::nullopt) != words.end();
   const bool reads_pipe = (first == "sh" || first == "bash") && words.size() == 1;

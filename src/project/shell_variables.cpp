@@ -11,7 +11,7 @@ namespace {
 
 const std::string unknown{unknown_part};
 
-/// `/..` of `cd "$(dirname "$0")/.." && pwd`.
+/// Returns `/..` for `cd "$(dirname "$0")/.." && pwd`.
 std::string parent_steps(std::string_view command) {
   std::string steps;
   for (auto at = command.find("/.."); at != std::string_view::npos;
@@ -39,7 +39,7 @@ std::string ShellVariables::value(const std::string& name) const {
     return directory_ + "/script";
   }
   const auto found = variables_.find(name);
-  // PYTHONPATH is most often not set.
+  // PYTHONPATH is usually unset.
   return found != variables_.end() ? found->second : name == "PYTHONPATH" ? "" : unknown;
 }
 
@@ -92,7 +92,7 @@ void ShellVariables::settle(ShellCommand& command) {
   }
   for (const auto& [name, text] : command.assignments) {
     const auto before = variables_.find(name);
-    // Set twice, as in two branches: which of them holds is not known.
+    // Set twice, as in two branches: the valid one is unknown.
     const bool differs = before != variables_.end() && before->second != text;
     variables_[name] = differs ? unknown : text;
   }

@@ -101,7 +101,7 @@ private:
     is_doubtful_ = outer_doubt;
   }
 
-  /// `ends`: the program certainly ends there.
+  /// `ends`: the program certainly fails there.
   void warn(bool ends, std::string message, std::string origin, std::vector<std::string> hints) {
     Problem problem{.severity = Problem::Severity::warning,
                     .message = std::move(message),
@@ -110,7 +110,7 @@ private:
     problems_.push_back(ends ? certain(std::move(problem)) : std::move(problem));
   }
 
-  /// False, with a warning, for a file of another language.
+  /// Returns false, with a warning, for a file in another language.
   bool is_for_bash(const std::string& path, std::string_view text) {
     const auto language = language_of(path, text);
     if (language.kind == ScriptLanguage::Kind::shell) {
@@ -180,7 +180,7 @@ private:
     }
   }
 
-  /// `./train.py`, which the system starts as its first line says.
+  /// Handles `./train.py`, which the system starts with the interpreter in its first line.
   void run_file(const ShellWord& word) {
     const auto path = word && word->find('/') != std::string::npos ? inside(*word) : std::nullopt;
     if (!path) {
@@ -253,14 +253,14 @@ private:
     directory_ = outer;
   }
 
-  /// Notes a file that is run and does not exist, unless a command before may have made it.
+  /// Reports a missing file that is run, unless an earlier command may have created it.
   void miss(const std::string& path) {
     if (is_certain_ && !path.empty() && !programs_.may_have_made(path)) {
       add({.kind = EntryKind::shell_script, .value = path, .origin = origin()});
     }
   }
 
-  /// `env -C jobs python3 fit.py`
+  /// Handles `env -C jobs python3 fit.py`.
   void change_directory_of_env(const Words& words) {
     for (std::size_t at = 1; at < words.size() && words[at]; ++at) {
       const std::string& word = *words[at];
@@ -288,8 +288,8 @@ private:
     }
   }
 
-  /// A subshell's change of directory counts to its end only, which is not looked for: after it the
-  /// directory is not known.
+  /// A subshell's change of directory is valid only to its end, which we do not track: after it the
+  /// directory is unknown.
   void change_directory(const ShellCommand& command) {
     const auto& words = command.words;
     directory_ =
@@ -298,7 +298,7 @@ private:
                    !findings_.is_directory(directory_.value_or(""));
   }
 
-  /// `path` of a command, from the directory it runs in, as one of the tree.
+  /// Returns `path` of a command, relative to its directory, as a path of the tree.
   std::optional<std::string> inside(const std::string& path) const {
     static constexpr std::string_view home{"/usr/app"};
     if (path == home || path.starts_with("/usr/app/")) {
@@ -329,14 +329,14 @@ private:
     if (first == "source" || first == ".") {
       programs_.lose_path();
     }
-    // `source activate` looks on PATH first.
+    // `source activate` searches PATH first.
     if (path && words[at]->find_first_of("./") != std::string::npos) {
       miss(*path);
     }
   }
 
-  /// What Python, or a launcher of Python, runs: the first word that is no option of theirs. A
-  /// launcher's options may take values, and may not be known, so only `x.py` is such a word.
+  /// Finds the program that Python, or a launcher of Python, runs: the first word that is not an
+  /// option. A launcher's options may have values, and may be unknown, so only `x.py` is accepted.
   void read_python(const Words& words, std::size_t at) {
     const bool plain = is_interpreter(program_of(words[at]));
     bool guesses = false;
@@ -359,7 +359,7 @@ private:
       if (plain && (word == "-X" || word == "-W")) {
         ++at;
       } else if (!word.starts_with('-') && (plain || word.ends_with(".py"))) {
-        // Behind what is not known, `--config x.py` may be an argument of the program.
+        // After an unknown option, `--config x.py` may be an argument of the program.
         if (!guesses || !words[at - 1] || !words[at - 1]->starts_with('-')) {
           add_script(word);
         }
@@ -376,7 +376,7 @@ private:
     const std::vector<std::string> as_typed{"python", "-m", module};
     const auto launcher = plain ? find_launcher(as_typed) : std::nullopt;
     if (launcher && launcher->module_flag) {
-      // The module is a launcher itself.
+      // The module itself is a launcher.
       Words rest{std::string{"torchrun"}};
       rest.insert(rest.end(), words.begin() + static_cast<std::ptrdiff_t>(at) + 1, words.end());
       read_python(rest, 0);
@@ -444,8 +444,8 @@ private:
   Problems problems_;
   Project& project_;
   ShellPrograms programs_;
-  std::optional<std::string> directory_{""};  ///< where commands run; none: not known
-  bool is_doubtful_{false};                   ///< the directory may be another one
+  std::optional<std::string> directory_{""};  ///< the directory of commands; absent: unknown
+  bool is_doubtful_{false};                   ///< the directory may be a different one
   bool is_certain_{true};                     ///< the command surely runs, in that directory
   std::string file_;
   int line_{0};

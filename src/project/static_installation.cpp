@@ -24,7 +24,7 @@ namespace {
 
 const std::string settings_file = "pyproject.toml";
 
-/// Why what is known of `package` already takes its build; none when nothing does.
+/// Returns why the known facts of `package` already require its build; nothing if none do.
 std::optional<std::string> reason_of(const Package& package) {
   if (package.version_control) {
     return "its version comes from " + package.version_control->tool;
@@ -38,7 +38,7 @@ std::optional<std::string> reason_of(const Package& package) {
   return std::nullopt;
 }
 
-/// What else than build backends a build asks for may change what it does.
+/// Build requirements other than build backends may change the build.
 std::optional<std::string> refuse_plugins(const toml::table& document) {
   static constexpr std::array<std::string_view, 8> backends{
       "setuptools", "wheel",       "hatchling",   "editables",

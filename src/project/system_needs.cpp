@@ -30,7 +30,7 @@ struct NeedRow {
   std::optional<std::string_view> other_hint{};
 };
 
-/// Facts of the distributions' own installation guides.
+/// Facts from the distributions' own installation guides.
 constexpr std::array rows{
     NeedRow{"opencv-python",
             "loads libGL when it is imported",
@@ -67,8 +67,8 @@ void add_lines(std::vector<std::string>& texts, const std::optional<std::string>
   texts.insert(texts.end(), more.begin(), more.end());
 }
 
-/// The dependencies that the project's own package declares, with those of the extras that are
-/// asked for.
+/// Returns the declared dependencies of the project's own package, including those of requested
+/// extras.
 std::vector<std::string> package_requirements(const source::Tree& tree, const Package& package) {
   auto setup_py = read_setup_py(file_text(tree, "setup.py"));
   auto texts = std::move(setup_py.requirements);
@@ -96,7 +96,7 @@ std::vector<std::string> package_requirements(const source::Tree& tree, const Pa
 
 constexpr std::size_t shortest_commit{40};
 
-/// True for what Linux does not install.
+/// Returns true for requirements that Linux does not install.
 bool is_for_others(const std::string& text) {
   const auto written = parse_requirement(text).marker;
   const auto marker = written ? python::Marker::parse(*written) : std::nullopt;
@@ -116,8 +116,8 @@ std::vector<std::string> all_requirements(const source::Tree& tree, const Projec
   return texts;
 }
 
-/// True for a requirement that leaves no choice: what comes from git is fetched on this machine
-/// then, unless something else takes an installation by pip.
+/// Returns true for a requirement without a choice: then a git source is fetched on this machine,
+/// unless something else requires an installation by pip.
 bool leaves_no_choice(const std::string& text) {
   const auto requirement = parse_requirement(text);
   switch (text.starts_with('-') ? Requirement::Kind::path : requirement.kind) {
@@ -134,7 +134,7 @@ bool leaves_no_choice(const std::string& text) {
   }
 }
 
-/// Where a requirement that fetches `target` stands; empty when that is not in a file.
+/// Returns the place of a requirement that fetches `target`; empty if it is not in a file.
 std::string place_of(const std::string& target, const Project& project) {
   const auto& all = project.listed_requirements;
   const auto found = std::find_if(all.begin(), all.end(), [&](const auto& listed) {
@@ -143,7 +143,7 @@ std::string place_of(const std::string& target, const Project& project) {
   return found == all.end() ? "" : found->origin;
 }
 
-/// Git of this machine has the keys of its user; that of a build has none.
+/// This machine's git has its user's keys; a build's git has none.
 SystemNeed need_of_ssh(const std::string& target) {
   const auto commit = target.rfind('@');
   const auto path = target.find('/', target.find("://") + 3);
@@ -184,7 +184,7 @@ void add_git(std::vector<SystemNeed>& needs,
   }
 }
 
-/// A repository that setup.py puts together, so that its requirements do not show it.
+/// Reports a repository URL that setup.py computes, and that its requirements do not show.
 void add_computed_git(std::vector<SystemNeed>& needs,
                       const source::Tree& tree,
                       const Project& project) {
@@ -196,7 +196,7 @@ void add_computed_git(std::vector<SystemNeed>& needs,
   auto facts = read_setup_py(file_text(tree, "setup.py"));
   for (const auto& [extra, requirements] : facts.extras) {
     for (const auto& one : requirements) {
-      std::erase(facts.literals, one);  // installed only when they are asked for
+      std::erase(facts.literals, one);  // installed only if requested
     }
   }
   const auto& literals = facts.literals;
@@ -235,7 +235,7 @@ void add_rows(std::vector<SystemNeed>& needs, const std::vector<std::string>& te
   }
 }
 
-/// True when building the project's own package compiles something.
+/// Returns true if building the project's own package compiles something.
 bool builds_extensions(const source::Tree& tree) {
   const auto document = pyproject_of(tree);
   if (document) {

@@ -119,7 +119,7 @@ constexpr std::array packages_of_debian{ProgramRow{"ffmpeg", "ffmpeg"},
                                         ProgramRow{"gdb", "gdb"},
                                         ProgramRow{"strace", "strace"}};
 
-/// What packages bring under names that are not among those above.
+/// Programs with other names in packages than those above.
 constexpr std::array more_programs{ProgramRow{"make", "build-essential"},
                                    ProgramRow{"gcc", "build-essential"},
                                    ProgramRow{"cc", "build-essential"},

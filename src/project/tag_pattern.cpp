@@ -19,14 +19,15 @@ bool is_word_character(char c) {
   return is_alphanumeric({&c, 1}, "_");
 }
 
-/// Reads the part of a regular expression that stands before the version, as the texts it matches.
+/// Parses the part of a regular expression before the version, as the texts that it matches.
 class PrefixReader {
 public:
   explicit PrefixReader(std::string_view expression)
       : rest_{expression},
         version_group_{expression.find("(?P<version>") != std::string_view::npos} {}
 
-  /// None when it holds more than literal text, sets, optional parts and alternatives.
+  /// Returns nothing if it contains anything except literal text, sets, optional parts and
+  /// alternatives.
   std::optional<Texts> read() {
     if (rest_.starts_with('^')) {
       rest_.remove_prefix(1);
@@ -64,7 +65,7 @@ private:
     return there;
   }
 
-  /// A character, a set or a group, each with or without `?`.
+  /// Reads a character, a set or a group, each with or without `?`.
   std::optional<Texts> read_part() {
     std::optional<Texts> texts;
     if (take("[")) {
@@ -108,7 +109,7 @@ private:
     return texts;
   }
 
-  /// `(?:...)`, `(?P<name>...)` or `(...)` of literal alternatives.
+  /// Reads `(?:...)`, `(?P<name>...)` or `(...)` of literal alternatives.
   std::optional<Texts> read_group() {
     take("(");
     if (take("?P<")) {
@@ -136,7 +137,7 @@ private:
   bool version_group_;
 };
 
-/// A version up to what setuptools-scm takes off a tag.
+/// Reads a version, without the part that setuptools-scm removes from a tag.
 std::optional<python::Version> read_version(std::string_view text) {
   const auto public_part = text.substr(0, text.find('+'));
   const std::string_view digits = public_part.starts_with('v') || public_part.starts_with('V')
@@ -184,7 +185,7 @@ std::optional<python::Version> TagPattern::version_of(std::string_view tag) cons
   if (!any_name_) {
     return std::nullopt;
   }
-  // `^(?:[\w-]+-)?(?P<version>...)`: as much of the name as there can be.
+  // `^(?:[\w-]+-)?(?P<version>...)`: the longest possible name.
   const auto name_end = static_cast<std::size_t>(
       std::find_if_not(tag.begin(), tag.end(),
                        [](char c) { return is_word_character(c) || c == '-'; }) -

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t most_key_parts{32};
 
-/// Behind the string that begins at `at`.
+/// Returns the position after the string that begins at `at`.
 std::size_t string_end(std::string_view text, std::size_t at) {
   const char quote = text[at];
   const std::string_view three = quote == '"' ? R"(""")" : "'''";
@@ -27,8 +27,8 @@ std::size_t string_end(std::string_view text, std::size_t at) {
   return text.size();
 }
 
-/// The line of the first key of too many parts. Dots that are in no string and no comment are in
-/// keys, but for one in a number or a time.
+/// Returns the line of the first key with too many parts. Dots outside of strings and comments are
+/// in keys, except those in a number or a time.
 std::optional<std::size_t> line_of_long_key(std::string_view text) {
   std::size_t dots = 0;
   for (std::size_t at = 0; at < text.size();) {

@@ -21,7 +21,7 @@ using Node = toml::node_view<const toml::node>;
 constexpr auto* root_file = "pyproject.toml";
 constexpr int most_parents{8};
 
-/// `requirement` taken from `url`.
+/// Returns `requirement` with `url` as its source.
 std::string from_url(const Requirement& requirement, const std::string& url) {
   const std::string extras =
       requirement.extras.empty() ? "" : "[" + join(requirement.extras, ",") + "]";
@@ -29,7 +29,7 @@ std::string from_url(const Requirement& requirement, const std::string& url) {
   return fmt::format("{}{} @ {}{}", requirement.name.value_or(""), extras, url, marker);
 }
 
-/// The URL that pip takes for a source; none for another kind of source.
+/// Returns the URL for pip of a source; nothing for another kind of source.
 std::optional<std::string> url_of(const toml::table& source) {
   if (const auto git = source["git"].value<std::string>()) {
     std::string url = git->starts_with("git+") ? *git : "git+" + *git;
@@ -44,8 +44,8 @@ std::optional<std::string> url_of(const toml::table& source) {
   return source["url"].value<std::string>();
 }
 
-/// True when uv installs the package of `document`, which `source` names: where neither says
-/// otherwise.
+/// Returns true if uv installs the package of `document`, which `source` names: the default, unless
+/// one of them disables it.
 bool is_package(const toml::table& source, const toml::table& document) {
   return source["package"].value_or(document["tool"]["uv"]["package"].value_or(true));
 }
@@ -56,7 +56,7 @@ void add_index(std::vector<NamedIndex>& indexes, const Node& url, const std::str
   }
 }
 
-/// Without what two spellings of one index may differ in.
+/// Normalises the differences between two spellings of one index.
 std::string comparable_url(const std::string& text) {
   auto url = redact_credentials(text);
   url = replace_all(url, "***@", "");
@@ -66,14 +66,14 @@ std::string comparable_url(const std::string& text) {
   return to_lower(url);
 }
 
-/// True for the index that everybody's pip asks: its host has two labels, and this is the first.
+/// Returns true for pip's default index: its host has two labels, and this is the first.
 bool is_usual_index(const std::string& text) {
   const auto url = Url::parse(text);
   const auto labels = split(url ? url->host : std::string{}, '.');
   return labels.size() == 2 && labels.front() == "pypi";
 }
 
-/// The workspace above `directory` as a path from there; nothing if there is none.
+/// Returns the workspace above `directory` as a relative path; nothing if there is none.
 std::optional<std::string> workspace_above(const fs::path& directory) {
   std::string up = "..";
   auto place = directory.parent_path();
@@ -145,7 +145,7 @@ void UvSources::apply_in(const Scope& scope,
   }
 }
 
-/// What the file of `scope` says of `name`, else what the root says.
+/// Returns the source of `name` in the file of `scope`, else in the root's.
 UvSources::Source UvSources::find(const Scope& scope, const std::string& name) const {
   for (const auto* const one : {&scope, &root_}) {
     if (one->sources == nullptr) {
@@ -160,7 +160,7 @@ UvSources::Source UvSources::find(const Scope& scope, const std::string& name) c
   return {};
 }
 
-/// Warns of an index, or of a list of sources with markers. A lock has followed them.
+/// Warns about an index, or a list of sources with markers. A lock has resolved them.
 void UvSources::report_unread(const Source& source, const std::string& name) {
   std::vector<const toml::table*> tables;
   const bool is_list = source.node->is_array();
@@ -208,7 +208,7 @@ void UvSources::report_unread(const Source& source, const std::string& name) {
   }
 }
 
-/// False, with an error or because a flag installs it, when it is no member.
+/// Returns false, with an error or because a flag installs it, if it is not a member.
 bool UvSources::add_member(const Source& source,
                            const Requirement& requirement,
                            std::vector<std::string>& requirements) {
@@ -227,8 +227,8 @@ bool UvSources::add_member(const Source& source,
   return true;
 }
 
-/// Follows what the package in `directory`, which `source` names, needs of the workspace in turn.
-/// Of one that is no package only what it needs is installed.
+/// Follows the workspace dependencies of the package in `directory`, which `source` names. If it is
+/// not a package, installs only its dependencies.
 void UvSources::read_member(const std::string& directory,
                             const toml::table& source,
                             const std::set<std::string>& extras,
@@ -292,7 +292,7 @@ void UvSources::report_missing_member(const Source& source, const std::string& n
       source.scope->file + " tool.uv.sources", std::move(hints));
 }
 
-/// True when `--extra-packages` names `path`.
+/// Returns true if `--extra-packages` names `path`.
 bool UvSources::is_extra_package(const std::string& path) const {
   std::error_code code;
   const auto place = [&](const std::string& text) {
@@ -376,7 +376,7 @@ std::vector<NamedIndex> indexes_named_in(const toml::table& document) {
       const auto* const table = item.as_table();
       const bool is_for_named = table == nullptr || (*table)["explicit"].value_or(false) ||
                                 (*table)["priority"].value_or(std::string{}) == "explicit";
-      // A mirror of the index that everybody uses has another name.
+      // A mirror of the default index has another name.
       if (!is_for_named && to_lower((*table)["name"].value_or(std::string{})) != "pypi") {
         add_index(indexes, Node{(*table)["url"].node()}, key);
       }

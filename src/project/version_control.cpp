@@ -11,10 +11,10 @@ namespace autopack::project {
 
 namespace {
 
-/// What a build needs to be told that knows no repository.
+/// The version for a build without a repository.
 constexpr const char* unknown_version{"0.0.0"};
 
-/// The user's own word on the version, by the variables that the tool reads.
+/// Returns the user's own version, from the variables that the tool reads.
 std::optional<std::string> version_of_user(const VersionSources& sources,
                                            const VersionControl& tool,
                                            const std::optional<std::string>& name) {
@@ -36,7 +36,7 @@ std::vector<std::string> hints(const VersionControl& tool) {
              : std::vector<std::string>{};
 }
 
-/// What git says; none, told, when it says nothing.
+/// Returns git's description; reports it and returns nothing if there is none.
 std::optional<source::GitDescription> describe(Findings& findings,
                                                const VersionSources& sources,
                                                const VersionControl& tool) {

@@ -52,7 +52,7 @@ void read_regexp(Node value, const std::string& name, VersionControl& tool) {
   }
 }
 
-/// `git describe --dirty --tags --long --match *[0-9]*`, as a text or a list.
+/// Parses `git describe --dirty --tags --long --match *[0-9]*`, as a text or a list.
 void read_describe_command(Node value, const std::string& name, VersionControl& tool) {
   const auto words = words_of(value);
   if (words.empty()) {
@@ -89,7 +89,7 @@ void read_describe_command(Node value, const std::string& name, VersionControl& 
   }
 }
 
-/// The table of setuptools-scm, which hatch-vcs passes on as `raw-options`.
+/// Reads the table of setuptools-scm, which hatch-vcs passes on as `raw-options`.
 void read_scm_table(Node table, VersionControl& tool) {
   read_regexp(table["tag_regex"], "tag_regex", tool);
   for (const Node& value :
@@ -139,7 +139,8 @@ VersionControl read_pdm(Node table) {
   return tool;
 }
 
-/// How versioningit writes what is no tag's: `{base_version}.post{distance}+{vcs}{rev}` if unsaid.
+/// Reads versioningit's format for versions between tags: by default
+/// `{base_version}.post{distance}+{vcs}{rev}`.
 void read_versioningit_format(Node table, VersionControl& tool) {
   const auto text = table["format"]["distance"].value_or(std::string{"{version}.post{distance}"});
   const std::string shape = text.substr(0, text.find('+'));
@@ -181,7 +182,7 @@ VersionControl read_versioningit(Node table) {
   return tool;
 }
 
-/// Settings of dunamai, which two plugins have.
+/// Reads settings of dunamai, which two plugins have.
 VersionControl read_dunamai(Node table, std::string name, std::string variable, bool prefixed) {
   VersionControl tool{.tool = name,
                       .origin = pyproject + " tool." + name,

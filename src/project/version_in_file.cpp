@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::size_t largest_source{1'000'000};
 
-/// The rest of `line` behind `name` and an equals sign with blanks around it; none for another
-/// line.
+/// Returns the rest of `line` after `name` and an equals sign with blanks around it; nothing for
+/// other lines.
 std::optional<std::string_view> value_behind(std::string_view line, std::string_view name) {
   if (!line.starts_with(name)) {
     return std::nullopt;
@@ -23,7 +23,7 @@ std::optional<std::string_view> value_behind(std::string_view line, std::string_
   return rest.starts_with('=') ? std::optional{trim(rest.substr(1))} : std::nullopt;
 }
 
-/// The plain string that `value` is, with nothing but a comment behind it.
+/// Returns the literal string of `value`, followed at most by a comment.
 std::optional<std::string> plain_string(std::string_view value) {
   const char quote = value.empty() ? '\0' : value.front();
   const auto end = quote == '"' || quote == '\'' ? value.find(quote, 1) : std::string_view::npos;
@@ -37,7 +37,7 @@ std::optional<std::string> plain_string(std::string_view value) {
   return is_plain ? std::optional{std::string{text}} : std::nullopt;
 }
 
-/// True when `table` has the keys `keys` and no others.
+/// Returns true if `table` has exactly the keys `keys`.
 bool has_only(const toml::table* table, const std::vector<std::string_view>& keys) {
   return table != nullptr && table->size() == keys.size() &&
          std::all_of(keys.begin(), keys.end(),
@@ -66,7 +66,7 @@ std::optional<std::string> version_in_file(const toml::table& document, LookingT
         is_hatch && (lower.starts_with("version") ||
                      (lower.starts_with("__version__") && !line.starts_with("__version__")));
     if (is_other) {
-      return std::nullopt;  // hatchling's pattern takes more spellings
+      return std::nullopt;  // hatchling's pattern accepts more spellings
     }
     if (line.starts_with("__version__")) {
       const auto value = value_behind(line, "__version__");

@@ -6,7 +6,7 @@ namespace {
 
 using python::Version;
 
-/// The version that setuptools-scm guesses to be next: the last number grows.
+/// Returns the next version as guessed by setuptools-scm: increments the last number.
 Version next(Version version) {
   if (version.dev) {
     version.dev.reset();
@@ -20,14 +20,14 @@ Version next(Version version) {
   return version;
 }
 
-/// The release of three numbers, as semantic versioning has it.
+/// Returns the release with three numbers, as in semantic versioning.
 Version of_three(const Version& version) {
   Version result = version.base();
   result.release.resize(3);
   return result;
 }
 
-/// The release whose number at `place`, 1 or 2, grows, of three numbers.
+/// Returns the release of three numbers with the number at `place`, 1 or 2, incremented.
 Version next_of_three(const Version& version, std::size_t place) {
   Version result = of_three(version);
   ++result.release[place];
