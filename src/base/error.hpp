@@ -75,7 +75,7 @@ public:
 
   const std::vector<std::string>& hints() const { return hints_; }
 
-  /// Returns the findings if the error stands for several, else an empty list.
+  /// Returns the findings if the error combines several, else an empty list.
   const Problems& problems() const { return problems_; }
 
   /// The same, but a single error becomes one finding, with its causes as the reason.

@@ -259,7 +259,7 @@ std::optional<ProcessResult> run_process(const std::vector<std::string>& argv,
   }
   result.status = wait_for(*pid);
   if (end == End::too_much) {
-    throw Error(ErrorKind::environment, fmt::format("`{}` prints without end", argv[0]))
+    throw Error(ErrorKind::environment, fmt::format("`{}` printed too much", argv[0]))
         .cause(fmt::format("more than {} were read", human_size(largest_text)));
   }
   if (end == End::too_late && options.cancellation != nullptr) {

@@ -18,7 +18,7 @@ Thread start_thread(Task&& task) {
   } catch (const std::system_error& error) {
     throw Error(ErrorKind::environment, "cannot start a thread")
         .cause(error.code().message())
-        .hint("see how many processes and threads are allowed: ulimit -u");
+        .hint("check the limit of processes and threads: ulimit -u");
   }
 }
 

@@ -124,7 +124,7 @@ std::string read_head(Stream& stream, const Request& request) {
     head += byte;
     if (head.size() > stream_head_limit) {
       throw_transport(TransportError::Reason::protocol, request, request.url,
-                      "the answer's head does not end");
+                      "the answer's head is incomplete");
     }
   }
   return head;

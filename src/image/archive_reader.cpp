@@ -86,7 +86,7 @@ void check_tar(int status, Input& input, const Handle& handle, const std::string
     std::rethrow_exception(std::exchange(input.failure, nullptr));
   }
   if (status < ARCHIVE_WARN) {
-    throw unreadable(handle, fmt::format("{} is no tar that can be read", what));
+    throw unreadable(handle, fmt::format("{} is not a readable tar archive", what));
   }
 }
 
@@ -169,8 +169,8 @@ public:
         text_of(result.type == ArchiveEntry::Type::symlink ? libarchive().entry_symlink(entry)
                                                            : libarchive().entry_hardlink(entry));
     if (!is_possible(result.path) || !is_possible(result.link)) {
-      throw Error(ErrorKind::environment, fmt::format("{} is no tar that can be unpacked", what_))
-          .cause(fmt::format("the path or link `{}...` is longer than any file system takes",
+      throw Error(ErrorKind::environment, fmt::format("{} cannot be unpacked", what_))
+          .cause(fmt::format("the path or link `{}...` is longer than any file system allows",
                              printable(result.path.substr(0, 60))));
     }
     result.data = static_cast<std::uint64_t>(libarchive().filter_bytes(handle_.get(), 0));
@@ -309,7 +309,7 @@ std::string decompressed(std::string_view bytes, std::size_t limit) {
   while (const std::size_t count = plain.read(buffer.data(), buffer.size())) {
     text.append(buffer, 0, count);
     if (text.size() > limit) {
-      throw Error(ErrorKind::environment, fmt::format("{} hold too much", what));
+      throw Error(ErrorKind::environment, fmt::format("{} are too large when decompressed", what));
     }
   }
   return text;

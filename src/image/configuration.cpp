@@ -28,7 +28,7 @@ void check_types(const json& document, const std::string& what) {
     const auto found = object.find(key);
     if (found != object.end() && !found->is_null() && found->type() != type) {
       throw Error(ErrorKind::remote, fmt::format("{} cannot be read", what))
-          .cause(fmt::format("`{}` in it is of another type: {}", key, found->type_name()));
+          .cause(fmt::format("its `{}` has the wrong type: {}", key, found->type_name()));
     }
   };
   check(document, "config", json::value_t::object);

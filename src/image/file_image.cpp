@@ -134,7 +134,7 @@ json saved_image(const Members& files, const std::string& where) {
   if (!document.is_array() || document.size() != 1) {
     throw Error(ErrorKind::usage, fmt::format("{} holds {} images, not one", where,
                                               document.is_array() ? document.size() : 0))
-        .hint("`docker save -o FILE IMAGE` with one image writes one");
+        .hint("`docker save -o FILE IMAGE` with one image creates such a file");
   }
   return document.front();
 }
@@ -189,14 +189,14 @@ Source open_files(const FileReference& reference, const std::string& platform) {
   }
   throw Error(ErrorKind::usage,
               reference.kind == FileReference::Kind::layout
-                  ? fmt::format("`{}` is no OCI layout: it has no `index.json`",
+                  ? fmt::format("`{}` is not an OCI layout: it has no `index.json`",
                                 printable(reference.path.string()))
                   : fmt::format("`{}` holds no image: it has neither `manifest.json` nor "
                                 "`index.json`",
                                 printable(reference.path.string())))
       .hint(
-          "`skopeo copy docker://IMAGE oci:DIR:TAG` and `docker save -o FILE IMAGE` make what is "
-          "read here");
+          "create one with `skopeo copy docker://IMAGE oci:DIR:TAG` or `docker save -o FILE "
+          "IMAGE`");
 }
 
 }  // namespace autopack::image

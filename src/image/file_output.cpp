@@ -107,7 +107,7 @@ Json merged_index(const fs::path& directory, const Json& entry, std::vector<Dige
   if (text) {
     const Json index = parse_json(*text);
     const Error unreadable{ErrorKind::usage,
-                           fmt::format("`{}` is no OCI layout: its `index.json` cannot be read",
+                           fmt::format("`{}` is not an OCI layout: its `index.json` cannot be read",
                                        printable(directory.string()))};
     if (!index.is_object() || !index.contains("manifests")) {
       throw unreadable;
@@ -235,8 +235,8 @@ void write_layout(const Source& image,
   }
   // Another run may have created it meanwhile.
   if (!add_to_layout(image, path, tag)) {
-    throw Error(ErrorKind::usage, fmt::format("`{}` is there already, and is no OCI layout",
-                                              printable(directory.string())));
+    throw Error(ErrorKind::usage,
+                fmt::format("`{}` exists and is not an OCI layout", printable(directory.string())));
   }
 }
 
@@ -253,7 +253,7 @@ Digest join_layout(const fs::path& directory,
     });
     if (found == there.end()) {
       throw Error(ErrorKind::environment, fmt::format("{} lost `{}`", what, part))
-          .hint("nothing else may write there meanwhile");
+          .hint("no other program may write there at the same time");
     }
     entries.push_back(index_entry(*found));
   }

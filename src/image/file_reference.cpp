@@ -50,7 +50,8 @@ std::optional<FileReference> FileReference::parse(std::string_view text) {
   if (reference.path.empty()) {
     throw Error(ErrorKind::usage, fmt::format("`{}` names no file", printable(text)))
         .hint(
-            "an OCI layout is `oci:DIR` or `oci:DIR:TAG`, an archive of `docker save` `tar:FILE`");
+            "use `oci:DIR` or `oci:DIR:TAG` for an OCI layout, `tar:FILE` for an archive of "
+            "`docker save`");
   }
   return reference;
 }

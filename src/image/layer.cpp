@@ -133,7 +133,7 @@ void LayerWriter::write_deflated(const Deflated& part) {
   part.read([&](std::string_view bytes) { state_->emit(bytes); },
             state_->known ? Deflated::Take{} : check);
   if (!state_->known && (size != part.size || crc != part.crc)) {
-    throw Error(ErrorKind::internal, "a deflate stream does not stand for what it should");
+    throw Error(ErrorKind::internal, "a deflate stream does not have its stated size and checksum");
   }
   state_->emit(little_endian(part.crc) + little_endian(static_cast<std::uint32_t>(part.size)));
 }

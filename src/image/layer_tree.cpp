@@ -132,8 +132,7 @@ private:
       const std::size_t count = content ? content(buffer, size) : 0;
       read_ += count;
       if (read_ > most_read) {
-        throw too_much(
-            fmt::format("more than {} of it would have to be read", human_size(most_read)));
+        throw too_much(fmt::format("more than {} would have to be read", human_size(most_read)));
       }
       return count;
     });
@@ -151,16 +150,15 @@ private:
   void remember(const std::string& path, Node node) {
     remembered_ += path.size() + node.target.value_or("").size() + node.note.value_or("").size();
     if (remembered_ > most_remembered) {
-      throw too_much(fmt::format("what is to be remembered of it has more than {}",
-                                 human_size(most_remembered)));
+      throw too_much(
+          fmt::format("the facts about it need more than {}", human_size(most_remembered)));
     }
     added_[path] = std::move(node);
   }
 
   Error too_much(const std::string& why) const {
     return std::move(
-        Error(ErrorKind::environment, fmt::format("{} cannot be looked through", what_))
-            .cause(why));
+        Error(ErrorKind::environment, fmt::format("{} cannot be searched", what_)).cause(why));
   }
 
   void replace(const std::string& path) {
@@ -280,10 +278,9 @@ LayerTree read_layers(const Source& source, Notes notes) {
         tree.add(source.open(layers[i]),
                  fmt::format("layer `{}` of `{}`", layers[i].digest.str(), printable(source.name)));
     if (plain != diff_ids[i]) {
-      throw broken_image(source,
-                         fmt::format("layer `{}` is `{}` unpacked, its configuration says "
-                                     "`{}`",
-                                     layers[i].digest.str(), plain.str(), diff_ids[i].str()));
+      throw broken_image(
+          source, fmt::format("layer `{}` decompresses to `{}`, but its configuration says `{}`",
+                              layers[i].digest.str(), plain.str(), diff_ids[i].str()));
     }
   }
   return tree;

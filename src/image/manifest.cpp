@@ -88,7 +88,7 @@ Manifest parse_manifest(std::string_view text, const std::string& what) {
     if (document.value("schemaVersion", 0) != 2 || !document.contains("config")) {
       throw Error(ErrorKind::remote,
                   fmt::format("{} is not an image manifest of schema version 2", what))
-          .hint("push the image again with a current docker, or name another one");
+          .hint("push the image again with a current docker, or use another image");
     }
     Manifest manifest{.config = descriptor_of(document.at("config"), what)};
     if (document.at("layers").size() > most_layers) {
@@ -139,7 +139,7 @@ const IndexEntry& choose(const std::vector<IndexEntry>& entries,
   throw Error(ErrorKind::project, fmt::format("{} has no image for `{}`", what, platform))
       .cause(offered.empty() ? std::string{"it names no platform"}
                              : "it has " + join(offered, ", "))
-      .hint("name another image, or another `--platform`");
+      .hint("use another image, or another `--platform`");
 }
 
 std::string to_json(const Manifest& manifest) {

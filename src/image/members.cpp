@@ -99,7 +99,7 @@ std::shared_ptr<const File> unpacked(const File& file, const fs::path& path) {
                  fmt::format("cannot unpack `{}` in `{}`", printable(path.string()),
                              printable(directory.string())))
         .cause(std::strerror(errno))
-        .hint("TMPDIR names another directory");
+        .hint("set TMPDIR to another directory");
   };
   if (!*plain) {
     throw cannot_write();
@@ -202,7 +202,7 @@ std::shared_ptr<const Members> open_directory(const fs::path& directory) {
   std::error_code failure;
   if (!fs::is_directory(directory, failure)) {
     throw Error(ErrorKind::usage,
-                fmt::format("`{}` is no directory", printable(directory.string())));
+                fmt::format("`{}` is not a directory", printable(directory.string())));
   }
   return std::make_shared<const Directory>(directory);
 }
@@ -211,7 +211,7 @@ std::shared_ptr<const Members> open_tar(const fs::path& file) {
   try {
     return std::make_shared<const Tar>(file);
   } catch (Error& error) {
-    error.hint("`docker save -o FILE IMAGE` writes one");
+    error.hint("`docker save -o FILE IMAGE` creates one");
     throw;
   }
 }

@@ -162,7 +162,7 @@ MaybeFault fault_of_whole(std::string_view text) {
     // A Google project that belongs to a domain: `example.com:project`.
     const auto project = rest.substr(0, slash);
     return Fault{
-        fmt::format("`:` in `{}` stands before a `/`", project),
+        fmt::format("`{}` has a `:` before a `/`", project),
         host && (host->ends_with("gcr.io") || host->ends_with("pkg.dev"))
             ? std::optional{fmt::format("`{}/{}`", *host, replace_all(std::string{rest}, ":", "/"))}
             : std::nullopt};

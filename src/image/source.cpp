@@ -65,7 +65,7 @@ Reader verified(Reader reader, const Descriptor& blob, std::string where) {
 Error broken_image(const Source& source, const std::string& why) {
   return Error(ErrorKind::remote, fmt::format("image `{}` is broken", printable(source.name)))
       .cause(why)
-      .hint("build and push it again, or name another one");
+      .hint("build and push it again, or use another image");
 }
 
 std::vector<Digest> check_layers(const Source& source) {

@@ -23,15 +23,13 @@ std::vector<std::string> remedies(const Url& url, int status) {
             "the account needs the role `roles/artifactregistry.reader` on the repository"};
   }
   if (status == 403) {
-    return {fmt::format("ask for leave to read packages on `{}`", url.host)};
+    return {fmt::format("ask for permission to read packages on `{}`", url.host)};
   }
   const bool is_plain = url.scheme == "http" && !url.is_loopback();
   return {fmt::format(
-      "name a login in pip's index-url (`{}://USER:PASSWORD@{}`), or as `machine "
-      "{}` in ~/.netrc{}",
+      "add a login to pip's index-url (`{}://USER:PASSWORD@{}`), or `machine {}` to ~/.netrc{}",
       url.scheme, url.origin().substr(url.scheme.size() + 3), url.host,
-      is_plain ? fmt::format("; over plain HTTP `--trusted-host={}` lets it go there", url.host)
-               : "")};
+      is_plain ? fmt::format("; over plain HTTP also add `--trusted-host={}`", url.host) : "")};
 }
 
 }  // namespace
@@ -53,7 +51,7 @@ http::Request Access::request(const std::string& what, const Location& place) co
   auto url = Url::parse(place.url);
   if (!url || (url->scheme != "http" && url->scheme != "https")) {
     throw Error(ErrorKind::usage, fmt::format("cannot {}", what))
-        .cause(fmt::format("`{}` is no URL of http or https", printable(redact_url(place.url))));
+        .cause(fmt::format("`{}` is not an http or https URL", printable(redact_url(place.url))));
   }
   http::Request request{.what = what,
                         .url = place.url,
@@ -87,7 +85,7 @@ Error Access::refusal(const http::Request& request, const http::Response& respon
       error.hint(remedy);
     }
   } else if (response.status == 404 || response.status == 410) {
-    error.hint("the server has no such file any more: make the lock anew, or ask the index again");
+    error.hint("the server no longer has this file: make the lock again, or repeat the command");
   }
   return error;
 }

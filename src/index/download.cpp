@@ -56,14 +56,14 @@ public:
 
   std::string run() {
     if (what_.size.value_or(0) > largest_) {
-      throw wrong(fmt::format("it has {}, and {} is the most", human_size(*what_.size),
-                              human_size(largest_)));
+      throw wrong(
+          fmt::format("it has {}; the limit is {}", human_size(*what_.size), human_size(largest_)));
     }
     bool resumed = file_.size() > 0;
     if (const auto url = Url::parse(what_.url);
         what_.hashes.empty() && url && !access_.is_secure(*url)) {
-      throw wrong("it has no hash, and is not reached over https")
-          .hint(fmt::format("trust the host by name: `--trusted-host={}` in the requirements file",
+      throw wrong("it has no hash, and its URL is not https")
+          .hint(fmt::format("to trust the host, add `--trusted-host={}` to the requirements file",
                             url->host));
     }
     // Without a hash, nothing shows that the existing bytes belong to this file.
@@ -100,8 +100,9 @@ private:
 
   [[noreturn]] void refuse(const std::string& cause) {
     file_.clear();
-    throw Mismatch{wrong(cause).hint(
-        "if it was replaced on purpose, make the lock anew; else tell the index's owner")};
+    throw Mismatch{
+        wrong(cause).hint("if it was replaced on purpose, make the lock again; otherwise inform "
+                          "the owner of the index")};
   }
 
   /// Hashes the existing bytes.
@@ -183,7 +184,7 @@ private:
       restart();
     }
     if (head.status == 206 && (!range || range->first != file_.size())) {
-      refuse("the server sent another part of it than was asked for");
+      refuse("the server sent another part of the file than requested");
     }
     const auto length = number(head.header("content-length").value_or(""));
     total_ = range ? range->total : length;
@@ -193,11 +194,10 @@ private:
     }
     const auto expected = what_.size.value_or(total_.value_or(0));
     if (total_.value_or(expected) != expected) {
-      refuse(fmt::format("the server has {} bytes of it, not {}", *total_, expected));
+      refuse(fmt::format("the server's file has {} bytes, not {}", *total_, expected));
     }
     if (expected > largest_) {
-      refuse(
-          fmt::format("it has {}, and {} is the most", human_size(expected), human_size(largest_)));
+      refuse(fmt::format("it has {}; the limit is {}", human_size(expected), human_size(largest_)));
     }
     tell();
   }

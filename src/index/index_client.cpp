@@ -52,10 +52,11 @@ void check_metadata(const Candidate& candidate, std::string_view text) {
   Verifier verifier{*candidate.metadata};
   verifier.update(text);
   if (const auto fault = verifier.finish()) {
-    throw Error(ErrorKind::remote,
-                fmt::format("the metadata of `{}` is not what the index announces", candidate.name))
+    throw Error(
+        ErrorKind::remote,
+        fmt::format("the metadata of `{}` does not match its hash in the index", candidate.name))
         .cause(*fault)
-        .hint(fmt::format("tell the owner of {}", candidate.index));
+        .hint(fmt::format("inform the owner of {}", candidate.index));
   }
 }
 
@@ -73,7 +74,7 @@ std::map<std::string, std::vector<Candidate>> IndexClient::candidates_of(
   const auto& indexes = access_.settings().indexes;
   if (indexes.empty() && access_.settings().find_links.empty()) {
     throw Error(ErrorKind::usage, "there is no package index to ask")
-        .hint("name one for pip: `pip config set global.index-url URL`");
+        .hint("configure one for pip: `pip config set global.index-url URL`");
   }
   std::vector<std::vector<Candidate>> answers(projects.size() * indexes.size());
   in_parallel(answers.size(), connections, [&](std::size_t i) {
@@ -156,11 +157,10 @@ bool IndexClient::may_ask(const Location& place) const {
     return true;
   }
   access_.warn({.severity = Problem::Severity::warning,
-                .message = fmt::format("the package index `{}` is left out: it is not reached over "
-                                       "https",
+                .message = fmt::format("the package index `{}` is ignored: its URL is not https",
                                        shown(place)),
-                .hints = {fmt::format("`--trusted-host={}` in the requirements file trusts it",
-                                      url->host)}});
+                .hints = {fmt::format(
+                    "to trust it, add `--trusted-host={}` to the requirements file", url->host)}});
   return false;
 }
 

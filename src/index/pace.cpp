@@ -28,7 +28,7 @@ void Pace::add(std::uint64_t bytes, Clock::time_point now) {
     throw Error(ErrorKind::remote, fmt::format("could not {}", what_))
         .cause(
             fmt::format("the server is too slow: {} bytes in {} seconds", bytes_, seconds.count()))
-        .hint("run the same command again later, or name another index");
+        .hint("run the same command again later, or use another index");
   }
   start_ = now;
   bytes_ = 0;

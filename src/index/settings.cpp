@@ -41,7 +41,7 @@ bool truth_of(const Options& options, const std::string& name) {
       value == "off" || value == "0") {
     return false;
   }
-  throw bad_value(name, value).hint("it is `true` or `false`");
+  throw bad_value(name, value).hint("it must be `true` or `false`");
 }
 
 /// Returns nothing if the option is not set. pip accepts fractions of seconds, which are rounded up
@@ -58,7 +58,7 @@ std::optional<int> number_of(const Options& options, const std::string& name) {
   const bool fraction =
       rest.starts_with('.') && rest.find_first_not_of("0123456789", 1) == std::string_view::npos;
   if (code != std::errc{} || number < 0 || (!rest.empty() && !fraction)) {
-    throw bad_value(name, value).hint("it is a number");
+    throw bad_value(name, value).hint("it must be a number");
   }
   return number + (rest.find_first_not_of(".0") == std::string_view::npos ? 0 : 1);
 }

@@ -34,20 +34,21 @@ std::optional<std::string> check_version(std::string_view version, const std::st
     return std::nullopt;
   }
   if (major > known_major) {
-    throw Error(ErrorKind::remote,
-                fmt::format("the package index speaks version {} of the simple API, and autopack "
-                            "knows version {}",
-                            printable(version), known_major))
+    throw Error(
+        ErrorKind::remote,
+        fmt::format(
+            "the package index uses version {} of the simple API, but autopack supports version {}",
+            printable(version), known_major))
         .cause(redact_url(url))
-        .hint("see whether a newer autopack knows it");
+        .hint("check whether a newer autopack supports it");
   }
   if (stop != end && *stop == '.') {
     std::from_chars(stop + 1, end, minor);
   }
   return minor <= known_minor ? std::nullopt
                               : std::optional{fmt::format(
-                                    "`{}` speaks version {} of the simple API; autopack "
-                                    "knows {}.{}, and reads what both have",
+                                    "`{}` uses version {} of the simple API; autopack supports "
+                                    "{}.{} and reads the common part",
                                     redact_url(url), printable(version), known_major, known_minor)};
 }
 
@@ -226,7 +227,7 @@ SimplePage read_json(const PageText& page, const Cancellation* cancellation) {
       });
   const auto meta = document.is_object() ? document.find("meta") : document.end();
   if (!document.is_object()) {
-    throw Error(ErrorKind::remote, "the package index answered what is no JSON object")
+    throw Error(ErrorKind::remote, "the package index did not return a JSON object")
         .cause(redact_url(page.url));
   }
   if (meta != document.end() && meta->is_object()) {
@@ -306,10 +307,10 @@ SimplePage read_simple_page(const PageText& page, const Cancellation* cancellati
   if (type == "application/vnd.pypi.simple.v1+html" || type == "text/html") {
     return read_html(page, cancellation);
   }
-  throw Error(ErrorKind::remote,
-              fmt::format("the package index answered with the type `{}`, which is no page of the "
-                          "simple API",
-                          printable(page.content_type)))
+  throw Error(
+      ErrorKind::remote,
+      fmt::format("the package index returned the type `{}`, which is not a page of the simple API",
+                  printable(page.content_type)))
       .cause(redact_url(page.url));
 }
 

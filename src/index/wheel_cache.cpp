@@ -160,7 +160,7 @@ std::optional<CachedFile> WheelCache::checked(std::optional<CachedFile> file) co
   if (!file || checked_->holds(file->path, file->sha256, file->size)) {
     return file;
   }
-  access_.detail(fmt::format("`{}` in the cache is damaged, or not yours alone: it is not used",
+  access_.detail(fmt::format("`{}` in the cache is damaged, or not only yours: ignoring it",
                              file->path.string()));
   std::error_code ignored;
   fs::remove(file->path, ignored);

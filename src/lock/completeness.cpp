@@ -75,8 +75,8 @@ private:
       const auto marker = python::Marker::parse(*requirement.marker);
       const auto holds = marker ? marker->holds_in(environment_) : std::nullopt;
       if (!holds) {
-        missing_.push_back(fmt::format("{} needs `{}`, and whether its marker holds is not known",
-                                       who, printable(line)));
+        missing_.push_back(
+            fmt::format("{} needs `{}`, whose marker cannot be evaluated", who, printable(line)));
       }
       if (holds != true) {
         return;
@@ -92,7 +92,7 @@ private:
     const auto& version = found->second->version;
     const auto conditions = python::SpecifierSet::parse(requirement.rest);
     if (version && (!conditions || !conditions->contains(*version, python::Prereleases::allowed))) {
-      missing_.push_back(fmt::format("{} needs `{}`, and {} pins {}", who, shown(requirement),
+      missing_.push_back(fmt::format("{} needs `{}`, but {} pins {}", who, shown(requirement),
                                      found->second->place, version->str()));
     }
     visit({name, ""});

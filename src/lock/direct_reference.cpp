@@ -72,12 +72,12 @@ std::optional<std::string> set_direct(LockedPackage& package,
   } else if (is_repository) {
     set_repository(package, target);
   } else if (is_url && target.starts_with("file:") && package.hashes.empty()) {
-    package.obstacle = "its file is outside of the project, and has no hash";
+    package.obstacle = "its file is outside the project and has no hash";
   } else if (wheel || (source && !in_fragment(target, "subdirectory"))) {
     package.files.push_back({.name = file, .hashes = package.hashes});
     (is_url ? package.files[0].url : package.files[0].path) = target.substr(0, target.find('#'));
   } else if (is_url || project::is_archive_name(file)) {
-    package.obstacle = fmt::format("what `{}` holds is seen by its build alone", printable(file));
+    package.obstacle = fmt::format("only a build shows the contents of `{}`", printable(file));
   } else {
     package.source = LockedSource{.directory = target};
   }

@@ -36,9 +36,9 @@ bool Judge::holds(std::optional<std::string_view> marker, const std::string& pla
   }
   const auto answer = parsed->holds_in(environment_);
   if (!answer) {
-    refuse(fmt::format("whether `{}` holds is not known of the executor image's Python",
-                       printable(*marker)),
-           place);
+    refuse(
+        fmt::format("`{}` cannot be evaluated for the executor image's Python", printable(*marker)),
+        place);
   }
   return *answer;
 }
@@ -55,7 +55,7 @@ bool Judge::is_python(std::optional<std::string_view> versions, const std::strin
   const auto alternatives = python::parse_poetry_constraint(*versions);
   auto set = python::SpecifierSet::parse(*versions);
   if (!set && !alternatives) {
-    refuse(fmt::format("`{}` are not versions of Python", printable(*versions)), place);
+    refuse(fmt::format("`{}` is not a condition on Python versions", printable(*versions)), place);
   }
   std::vector<python::Version> candidates{version_};
   // For a version such as `3.11`, the patch is unknown.
@@ -75,9 +75,9 @@ void Judge::require_python(std::optional<std::string_view> versions,
                            const std::string& what,
                            const std::string& place) const {
   if (!is_python(versions, place)) {
-    refuse(fmt::format("{} is for Python `{}`, and the executor image has {}", what,
+    refuse(fmt::format("{} is for Python `{}`, but the executor image has {}", what,
                        printable(*versions), version_.str()),
-           place, {"take an executor image with such a Python, or lock for this one"});
+           place, {"use an executor image with such a Python, or make a lock for this one"});
   }
 }
 

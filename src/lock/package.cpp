@@ -22,7 +22,7 @@ namespace autopack::lock {
 
 namespace {
 
-constexpr auto* outside = "its file lies outside of the working directory";
+constexpr auto* outside = "its file is outside the working directory";
 
 bool has_hash(const LockedPackage& package) {
   if (package.obstacle || package.source || package.files.empty()) {
@@ -103,7 +103,7 @@ void set_path(LockedPackage& package,
 void set_directory(LockedPackage& package, const std::string& lock, std::string_view path) {
   auto place = path.find("://") == std::string_view::npos ? path_beside(lock, path) : std::nullopt;
   if (!place || place->empty() || *place == project::parent_path(lock)) {
-    package.obstacle = "its directory is the project's own, or lies outside of it";
+    package.obstacle = "its directory is the project's own, or outside it";
     return;
   }
   package.source = LockedSource{.directory = std::move(*place)};
@@ -145,7 +145,7 @@ void finish(LockedSet& set) {
   if (twice != set.packages.end()) {
     refuse(fmt::format("`{}` is chosen twice, at {} and here", twice->name, twice->place),
            std::next(twice)->place,
-           {"extras or groups that exclude each other may be asked for together"});
+           {"extras or groups that exclude each other may have been requested together"});
   }
   set.is_complete = true;
   set.hashed = std::all_of(set.packages.begin(), set.packages.end(), has_hash);

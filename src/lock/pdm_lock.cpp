@@ -74,7 +74,7 @@ private:
     const auto version = format_version(text, place);
     const auto strategy = document_->texts(*metadata, "strategy");
     if (version.first > 4) {
-      refuse(fmt::format("`{}` has lock_version {}, and autopack reads 4", document_->file(), text),
+      refuse(fmt::format("`{}` has lock_version {}, but autopack reads 4", document_->file(), text),
              place);
     }
     if (std::find(strategy.begin(), strategy.end(), "inherit_metadata") == strategy.end()) {
@@ -126,7 +126,7 @@ private:
                       .revision = document_->text(entry, "ref"),
                       .subdirectory = document_->text(entry, "subdirectory").value_or("")});
     } else if (entry.contains("hg") || entry.contains("svn")) {
-      package.obstacle = "it comes from another version control than git";
+      package.obstacle = "it comes from a version control system other than git";
     } else if (path && !project::is_archive_name(file_name_of(*path))) {
       set_directory(package, document_->file(), *path);
     }

@@ -96,7 +96,7 @@ public:
   Pins read(const std::vector<std::string>& of_package) {
     for (const auto& option : project_->listed_options) {
       if (!is_harmless(option.name)) {
-        refuse(option.origin, fmt::format("`{}` may choose otherwise", option.name));
+        refuse(option.origin, fmt::format("`{}` may change the selection", option.name));
       }
       formats_.add(option);
     }
@@ -150,7 +150,7 @@ private:
         project::variables_of(*text).empty() ? python::Marker::parse(*text) : std::nullopt;
     const auto holds = marker ? marker->holds_in(environment_) : std::nullopt;
     if (!holds) {
-      refuse(listed.origin, fmt::format("whether `{}` holds is not known", printable(*text)));
+      refuse(listed.origin, fmt::format("the marker `{}` cannot be evaluated", printable(*text)));
     }
     return holds.value_or(false);
   }
@@ -179,7 +179,7 @@ private:
       return;
     }
     if (project_->hashed && package.hashes.empty()) {
-      refuse(listed.origin, fmt::format("`{}` has no hash, and others have", shown(listed)));
+      refuse(listed.origin, fmt::format("`{}` has no hash, but others have one", shown(listed)));
     }
     add(std::move(package));
   }
@@ -217,7 +217,7 @@ private:
     auto& there = packages_[same->second];
     if (!merge_pins(there, package)) {
       refuse(package.place,
-             fmt::format("`{}` is pinned otherwise than in {}", package.name, there.place));
+             fmt::format("`{}` is pinned differently in {}", package.name, there.place));
     }
   }
 
@@ -237,7 +237,8 @@ private:
     const auto conditions = python::SpecifierSet::parse(requirement.rest);
     if (!conditions || !there.version ||
         !conditions->contains(*there.version, python::Prereleases::allowed)) {
-      refuse(listed.origin, fmt::format("`{}` is not what {} pins", shown(listed), there.place));
+      refuse(listed.origin,
+             fmt::format("`{}` does not match the pin in {}", shown(listed), there.place));
       return;
     }
     for (const auto& extra : requirement.extras) {
@@ -258,11 +259,11 @@ private:
     const auto conditions = python::SpecifierSet::parse(requirement.rest);
     if (requirement.kind != Requirement::Kind::named || !listed.hashes.empty() || !conditions) {
       refuse(listed.origin,
-             fmt::format("the constraint `{}` is more than a range of versions", shown(listed)));
+             fmt::format("the constraint `{}` is not just a range of versions", shown(listed)));
     } else if (same != nullptr && same->version &&
                !conditions->contains(*same->version, python::Prereleases::allowed)) {
       refuse(listed.origin,
-             fmt::format("the constraint `{}` forbids what {} pins", shown(listed), same->place));
+             fmt::format("the constraint `{}` excludes the pin in {}", shown(listed), same->place));
     }
   }
 

@@ -105,7 +105,8 @@ private:
     }
     const auto format = meta->find("pipfile-spec");
     if (format == meta->end() || *format != known_format) {
-      refuse(fmt::format("`{}` is not of the format {}, which autopack reads", file_, known_format),
+      refuse(fmt::format("`{}` does not have the format {}, which autopack reads", file_,
+                         known_format),
              place, {"pipenv lock"});
     }
     if (const auto sources = meta->find("sources"); sources != meta->end() && sources->is_array()) {
@@ -127,7 +128,7 @@ private:
       if (version && !judge_.is_python(any_patch_of(*version), place)) {
         set_.warnings.push_back(
             {.severity = Problem::Severity::warning,
-             .message = fmt::format("`{}` was made for Python {}, and the executor image has {}",
+             .message = fmt::format("`{}` was made for Python {}, but the executor image has {}",
                                     file_, printable(*version), target_->interpreter.version.str()),
              .origin = place});
       }
@@ -172,7 +173,7 @@ private:
                                .revision = text_of(entry, "ref", place),
                                .subdirectory = text_of(entry, "subdirectory", place).value_or("")});
     } else if (entry.contains("hg") || entry.contains("svn")) {
-      package.obstacle = "it comes from another version control than git";
+      package.obstacle = "it comes from a version control system other than git";
     } else if (path && path_beside(file_, *path) == project::parent_path(file_)) {
       return;  // the project itself
     } else if (path && project::is_archive_name(file_name_of(*path))) {
@@ -181,11 +182,10 @@ private:
     } else if (path) {
       set_directory(package, file_, *path);
     } else if (!package.version) {
-      refuse(
-          fmt::format("`{}` is not pinned by `==`", package.name), place,
-          {entry.contains("markers")
-               ? "Pipenv pins a package with markers only where they hold: run `pipenv lock` there"
-               : "pipenv lock"});
+      refuse(fmt::format("`{}` is not pinned by `==`", package.name), place,
+             {entry.contains("markers") ? "Pipenv pins a package only on a machine where its "
+                                          "markers hold: run `pipenv lock` there"
+                                        : "pipenv lock"});
     }
     // The package may be both in `default` and in `develop`.
     const auto [same, is_new] = packages_.try_emplace(package.name, package);

@@ -68,7 +68,7 @@ private:
               "poetry export -o requirements.txt"});
     }
     if (version.first > 2) {
-      refuse(fmt::format("`{}` has lock-version {}, and autopack reads 2", document_->file(), text),
+      refuse(fmt::format("`{}` has lock-version {}, but autopack reads 2", document_->file(), text),
              place);
     }
     judge_.require_python(document_->text(*metadata, "python-versions"),
@@ -87,7 +87,7 @@ private:
     for (const auto& group : target_->groups) {
       if (!is_in_groups(known, {group})) {
         set_.warnings.push_back({.severity = Problem::Severity::warning,
-                                 .message = fmt::format("no package of `{}` is of the group `{}`",
+                                 .message = fmt::format("no package of `{}` is in the group `{}`",
                                                         document_->file(), printable(group)),
                                  .origin = document_->file()});
       }

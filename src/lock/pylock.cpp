@@ -36,7 +36,7 @@ public:
                           fmt::format("`{}`", document_->file()), document_->place(root));
     const auto environments = document_->texts(root, "environments");
     if (!judge_.any_holds(environments, document_->place(root))) {
-      refuse(fmt::format("`{}` is not for the executor image: none of its `environments` fits",
+      refuse(fmt::format("`{}` is not for the executor image: none of its `environments` matches",
                          document_->file()),
              document_->place(root), {fmt::format("it has `{}`", join(environments, "`, `"))});
     }
@@ -60,15 +60,16 @@ private:
     const auto& root = document_->root();
     const auto version = document_->required(root, "lock-version");
     if (!version.starts_with("1.")) {
-      refuse(fmt::format("`{}` has lock-version `{}`, and autopack reads 1", document_->file(),
+      refuse(fmt::format("`{}` has lock-version `{}`, but autopack reads 1", document_->file(),
                          printable(version)),
              document_->place(root));
     }
     if (version != "1.0") {
       set_.warnings.push_back(
           {.severity = Problem::Severity::warning,
-           .message = fmt::format("`{}` has lock-version `{}`: what 1.0 does not have is not read",
-                                  document_->file(), printable(version)),
+           .message =
+               fmt::format("`{}` has lock-version `{}`: autopack reads only what 1.0 defines",
+                           document_->file(), printable(version)),
            .origin = document_->place(root)});
     }
   }
@@ -89,7 +90,7 @@ private:
       }
       set_directory(package, document_->file(), document_->required(*directory, "path"));
       if (directory->contains("subdirectory")) {
-        package.obstacle = "it stands in a directory of its sources";
+        package.obstacle = "it is in a subdirectory of its sources";
       }
     } else if (const auto* const repository = document_->table(entry, "vcs")) {
       read_repository(*repository, package);
@@ -118,7 +119,7 @@ private:
     const int count = (files ? 1 : 0) + (entry.contains("vcs") ? 1 : 0) +
                       (entry.contains("directory") ? 1 : 0) + (entry.contains("archive") ? 1 : 0);
     if (count != 1) {
-      refuse(fmt::format("`{}` has {}, where it may have files, `vcs`, `directory` or `archive`",
+      refuse(fmt::format("`{}` has {}; it needs files, `vcs`, `directory` or `archive`",
                          package.name, count == 0 ? "no source" : "several sources"),
              package.place);
     }
@@ -126,7 +127,7 @@ private:
 
   void read_repository(const toml::table& entry, LockedPackage& package) const {
     if (document_->text(entry, "type") != "git") {
-      package.obstacle = "it comes from another version control than git";
+      package.obstacle = "it comes from a version control system other than git";
       return;
     }
     set_repository(package, {.repository = document_->text(entry, "url").value_or(""),

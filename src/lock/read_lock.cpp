@@ -12,7 +12,9 @@ LockedSet read_lock(const source::Tree& tree, const std::string& file, const Tar
   const auto format = project::lock_format(file);
   if (!format) {
     throw Error(ErrorKind::usage, fmt::format("`{}` is not the name of a lock", printable(file)))
-        .hint("`pylock.toml`, `uv.lock`, `poetry.lock`, `pdm.lock` and `Pipfile.lock` are read");
+        .hint(
+            "autopack reads `pylock.toml`, `uv.lock`, `poetry.lock`, `pdm.lock` and "
+            "`Pipfile.lock`");
   }
   const auto text = tree.read(file);
   switch (*format) {

@@ -56,10 +56,10 @@ void set_repository(LockedPackage& package, LockedSource source) {
     package.obstacle = "it comes from version control by a URL with a login, a query or a variable";
   } else if (!is_commit(source.commit)) {
     package.obstacle =
-        fmt::format("it comes from version control, and {} is not the full name of a commit",
+        fmt::format("it comes from version control, but {} is not a full commit hash",
                     source.commit.empty() ? "its branch" : "`" + printable(source.commit) + "`");
   } else if (!is_inside) {
-    package.obstacle = "it stands outside of its repository";
+    package.obstacle = "its directory is outside its repository";
   } else {
     package.source = std::move(source);
     package.is_direct = true;
@@ -68,7 +68,7 @@ void set_repository(LockedPackage& package, LockedSource source) {
 
 void set_repository(LockedPackage& package, std::string_view requirement) {
   if (!requirement.starts_with("git+")) {
-    package.obstacle = "it comes from another version control than git";
+    package.obstacle = "it comes from a version control system other than git";
     return;
   }
   LockedSource source{.repository = std::string{requirement.substr(4)}};

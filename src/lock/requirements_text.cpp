@@ -38,7 +38,7 @@ std::optional<std::string> obstacle_of(const LockedPackage& package) {
                                      : "it comes from version control";
   }
   if (!package.version || hashes_of(package).empty()) {
-    return package.obstacle.value_or("the lock has no hash of it");
+    return package.obstacle.value_or("the lock has no hash for it");
   }
   return std::nullopt;
 }
@@ -64,8 +64,9 @@ std::string requirements_text(const LockedSet& set) {
     const bool is_word = std::all_of(index.begin(), index.end(),
                                      [](char letter) { return letter > ' ' && letter < '\x7f'; });
     if (!is_word) {
-      problems.push_back({.message = fmt::format("`{}` is no URL of an index", printable(index)),
-                          .origin = set.origin});
+      problems.push_back(
+          {.message = fmt::format("`{}` is not the URL of an index", printable(index)),
+           .origin = set.origin});
     }
     text += fmt::format("--extra-index-url {}\n", index);
   }

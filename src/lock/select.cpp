@@ -73,8 +73,7 @@ std::string reason_of(Stage stage, const LockedPackage& package, const std::stri
     default:
       return package.formats == Formats::sources
                  ? fmt::format(
-                       "`--no-binary` asks for a source distribution of {}, and there is "
-                       "none",
+                       "`--no-binary` asks for a source distribution of {}, but there is none",
                        shown(package))
                  : fmt::format("there is no wheel of {}", shown(package));
   }
@@ -145,7 +144,7 @@ Selection FileChooser::choose(const LockedPackage& package,
     selection.chosen = best->place;
   } else {
     selection.reason = reason_of(farthest, package, target_) +
-                       (best_source ? ": there is a source distribution only" : "");
+                       (best_source ? ": there is only a source distribution" : "");
     if (best_source) {
       selection.source = best_source->place;
     }

@@ -102,7 +102,7 @@ const UvPackage* UvGraph::find(const toml::table& edge, const Judge& judge) cons
     });
   }
   if (fitting.size() != 1) {
-    refuse(fmt::format("{} of `{}` fits what needs it here",
+    refuse(fmt::format("{} named `{}` matches this dependency",
                        fitting.empty() ? "no package" : "more than one package", name),
            document_->place(edge), {"uv lock"});
   }

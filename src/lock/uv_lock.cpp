@@ -59,7 +59,7 @@ private:
     const auto& root = document_->root();
     const auto version = root["version"].value<std::int64_t>();
     if (version != 1) {
-      refuse(version ? fmt::format("`{}` has version {}, and autopack reads 1", document_->file(),
+      refuse(version ? fmt::format("`{}` has version {}, but autopack reads 1", document_->file(),
                                    *version)
                      : fmt::format("`{}` has no version: it is not uv's", document_->file()),
              document_->place(root));
@@ -200,7 +200,7 @@ private:
       read_file(*sdist, package, base, in_source("path"), in_source("url"));
     }
     if (source->contains("subdirectory")) {
-      package.obstacle = "it stands in a directory of its archive";
+      package.obstacle = "it is in a subdirectory of its archive";
     }
     const bool nothing = package.files.empty() && !package.obstacle && !package.source;
     if (nothing) {

@@ -24,7 +24,7 @@ Outcome rebuild_because(const Packaging& work, const Texts& changes, const std::
     return {.reason = plan::summary(changes)};
   }
   if (otherwise.empty()) {
-    return {.reason = "nothing was built of this project here before", .is_first = true};
+    return {.reason = "this project was not built here before", .is_first = true};
   }
   return {.reason = otherwise};
 }
@@ -42,7 +42,7 @@ Texts all_changes(const Packaging& work) {
 Outcome expected_image(const Packaging& work) {
   const auto* const gone = work.wanted().is_pushed()        ? "the registry does not have it"
                            : work.request().outputs.empty() ? "the engine does not have it"
-                                                            : "no file of it is kept";
+                                                            : "its files are not kept";
   return rebuild_because(work, all_changes(work), work.comparison().is_first ? "" : gone);
 }
 

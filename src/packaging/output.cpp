@@ -14,8 +14,9 @@ Output Output::parse(std::string_view text) {
   }
   const auto files = image::FileReference::parse(text);
   if (!files || files->digest) {
-    throw Error(ErrorKind::usage, fmt::format("`{}` is no value of `--output`{}", printable(text),
-                                              files ? ": the digest is found, not chosen" : ""))
+    throw Error(ErrorKind::usage,
+                fmt::format("`{}` is not a value of `--output`{}", printable(text),
+                            files ? ": the digest is computed, not chosen" : ""))
         .hint("the values are `oci:DIR`, `oci:DIR:TAG`, `tar:FILE` and `docker`");
   }
   const bool is_layout = files->kind == image::FileReference::Kind::layout;

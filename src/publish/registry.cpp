@@ -192,7 +192,7 @@ private:
   }
 
   void send_lost() {
-    services_.reporter->detail("the registry lost what it had: sending what is missing");
+    services_.reporter->detail("the registry lost some blobs: sending them again");
     held_.clear();
     again_ = true;
     send_blobs();

@@ -50,10 +50,10 @@ std::variant<WheelName, std::string> read(std::string_view file) {
   }
   const auto parts = split(file.substr(0, file.size() - suffix.size()), '-');
   if (parts.size() == 7 && parse_build(parts[2])) {
-    return "its seventh part makes it a variant of a wheel (PEP 817): those are not supported";
+    return "its seventh part makes it a wheel variant (PEP 817), which is not supported";
   }
   if (parts.size() != 5 && parts.size() != 6) {
-    return fmt::format("it has {} parts between dashes, where a wheel has 5 or 6", parts.size());
+    return fmt::format("it has {} parts between dashes; a wheel has 5 or 6", parts.size());
   }
   if (parts[0].empty() || !is_alphanumeric(parts[0], "._")) {
     return fmt::format("`{}` is not the name of a distribution", printable(parts[0]));
@@ -67,8 +67,8 @@ std::variant<WheelName, std::string> read(std::string_view file) {
     name.build = parse_build(parts[2]);
     if (!name.build) {
       return fmt::format(
-          "`{}` is not a build tag, which starts with a number; variants of wheels (PEP 817), "
-          "which have a part more, are not supported",
+          "`{}` is not a build tag, which starts with a number; wheel variants (PEP 817), which "
+          "have one more part, are not supported",
           printable(parts[2]));
     }
   }

@@ -124,8 +124,8 @@ std::string Caller::locate(const std::string& base, const std::string& location)
   const bool plain_is_fine = to && to->is_loopback() && from->scheme == "http";
   if (!to || (to->scheme != "https" && !(to->scheme == "http" && plain_is_fine))) {
     throw Error(ErrorKind::remote,
-                fmt::format("the registry `{}` sends the upload to `{}`, which is refused", host_,
-                            printable(redact_url(location))));
+                fmt::format("the registry `{}` redirects the upload to `{}`, which is not allowed",
+                            host_, printable(redact_url(location))));
   }
   return to->origin() + to->path + (to->query.empty() ? "" : "?" + to->query);
 }
@@ -207,8 +207,8 @@ http::Response Caller::send(const http::Request& request) {
     using Reason = http::TransportError::Reason;
     if (error.reason() == Reason::resolve || error.reason() == Reason::connect) {
       error.hint(
-          fmt::format("see that `{}` is the registry meant, and that it can be reached from "
-                      "here: a proxy or a firewall may be on the way",
+          fmt::format("check that `{}` is the right registry and can be reached from here: a proxy "
+                      "or a firewall may block it",
                       host_));
     }
     throw;

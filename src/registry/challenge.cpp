@@ -152,7 +152,7 @@ Url check_realm(const Url& registry, const std::string& realm) {
   const auto url = Url::parse(realm);
   const auto refuse = [&](const std::string& why) -> Error {
     return Error(ErrorKind::remote,
-                 fmt::format("the registry `{}` asks for the login at `{}`, which is refused",
+                 fmt::format("the registry `{}` asks for the login at `{}`, which is not allowed",
                              registry.host, printable(redact_url(realm))))
         .cause(why);
   };
@@ -160,14 +160,14 @@ Url check_realm(const Url& registry, const std::string& realm) {
     throw refuse("it is not an http URL");
   }
   if (!url->user.empty() || !url->password.empty()) {
-    throw refuse("it holds a login of its own");
+    throw refuse("it contains a login");
   }
   if (url->scheme == "http" && !(url->is_loopback() && registry.scheme == "http")) {
     throw refuse("a login is never sent over plain HTTP");
   }
   if (url->host != registry.host && is_internal_host(url->host) &&
       !is_internal_host(registry.host)) {
-    throw refuse("it is an address inside this network, the registry is outside");
+    throw refuse("it is an address inside this network, but the registry is outside");
   }
   return *url;
 }

@@ -52,7 +52,7 @@ std::optional<Credential> read_answer(const std::string& name, const std::string
   if (!answer.is_object()) {
     throw Error(
         ErrorKind::environment,
-        fmt::format("the credential helper `docker-credential-{}` does not answer in JSON", name));
+        fmt::format("the credential helper `docker-credential-{}` did not print JSON", name));
   }
   Credential credential{.origin = fmt::format("helper `{}`", name)};
   if (text("Secret").empty()) {
@@ -107,7 +107,7 @@ std::optional<Credential> ask_helper(const Environment& environment,
     throw Error(ErrorKind::environment,
                 fmt::format("the credential helper `{}` is not on PATH", program))
         .cause(fmt::format("{} names it for `{}`", configured_in, server))
-        .hint(fmt::format("install `{}`, or take it out of {}", program, configured_in));
+        .hint(fmt::format("install `{}`, or remove it from {}", program, configured_in));
   }
   const auto result =
       run_process({*path, "get"}, server,
@@ -128,7 +128,7 @@ std::optional<Credential> ask_helper(const Environment& environment,
               fmt::format("the credential helper `{}` has no login for `{}`: exit status {}",
                           program, server, result ? result->status : 127))
       .cause(said.empty() ? "it printed no reason" : said)
-      .hint(fmt::format("see what it says: `echo {} | {} get`", shell_quote(server), program));
+      .hint(fmt::format("check its output: `echo {} | {} get`", shell_quote(server), program));
 }
 
 }  // namespace autopack::registry

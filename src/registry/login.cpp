@@ -183,8 +183,8 @@ void Login::fetch_token() {
   const auto token = token_in(answer);
   if (!token) {
     throw Error(ErrorKind::remote, "could not " + request.what)
-        .cause(fmt::format("{} {}: the answer holds no token", request.method,
-                           redact_url(request.url)));
+        .cause(
+            fmt::format("{} {}: the answer has no token", request.method, redact_url(request.url)));
   }
   header_ = Secret{"Bearer " + *token};
   granted_ = scopes_;

@@ -66,13 +66,13 @@ std::vector<std::string> artifact_hints(const ArtifactName& name,
   const std::string where =
       fmt::format("{} --location={} --project={}", name.repository, name.location, name.project);
   if (holds(said.text, "missing image name") || name.repository.empty()) {
-    return {fmt::format("names are formed `{}/PROJECT/REPOSITORY/IMAGE`", refusal.host)};
+    return {fmt::format("the format is `{}/PROJECT/REPOSITORY/IMAGE`", refusal.host)};
   }
   if (said.code == "NAME_UNKNOWN") {
     return {"gcloud artifacts repositories create " + where + " --repository-format=docker"};
   }
   if (holds(said.text, "immutable")) {
-    return {"the repository keeps each tag as it is: push under a new tag",
+    return {"the repository's tags are immutable: push with a new tag",
             "gcloud artifacts repositories update " + where + " --no-immutable-tags"};
   }
   if (holds(said.text, "unauthenticated")) {
@@ -132,13 +132,13 @@ Refused refused(const Refusal& refusal) {
       error.hint(std::move(hint));
     }
   } else if (holds(said.text, "immutable")) {
-    error.hint("the repository keeps each tag as it is: push under a new tag");
+    error.hint("the repository's tags are immutable: push with a new tag");
   }
   if (status == 401 || (status == 403 && (!artifact || holds(said.text, "unauthenticated")))) {
     error.hint(login_hint(refusal.host, refusal.login));
   }
   if (status == 429) {
-    error.hint(refusal.login ? "the registry limits how often it is asked: try again later"
+    error.hint(refusal.login ? "the registry limits the rate of requests: try again later"
                              : login_hint(refusal.host, refusal.login));
   }
   return error;

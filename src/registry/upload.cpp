@@ -199,7 +199,7 @@ private:
       location_ = caller_.locate(request.url, *location);
     } else if (location_.empty()) {
       throw Error(ErrorKind::remote, "could not " + what())
-          .cause(fmt::format("{} {}: the answer names no location", request.method,
+          .cause(fmt::format("{} {}: the answer has no location", request.method,
                              redact_url(request.url)));
     }
   }

@@ -23,14 +23,13 @@ std::string begin_upload(Caller& caller) {
   }
   const auto location = response.header("location");
   if (!location) {
-    throw Error(ErrorKind::remote, "could not " + request.what)
-        .cause("the answer names no location");
+    throw Error(ErrorKind::remote, "could not " + request.what).cause("the answer has no location");
   }
   return caller.locate(request.url, *location);
 }
 
 void give_up_upload(Caller& caller, const std::string& location) {
-  caller.try_once({.what = fmt::format("give up an upload to `{}`", caller.name()),
+  caller.try_once({.what = fmt::format("cancel an upload to `{}`", caller.name()),
                    .method = "DELETE",
                    .url = location});
 }

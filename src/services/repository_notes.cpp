@@ -122,7 +122,7 @@ void or_tell(Reporter& reporter, Work work) {
   try {
     work();
   } catch (const Error& error) {
-    reporter.detail(fmt::format("notes on the executor image: {}", error.what()));
+    reporter.detail(fmt::format("remembered facts about the executor image: {}", error.what()));
   }
 }
 

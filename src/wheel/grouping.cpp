@@ -77,8 +77,8 @@ public:
       const auto& [first, count] = paths;
       all.push_back(
           {.severity = Problem::Severity::warning,
-           .message = fmt::format("`{}` and `{}` bring the file `{}`{}, with different contents: "
-                                  "that of `{}` is taken",
+           .message = fmt::format("`{}` and `{}` both install the file `{}`{}, with different "
+                                  "contents; the file of `{}` wins",
                                   wheels_[pair.first].name, wheels_[pair.second].name, first,
                                   count > 1 ? fmt::format(" and {} more", count - 1) : "",
                                   wheels_[pair.second].name)});
@@ -123,7 +123,7 @@ private:
           throw Error(ErrorKind::project,
                       fmt::format("`{}` and `{}` cannot be installed together",
                                   wheels_[found->second.first].name, wheels_[owner.first].name))
-              .cause("`" + found->first + "` is a file of the one and a directory of the other");
+              .cause("`" + found->first + "` is a file in one and a directory in the other");
         }
       }
     }

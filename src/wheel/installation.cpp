@@ -87,7 +87,7 @@ private:
     const auto key = path.substr(0, path.find('/'));
     const auto found = directories_.find(std::string{key});
     if (key.size() == path.size() || found == directories_.end()) {
-      throw wheel_.zip().fault("`" + member.name + "` belongs to no known part of an installation");
+      throw wheel_.zip().fault("`" + member.name + "` is in an unknown category of its `.data`");
     }
     is_script = key == "scripts";
     return under(found->second, path.substr(key.size() + 1));
@@ -106,7 +106,7 @@ private:
       }
       if (python::normalise_name(top.substr(0, top.find('-'))) !=
           python::normalise_name(wheel_.distribution())) {
-        throw wheel_.zip().fault("`" + member.name + "` stands in a `.data` of something else");
+        throw wheel_.zip().fault("`" + member.name + "` is in the `.data` of another distribution");
       }
       bool is_script = false;
       auto path = data_path(member, name.substr(std::min(top.size() + 1, name.size())), is_script);
@@ -173,7 +173,7 @@ private:
     }
   }
 
-  /// As RECORD writes where a file is: from the directory that `.dist-info` stands in.
+  /// Returns a path as RECORD writes it: relative to the parent directory of `.dist-info`.
   std::string from_root(const std::string& path) const {
     const bool is_below =
         path.size() > root_.size() && path.starts_with(root_) && path[root_.size()] == '/';
@@ -192,7 +192,7 @@ private:
     for (const auto& row : wheel_.record()) {
       const auto place = places_.find(row.path);
       if (place == places_.end()) {
-        rows.push_back(row);  // pip keeps what it does not know, and what it did not install
+        rows.push_back(row);  // pip keeps unknown rows, and rows of files that it did not install
       } else {
         rows.push_back(changed_.contains(place->second)
                            ? hashed_row(place->second)
@@ -259,11 +259,11 @@ void check_python(const Wheel& wheel, const python::Interpreter& interpreter) {
   const python::Version version{.release = interpreter.version.release};
   if (set && !set->contains(version, python::Prereleases::allowed)) {
     throw wheel.zip()
-        .fault(fmt::format("it requires Python `{}`, and the executor image has {}",
+        .fault(fmt::format("it requires Python `{}`, but the executor image has {}",
                            printable(*required), interpreter.version.str()))
-        .hint(fmt::format("take a version of `{}` for that Python, or an executor image with a "
-                          "Python that fits",
-                          wheel.distribution()));
+        .hint(fmt::format(
+            "use a version of `{}` for that Python, or an executor image with a matching Python",
+            wheel.distribution()));
   }
 }
 

@@ -185,12 +185,12 @@ EntryPoint read_entry_point(std::string_view line) {
   }
   const auto colon = value.find(':');
   if (colon == std::string_view::npos) {
-    throw wrong("names a program without what it calls");
+    throw wrong("names a program without a function to call");
   }
   entry.module = trim(value.substr(0, colon));
   entry.callable = trim(value.substr(colon + 1));
   if (!is_program_name(entry.name)) {
-    throw wrong("names a program as no file can be called");
+    throw wrong("names a program with an invalid file name");
   }
   if (!is_dotted_name(entry.module) || !is_dotted_name(entry.callable)) {
     throw wrong("has a line that cannot be read");
@@ -206,7 +206,7 @@ Metadata read_metadata(std::string_view text) {
   const auto name = first(headers, "name");
   const auto version = first(headers, "version");
   if (!name || !version) {
-    throw fault("METADATA", name ? "tells no version" : "tells no name");
+    throw fault("METADATA", name ? "has no version" : "has no name");
   }
   return {.name = *name,
           .version = *version,
@@ -220,16 +220,16 @@ Format read_format(std::string_view text) {
   const auto headers = read_headers(text);
   const auto version = first(headers, "wheel-version");
   if (!version) {
-    throw fault("WHEEL", "tells no version of its format");
+    throw fault("WHEEL", "has no format version");
   }
   const auto parts = split(*version, '.');
   const auto major = number(parts[0]);
   const auto minor = parts.size() < 2 ? std::optional{0} : number(parts[1]);
   if (!major || !minor) {
-    throw fault("WHEEL", "tells a version of its format that is none: " + shortly_quoted(*version));
+    throw fault("WHEEL", "has an invalid format version: " + shortly_quoted(*version));
   }
   if (*major != 1) {
-    throw fault("WHEEL", "tells of version " + *version + " of the format; 1.x is known");
+    throw fault("WHEEL", "has format version " + *version + "; only 1.x is supported");
   }
   return {.major = *major,
           .minor = *minor,
@@ -270,7 +270,7 @@ std::optional<ContentHash> recorded_hash(const RecordRow& row) {
   const auto bytes = base64_decode(std::string_view{*row.hash}.substr(algorithm.size()));
   ContentHash::Bytes hash{};
   if (!bytes || bytes->size() != hash.size()) {
-    throw fault("RECORD", "tells a hash that is none: " + shortly_quoted(*row.hash));
+    throw fault("RECORD", "has an invalid hash: " + shortly_quoted(*row.hash));
   }
   std::copy(bytes->begin(), bytes->end(), hash.begin());
   return ContentHash{hash};

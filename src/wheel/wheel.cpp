@@ -61,7 +61,7 @@ void Wheel::find_dist_info() {
   dist_info_ = *found.begin();
   const auto stem = std::string_view{dist_info_}.substr(0, dist_info_.size() - suffix.size());
   if (!same_name(stem.substr(0, stem.rfind('-')), distribution_)) {
-    throw zip_.fault("its `" + dist_info_ + "` is of another distribution");
+    throw zip_.fault("its `" + dist_info_ + "` belongs to another distribution");
   }
 }
 
@@ -83,7 +83,7 @@ void Wheel::read_texts() {
   record_ = read_record(text("RECORD", largest_record));
   entry_points_ = read_entry_points(dist_info_text("entry_points.txt", largest_small).value_or(""));
   if (format_.minor > 0) {
-    warn(fmt::format("tells of version {}.{} of the format, which is newer than 1.0", format_.major,
+    warn(fmt::format("has format version {}.{}, which is newer than 1.0", format_.major,
                      format_.minor));
   }
 }
@@ -91,10 +91,10 @@ void Wheel::read_texts() {
 void Wheel::check_names(const python::Version& said) {
   const auto version = python::Version::parse(metadata_.version);
   if (!same_name(metadata_.name, distribution_)) {
-    throw zip_.fault("its METADATA is of `" + printable(metadata_.name) + "`");
+    throw zip_.fault("its METADATA is for `" + printable(metadata_.name) + "`");
   }
   if (!version || (*version != said && version->without_local() != said)) {
-    throw zip_.fault("its METADATA is of version `" + printable(metadata_.version) + "`");
+    throw zip_.fault("its METADATA is for version `" + printable(metadata_.version) + "`");
   }
   version_ = *version;
 }
@@ -111,10 +111,10 @@ void Wheel::read_hashes() {
     const auto hash = with_context("`" + printable(zip_.name()) + "` cannot be installed",
                                    [&] { return recorded_hash(row); });
     if (row.size && row.size != std::to_string(member->size)) {
-      throw zip_.fault("`" + member->name + "` is not of the size that RECORD tells of");
+      throw zip_.fault("`" + member->name + "` does not have the size in RECORD");
     }
     if (hash && hashes_[i] && *hash != *hashes_[i]) {
-      throw zip_.fault("RECORD tells two hashes of `" + member->name + "`");
+      throw zip_.fault("RECORD has two hashes for `" + member->name + "`");
     }
     hashes_[i] = hash ? hash : hashes_[i];
     recorded[i] = true;
@@ -132,7 +132,7 @@ void Wheel::read_hashes() {
     warn(fmt::format("holds {} symbolic links: each becomes a file with the link's text", links));
   }
   if (missing > 0) {
-    warn(fmt::format("tells no hash of {} of its files in RECORD", missing));
+    warn(fmt::format("has no hash in RECORD for {} of its files", missing));
   }
 }
 
@@ -149,7 +149,7 @@ void Wheel::read(const Member& member, const Zip::Take& take, const Zip::Take& p
       },
       packed);
   if (wanted && ContentHash{hash.finish_bytes()} != *wanted) {
-    throw zip_.fault("`" + member.name + "` does not have the hash that RECORD tells of");
+    throw zip_.fault("`" + member.name + "` does not have the hash in RECORD");
   }
 }
 

@@ -133,7 +133,7 @@ void Zip::read(const Member& member, const Take& take, const Take& packed) const
         image::inflate(reader_of(member, packed), member.compressed_size, member.size, taking);
   }
   if (!is_whole) {
-    throw fault("`" + member.name + "` does not unpack to the size that it tells of");
+    throw fault("`" + member.name + "` does not decompress to its stated size");
   }
   if (crc != member.crc) {
     throw fault("`" + member.name + "` is damaged: its checksum differs");

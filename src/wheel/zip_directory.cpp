@@ -43,7 +43,7 @@ std::optional<std::string> entry_fault(const ZipEntry& entry, unsigned method) {
     return "is a directory and holds bytes";
   }
   const bool is_utf8 = is_ascii(member.name) || (entry.flags & zip_flag::utf8) != 0;
-  return is_utf8 ? std::nullopt : std::optional{"has a name not in UTF-8"};
+  return is_utf8 ? std::nullopt : std::optional{"has a name that is not UTF-8"};
 }
 
 }  // namespace
@@ -55,7 +55,7 @@ std::vector<ZipEntry> ZipDirectory::read() const {
         fmt::format("it has {} members; at most {} are read", end.count, most_members));
   }
   if (end.size > end.begin || end.offset != end.begin - end.size) {
-    throw zip_.fault("its directory does not stand at its end");
+    throw zip_.fault("its directory is not at its end");
   }
   auto entries = read_entries(end);
   std::stable_sort(entries.begin(), entries.end(),
@@ -67,7 +67,7 @@ std::vector<ZipEntry> ZipDirectory::read() const {
       throw zip_.fault("there are bytes before its members");
     }
     if (next < entries[i].header) {
-      throw zip_.fault("a member stands behind its directory");
+      throw zip_.fault("a member follows its directory");
     }
     check_header(entries[i], next);
     expected = next;

@@ -28,7 +28,7 @@ ZipEnd ZipDirectory::find_end() const {
   const std::string tail = zip_.bytes_at(zip_.size() - count, count);
   const auto at = tail.rfind(directory_end_mark);
   if (at == std::string::npos || tail.size() - at < end_size) {
-    throw zip_.fault("it is no zip archive, or not the whole of one");
+    throw zip_.fault("it is not a zip archive, or it is incomplete");
   }
   Fields fields{std::string_view{tail}.substr(at + 4)};
   const unsigned disks = fields.u16() | fields.u16();
@@ -36,10 +36,10 @@ ZipEnd ZipDirectory::find_end() const {
   ZipEnd end{.count = fields.u16(), .size = fields.u32(), .offset = fields.u32()};
   end.begin = zip_.size() - tail.size() + at;
   if (fields.u16() != tail.size() - at - end_size) {
-    throw zip_.fault("there are bytes behind its end");
+    throw zip_.fault("there are bytes after its end");
   }
   if ((disks != 0 && disks != full16) || count_here != end.count) {
-    throw zip_.fault("it is one part of several");
+    throw zip_.fault("it is one part of a split archive");
   }
   return large_end(end);
 }

@@ -66,8 +66,7 @@ std::optional<std::string> extra_fault(std::string_view extra, std::string_view 
     return "has a second name";
   }
   extra_field(extra, large_sizes_field, is_sound);
-  return is_sound && has_one_name ? std::nullopt
-                                  : std::optional{"has extra fields that are no such"};
+  return is_sound && has_one_name ? std::nullopt : std::optional{"has invalid extra fields"};
 }
 
 std::string in_backticks(std::string_view name) {
@@ -82,11 +81,11 @@ std::optional<std::string> name_fault(std::string_view name) {
     return "a name that is too long";
   }
   if (printable(name) != name) {
-    return "a name with control characters or not in UTF-8";
+    return "a name with control characters or invalid UTF-8";
   }
   for (const auto sign : {"\xe2\x80\xa8"sv, "\xe2\x80\xa9"sv}) {
     if (name.find(sign) != std::string_view::npos) {
-      return "a name of several lines";
+      return "a name with line breaks";
     }
   }
   const auto parts = split(name, '/');

@@ -13,8 +13,8 @@ constexpr unsigned read_alike{zip_flag::encrypted | zip_flag::has_descriptor | z
 void ZipDirectory::check_header(ZipEntry& entry, std::uint64_t next) const {
   auto& member = entry.member;
   const auto differs = [&](const char* what) {
-    return zip_.fault(in_backticks(member.name) +
-                      ": its directory and its header tell of different " + what);
+    return zip_.fault(in_backticks(member.name) + ": its directory and its header have different " +
+                      what);
   };
   if (next - entry.header < header_size) {
     throw zip_.fault("two of its members share bytes");
@@ -65,7 +65,7 @@ void ZipDirectory::check_header(ZipEntry& entry, std::uint64_t next) const {
   if (later) {
     check_descriptor(entry, end, next);
   } else if (end != next) {
-    throw zip_.fault("there are bytes behind " + in_backticks(member.name));
+    throw zip_.fault("there are bytes after " + in_backticks(member.name));
   }
 }
 
@@ -86,8 +86,8 @@ void ZipDirectory::check_descriptor(const ZipEntry& entry,
     agrees = agrees && fields.number(width) == member.size;
   }
   if (!agrees) {
-    throw zip_.fault("what stands behind " + in_backticks(member.name) +
-                     " is not what the directory says of it");
+    throw zip_.fault("the descriptor after " + in_backticks(member.name) +
+                     " does not match the directory");
   }
 }
 

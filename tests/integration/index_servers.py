@@ -253,7 +253,7 @@ class Servers(unittest.TestCase):
         server = self.serve(metadata=True)
         server.misbehave('/files/pkg-1.1-py3-none-any.whl.metadata', body=b'Metadata-Version: 2.1\nName: evil\n')
         self.assertEqual(self.ask(server, metadata='pkg', cache='fresh')['error'],
-                         'the metadata of `pkg-1.1-py3-none-any.whl` is not what the index announces')
+                         'the metadata of `pkg-1.1-py3-none-any.whl` does not match its hash in the index')
 
     def test_an_index_without_hashes_is_downloaded_from_each_time(self):
         server = self.serve(hashes=False)

@@ -92,7 +92,7 @@ class FailingBuild(unittest.TestCase):
         alone = autopack('build', '--executor-image-uri', f'{name}:base', '--script=task.py', '--engine=direct',
                          '--output-image-uri', f'{name}:t', cwd=folder, status=1)
         self.assertIn(name, alone.err)
-        self.assertIn(f"see that `{name.split('/')[0]}` is the registry meant", alone.err)
+        self.assertIn(f"check that `{name.split('/')[0]}` is the right registry", alone.err)
 
 
 class Interrupted(unittest.TestCase):

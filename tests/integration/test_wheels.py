@@ -271,7 +271,7 @@ class Wheels(unittest.TestCase):
         (self.folder / 'requirements.txt').write_text('./' + path.name + '\n')
         (self.folder / path.name).write_bytes(path.read_bytes())
         answer = self.build(status=2)
-        self.assertIn('it requires Python `>=3.99`, and the executor image has 3.', answer.err)
+        self.assertIn('it requires Python `>=3.99`, but the executor image has 3.', answer.err)
         other = 'other-1.0-cp399-cp399-manylinux_2_17_x86_64.whl'
         (self.folder / other).write_bytes(b'')
         (self.folder / 'requirements.txt').write_text(f'./{other}\n')
@@ -345,7 +345,7 @@ class Wheels(unittest.TestCase):
             content = random.Random(size).randbytes(size // 2).hex().encode()
             for what, wheel in {
                 'its checksum differs': odd_wheels.Wheel('damaged', files=[odd_wheels.File('damaged.py', content, local=lie, central=lie)]),
-                'does not have the hash that RECORD tells of': odd_wheels.Wheel('damaged', files=[odd_wheels.File('damaged.py', content)], record=lambda rows: [
+                'does not have the hash in RECORD': odd_wheels.Wheel('damaged', files=[odd_wheels.File('damaged.py', content)], record=lambda rows: [
                     f'damaged.py,sha256={"A" * 43},' if row.startswith('damaged.py') else row for row in rows]),
             }.items():
                 with self.subTest(size=size, what=what):

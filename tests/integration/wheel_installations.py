@@ -277,7 +277,7 @@ def hostile():
     yield 'too many members', bad(archive={'end': {'count': 20}}), 'damaged'
     yield 'many disks', bad(archive={'end': {'disk': 1}}), 'one part of several'
     yield 'members that overlap', bad(File('a.py', text, stored=True, central={'offset': 0}), File('b.py', text, central={'offset': 0})), 'share bytes'
-    yield 'wrong descriptor', bad(File('a.py', text, descriptor='marked', local={'crc': 0}, central={'crc': 9})), 'what stands behind'
+    yield 'wrong descriptor', bad(File('a.py', text, descriptor='marked', local={'crc': 0}, central={'crc': 9})), 'the descriptor after'
     squeezed = File('a.py', text)
     whole = odd_wheels.Archive([]).data(squeezed)
     yield 'cut stream', bad(File('a.py', text, data=whole[:-3])), 'does not unpack'
@@ -301,7 +301,7 @@ def hostile():
     yield 'another .dist-info', bad(info='other-1.0.dist-info'), 'of another distribution'
     yield 'another name', bad(metadata='Name: other\nVersion: 1.0\n'), 'METADATA is of `other`'
     yield 'another version', bad(metadata='Name: bad\nVersion: 2.0\n'), 'METADATA is of version `2.0`'
-    yield 'no name', bad(metadata='Version: 2.0\n'), 'tells no name'
+    yield 'no name', bad(metadata='Version: 2.0\n'), 'has no name'
     yield 'wheel 2', bad(format='Wheel-Version: 2.0\nRoot-Is-Purelib: true\n'), 'version 2.0 of the format'
     yield 'no version of the format', bad(format='Root-Is-Purelib: true\n'), 'no version of its format'
     yield 'variant', Wheel('bad', tag='1-py3-none-any-x86_64_v3', info=info), 'cannot be installed'
@@ -328,7 +328,7 @@ def check_hostile(binary, folder):
         paths.append(folder / 'truncated' / str(size) / 'bad-1.0-py3-none-any.whl')
         paths[-1].parent.mkdir()
         paths[-1].write_bytes(whole[:size])
-        cases.append((f'cut to {size} bytes', None, '`bad-1.0-py3-none-any.whl` cannot be installed: it is no zip archive'))
+        cases.append((f'cut to {size} bytes', None, '`bad-1.0-py3-none-any.whl` cannot be installed: it is not a zip archive'))
     answers = environment.autopack(binary, [(path, out, 'no', '', '') for path in paths])
     for (what, _, words), answer in zip(cases, answers, strict=True):
         if words not in answer or 'bad-' not in answer:

@@ -82,7 +82,7 @@ TEST_CASE("processes are fed and read") {
   CHECK_THROWS_WITH(static_cast<void>(run_process({"sleep", "600"}, "",
                                                   {.timeout = std::chrono::milliseconds{20}})),
                     "`sleep` has not ended within 20 ms");
-  CHECK_THROWS_WITH(static_cast<void>(run_process({"yes"}, "")), "`yes` prints without end");
+  CHECK_THROWS_WITH(static_cast<void>(run_process({"yes"}, "")), "`yes` printed too much");
   Cancellation stop{.requested = true};
   CHECK_THROWS_AS(static_cast<void>(run_process({"sleep", "600"}, "", {.cancellation = &stop})),
                   Interrupted);

@@ -127,7 +127,7 @@ TEST_CASE("a bad image name is reported with the wrong part") {
       {"[::1/app", "the port `:1` of the registry `[` is not a number"},
       {"[]:5/app", "`[]` is not an IPv6 address in brackets"},
       {"[fe80::1%eth0]:5/app", "`[fe80::1%eth0]` is not an IPv6 address in brackets"},
-      {"gcr.io/example.com:p/app", "`:` in `example.com:p` stands before a `/`"},
+      {"gcr.io/example.com:p/app", "`example.com:p` has a `:` before a `/`"},
       {"app\x1b", "`app\\x1b` " + shape},
   };
   for (const auto& [text, fault] : cases) {

@@ -221,13 +221,12 @@ TEST_CASE("an index that refuses is named with the remedy") {
   const std::string place = server.url().substr(7);
   indexes.settings.indexes = {Location::parse("http://me:pa55word@" + place + "/simple")};
   CHECK(indexes.refusal("p") ==
-        fmt::format(
-            "could not read the page of `p` in the index http://{}/simple: GET "
-            "http://{}/simple/p/: 401: who are you, Basic ***. name a login in pip's index-url "
-            "(`http://USER:PASSWORD@{}`), or as `machine 127.0.0.1` in ~/.netrc",
-            place, place, place));
+        fmt::format("could not read the page of `p` in the index http://{}/simple: GET "
+                    "http://{}/simple/p/: 401: who are you, Basic ***. add a login to pip's "
+                    "index-url (`http://USER:PASSWORD@{}`), or `machine 127.0.0.1` to ~/.netrc",
+                    place, place, place));
   status = 403;
-  CHECK(indexes.refusal("p").ends_with(". ask for leave to read packages on `127.0.0.1`"));
+  CHECK(indexes.refusal("p").ends_with(". ask for permission to read packages on `127.0.0.1`"));
   status = 404;
   CHECK(indexes.candidates("p").empty());
   CHECK(indexes.sleeps == 0);
@@ -268,7 +267,7 @@ TEST_CASE("an index that anybody could play is left out with a warning") {
   CHECK(indexes.candidates("p").empty());
   REQUIRE(indexes.reporter.warnings.size() == 1);
   CHECK(indexes.reporter.warnings[0].message ==
-        "the package index `http://plain.test/simple` is left out: it is not reached over https");
+        "the package index `http://plain.test/simple` is ignored: its URL is not https");
   CHECK(indexes.reporter.details.empty());
   indexes.settings.indexes.clear();
   CHECK_THROWS_WITH_AS(indexes.candidates("p"), "there is no package index to ask", Error);
@@ -297,7 +296,7 @@ TEST_CASE("metadata is read where it is announced, and checked") {
   CHECK(requests == 2);
   candidate.metadata = {{"sha256", std::string(64, '0')}};
   CHECK_THROWS_WITH_AS(read(candidate),
-                       "the metadata of `p-1.0.whl` is not what the index announces", Error);
+                       "the metadata of `p-1.0.whl` does not match its hash in the index", Error);
   candidate.url += "x";
   CHECK_FALSE(read(candidate));
 }

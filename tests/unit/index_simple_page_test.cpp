@@ -285,12 +285,12 @@ TEST_CASE("a newer minor version of the API is warned of, a newer major one refu
   CHECK_FALSE(json("1.4").warning);
   CHECK_FALSE(json("").warning);
   CHECK(json("1.99").warning ==
-        "`https://index.test/simple/pkg/` speaks version 1.99 of the simple API; autopack knows "
-        "1.4, and reads what both have");
-  CHECK_THROWS_WITH_AS(json("2.0"),
-                       "the package index speaks version 2.0 of the simple API, and autopack knows "
-                       "version 1",
-                       Error);
+        "`https://index.test/simple/pkg/` uses version 1.99 of the simple API; autopack supports "
+        "1.4 and reads the common part");
+  CHECK_THROWS_WITH_AS(
+      json("2.0"),
+      "the package index uses version 2.0 of the simple API, but autopack supports version 1",
+      Error);
   CHECK_THROWS_AS(read("text/html", "<meta name='pypi:repository-version' content='2.0'>"), Error);
 }
 
@@ -302,7 +302,7 @@ TEST_CASE("an invalid page of an index is refused") {
   }
   for (const auto* const body : {"", "[]", "nothing", "{\"files\": [", "\"text\""}) {
     CAPTURE(body);
-    CHECK_THROWS_WITH_AS(read(json_type, body), "the package index answered what is no JSON object",
+    CHECK_THROWS_WITH_AS(read(json_type, body), "the package index did not return a JSON object",
                          Error);
   }
   std::string deep = "{\"files\": ";

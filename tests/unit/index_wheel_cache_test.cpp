@@ -277,7 +277,7 @@ TEST_CASE("a server that lies is refused by name, and nothing is kept") {
                     sha256(other).hex(), right.hex));
   const Download sized{.name = "a.whl", .hashes = {right}, .size = 300'000};
   CHECK(refusal({.body = bytes + "x"}, sized) ==
-        "`a.whl` was not downloaded: HOST/a.whl: the server has 300001 bytes of it, not 300000");
+        "`a.whl` was not downloaded: HOST/a.whl: the server's file has 300001 bytes, not 300000");
   CHECK(refusal({.body = bytes + "x", .chunked = true}, sized) ==
         "`a.whl` was not downloaded: HOST/a.whl: the server sends more than 300000 bytes");
   CHECK(refusal({.body = bytes.substr(1), .chunked = true}, sized) ==
@@ -285,8 +285,8 @@ TEST_CASE("a server that lies is refused by name, and nothing is kept") {
   CHECK(
       refusal({.status = 206, .headers = {{"Content-Range", "bytes 5-9/300000"}}, .body = "12345"},
               plain) ==
-      "`a.whl` was not downloaded: HOST/a.whl: the server sent another part of it than was asked "
-      "for");
+      "`a.whl` was not downloaded: HOST/a.whl: the server sent another part of the file than "
+      "requested");
   CHECK(refusal({.status = 404, .body = "gone"}, plain) ==
         "could not download `a.whl`: GET HOST/a.whl: 404: gone");
 }
@@ -294,8 +294,7 @@ TEST_CASE("a server that lies is refused by name, and nothing is kept") {
 TEST_CASE("without a hash a file comes from nobody whom others could play") {
   Cache cache;
   CHECK(cache.refusal({.name = "a", .url = "http://plain.test/a"}) ==
-        "`a` was not downloaded: http://plain.test/a: it has no hash, and is not reached over "
-        "https");
+        "`a` was not downloaded: http://plain.test/a: it has no hash, and its URL is not https");
   cache.settings.retries = 0;
   cache.settings.trusted_hosts = {"plain.test"};
   LoopbackServer proxy{[&](const ReceivedRequest& request) { return part_of(bytes, request); }};

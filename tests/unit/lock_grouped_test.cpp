@@ -83,7 +83,7 @@ TEST_CASE("poetry.lock 2.1 says which packages are taken") {
   CHECK(summary(poetry(text, {.extras = {"gpu"}, .groups = {"dev", "test-all"}})) ==
         "a==1.0 c==1.0 cuda==12 t==1.0");
   CHECK(poetry(text, {.groups = {"docs"}}).warnings[0].message ==
-        "no package of `poetry.lock` is of the group `docs`");
+        "no package of `poetry.lock` is in the group `docs`");
   CHECK(refusal([&] { poetry(text, {.extras = {"cpu"}}); }) == "`poetry.lock` has no extra `cpu`");
 }
 
@@ -108,7 +108,7 @@ TEST_CASE("poetry.lock knows more sources than an index") {
   CHECK(set.packages[2].is_direct);
   CHECK(set.packages[3].source ==
         LockedSource{.repository = "https://host.example/d", .commit = commit, .revision = "main"});
-  CHECK(set.packages[4].obstacle == "its directory is the project's own, or lies outside of it");
+  CHECK(set.packages[4].obstacle == "its directory is the project's own, or outside it");
 }
 
 TEST_CASE("a poetry.lock that leaves the choice to Poetry is refused") {
@@ -232,7 +232,7 @@ TEST_CASE("Pipfile.lock says which packages are taken") {
   CHECK_FALSE(set.packages[1].index);
   CHECK(pipfile(text, {.groups = {"dev"}}).packages[4].index == "https://index.example/simple");
   CHECK(set.packages[2].obstacle ==
-        "it comes from version control, and `0f` is not the full name of a commit");
+        "it comes from version control, but `0f` is not a full commit hash");
   CHECK(set.packages[3].source == LockedSource{.directory = "lib"});
   CHECK(set.packages[4].files[0].url == "https://files.example/w-1-py3-none-any.whl");
   CHECK(summary(pipfile(text, {.groups = {"dev", "docs"}})) == "a-b[x-y]==1.0 c==2 g l t==3 w");
@@ -281,7 +281,7 @@ TEST_CASE("a Pipfile.lock that is not one is refused") {
                    "default": {}})")
             .warnings[0]
             .message ==
-        "`Pipfile.lock` was made for Python 3.8, and the executor image has 3.11.2");
+        "`Pipfile.lock` was made for Python 3.8, but the executor image has 3.11.2");
 }
 
 }  // namespace autopack::lock_grouped_test

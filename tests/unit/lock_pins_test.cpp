@@ -97,7 +97,7 @@ TEST_CASE("files and URLs are taken as they are named") {
   CHECK(packages[4].is_direct);
   CHECK(packages[5].obstacle == "its URL has a login, a query or a variable");
   CHECK(packages[6].obstacle ==
-        "it comes from version control, and `main` is not the full name of a commit");
+        "it comes from version control, but `main` is not a full commit hash");
   CHECK(packages[7].source == LockedSource{.repository = "https://host.example/z.git",
                                            .commit = commit,
                                            .revision = commit,
@@ -139,10 +139,10 @@ TEST_CASE("an ambiguous line is reported, and there is no set") {
            {"torch==2,<2", "`torch==2,<2` is not pinned by `==`"},
            {"torch==${V}", "is not pinned by `==`"},
            {"torch==2\n--newer-option=1", "requirements.txt:2: `--newer-option` may choose"},
-           {"torch==2\n-r https://host.example/r.txt", "`--requirement` may choose otherwise"},
+           {"torch==2\n-r https://host.example/r.txt", "`--requirement` may change the selection"},
            {"torch==2 --config-settings=a=b", "`--config-settings` asks for a build of its own"},
-           {"torch==2\nnumpy==1" + hash(digits), "1: `torch==2` has no hash, and others have"},
-           {"torch==2\ntorch==2.1", "2: `torch` is pinned otherwise than in requirements.txt:1"},
+           {"torch==2\nnumpy==1" + hash(digits), "1: `torch==2` has no hash, but others have one"},
+           {"torch==2\ntorch==2.1", "2: `torch` is pinned differently in requirements.txt:1"},
            {"torch==2" + hash(digits) + "\ntorch==2" + hash(other_digits), "pinned otherwise"},
            {"a==1; python_version < '3' and platform_machine == '${M}'", "is not known"},
            {"b @ https://host.example/a-1-py3-none-any.whl", "is not a file of `b`"},
@@ -160,10 +160,10 @@ TEST_CASE("a constraint lets a pin pass or there is no set") {
     return pins_of({{"requirements.txt", "torch==2.1rc1\n-c c.txt"}, {"c.txt", constraint}});
   };
   CHECK(with("torch>=2,<3\nother==1\ntorch<1; sys_platform == 'win32'").set);
-  CHECK(with("torch<2").reason.find("c.txt:1: the constraint `torch<2` forbids what "
-                                    "requirements.txt:1 pins") != std::string::npos);
+  CHECK(with("torch<2").reason.find("c.txt:1: the constraint `torch<2` excludes the "
+                                    "pin in requirements.txt:1") != std::string::npos);
   CHECK(with("torch @ https://host.example/torch-2.1-py3-none-any.whl")
-            .reason.find("more than a range of versions") != std::string::npos);
+            .reason.find("not just a range of versions") != std::string::npos);
 }
 
 TEST_CASE("the project itself is not one of its pins") {
@@ -190,8 +190,8 @@ TEST_CASE("requirements of the project's own package are pinned, or are pins") {
       {"numpy==1.26.4\n", {"tomli>1; python_version < '3.8'"}, "numpy==1.26.4"},
       {"numpy==1.26.4\n",
        {"numpy<1.20"},
-       "not a complete set of pins: pyproject.toml: `numpy<1.20` is not what requirements.txt:1 "
-       "pins"},
+       "not a complete set of pins: pyproject.toml: `numpy<1.20` does not match the pin in "
+       "requirements.txt:1"},
       {"numpy==1.26.4\n",
        {"six>=1"},
        "not a complete set of pins: pyproject.toml: `six>=1` is not pinned by `==`"}};

@@ -106,7 +106,7 @@ TEST_CASE("pylock.toml names files in several ways") {
   CHECK(set.packages[1].is_direct);
   CHECK(set.packages[2].obstacle.has_value());
   CHECK(set.packages[3].obstacle ==
-        "it comes from version control, and `f` is not the full name of a commit");
+        "it comes from version control, but `f` is not a full commit hash");
   CHECK(set.packages[4].source == LockedSource{.repository = "https://host.example/d",
                                                .commit = commit,
                                                .revision = "v1",
@@ -116,7 +116,7 @@ TEST_CASE("pylock.toml names files in several ways") {
   CHECK(set.packages[6].source == LockedSource{.directory = "lib"});
   CHECK(set.packages[7].files[0].path == "locks/wheels/f-1-py3-none-any.whl");
   CHECK_FALSE(set.packages[7].is_direct);
-  CHECK(set.packages[8].obstacle == "its file lies outside of the working directory");
+  CHECK(set.packages[8].obstacle == "its file is outside the working directory");
   CHECK(set.packages[9].obstacle == "the URL of its file has a login");
   CHECK_FALSE(set.packages[9].files[0].url);
 }
@@ -131,7 +131,7 @@ TEST_CASE("a URL in a lock leads out of the project no more than a path does") {
                           "file:///srv/a-1-py3-none-any.whl", "file:/srv/a-1-py3-none-any.whl",
                           "FILE:///srv/a-1-py3-none-any.whl", "ftp://host/a-1-py3-none-any.whl"}) {
     CAPTURE(url);
-    CHECK(wheel(url).obstacle == "its file lies outside of the working directory");
+    CHECK(wheel(url).obstacle == "its file is outside the working directory");
     CHECK_FALSE(wheel(url).files[0].url);
   }
   const auto inside = wheel("wheels/a-1-py3-none-any.whl");
@@ -149,9 +149,9 @@ TEST_CASE("a pylock.toml that is not for the image, or wrong, is refused with th
   for (const auto& [text, words] : std::vector<Case>{
            {"x = [", "pylock.toml:1: `pylock.toml` is not TOML"},
            {"created-by = 'x'", "`lock-version` is missing"},
-           {"lock-version = '2.0'", "has lock-version `2.0`, and autopack reads 1"},
+           {"lock-version = '2.0'", "has lock-version `2.0`, but autopack reads 1"},
            {start + "requires-python = '>=3.12'", "is for Python `>=3.12`, and the executor image"},
-           {start + "requires-python = 'new'", "`new` are not versions of Python"},
+           {start + "requires-python = 'new'", "`new` is not a condition on Python versions"},
            {start + "environments = [\"sys_platform == 'win32'\"]", "none of its `environments`"},
            {start + "packages = 1", "pylock.toml:2: `packages` is not an array"},
            {start + "packages = [1]", "an item of `packages` is not a table"},

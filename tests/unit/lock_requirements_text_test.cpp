@@ -56,19 +56,19 @@ TEST_CASE("a package that pip cannot install by hash is refused with its name") 
   CHECK(refused(repository) ==
         "uv.lock:7: pip cannot install `a` by a hash: it comes from version control");
   CHECK(refused(package("a", {{.name = "a-1.0-py3-none-any.whl"}})) ==
-        "uv.lock:7: pip cannot install `a` by a hash: the lock has no hash of it");
+        "uv.lock:7: pip cannot install `a` by a hash: the lock has no hash for it");
   CHECK(refused(package("a", {{.name = "a.whl", .path = "wheels/a.whl", .hashes = {hash('a')}}})) ==
         "uv.lock:7: pip cannot install `a` by a hash: `wheels/a.whl` is a file of the project");
   auto without_version = package("a", {{.name = "a.zip", .hashes = {hash('a')}}});
   without_version.version.reset();
-  CHECK(refused(without_version).ends_with("the lock has no hash of it"));
+  CHECK(refused(without_version).ends_with("the lock has no hash for it"));
 }
 
 TEST_CASE("the URL of an index begins no line of its own") {
   for (const auto* const url : {"https://host/\n--index-url https://evil/", "https://host/ x"}) {
     auto one = package("a", {{.name = "a.whl", .hashes = {hash('a')}}});
     one.index = url;
-    CHECK(refused(one).find("is no URL of an index") != std::string::npos);
+    CHECK(refused(one).find("is not the URL of an index") != std::string::npos);
   }
 }
 

@@ -70,7 +70,7 @@ TEST_CASE("the nearest candidate explains why no file is chosen") {
   CHECK(reason(package, named({"pkg-1.0-cp310-cp310-linux_x86_64.whl"})) ==
         "no wheel of `pkg` 1.0 is for cp311 manylinux_2_36_x86_64");
   CHECK(reason(package, named({"pkg-1.0.tar.gz"})) ==
-        "there is no wheel of `pkg` 1.0: there is a source distribution only");
+        "there is no wheel of `pkg` 1.0: there is only a source distribution");
   CHECK(chooser.choose(package, named({"pkg-0.9.tar.gz", "pkg-1.0.tar.gz"})).source == 1U);
   CHECK(reason(package, {{.name = "pkg-1.0-py3-none-any.whl", .requires_python = ">=3.12"}}) ==
         "no wheel of `pkg` 1.0 is for this version of Python");
@@ -111,7 +111,7 @@ TEST_CASE("options decide whether a wheel or a source distribution is taken") {
   CHECK_FALSE(chooser.choose(package, candidates).chosen);
   CHECK(chooser.choose(package, candidates).source == 0U);
   CHECK(chooser.choose(package, named({"pkg-1.0-py3-none-any.whl"})).reason ==
-        "`--no-binary` asks for a source distribution of `pkg` 1.0, and there is none");
+        "`--no-binary` asks for a source distribution of `pkg` 1.0, but there is none");
   package.formats = autopack::lock::Formats::wheels;
   CHECK_FALSE(chooser.choose(package, named({"pkg-1.0.tar.gz"})).source);
 }
@@ -158,9 +158,9 @@ TEST_CASE("missing pins are found in the metadata of the wheels") {
         Lines{"`a` needs `d>=1`, which is not pinned"});
   CHECK(missing({{"a", {"c[slow]"}}, {"c", {"e; extra == \"slow\""}}}) ==
         Lines{"`c` needs `e`, which is not pinned"});
-  CHECK(missing({{"b", {"c (<3)"}}}) == Lines{"`b` needs `c<3`, and requirements.txt:c pins 3"});
+  CHECK(missing({{"b", {"c (<3)"}}}) == Lines{"`b` needs `c<3`, but requirements.txt:c pins 3"});
   CHECK(missing({}, {"b", "c>=4"}) ==
-        Lines{"the project needs `c>=4`, and requirements.txt:c pins 3"});
+        Lines{"the project needs `c>=4`, but requirements.txt:c pins 3"});
   CHECK(missing({{"b", {"c; implementation_version < 'x' and os == 1"}}}).size() == 1);
   CHECK(missing({{"b", {"=1"}}}) == Lines{"`b` needs `=1`, which cannot be read"});
 }

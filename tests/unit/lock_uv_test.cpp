@@ -231,7 +231,7 @@ TEST_CASE("a uv.lock that is not for the image, or wrong, is refused with the pl
 
   for (const auto& [text, words] : std::vector<Case>{
            {"", "`uv.lock` has no version: it is not uv's"},
-           {"version = 2", "`uv.lock` has version 2, and autopack reads 1"},
+           {"version = 2", "`uv.lock` has version 2, but autopack reads 1"},
            {"version = 1\nrequires-python = '>=3.12'", "is for Python `>=3.12`"},
            {head + "supported-markers = [\"sys_platform == 'darwin'\"]", "`supported-markers`"},
            {head, "`uv.lock` has no package for the project"},

@@ -460,7 +460,7 @@ TEST_CASE("a refusal of Artifact Registry comes with the command that fixes it")
             .ends_with("\nno login for `" + host + "` was found: `gcloud auth configure-docker " +
                        host + "`"));
   CHECK(refusal_text(host, "p/r", 400, said("NAME_INVALID", "Missing image name. Pushes"))
-            .ends_with("names are formed `" + host + "/PROJECT/REPOSITORY/IMAGE`"));
+            .ends_with("the format is `" + host + "/PROJECT/REPOSITORY/IMAGE`"));
   CHECK(refusal_text(host, "p/r/i", 400, said("DENIED", "tag is immutable"))
             .find("--no-immutable-tags") != std::string::npos);
 }

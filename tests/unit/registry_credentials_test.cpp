@@ -160,7 +160,7 @@ TEST_CASE("a helper that fails is named with its reason, without secrets") {
                          "`~/.docker/config.json` names it for `b.example`\n"));
   CHECK(fails("c.example").starts_with("`../x` is not the name of a credential helper"));
   CHECK(fails("d.example").find("it printed no reason") != std::string::npos);
-  CHECK(fails("e.example").find("does not answer in JSON") != std::string::npos);
+  CHECK(fails("e.example").find("did not print JSON") != std::string::npos);
 }
 
 TEST_CASE("configurations that cannot be used are refused by name") {

@@ -122,9 +122,9 @@ TEST_CASE("wheels with a file in common share a layer, and the last one's file i
   CHECK(layers[0] == std::set<std::string>{"a", "b", "d"});
   CHECK(grouping.layers[0].wheels == std::vector<std::size_t>{0, 2, 3});
   REQUIRE(grouping.warnings.size() == 1);
-  CHECK(
-      grouping.warnings[0].message ==
-      "`a` and `d` bring the file `ns/__init__.py`, with different contents: that of `d` is taken");
+  CHECK(grouping.warnings[0].message ==
+        "`a` and `d` both install the file `ns/__init__.py`, with different contents; the file of "
+        "`d` wins");
 }
 
 TEST_CASE("a file of one wheel cannot be a directory of another") {

@@ -102,7 +102,7 @@ TEST_CASE("a wheel that requires another Python is refused as pip does it") {
     return why(
         write_wheel(directory.path(), "some", {}, "", "Requires-Python: " + required + "\n"));
   };
-  CHECK(refused(">=3.12").find("it requires Python `>=3.12`, and the executor image has 3.11.2") !=
+  CHECK(refused(">=3.12").find("it requires Python `>=3.12`, but the executor image has 3.11.2") !=
         std::string::npos);
   CHECK_FALSE(refused("!=3.11.*,>=3.8").empty());
   CHECK_FALSE(refused("<3.11.2").empty());
@@ -159,7 +159,7 @@ TEST_CASE("a wheel that is not sound is refused by name") {
   CHECK(bad({{.name = "other-1.0.dist-info/x"}}) ==
         begin + "it has several `.dist-info` directories");
   CHECK(bad({{.name = "bad-1.0.data/x/y"}}) ==
-        begin + "`bad-1.0.data/x/y` belongs to no known part of an installation");
+        begin + "`bad-1.0.data/x/y` is in an unknown category of its `.data`");
   CHECK(bad({}, "[console_scripts]\nx\n") ==
         begin + "`entry_points.txt` has a line that cannot be read: `x`");
 }
