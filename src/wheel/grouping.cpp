@@ -38,7 +38,7 @@ struct Unit {
 /// Finds wheels with common files.
 class Overlaps {
 public:
-  explicit Overlaps(const std::vector<Brought>& wheels) : wheels_{wheels}, unit_(wheels.size()) {
+  explicit Overlaps(const std::vector<WheelFiles>& wheels) : wheels_{wheels}, unit_(wheels.size()) {
     std::iota(unit_.begin(), unit_.end(), std::size_t{0});
     for (std::size_t i = 0; i < wheels.size(); ++i) {
       for (const auto& file : wheels[i].files) {
@@ -97,7 +97,7 @@ private:
     return i;
   }
 
-  void join(std::size_t i, const BroughtFile& file, Owner& owner) {
+  void join(std::size_t i, const WheelFile& file, Owner& owner) {
     const std::size_t a = root(i);
     const std::size_t b = root(owner.first);
     unit_[std::max(a, b)] = std::min(a, b);
@@ -129,7 +129,7 @@ private:
     }
   }
 
-  const std::vector<Brought>& wheels_;
+  const std::vector<WheelFiles>& wheels_;
   std::vector<std::size_t> unit_;
   std::unordered_map<std::string, Owner> owners_{};
   std::map<std::pair<std::size_t, std::size_t>, std::pair<std::string, std::size_t>> differing_{};
@@ -167,7 +167,7 @@ std::size_t place_of(const std::string& name, std::size_t count) {
 }
 
 /// Splits a wheel into parts of at most `largest_layer`, or of one file.
-std::vector<LayerGroup> split_wheel(std::size_t wheel, const std::vector<BroughtFile>& files) {
+std::vector<LayerGroup> split_wheel(std::size_t wheel, const std::vector<WheelFile>& files) {
   std::vector<LayerGroup> parts;
   std::size_t begin = 0;
   std::uint64_t size = 0;
@@ -193,7 +193,7 @@ void append(std::vector<std::size_t>& to, const std::vector<std::size_t>& from) 
 /// Returns the layers of large and of small wheels. If there are too many, the smallest of the
 /// large wheels join the small ones.
 std::vector<LayerGroup> layers_of(const std::vector<Unit>& units,
-                                  const std::vector<Brought>& wheels,
+                                  const std::vector<WheelFiles>& wheels,
                                   std::size_t most_layers) {
   std::vector<Unit> own;
   std::vector<Unit> shared;
@@ -234,11 +234,11 @@ std::vector<LayerGroup> layers_of(const std::vector<Unit>& units,
 
 }  // namespace
 
-Brought brought(std::string name,
-                Digest digest,
-                std::uint64_t size,
-                const std::vector<InstalledFile>& files) {
-  Brought all{.name = std::move(name), .digest = std::move(digest), .size = size, .files = {}};
+WheelFiles wheel_files(std::string name,
+                       Digest digest,
+                       std::uint64_t size,
+                       const std::vector<InstalledFile>& files) {
+  WheelFiles all{.name = std::move(name), .digest = std::move(digest), .size = size, .files = {}};
   for (const auto& file : files) {
     const auto* member = file.member;
     const std::uint32_t crc = member != nullptr ? member->crc : image::crc32(0, file.bytes);
@@ -251,7 +251,7 @@ Brought brought(std::string name,
   return all;
 }
 
-Grouping group(const std::vector<Brought>& wheels, std::size_t most_layers) {
+Grouping group(const std::vector<WheelFiles>& wheels, std::size_t most_layers) {
   Overlaps overlaps{wheels};
   return {.layers = layers_of(overlaps.units(), wheels, std::max<std::size_t>(most_layers, 1)),
           .warnings = overlaps.warnings()};

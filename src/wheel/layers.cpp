@@ -166,21 +166,21 @@ std::string grouping_key(const std::vector<ChosenWheel>& wheels,
   return key.finish();
 }
 
-std::string brought_key(const ChosenWheel& wheel, const Place& place) {
+std::string wheel_files_key(const ChosenWheel& wheel, const Place& place) {
   return Key{"brought"}.add(place).add(wheel).finish();
 }
 
-Brought brought_by(const ChosenWheel& wheel, const Place& place) {
-  return brought(wheel.name, wheel.digest, wheel.size, open(wheel, place).files);
+WheelFiles read_wheel_files(const ChosenWheel& wheel, const Place& place) {
+  return wheel_files(wheel.name, wheel.digest, wheel.size, open(wheel, place).files);
 }
 
 Grouping group(const std::vector<ChosenWheel>& wheels,
                const Place& place,
                std::size_t most_layers) {
-  std::vector<Brought> all;
+  std::vector<WheelFiles> all;
   all.reserve(wheels.size());
   for (const auto& wheel : wheels) {
-    all.push_back(brought_by(wheel, place));
+    all.push_back(read_wheel_files(wheel, place));
   }
   return group(all, most_layers);
 }

@@ -41,11 +41,11 @@ std::string grouping_key(const std::vector<ChosenWheel>& wheels,
                          const Place& place,
                          std::size_t most_layers);
 
-/// Returns the key of brought_by()'s result for `wheel`, without reading it.
-std::string brought_key(const ChosenWheel& wheel, const Place& place);
+/// Returns the key of read_wheel_files()'s result for `wheel`, without reading it.
+std::string wheel_files_key(const ChosenWheel& wheel, const Place& place);
 
 /// Opens `wheel` and returns its input for group(). Throws Error(project) if the wheel is invalid.
-Brought brought_by(const ChosenWheel& wheel, const Place& place);
+WheelFiles read_wheel_files(const ChosenWheel& wheel, const Place& place);
 
 /// Opens all `wheels` and groups them.
 Grouping group(const std::vector<ChosenWheel>& wheels, const Place& place, std::size_t most_layers);

@@ -51,9 +51,9 @@ struct Machine {
     }
   }
 
-  void note(std::size_t i, const std::vector<wheel::BroughtFile>& files) {
+  void note(std::size_t i, const std::vector<wheel::WheelFile>& files) {
     News news;
-    news.texts[wheel::brought_key(wheels[i], place())] = wheel::to_text(files).value();
+    news.texts[wheel::wheel_files_key(wheels[i], place())] = wheel::to_text(files).value();
     open_notes()->keep(open(), executor, "linux/amd64", [&](const Notes&) { return news; });
   }
 
@@ -96,13 +96,13 @@ using Names = std::vector<std::string>;
 
 TEST_CASE("a wheel with facts in a repository's notes is not fetched") {
   Machine machine;
-  machine.note(0, wheel::brought_by(machine.wheels[0], place()).files);
-  machine.note(2, wheel::brought_by(machine.wheels[2], place()).files);
+  machine.note(0, wheel::read_wheel_files(machine.wheels[0], place()).files);
+  machine.note(2, wheel::read_wheel_files(machine.wheels[2], place()).files);
   auto lists = machine.lists();
   CHECK(machine.fetched == Names{"two"});
   CHECK(lists.is_told());
   for (std::size_t i = 0; i < 3; ++i) {
-    CHECK(lists.all()[i].files == wheel::brought_by(machine.wheels[i], place()).files);
+    CHECK(lists.all()[i].files == wheel::read_wheel_files(machine.wheels[i], place()).files);
   }
   CHECK(lists.holds_for({0, 1}));
   CHECK(machine.fetched == Names{"two", "one"});
@@ -121,7 +121,7 @@ TEST_CASE("where notes are wrong of one wheel, none is believed") {
   CHECK_FALSE(lists.holds_for({0}));
   CHECK_FALSE(lists.is_told());
   for (std::size_t i = 0; i < 3; ++i) {
-    CHECK(lists.all()[i].files == wheel::brought_by(machine.wheels[i], place()).files);
+    CHECK(lists.all()[i].files == wheel::read_wheel_files(machine.wheels[i], place()).files);
   }
 }
 

@@ -16,9 +16,9 @@ namespace {
 
 constexpr std::uint64_t mib{1U << 20U};
 
-Brought made_wheel(const std::string& name,
-                   std::uint64_t size,
-                   std::vector<BroughtFile> files = {}) {
+WheelFiles made_wheel(const std::string& name,
+                      std::uint64_t size,
+                      std::vector<WheelFile> files = {}) {
   if (files.empty()) {
     files = {{.path = name + ".py", .packed_size = size}};
   }
@@ -26,8 +26,8 @@ Brought made_wheel(const std::string& name,
 }
 
 /// A hundred small wheels of 400 kB.
-std::vector<Brought> many() {
-  std::vector<Brought> all;
+std::vector<WheelFiles> many() {
+  std::vector<WheelFiles> all;
   for (int i = 0; i < 100; ++i) {
     all.push_back(made_wheel(fmt::format("small-{}", i), 400'000));
   }
@@ -36,7 +36,7 @@ std::vector<Brought> many() {
 
 /// Returns the wheels of each layer by their names.
 std::vector<std::set<std::string>> names(const Grouping& grouping,
-                                         const std::vector<Brought>& wheels) {
+                                         const std::vector<WheelFiles>& wheels) {
   std::vector<std::set<std::string>> all;
   for (const auto& layer : grouping.layers) {
     all.emplace_back();
@@ -48,7 +48,7 @@ std::vector<std::set<std::string>> names(const Grouping& grouping,
 }
 
 /// Checks that each wheel's files are in layers once and complete.
-void check_complete(const Grouping& grouping, const std::vector<Brought>& wheels) {
+void check_complete(const Grouping& grouping, const std::vector<WheelFiles>& wheels) {
   std::map<std::size_t, std::size_t> seen;
   for (const auto& layer : grouping.layers) {
     CHECK_FALSE(layer.wheels.empty());
@@ -109,10 +109,10 @@ TEST_CASE(
 }
 
 TEST_CASE("wheels with a file in common share a layer, and the last one's file is taken") {
-  const BroughtFile common{.path = "ns/__init__.py", .packed_size = 0, .content = 1};
-  BroughtFile other = common;
+  const WheelFile common{.path = "ns/__init__.py", .packed_size = 0, .content = 1};
+  WheelFile other = common;
   other.content = 2;
-  const std::vector<Brought> wheels{
+  const std::vector<WheelFiles> wheels{
       made_wheel("b", 20 * mib, {common, {.path = "b.py"}}), made_wheel("c", 20 * mib),
       made_wheel("a", 1, {common, {.path = "a.py"}}), made_wheel("d", 1, {other})};
   const auto grouping = group(wheels, 100);
@@ -128,17 +128,17 @@ TEST_CASE("wheels with a file in common share a layer, and the last one's file i
 }
 
 TEST_CASE("a file of one wheel cannot be a directory of another") {
-  const std::vector<Brought> wheels{made_wheel("a", 1, {{.path = "x/y"}}),
-                                    made_wheel("b", 1, {{.path = "x/y/z/w"}})};
+  const std::vector<WheelFiles> wheels{made_wheel("a", 1, {{.path = "x/y"}}),
+                                       made_wheel("b", 1, {{.path = "x/y/z/w"}})};
   CHECK_THROWS_WITH_AS(group(wheels, 9), "`a` and `b` cannot be installed together", Error);
 }
 
 TEST_CASE("huge wheels are split by their files") {
-  std::vector<BroughtFile> files;
+  std::vector<WheelFile> files;
   for (int i = 0; i < 10; ++i) {
     files.push_back({.path = fmt::format("f{}", i), .packed_size = i == 5 ? 300 * mib : 60 * mib});
   }
-  const std::vector<Brought> wheels{made_wheel("torch", 840 * mib, files), made_wheel("a", 1)};
+  const std::vector<WheelFiles> wheels{made_wheel("torch", 840 * mib, files), made_wheel("a", 1)};
   const auto grouping = group(wheels, 100);
   check_complete(grouping, wheels);
   REQUIRE(grouping.layers.size() == 5);
@@ -188,15 +188,15 @@ TEST_CASE("there are never more layers than there may be") {
     CHECK(grouping.layers.size() <= most);
     CHECK(grouping.layers.size() >= std::min<std::size_t>(most, 41));
   }
-  CHECK(group(std::vector<Brought>{}, 5).layers.empty());
+  CHECK(group(std::vector<WheelFiles>{}, 5).layers.empty());
 }
 
 TEST_CASE("a grouping comes back from its text, and a damaged one does not") {
-  const std::vector<Brought> wheels{made_wheel("a", 1, {{.path = "x", .content = 1}}),
-                                    made_wheel("b", 600 * mib,
-                                               {{.path = "y", .packed_size = 300 * mib},
-                                                {.path = "z", .packed_size = 300 * mib}}),
-                                    made_wheel("c", 1, {{.path = "x", .content = 2}})};
+  const std::vector<WheelFiles> wheels{made_wheel("a", 1, {{.path = "x", .content = 1}}),
+                                       made_wheel("b", 600 * mib,
+                                                  {{.path = "y", .packed_size = 300 * mib},
+                                                   {.path = "z", .packed_size = 300 * mib}}),
+                                       made_wheel("c", 1, {{.path = "x", .content = 2}})};
   const auto grouping = group(wheels, 9);
   const auto text = to_json(grouping);
   const auto again = grouping_from_json(text, 3);
@@ -212,19 +212,18 @@ TEST_CASE("a grouping comes back from its text, and a damaged one does not") {
 }
 
 TEST_CASE("the list of a wheel's files is read from its text, and a damaged one is rejected") {
-  const std::vector<BroughtFile> files{
-      {.path = "a b/c.py", .packed_size = 7, .content = UINT64_MAX},
-      {.path = "1 2 d", .packed_size = 0, .content = 0}};
+  const std::vector<WheelFile> files{{.path = "a b/c.py", .packed_size = 7, .content = UINT64_MAX},
+                                     {.path = "1 2 d", .packed_size = 0, .content = 0}};
   const auto text = to_text(files).value();
-  CHECK(brought_files(text) == files);
-  CHECK(brought_files(to_text({}).value()) == std::vector<BroughtFile>{});
+  CHECK(parse_wheel_files(text) == files);
+  CHECK(parse_wheel_files(to_text({}).value()) == std::vector<WheelFile>{});
   CHECK_FALSE(to_text({{.path = "a\nb"}}).has_value());
   for (std::size_t size = 0; size < text.size(); ++size) {
-    CHECK_FALSE(brought_files(text.substr(0, size)).has_value());
+    CHECK_FALSE(parse_wheel_files(text.substr(0, size)).has_value());
   }
   for (const auto* damaged : {"1 2\nend\n", "1 2 \nend\n", "x 2 a\nend\n", "1 2 aend\n",
                               "99999999999999999999 2 a\nend\n", "-1 2 a\nend\n"}) {
-    CHECK_FALSE(brought_files(damaged).has_value());
+    CHECK_FALSE(parse_wheel_files(damaged).has_value());
   }
 }
 

@@ -11,10 +11,10 @@ namespace autopack::engine {
 
 namespace {
 
-using Files = std::vector<wheel::BroughtFile>;
+using Files = std::vector<wheel::WheelFile>;
 
 std::optional<Files> files_of(const std::optional<std::string>& text) {
-  return text ? wheel::brought_files(*text) : std::nullopt;
+  return text ? wheel::parse_wheel_files(*text) : std::nullopt;
 }
 
 }  // namespace
@@ -22,7 +22,7 @@ std::optional<Files> files_of(const std::optional<std::string>& text) {
 std::optional<std::string> remembered_list(const Services& services,
                                            const wheel::ChosenWheel& wheel,
                                            const wheel::Place& place) {
-  return services.wheel_records.get(wheel::brought_key(wheel, place));
+  return services.wheel_records.get(wheel::wheel_files_key(wheel, place));
 }
 
 WheelLists::WheelLists(Services& services,
@@ -35,7 +35,7 @@ WheelLists::WheelLists(Services& services,
   for (std::size_t i = 0; i < wheels.size(); ++i) {
     auto files = files_of(remembered_list(services, wheels[i], place));
     if (!files) {
-      keys.push_back(wheel::brought_key(wheels[i], place));
+      keys.push_back(wheel::wheel_files_key(wheels[i], place));
       unknown[keys.back()] = i;
     }
     all_.push_back({.name = wheels[i].name,
@@ -91,9 +91,9 @@ void WheelLists::look_into(const std::set<std::size_t>& places) {
   in_parallel(indices.size(), std::max(1U, std::thread::hardware_concurrency()),
               [&](std::size_t n) {
                 const std::size_t i = indices[n];
-                all_[i] = wheel::brought_by(wheels_[i], place_);
+                all_[i] = wheel::read_wheel_files(wheels_[i], place_);
                 if (const auto text = wheel::to_text(all_[i].files)) {
-                  services_.wheel_records.put(wheel::brought_key(wheels_[i], place_), *text);
+                  services_.wheel_records.put(wheel::wheel_files_key(wheels_[i], place_), *text);
                 }
               });
 }

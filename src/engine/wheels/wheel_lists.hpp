@@ -26,7 +26,7 @@ public:
              const wheel::Place& place,
              const FetchWheels& fetch);
 
-  const std::vector<wheel::Brought>& all() const { return all_; }
+  const std::vector<wheel::WheelFiles>& all() const { return all_; }
 
   /// Returns true if some lists come only from notes: their wheels were not opened here.
   bool is_told() const { return !told_.empty(); }
@@ -42,12 +42,12 @@ private:
   const std::vector<wheel::ChosenWheel>& wheels_;
   const wheel::Place& place_;
   const FetchWheels& fetch_;
-  std::vector<wheel::Brought> all_{};
+  std::vector<wheel::WheelFiles> all_{};
   std::set<std::size_t> told_{};
 };
 
-/// Returns the list of files of `wheel`, under wheel::brought_key, if this machine has opened it;
-/// nothing otherwise.
+/// Returns the list of files of `wheel`, under wheel::wheel_files_key, if this machine has opened
+/// it; nothing otherwise.
 std::optional<std::string> remembered_list(const Services& services,
                                            const wheel::ChosenWheel& wheel,
                                            const wheel::Place& place);

@@ -40,8 +40,8 @@ packaging::MovedWheels WheelSet::moved(Services& services,
     }
     (sent[i].uploaded ? moved.bytes_sent : moved.bytes_there) += sent[i].size;
     for (const std::size_t wheel : layers_[i].wheels) {
-      const bool was_there = services.notes && services.notes->has_text(
-                                                   wheel::brought_key(wheels_->at(wheel), place_));
+      const bool was_there = services.notes && services.notes->has_text(wheel::wheel_files_key(
+                                                   wheels_->at(wheel), place_));
       if (sent[i].uploaded && !was_there) {
         new_wheels.insert(wheel);
       }
@@ -72,7 +72,7 @@ RepositoryNotes::FindNews WheelSet::news(const Services& services,
       }
     }
     for (const auto& wheel : *wheels) {
-      const auto key = wheel::brought_key(wheel, place);
+      const auto key = wheel::wheel_files_key(wheel, place);
       auto text = is_noted(noted, key) ? std::nullopt : remembered_list(services, wheel, place);
       if (text) {
         news.lists.emplace(key, std::move(*text));

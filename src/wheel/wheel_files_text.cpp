@@ -27,7 +27,7 @@ bool take_number(std::string_view& line, std::uint64_t& number) {
 }  // namespace
 
 // One line for each file: a set of wheels has tens of thousands of files, and every run reads them.
-std::optional<std::string> to_text(const std::vector<BroughtFile>& files) {
+std::optional<std::string> to_text(const std::vector<WheelFile>& files) {
   std::string text;
   for (const auto& file : files) {
     if (file.path.find('\n') != std::string::npos) {
@@ -39,19 +39,19 @@ std::optional<std::string> to_text(const std::vector<BroughtFile>& files) {
   return text.append(end_mark);
 }
 
-std::optional<std::vector<BroughtFile>> brought_files(std::string_view text) {
+std::optional<std::vector<WheelFile>> parse_wheel_files(std::string_view text) {
   if (!text.ends_with(end_mark)) {
     return std::nullopt;
   }
   text.remove_suffix(end_mark.size());
-  std::vector<BroughtFile> files;
+  std::vector<WheelFile> files;
   while (!text.empty()) {
     auto line = text.substr(0, text.find('\n'));
     if (line.size() == text.size()) {
       return std::nullopt;
     }
     text.remove_prefix(line.size() + 1);
-    BroughtFile file;
+    WheelFile file;
     if (!take_number(line, file.packed_size) || !take_number(line, file.content) || line.empty()) {
       return std::nullopt;
     }
