@@ -264,7 +264,7 @@ TEST_CASE("a Pipfile.lock that is not one is refused") {
   for (const auto& [text, words] : std::vector<Case>{
            {"[]", "is not a JSON object"},
            {"{}", "has no `_meta`"},
-           {R"({"_meta": {"pipfile-spec": 5}})", "not of the format 6"},
+           {R"({"_meta": {"pipfile-spec": 5}})", "not have the format 6"},
            {R"({"_meta": {"pipfile-spec": 6}})", "has no packages `default`"},
            {meta + R"("default": {"a": 1}})", "Pipfile.lock: default.a: it is not an object"},
            {meta + R"("default": {"a": {"version": "*"}}})", "`a` is not pinned by `==`"},

@@ -150,7 +150,7 @@ TEST_CASE("a pylock.toml that is not for the image, or wrong, is refused with th
            {"x = [", "pylock.toml:1: `pylock.toml` is not TOML"},
            {"created-by = 'x'", "`lock-version` is missing"},
            {"lock-version = '2.0'", "has lock-version `2.0`, but autopack reads 1"},
-           {start + "requires-python = '>=3.12'", "is for Python `>=3.12`, and the executor image"},
+           {start + "requires-python = '>=3.12'", "is for Python `>=3.12`, but the executor image"},
            {start + "requires-python = 'new'", "`new` is not a condition on Python versions"},
            {start + "environments = [\"sys_platform == 'win32'\"]", "none of its `environments`"},
            {start + "packages = 1", "pylock.toml:2: `packages` is not an array"},

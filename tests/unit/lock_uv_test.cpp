@@ -106,10 +106,10 @@ TEST_CASE("of the versions of a package uv.lock names the one that is meant") {
   CHECK(refusal([&] {
           read(head + project("dependencies = [{ name = \"n\" }]\n") + package("n", "1") +
                package("n", "2"));
-        }).find("uv.lock:9: more than one package of `n` fits") != std::string::npos);
+        }).find("uv.lock:9: more than one package named `n` matches") != std::string::npos);
   CHECK(refusal([&] {
           read(head + project("dependencies = [{ name = \"n\", version = \"3\" }]\n") + forks);
-        }).find("no package of `n` fits") != std::string::npos);
+        }).find("no package named `n` matches") != std::string::npos);
 }
 
 TEST_CASE("extras that exclude each other decide in uv.lock") {
@@ -235,7 +235,7 @@ TEST_CASE("a uv.lock that is not for the image, or wrong, is refused with the pl
            {"version = 1\nrequires-python = '>=3.12'", "is for Python `>=3.12`"},
            {head + "supported-markers = [\"sys_platform == 'darwin'\"]", "`supported-markers`"},
            {head, "`uv.lock` has no package for the project"},
-           {head + project("dependencies = [{ name = 'a' }]\n"), "no package of `a` fits"},
+           {head + project("dependencies = [{ name = 'a' }]\n"), "no package named `a` matches"},
            {head + project("dependencies = [{ }]\n"), "uv.lock:9: `name` is missing"},
            {head + project("dependencies = [{ name = 'a' }]\n") + "[[package]]\nname = 'a'\n",
             "`a` has no source"},

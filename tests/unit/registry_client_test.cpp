@@ -401,7 +401,7 @@ TEST_CASE("uploads are not led astray") {
       fixture.open(server)->push_blob({.known = describe("x"), .open = source_of("x")}, {});
     });
     CAPTURE(target);
-    CHECK(text.find("which is refused") != std::string::npos);
+    CHECK(text.find("which is not allowed") != std::string::npos);
   }
 }
 
