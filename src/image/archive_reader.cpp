@@ -225,13 +225,6 @@ void take_each(TarReader& tar, const TakeContent& take) {
 
 }  // namespace
 
-Digest read_archive(const Reader& reader,
-                    const std::string& what,
-                    const std::function<void(const ArchiveEntry&)>& take) {
-  return read_contents(reader, what,
-                       [&](const ArchiveEntry& entry, const Reader& /*content*/) { take(entry); });
-}
-
 Digest read_contents(const Reader& reader, const std::string& what, const TakeContent& take) {
   Decompressor plain{reader, what};
   TarReader tar{[&](char* buffer, std::size_t size) { return plain.read(buffer, size); }, what};

@@ -22,18 +22,13 @@ struct ArchiveEntry {
   std::uint64_t data{0};  ///< offset of its bytes in the uncompressed tar
 };
 
-/// Calls `take` for each entry of the tar from `reader`, which may be compressed with gzip or zstd,
-/// and reads to the end. Returns the digest of the uncompressed tar. Throws Error(environment)
-/// naming `what` if the data is not such a tar.
-Digest read_archive(const Reader& reader,
-                    const std::string& what,
-                    const std::function<void(const ArchiveEntry&)>& take);
-
 /// Receives an entry and, for a file, its contents. `content` is valid only during the call, and
 /// may be left unread.
 using TakeContent = std::function<void(const ArchiveEntry& entry, const Reader& content)>;
 
-/// Like read_archive, but with the contents of files.
+/// Calls `take` for each entry of the tar from `reader`, which may be compressed with gzip or zstd,
+/// and reads to the end. Returns the digest of the uncompressed tar. Throws Error(environment)
+/// naming `what` if the data is not such a tar.
 Digest read_contents(const Reader& reader, const std::string& what, const TakeContent& take);
 
 /// Like read_contents, for an uncompressed tar and without a digest.
@@ -46,8 +41,8 @@ std::optional<std::string> read_member(const Reader& reader,
                                        std::string_view name,
                                        std::size_t limit);
 
-/// Like read_archive, for a file that is an uncompressed tar: skips the contents of entries without
-/// reading them.
+/// Calls `take` for each entry of a file that is an uncompressed tar, without reading the contents.
+/// Throws as read_contents does.
 void index_archive(int descriptor,
                    const std::string& what,
                    const std::function<void(const ArchiveEntry&)>& take);

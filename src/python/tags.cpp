@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <string_view>
 
 namespace autopack::python {
@@ -135,23 +134,6 @@ std::vector<std::string> AcceptedTags::all() const {
     tags.push_back(fmt::format("{}-{}-any", interpreter, abi));
   }
   return tags;
-}
-
-std::optional<std::size_t> best_wheel(const AcceptedTags& tags, std::span<const WheelName> wheels) {
-  std::optional<std::size_t> best;
-  std::size_t best_rank{std::numeric_limits<std::size_t>::max()};
-  for (std::size_t i = 0; i < wheels.size(); ++i) {
-    const auto rank = tags.rank(wheels[i]);
-    if (!rank) {
-      continue;
-    }
-    if (!best || *rank < best_rank ||
-        (*rank == best_rank && wheels[i].build > wheels[*best].build)) {
-      best = i;
-      best_rank = *rank;
-    }
-  }
-  return best;
 }
 
 }  // namespace autopack::python

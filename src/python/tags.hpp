@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,9 +34,5 @@ private:
   Pairs pure_{};    ///< interpreter and ABI, combined only with `any`
   std::vector<std::string> platforms_{};
 };
-
-/// Returns the index in `wheels`, all of one version, of the wheel that pip installs: the best tag,
-/// then the highest build tag, then the first. Returns nothing if none fits.
-std::optional<std::size_t> best_wheel(const AcceptedTags& tags, std::span<const WheelName> wheels);
 
 }  // namespace autopack::python

@@ -20,14 +20,11 @@ bool translate_set(std::string_view& rest, std::string& line) {
     if (rest.empty() || rest.starts_with("[:")) {
       return false;
     }
+    const bool is_escaped = rest.starts_with('\\') && rest.size() > 1;
+    rest.remove_prefix(is_escaped ? 1 : 0);
     const char c = rest.front();
-    if (c == '\\' && rest.size() > 1) {
-      line += c;
-      rest.remove_prefix(1);
-    } else if (c == ']' || c == '[' || c == '^') {
-      line += '\\';
-    }
-    line += rest.front();
+    const bool is_sign = std::string_view{"][^*?\\"}.find(c) != std::string_view::npos;
+    line += is_sign || (is_escaped && c == '-') ? std::string{'\\', c} : std::string{c};
     rest.remove_prefix(1);
   }
   rest.remove_prefix(1);
@@ -83,8 +80,9 @@ std::string translate(std::string_view rest) {
       if (rest.empty()) {
         return {};
       }
-      line += is_space(rest.front()) ? std::string{'[', rest.front(), ']'}
-                                     : std::string{'\\', rest.front()};
+      line += is_space(rest.front())                    ? std::string{'[', rest.front(), ']'}
+              : is_alphanumeric(rest.substr(0, 1), "/") ? std::string{rest.front()}
+                                                        : std::string{'\\', rest.front()};
       rest.remove_prefix(1);
     } else if (std::string_view{"|{}^"}.find(c) != std::string_view::npos) {
       line += {'\\', c};

@@ -1,83 +1,58 @@
 #pragma once
 
-#include <bitset>
-#include <cstdint>
+#include "source/glob.hpp"
+
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace autopack::source {
 
-/// `path` as a pattern in git's syntax that nothing else fits.
+/// Returns a pattern in git's syntax that matches only `path`.
 std::string literal_pattern(std::string_view path);
 
-/// What git's setting `core.ignorecase` says of ASCII letters.
+/// How git compares ASCII letters, by its setting `core.ignorecase`.
 enum class Letters { as_written, either_case };
 
 /// One pattern of a `.gitignore`, with git's meaning (gitignore(5)).
 class GitPattern {
 public:
-  /// Reads one line; none for a comment or an empty line.
+  /// Reads one line; returns nothing for a comment or an empty line.
   static std::optional<GitPattern> parse(std::string_view line,
                                          Letters letters = Letters::as_written);
 
   /// True for `!pattern`.
   bool is_exception() const { return exception_; }
 
-  /// True for `pattern/`.
-  bool is_for_directories() const { return for_directories_; }
-
-  /// True when the pattern holds a slash, so that it is of the path from where its file stands.
+  /// True if the pattern contains a slash, so that it matches paths relative to its file.
   bool is_anchored() const { return anchored_; }
 
-  /// Whether it matches the path itself, relative to where the pattern's file stands; what lies
-  /// below a match is the caller's.
+  /// Returns whether it matches the path itself, relative to the pattern's file; the caller handles
+  /// paths below a match.
   bool matches(std::string_view path, bool is_directory) const {
     return matches(path, path.substr(path.rfind('/') + 1), is_directory);
   }
 
-  /// The same for one who knows the path's last name.
+  /// The same, for callers that know the last name of the path.
   bool matches(std::string_view path, std::string_view name, bool is_directory) const;
 
-  /// False when it matches nothing below `directory`. Always true when it is not anchored.
+  /// Returns false if it matches nothing below `directory`. Always true if it is not anchored.
   bool may_match_below(std::string_view directory) const;
 
-  /// The pattern without `!`, the slash that anchors it and the one for directories.
+  /// Returns the pattern without `!`, the slash that anchors it and the one for directories.
   const std::string& body() const { return body_; }
 
 private:
-  enum class Kind { exact, suffix, steps };
-
-  struct Step {
-    enum class Kind : std::uint8_t {
-      byte,         ///< that one
-      one,          ///< any but a slash
-      set,          ///< one of a set, never a slash
-      any,          ///< as many as there are, but no slash
-      directories,  ///< nothing, or whole names with the slash behind each
-      rest,         ///< everything that is left
-    };
-    Kind kind{Kind::byte};
-    char byte{};
-    std::uint16_t set{};  ///< index into sets_
-  };
-
   void compile();
   bool add_set(std::string_view& rest);
-  bool is_match(std::string_view text) const;
-  bool runs_through(std::string_view text) const;
 
   bool exception_{false};
   bool for_directories_{false};
   bool anchored_{false};
   bool impossible_{false};
   bool folds_{false};  ///< the text is compared in lower case
-  Kind kind_{Kind::exact};
   std::string body_{};
-  std::string text_{};  ///< of an exact one, of a suffix; else what every match begins with
-  std::vector<Step> steps_{};
-  std::vector<std::bitset<256>> sets_{};
+  Glob glob_{Glob::Unit::byte};
 };
 
 }  // namespace autopack::source

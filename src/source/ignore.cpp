@@ -35,8 +35,9 @@ std::string flag_pattern(std::string_view path) {
 Problem malformed(const Rule& rule, const Error& error) {
   Problem problem{.message = fmt::format("the pattern `{}` is malformed: {}",
                                          printable(rule.pattern), error.message()),
-                  .origin = fmt::format("{}:{}", printable(rule.file), rule.line)};
-  if (rule.pattern.find('\\') != std::string::npos) {
+                  .origin = fmt::format("{}:{}", printable(rule.file), rule.line),
+                  .hints = error.hints()};
+  if (problem.hints.empty() && rule.pattern.find('\\') != std::string::npos) {
     problem.hints.emplace_back(
         "write paths with `/`; `\\` takes the meaning off the next character");
   }

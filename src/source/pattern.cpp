@@ -2,8 +2,10 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "source/regexp.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -17,7 +19,7 @@ bool is_unicode_space(char32_t c) {
          c == 0x3000;
 }
 
-/// The shortest equal path, as Go's filepath.Clean makes it.
+/// Returns the shortest equal path, as Go's filepath.Clean does.
 std::string clean(std::string_view path) {
   const bool rooted = path.starts_with('/');
   std::vector<std::string> names;
@@ -40,7 +42,7 @@ std::string clean(std::string_view path) {
   throw Error(ErrorKind::project, what);
 }
 
-/// Takes one character of a class off; `[]`, `[-`, an open end and bytes that are not UTF-8 are
+/// Removes one character of a class; `[]`, `[-`, an open end and bytes that are not UTF-8 are
 /// malformed.
 void skip_class_character(std::string_view& rest) {
   if (rest.starts_with('-') || rest.starts_with(']')) {
@@ -62,14 +64,14 @@ void skip_class_character(std::string_view& rest) {
   }
 }
 
-/// What Go's filepath.Match calls a malformed pattern; docker asks it first.
+/// Throws if Go's filepath.Match refuses the pattern; docker calls it first.
 void check_syntax(std::string_view rest) {
   while (!rest.empty()) {
     const char c = rest.front();
     rest.remove_prefix(1);
     if (c == '\\') {
       if (rest.empty()) {
-        fail("a `\\` stands at the end");
+        fail("it ends with a `\\`");
       }
       rest.remove_prefix(1);
     } else if (c == '[') {
@@ -91,12 +93,94 @@ void check_syntax(std::string_view rest) {
   }
 }
 
-/// Of a pattern that ends with a plain character, and has nothing in it that may mean an "or".
-std::optional<char> last_byte_of(std::string_view pattern) {
-  const bool is_plain = !pattern.empty() && static_cast<unsigned char>(pattern.back()) < 0x80 &&
-                        pattern.back() != '*' && pattern.back() != '?' &&
-                        pattern.find_first_of("\\[]{}|^") == std::string_view::npos;
-  return is_plain ? std::optional{pattern.back()} : std::nullopt;
+/// Docker compiles a pattern to a regular expression and leaves `sign` in it as it is.
+Error regexp_sign(std::string_view sign) {
+  return Error{
+      ErrorKind::project,
+      fmt::format("docker reads the `{}` in it as part of a regular expression", printable(sign))};
+}
+
+Error literal_sign(std::string_view sign) {
+  return regexp_sign(sign).hint(
+      fmt::format("write `\\{}` for the character itself", sign.substr(0, 1)));
+}
+
+/// Removes the character after a backslash, and returns it.
+char32_t take_escaped(std::string_view& rest) {
+  const std::string_view from = rest;
+  const char32_t c = rest.empty() ? U'\0' : take_character(rest);
+  if (from.empty()) {
+    fail("it ends with a `\\`");
+  }
+  if (c >= 0x80 || is_alphanumeric(from.substr(0, 1))) {
+    throw regexp_sign("\\" + std::string{from.substr(0, from.size() - rest.size())});
+  }
+  return c;
+}
+
+char32_t take_class_character(std::string_view& rest) {
+  if (rest.empty()) {
+    fail("a `[` is never closed");
+  }
+  if (rest.front() == '*' || rest.front() == '?') {
+    throw literal_sign(rest.substr(0, 1));
+  }
+  const bool is_escaped = rest.front() == '\\';
+  rest.remove_prefix(is_escaped ? 1 : 0);
+  return is_escaped ? take_escaped(rest) : take_character(rest);
+}
+
+/// Removes a `[...]` whose `[` is removed already, and returns its set.
+Glob::Set take_class(std::string_view& rest) {
+  Glob::Set set;
+  const bool is_inverted = rest.starts_with('^');
+  rest.remove_prefix(is_inverted ? 1 : 0);
+  for (bool first = true; first || !rest.starts_with(']'); first = false) {
+    const auto name_end = rest.starts_with("[:") ? rest.find(":]", 2) : std::string_view::npos;
+    if (name_end != std::string_view::npos) {
+      const auto name = rest.substr(2, name_end - 2);
+      if (!set.add_class(name)) {
+        throw Error(ErrorKind::project,
+                    fmt::format("`[:{}:]` is not a class of characters", printable(name)));
+      }
+      rest.remove_prefix(name_end + 2);
+      continue;
+    }
+    const char32_t low = take_class_character(rest);
+    char32_t high = low;
+    if (rest.size() >= 2 && rest[0] == '-' && rest[1] != ']') {
+      rest.remove_prefix(1);
+      high = take_class_character(rest);
+    }
+    if (high < low) {
+      fail("a range in `[...]` runs backwards");
+    }
+    set.add(low, high);
+  }
+  rest.remove_prefix(1);
+  if (is_inverted) {
+    set.invert();
+  }
+  return set;
+}
+
+/// Returns `{2}`, `{2,}` or `{2,3}` if `text` begins with one.
+std::string_view repetition(std::string_view text) {
+  static constexpr std::string_view digits = "0123456789";
+  auto end = std::min(text.find_first_not_of(digits, 1), text.size());
+  if (!text.starts_with('{') || end == 1) {
+    return {};
+  }
+  if (text.substr(end).starts_with(',')) {
+    end = std::min(text.find_first_not_of(digits, end + 1), text.size());
+  }
+  return text.substr(end).starts_with('}') ? text.substr(0, end + 1) : std::string_view{};
+}
+
+/// Returns the sign at the start of `text` that docker forgets to escape in its regular expression.
+/// Docker's table of signs to escape lists `|`, `{` and `}`, but overflows there.
+std::string_view unescaped_sign(std::string_view text) {
+  return text.starts_with('|') || text.starts_with('^') ? text.substr(0, 1) : repetition(text);
 }
 
 }  // namespace
@@ -142,51 +226,49 @@ std::optional<Pattern> Pattern::parse(std::string_view line) {
 }
 
 void Pattern::compile(std::string_view pattern) {
-  std::string regexp = "^";
+  std::string_view sign;
   std::string_view rest = pattern;
-  // Docker's scanner takes a byte order mark for its own here.
+  // Docker's scanner skips a byte order mark here.
   rest.remove_prefix(rest.starts_with(byte_order_mark) ? byte_order_mark.size() : 0);
   for (bool first = true; !rest.empty(); first = false) {
+    sign = sign.empty() ? unescaped_sign(rest) : sign;
     const char32_t c = take_character(rest);
     if (c == U'*' && rest.starts_with('*')) {
       rest.remove_prefix(1);
       rest.remove_prefix(rest.starts_with('/') ? 1 : 0);
       if (!rest.empty()) {
-        regexp += "(.*/)?";
-        kind_ = Kind::regexp;
+        glob_.add_directories();
+        kind_ = Kind::glob;
       } else if (kind_ == Kind::exact) {
         kind_ = Kind::prefix;
       } else {
-        regexp += ".*";
-        kind_ = Kind::regexp;
+        glob_.add_rest();
+        kind_ = Kind::glob;
       }
       kind_ = first ? Kind::suffix : kind_;
     } else if (c == U'*' || c == U'?') {
-      regexp += c == U'*' ? "[^/]*" : "[^/]";
-      kind_ = Kind::regexp;
-    } else if (c < 0x80 &&
-               std::string_view{".+()$"}.find(static_cast<char>(c)) != std::string_view::npos) {
-      // Docker's table of what to escape means to hold `|`, `{` and `}` too, but does not.
-      regexp += '\\';
-      regexp += static_cast<char>(c);
+      c == U'*' ? glob_.add_any() : glob_.add_one();
+      kind_ = Kind::glob;
+    } else if (c == U'[') {
+      glob_.add(take_class(rest));
+      kind_ = Kind::glob;
     } else if (c == U'\\') {
-      regexp += '\\';
-      regexp += utf8_encode(take_character(rest));
-      kind_ = Kind::regexp;
+      glob_.add(take_escaped(rest));
+      kind_ = Kind::glob;
     } else {
-      regexp += utf8_encode(c);
-      kind_ = c == U'[' || c == U']' ? Kind::regexp : kind_;
+      glob_.add(c);
+      kind_ = c == U']' ? Kind::glob : kind_;
     }
   }
+  if (kind_ == Kind::glob && !sign.empty()) {
+    throw literal_sign(sign);
+  }
+  glob_.finish();
   text_ = pattern;
-  last_byte_ = last_byte_of(pattern);
   if (kind_ == Kind::prefix) {
     text_.resize(text_.size() - 2);
   } else if (kind_ == Kind::suffix) {
     text_.erase(0, 2);
-  } else if (kind_ == Kind::regexp) {
-    automaton_.emplace(regexp + "$");
-    text_ = automaton_->prefix();
   }
 }
 
@@ -195,7 +277,7 @@ bool Pattern::matches(std::string_view path) const {
     case Kind::exact: return path == text_;
     case Kind::prefix: return path.starts_with(text_);
     case Kind::suffix: return text_.empty() || ends_so(path);
-    case Kind::regexp: return automaton_->matches(path);
+    case Kind::glob: return glob_.matches(path);
   }
   return false;
 }
@@ -205,12 +287,17 @@ bool Pattern::ends_so(std::string_view path) const {
          (text_.starts_with('/') && path == std::string_view{text_}.substr(1));
 }
 
+std::optional<char> Pattern::last_byte() const {
+  const std::string& end = kind_ == Kind::glob ? glob_.suffix() : text_;
+  return kind_ == Kind::prefix || end.empty() ? std::nullopt : std::optional{end.back()};
+}
+
 bool Pattern::may_match_below(std::string_view directory) const {
   const std::string below = std::string{directory} + "/";
   switch (kind_) {
     case Kind::exact: return text_.starts_with(below);
-    case Kind::prefix:
-    case Kind::regexp: return text_.starts_with(below) || below.starts_with(text_);
+    case Kind::prefix: return text_.starts_with(below) || below.starts_with(text_);
+    case Kind::glob: return glob_.may_match_below(directory);
     case Kind::suffix: return true;
   }
   return true;

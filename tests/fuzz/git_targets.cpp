@@ -1,7 +1,6 @@
 #include "base/environment.hpp"
 #include "base/error.hpp"
 #include "scratch.hpp"
-#include "source/automaton.hpp"
 #include "source/docker_rules.hpp"
 #include "source/git.hpp"
 #include "source/git_ignore_file.hpp"
@@ -86,14 +85,6 @@ void selection(std::string_view bytes) {
         }
       });
   whole.text();
-}
-
-/// An expression, byte 0, a text.
-void regexp(std::string_view bytes) {
-  const source::Automaton automaton{next_part(bytes)};
-  if (automaton.matches(bytes) && !bytes.starts_with(automaton.prefix())) {
-    fail("what fits does not begin with the prefix");
-  }
 }
 
 using Id = std::array<unsigned char, SHA_DIGEST_LENGTH>;
@@ -281,9 +272,9 @@ void git_settings(std::string_view bytes) {
 }  // namespace
 
 std::vector<Target> git_targets() {
-  return {{"git_ignore", git_ignore},         {"selection", selection}, {"regexp", regexp},
-          {"git_attributes", git_attributes}, {"git_index", git_index}, {"git_object", git_object},
-          {"git_settings", git_settings}};
+  return {{"git_ignore", git_ignore},         {"selection", selection},
+          {"git_attributes", git_attributes}, {"git_index", git_index},
+          {"git_object", git_object},         {"git_settings", git_settings}};
 }
 
 }  // namespace autopack::fuzz

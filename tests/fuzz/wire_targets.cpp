@@ -78,8 +78,10 @@ void base_facts(std::string_view bytes) {
 }
 
 void archive(std::string_view bytes) {
-  image::read_archive(reader_of(bytes), "it",
-                      [](const image::ArchiveEntry& entry) { image::normal_path(entry.path); });
+  image::read_contents(reader_of(bytes), "it",
+                       [](const image::ArchiveEntry& entry, const image::Reader&) {
+                         image::normal_path(entry.path);
+                       });
 }
 
 void layer(std::string_view bytes) {

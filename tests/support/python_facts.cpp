@@ -22,6 +22,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <limits>
 
 using namespace autopack;
 using namespace autopack::python;
@@ -119,6 +120,26 @@ std::string select(const std::vector<std::string>& question) {
   }
   const auto selection = lock::FileChooser{target(question)}.choose(package, candidates);
   return selection.chosen ? std::to_string(*selection.chosen) : "none";
+}
+
+/// Returns the index of the wheel that pip installs: the best tag, then the highest build tag, then
+/// the first.
+std::optional<std::size_t> best_wheel(const AcceptedTags& tags,
+                                      const std::vector<WheelName>& wheels) {
+  std::optional<std::size_t> best;
+  std::size_t best_rank{std::numeric_limits<std::size_t>::max()};
+  for (std::size_t i = 0; i < wheels.size(); ++i) {
+    const auto rank = tags.rank(wheels[i]);
+    if (!rank) {
+      continue;
+    }
+    if (!best || *rank < best_rank ||
+        (*rank == best_rank && wheels[i].build > wheels[*best].build)) {
+      best = i;
+      best_rank = *rank;
+    }
+  }
+  return best;
 }
 
 std::string choose(const std::vector<std::string>& question) {

@@ -1,6 +1,5 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
-#include "preflight/rows.hpp"
 #include "preflight/rules.hpp"
 
 #include <doctest/doctest.h>
@@ -44,17 +43,6 @@ json metric(const std::string& buckets) {
 const job::Location here{.project = "p", .region = "us-central1"};
 
 }  // namespace
-
-TEST_CASE("each of the 32 late failures has its finder") {
-  REQUIRE(rows().size() == 32);
-  int number = 0;
-  for (const auto& row : rows()) {
-    CAPTURE(row.number);
-    CHECK(row.number == ++number);
-    CHECK_FALSE(row.symptom.empty());
-    CHECK_FALSE(row.where.empty());
-  }
-}
 
 TEST_CASE("the facts for checks are read from a job") {
   job::Job custom{

@@ -140,28 +140,6 @@ TEST_CASE("an interpreter that is not CPython takes pure Python alone") {
   CHECK_FALSE(tags.rank(wheel("cp310-abi3-linux_x86_64")));
 }
 
-TEST_CASE("of the wheels of a version the best tag wins, then the build tag, then the first") {
-  struct Case {
-    std::vector<const char*> tags;
-    std::optional<std::size_t> best;
-  };
-
-  const AcceptedTags tags{interpreter("3.11.2")};
-  for (const auto& [names, best] : std::vector<Case>{
-           {{"py3-none-any", "cp311-cp311-manylinux_2_17_x86_64"}, 1},
-           {{"cp311-cp311-manylinux_2_17_x86_64", "1-cp311-cp311-manylinux_2_17_x86_64"}, 1},
-           {{"9-cp311-cp311-linux_x86_64", "10-cp311-cp311-linux_x86_64"}, 1},
-           {{"1a-py3-none-any", "1-py3-none-any", "1a-py3-none-any"}, 0},
-           {{"9-py3-none-any", "cp311-none-any"}, 1},
-           {{"cp39-cp39-linux_x86_64", "py2-none-any"}, std::nullopt},
-           {{}, std::nullopt},
-       }) {
-    std::vector<WheelName> wheels;
-    std::transform(names.begin(), names.end(), std::back_inserter(wheels), wheel);
-    CHECK(best_wheel(tags, wheels) == best);
-  }
-}
-
 TEST_CASE("markers are judged for the interpreter of an image") {
   auto target = interpreter("3.11.2");
   const auto holds = [&](const char* text) {

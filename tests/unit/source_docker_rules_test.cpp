@@ -21,6 +21,9 @@ TEST_CASE("git's patterns in docker's words") {
   CHECK(docker("a**b\n/\\#x\n[!a]\n{x}\n") == "**/a*b\n\\#x\n**/[^a]\n**/\\{x\\}\n");
   CHECK(docker("a\t\n\\\tb\nc\\ \n") == "**/a[\t]\n**/[\t]b\n**/c[ ]\n");
   CHECK(docker("\n/\uFEFFx\n!/\uFEFFx\n") == "[\uFEFF]x\n![\uFEFF]x\n");
+  // Docker would read these as parts of a regular expression.
+  CHECK(docker("\\d\n[\\w*?]x\n[\\]]\n[a\\-z]\na|b^{2}*\n") ==
+        "**/d\n**/[w\\*\\?]x\n**/[\\]]\n**/[a\\-z]\n**/a\\|b\\^\\{2\\}*\n");
   // Patterns that docker cannot express.
   CHECK(docker("[[:digit:]]\n[x\na\\\n").empty());
 }

@@ -78,14 +78,14 @@ struct Entry {
 std::map<std::string, Entry> entries(const Written& layer) {
   CHECK(layer.facts.size == layer.bytes.size());
   CHECK(layer.facts.digest == sha256(layer.bytes));
-  const auto diff_id = image::read_archive(
+  const auto diff_id = image::read_contents(
       [rest = std::string_view{layer.bytes}](char* buffer, std::size_t size) mutable {
         const std::size_t count = std::min(size, rest.size());
         std::memcpy(buffer, rest.data(), count);
         rest.remove_prefix(count);
         return count;
       },
-      "it", [](const image::ArchiveEntry&) {});
+      "it", [](const image::ArchiveEntry&, const image::Reader&) {});
   CHECK(layer.facts.diff_id == diff_id);
   const std::unique_ptr<archive, int (*)(archive*)> reader{archive_read_new(), archive_read_free};
   archive_read_support_filter_gzip(reader.get());
