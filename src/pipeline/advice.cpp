@@ -2,6 +2,7 @@
 
 #include "pipeline/python_syntax.hpp"
 #include "plan/data_workers.hpp"
+#include "plan/path_advice.hpp"
 #include "plan/start_advice.hpp"
 #include "project/certain.hpp"
 
@@ -53,6 +54,8 @@ Adviser::Adviser(Services& services, const packaging::Packaging& work, Problems 
 Adviser::Followed Adviser::follow(const packaging::Packaging& work) {
   Followed followed{.imports = plan::walk_imports(work.plan(), work.scanned().project)};
   followed.faults = judge_syntax(work, followed.imports.reached);
+  append(followed.imports.problems,
+         plan::path_advice(work.plan(), work.scanned().project, followed.imports.reached));
   if (auto workers = plan::data_worker_advice(work.plan(), followed.imports.reached)) {
     followed.imports.problems.push_back(*std::move(workers));
   }

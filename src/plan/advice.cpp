@@ -261,7 +261,7 @@ Advice advice(const ReadablePlan& plan,
               const BaseModules& in_base,
               const SyntaxFaults& faults) {
   Problems of_syntax = syntax_advice(plan, imports.reached, faults);
-  auto programs = program_advice(plan, imports, in_base);
+  auto programs = program_advice(plan, project, imports, in_base);
   append(programs, machine_advice(plan, project, imports.reached, in_base));
   Advice advice = import_advice(plan, project, std::move(imports), in_base);
   advice.warnings.insert(advice.warnings.begin(), std::make_move_iterator(of_syntax.begin()),

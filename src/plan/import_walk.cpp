@@ -83,6 +83,14 @@ ImportWalk::ImportWalk(const ReadablePlan& plan, const project::Project& project
   }
 }
 
+project::PythonFile python_file_of(const ReadablePlan& plan,
+                                   const project::Project& project,
+                                   const ContextEntry& entry) {
+  const auto known = project.python_files.find(entry.path);
+  const bool is_known = entry.tree == 0 && known != project.python_files.end();
+  return is_known ? known->second : project::read_python_file(plan.read(entry));
+}
+
 /// Returns true for an import that runs whenever the program does.
 bool ImportWalk::is_sure(const project::Import& import) const {
   return is_certain(import) && !import.when_main && start_.is_sure;
@@ -327,6 +335,12 @@ std::optional<Problem> ImportWalk::elsewhere(const project::Import& import,
   for (const auto& root : roots) {
     if (const auto there = modules_.on_disk(root, name); there && there->path != path) {
       return missing(import, path, name, *there);
+    }
+  }
+  // The installation of the project may build it.
+  for (const auto& root : plan_.dependencies.install ? std::vector<std::string>{} : roots_) {
+    if (const auto* const foreign = modules_.foreign_extension(root, name)) {
+      return foreign_extension(import, path, *foreign);
     }
   }
   return std::nullopt;

@@ -102,6 +102,9 @@ private:
                   const std::string& path,
                   const std::string& name,
                   const source::Entry& there) const;
+  Problem foreign_extension(const project::Import& import,
+                            const std::string& path,
+                            const ContextEntry& extension) const;
   void mend_hints(Problem& problem) const;
   void tell_nothing_there(const project::Import& import,
                           const std::string& path,
@@ -134,6 +137,12 @@ private:
   std::map<std::string, OpenImport> open_;
   ImportFindings findings_;
 };
+
+/// Returns what the Python file `entry` contains: as read by the scan of the project, else read
+/// now.
+project::PythonFile python_file_of(const ReadablePlan& plan,
+                                   const project::Project& project,
+                                   const ContextEntry& entry);
 
 /// Returns the replacement for a name removed from the standard library, or the Pythons that have
 /// it.

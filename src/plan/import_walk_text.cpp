@@ -83,6 +83,18 @@ Problem ImportWalk::missing(const project::Import& import,
   return problem;
 }
 
+Problem ImportWalk::foreign_extension(const project::Import& import,
+                                      const std::string& path,
+                                      const ContextEntry& extension) const {
+  return {
+      .severity = Problem::Severity::warning,
+      .message = fmt::format("{}, and `{}` is built for another Python or system than the "
+                             "executor image's, Python {} on {}",
+                             where_imported(import, path, import.module), printable(extension.path),
+                             plan_.base.python_version.value_or("3"), plan_.base.platform),
+      .hints = {"a `setup.py` or `pyproject.toml` that builds it lets the image make its own"}};
+}
+
 std::string remedy_for(const project::RemovedName& removed) {
   // Images with older ones are no longer made.
   constexpr unsigned oldest_to_take{9};

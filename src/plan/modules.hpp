@@ -31,12 +31,18 @@ public:
   const std::optional<Module>& find(const std::string& root, const std::string& name);
   /// Returns the module `name` in any directory of the image, for code that changes sys.path.
   std::optional<Module> find_anywhere(const std::string& name);
+  /// Returns the extension of the module `name` in the directory `root` of the image that its
+  /// Python cannot load: `fast.cpython-39-x86_64-linux-gnu.so`, `fast.pyd`. Null if there is none.
+  const ContextEntry* foreign_extension(const std::string& root, const std::string& name) const;
   /// Returns the module `name` in the directory `root` of the working directory, even if it is not
   /// in the image.
   std::optional<source::Entry> on_disk(const std::string& root, const std::string& name) const;
 
 private:
   std::optional<Module> look_for(const std::string& path) const;
+  /// The first file `path.*` that the image's Python can load or compile, or cannot load
+  /// (`foreign`).
+  const ContextEntry* extension(const std::string& path, bool foreign) const;
 
   const ReadablePlan& plan_;
   std::unordered_map<std::string, std::optional<Module>> found_{};  ///< by look_for's path

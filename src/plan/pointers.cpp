@@ -30,6 +30,11 @@ bool is_pointer(const std::string& text) {
 
 }  // namespace
 
+bool is_unfetched(const ReadablePlan& plan, const ContextEntry& entry) {
+  return entry.type == source::EntryType::file && entry.size >= smallest_pointer &&
+         entry.size <= largest_pointer && is_pointer(plan.read(entry));
+}
+
 Problems unfetched_files(const ReadablePlan& plan) {
   const PlacedTree& place = plan.trees.front();
   if (!uses_lfs(*place.tree)) {
@@ -37,9 +42,7 @@ Problems unfetched_files(const ReadablePlan& plan) {
   }
   std::vector<std::string> paths;
   for (const ContextEntry& entry : plan.code) {
-    const bool may_be = entry.tree == 0 && entry.type == source::EntryType::file &&
-                        entry.size >= smallest_pointer && entry.size <= largest_pointer;
-    if (may_be && is_pointer(place.read(entry))) {
+    if (entry.tree == 0 && is_unfetched(plan, entry)) {
       paths.push_back(fmt::format("`{}`", printable(entry.path)));
     }
   }

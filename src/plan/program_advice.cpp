@@ -40,6 +40,97 @@ bool is_called(const ReadablePlan& plan,
          });
 }
 
+/// A module that needs more of the system than its package brings.
+struct ModuleNeed {
+  std::string_view module{};
+  std::string_view distribution{};  ///< that brings it; empty: Python itself
+  std::string_view need{};
+  std::array<std::string_view, 2> any_of{};  ///< as of BaseModules
+  std::string_view packages{};               ///< of Debian
+  std::string_view silenced_by{};            ///< a variable with which the program does without
+};
+
+/// conda's Python brings a Tk of its own.
+constexpr std::array module_needs{
+    ModuleNeed{"git",
+               "gitpython",
+               "runs the program `git`",
+               {"program:git", ""},
+               "git",
+               "GIT_PYTHON_REFRESH"},
+    ModuleNeed{
+        "tkinter", "", "loads Tk", {"library:libtk8.6.so", "program:conda"}, "python3-tk", ""},
+    ModuleNeed{
+        "turtle", "", "loads Tk", {"library:libtk8.6.so", "program:conda"}, "python3-tk", ""},
+};
+
+/// The import of `need` that surely runs with the program; null if there is none.
+const project::Import* sure_import(const project::PythonFile& file, std::string_view module) {
+  const auto found = std::ranges::find_if(file.imports, [&](const project::Import& import) {
+    return import.level == 0 && !import.optional && !import.nested && !import.when_main &&
+           (import.module == module || import.module.starts_with(std::string{module} + "."));
+  });
+  return found == file.imports.end() ? nullptr : &*found;
+}
+
+bool is_provided(const ReadablePlan& plan,
+                 const project::Project& project,
+                 const ModuleNeed& need) {
+  const auto& installed = plan.dependencies.apt_packages;
+  const auto packages = split(need.packages, ',');
+  const bool by_apt = std::ranges::any_of(packages, [&](const std::string& name) {
+    return std::ranges::find(installed, name) != installed.end();
+  });
+  const bool is_named = need.distribution.empty() ||
+                        std::ranges::any_of(project.listed_requirements, [&](const auto& listed) {
+                          return listed.requirement.name == need.distribution;
+                        });
+  return by_apt || !is_named;
+}
+
+Problems unmet_module_needs(const ReadablePlan& plan,
+                            const project::Project& project,
+                            const ImportFindings& imports,
+                            const BaseModules& in_base) {
+  Problems problems;
+  for (const auto& need : module_needs) {
+    for (const auto& file : imports.reached) {
+      if (!file.sure || is_provided(plan, project, need)) {
+        continue;
+      }
+      const auto read = python_file_of(plan, project, *file.entry);
+      const auto* const import = sure_import(read, need.module);
+      if (import == nullptr) {
+        continue;
+      }
+      const bool is_silenced = !need.silenced_by.empty() &&
+                               plan.read(*file.entry).find(need.silenced_by) != std::string::npos;
+      std::vector<std::string> names;
+      for (const auto name : need.any_of) {
+        if (!name.empty()) {
+          names.emplace_back(name);
+        }
+      }
+      const auto there = in_base(names);
+      const bool is_missing =
+          there.size() == names.size() &&
+          std::ranges::none_of(there, [](const auto& one) { return one.second; });
+      if (is_missing && !is_silenced) {
+        problems.push_back(
+            {.severity = Problem::Severity::warning,
+             .message = fmt::format("`{}` line {} imports `{}`, which {}, and the executor image "
+                                    "does not have it",
+                                    printable(file.path), import->line, need.module, need.need),
+             .hints = plan.base.apt
+                          ? std::vector{fmt::format("--system-packages={}", need.packages)}
+                          : std::vector<std::string>{}});
+      }
+      break;
+    }
+  }
+  return problems;
+}
+
 Problem missing_program(const ReadablePlan& plan, const StartedProgram& started) {
   Problem problem{
       .severity = Problem::Severity::warning,
@@ -57,8 +148,10 @@ Problem missing_program(const ReadablePlan& plan, const StartedProgram& started)
 }  // namespace
 
 Problems program_advice(const ReadablePlan& plan,
+                        const project::Project& project,
                         const ImportFindings& imports,
                         const BaseModules& in_base) {
+  Problems problems = in_base ? unmet_module_needs(plan, project, imports, in_base) : Problems{};
   auto started = imports.programs;
   std::erase_if(started, [&](const StartedProgram& one) {
     const bool is_judged =
@@ -67,14 +160,13 @@ Problems program_advice(const ReadablePlan& plan,
            project::is_in_packages(one.name, plan.dependencies.apt_packages) != false;
   });
   if (started.empty() || !in_base) {
-    return {};
+    return problems;
   }
   std::vector<std::string> names;
   for (const auto& one : started) {
     names.push_back("program:" + one.name);
   }
   const auto known = in_base(names);
-  Problems problems;
   std::vector<std::string> told;
   for (const auto& one : started) {
     const auto there = known.find("program:" + one.name);

@@ -8,6 +8,7 @@ namespace autopack::plan {
 /// Debian's packages, and `python`. Ignores programs that may only be for logs, such as git, and
 /// functions that nothing surely mentions.
 Problems program_advice(const ReadablePlan& plan,
+                        const project::Project& project,
                         const ImportFindings& imports,
                         const BaseModules& in_base);
 

@@ -210,9 +210,30 @@ private:
            fmt::format("{}, which the rule `{}` leaves out of the image", runs(started),
                        printable(rule->pattern)),
            started.origin, {source::bring_back_command(*started.file, false, *rule)});
-    } else if (entry_in_image(plan_, *started.file) == nullptr) {
+    } else if (const auto* const file = entry_in_image(plan_, *started.file); file == nullptr) {
       tell(Severity::warning, fmt::format("{}, which is not in the image", runs(started)),
            started.origin, {});
+    } else {
+      check_signals(started, *file);
+    }
+  }
+
+  /// A shell waits for its child to end before it looks at a signal, and does not pass it on.
+  void check_signals(const project::Started& started, const ContextEntry& file) {
+    const bool is_python = started.kind != project::EntryKind::shell_script;
+    if (!is_python || !started.is_child || plan_.entry.kind != project::EntryKind::shell_script) {
+      return;
+    }
+    const auto text = plan_.read(file);
+    const auto* const script = entry_in_image(plan_, plan_.entry.file.value_or(""));
+    const bool handles = text.find("SIGTERM") != std::string::npos &&
+                         text.find("signal.signal(") != std::string::npos;
+    if (handles && script != nullptr && plan_.read(*script).find("trap ") == std::string::npos) {
+      tell(Severity::warning,
+           fmt::format("`{}` handles SIGTERM and never gets it: the shell that runs it does not "
+                       "pass signals on",
+                       printable(*started.file)),
+           started.origin, {"`exec` before the command lets the program take the shell's place"});
     }
   }
 

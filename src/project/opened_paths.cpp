@@ -141,4 +141,19 @@ OpenedFrom opened_from(std::string_view text, int line, std::string_view path) {
   return OpenedFrom::directory;
 }
 
+bool is_written(std::string_view text, int line, std::string_view path) {
+  static constexpr std::array<std::string_view, 12> makers{
+      "torch.save(", "np.save(",    "np.savez",     "np.savetxt(",  ".savefig(", ".to_csv(",
+      ".to_json(",   ".to_pickle(", "joblib.dump(", "FileHandler(", ".imsave(",  ".to_parquet("};
+  const auto lines = split(text, '\n');
+  if (line < 1 || static_cast<std::size_t>(line) > lines.size()) {
+    return false;
+  }
+  const std::string& own = lines[static_cast<std::size_t>(line) - 1];
+  const auto at = own.find(path);
+  const bool opens = own.find("open(") != std::string::npos && has_writing_mode(own);
+  return at != std::string::npos && (opens || holds_one_of(own, makers)) &&
+         !is_joined(before_string(own, at));
+}
+
 }  // namespace autopack::project

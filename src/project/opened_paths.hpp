@@ -16,4 +16,8 @@ enum class OpenedFrom {
 /// function, and settings (`default="conf/a.yaml"`). Files that are written do not count.
 OpenedFrom opened_from(std::string_view text, int line, std::string_view path);
 
+/// True if the line of `text` that holds the string `path` surely makes the file of that name, in a
+/// directory that must exist: `torch.save(model, "out/model.pt")`.
+bool is_written(std::string_view text, int line, std::string_view path);
+
 }  // namespace autopack::project

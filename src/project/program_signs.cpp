@@ -80,6 +80,8 @@ public:
       take(token, begins);
       begins = token.kind == Token::Kind::line_end;
     }
+    // A syntax error hides what the file does; running it shows the error.
+    signs_.acts = signs_.acts || tokens.is_in_bracket();
     return signs_;
   }
 

@@ -97,6 +97,7 @@ struct Started {
   std::optional<std::string> file{};         ///< as in Entry
   std::string root{};    ///< the first directory of sys.path, relative to the tree
   std::string origin{};  ///< `train.sh:12`
+  bool is_child{true};   ///< of a shell, which passes no signals on; false after `exec`
 };
 
 /// A file or directory outside the working directory that the user named as an extra.

@@ -32,6 +32,9 @@ public:
   /// Reads the next one into `token`, reusing its memory; returns false if there is none.
   bool next(Token& token);
 
+  /// True if a bracket that was opened before the last token read is not closed.
+  bool is_in_bracket() const { return depth_ > 0; }
+
 private:
   char peek(std::size_t ahead = 0) const {
     return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';

@@ -12,7 +12,7 @@ namespace autopack::project {
 namespace {
 
 /// The last characters are the version of the format, and of the facts of read_python_file.
-constexpr std::string_view magic{"autopack-python-04"};
+constexpr std::string_view magic{"autopack-python-05"};
 /// After the state of a file: what running it does.
 constexpr std::string_view mark_of_signs{"\0signs", 6};
 constexpr std::int64_t race_ns = 2'000'000'000;

@@ -146,12 +146,17 @@ private:
     end_command();
     const bool is_double = next() == c;
     at_ += is_double ? 2 : 1;
+    if (c == '|' && !is_double && !commands_.empty()) {
+      commands_.back().piped = true;
+    }
     if (c == '&' && is_double) {
+      needs_success_ = true;
       list_optional_ = list_optional_ || commands_.empty() || !surely_succeeds(commands_.back());
     } else if (c == '|' && is_double) {
       const bool is_meant = !gives_up();
-      for (auto at = list_start_; at < commands_.size() && is_meant; ++at) {
-        commands_[at].optional = true;
+      for (auto at = list_start_; at < commands_.size(); ++at) {
+        commands_[at].handled = true;
+        commands_[at].optional = commands_[at].optional || is_meant;
       }
       list_optional_ = true;
     } else if (c != '|') {
@@ -505,6 +510,7 @@ private:
     if (command_.line > 0) {
       variables_.settle(command_);
       command_.in_subshell = depth_ > 0;
+      command_.after_success = std::exchange(needs_success_, false);
       place_command();
       commands_.push_back(std::move(command_));
     }
@@ -556,6 +562,7 @@ private:
   bool reads_pattern_{false};    ///< of `case`
   bool in_test_{false};          ///< between `[[` and `]]`
   bool defines_next_{false};     ///< the next word is a function's name
+  bool needs_success_{false};    ///< the next command comes after `&&`
   bool is_negated_{false};       ///< by `!`
   bool has_ended_{false};        ///< by `exit` or `exec`
   std::string function_;         ///< of the next body

@@ -86,7 +86,11 @@ private:
     const auto outer = directory_;
     const bool outer_doubt = is_doubtful_;
     bool is_told = file_.empty();
-    for (const auto& command : read_shell(text, directory)) {
+    const auto commands = read_shell(text, directory);
+    if (!file_.empty() && file_ == project_.entry.file) {
+      check_status(text, commands);
+    }
+    for (const auto& command : commands) {
       line_ = command.line;
       if (command.windows_line_end && !is_told) {
         is_told = true;
@@ -99,6 +103,82 @@ private:
     }
     directory_ = outer;
     is_doubtful_ = outer_doubt;
+  }
+
+  /// Reports what makes the job succeed although a program failed: a script ends with the status of
+  /// its last command, and a pipe with that of its last program.
+  void check_status(std::string_view text, const std::vector<ShellCommand>& commands) {
+    static constexpr std::array<std::string_view, 5> handlers{"pipefail", "PIPESTATUS", "trap ",
+                                                              "errexit", "$?"};
+    const auto is_in_text = [&](std::string_view word) {
+      return text.find(word) != std::string_view::npos;
+    };
+    const auto runs = std::ranges::find_if(commands, [&](const auto& one) {
+      return !one.optional && !one.handled && runs_python(one.words);
+    });
+    if (runs == commands.end() || std::ranges::any_of(handlers, is_in_text)) {
+      return;
+    }
+    for (auto one = runs; one + 1 < commands.end(); ++one) {
+      const bool is_lost = one->piped && program_is((one + 1)->words, {"tee", "ts", "cat"});
+      if (is_lost && !one->optional && runs_python(one->words)) {
+        warn_of_status(one->line,
+                       fmt::format("a failure of `{}` is lost behind `| {}`",
+                                   printable(started_by(one->words)), *(one + 1)->words.front()));
+        return;
+      }
+    }
+    const auto& last = commands.back();
+    const bool succeeds = program_is(last.words, {"echo", "printf", "date", "true", ":", "sleep"});
+    const bool is_lost = succeeds && !last.optional && !last.after_success && !last.defines;
+    if (is_lost && std::ranges::none_of(commands, stops_at_failures)) {
+      warn_of_status(runs->line,
+                     fmt::format("a failure of `{}` is lost: the script goes on, and "
+                                 "its last command, `{}`, succeeds",
+                                 printable(started_by(runs->words)), *last.words.front()));
+    }
+  }
+
+  void warn_of_status(int line, std::string what) {
+    warn(false, std::move(what), fmt::format("{}:{}", printable(file_), line),
+         {fmt::format("begin `{}` with `set -eo pipefail`", printable(file_))});
+  }
+
+  static bool program_is(const Words& words, std::initializer_list<std::string_view> names) {
+    return !words.empty() && words.front() &&
+           std::ranges::find(names, *words.front()) != names.end();
+  }
+
+  /// `set -e`, `set -euxo pipefail`
+  static bool stops_at_failures(const ShellCommand& command) {
+    const auto& words = command.words;
+    return program_is(words, {"set"}) && std::ranges::any_of(words, [](const ShellWord& word) {
+             return word && word->starts_with('-') && word->find('e') != std::string::npos;
+           });
+  }
+
+  static bool runs_python(const Words& words) { return !started_by(words).empty(); }
+
+  /// `python3 train.py` or `python3 -m trainer` as it is written, without its arguments; empty if
+  /// no program of Python's is named.
+  static std::string started_by(const Words& words) {
+    for (std::size_t at = 0; at < words.size(); ++at) {
+      if (starts_python(words, at)) {
+        std::string text;
+        for (; at < words.size() && words[at]; ++at) {
+          text += (text.empty() ? "" : " ") + *words[at];
+          const bool is_module = at > 0 && words[at - 1] && *words[at - 1] == "-m";
+          if (is_module || words[at]->ends_with(".py")) {
+            return text;
+          }
+        }
+        return {};
+      }
+      if (!is_wrapper(program_of(words[at])) && at == 0) {
+        return {};
+      }
+    }
+    return {};
   }
 
   /// `ends`: the program certainly fails there.
@@ -154,6 +234,7 @@ private:
     if (command.defines) {
       return;
     }
+    is_child_ = first != "exec";
     const auto outer = directory_;
     if (first == "env") {
       change_directory_of_env(command.words);
@@ -169,8 +250,8 @@ private:
         read_python(words, at);
         return;
       }
-      if (is_shell(name) || (at == 0 && name.ends_with(".sh"))) {
-        read_shell_words(words, name.ends_with(".sh") ? at : at + 1);
+      if (is_shell(name)) {
+        read_shell_words(words, at + 1);
         return;
       }
       if (at == 0 && !is_wrapper(name)) {
@@ -188,7 +269,7 @@ private:
     }
     const Place place = findings_.follow(*path);
     if (!place.is_file()) {
-      if (path->ends_with(".py")) {
+      if (path->ends_with(".py") || path->ends_with(".sh")) {
         miss(*path);
       }
       return;
@@ -431,6 +512,7 @@ private:
   }
 
   void add(Started started) {
+    started.is_child = is_child_;
     auto& all = project_.started;
     const bool is_known = std::any_of(all.begin(), all.end(), [&](const Started& other) {
       return other.kind == started.kind && other.value == started.value;
@@ -446,6 +528,7 @@ private:
   ShellPrograms programs_;
   std::optional<std::string> directory_{""};  ///< the directory of commands; absent: unknown
   bool is_doubtful_{false};                   ///< the directory may be a different one
+  bool is_child_{true};                       ///< the command leaves the shell running
   bool is_certain_{true};                     ///< the command surely runs, in that directory
   std::string file_;
   int line_{0};

@@ -48,7 +48,7 @@ bool holds(const Tree& tree,
 }  // namespace
 
 Selection::State::State()
-    : environment_rule_{.pattern = "a directory that holds `pyvenv.cfg`",
+    : environment_rule_{.pattern = "a directory that holds `pyvenv.cfg` or `conda-meta/history`",
                         .file = std::string{defaults_name}} {}
 
 bool Selection::State::is_directory(std::string_view path) const {
@@ -117,7 +117,11 @@ Selection::State::Directory Selection::State::made(std::string_view path,
   if (tree == nullptr) {
     return made;
   }
-  if (!made.environment && holds(*tree, path, entries, "pyvenv.cfg", true)) {
+  const bool is_environment =
+      !made.environment && (holds(*tree, path, entries, "pyvenv.cfg", true) ||
+                            (holds(*tree, path, entries, "conda-meta", false) &&
+                             holds(*tree, child(path, "conda-meta"), nullptr, "history", true)));
+  if (is_environment) {
     made.environment = path;
   }
   if (git && made.git_rule == nullptr) {

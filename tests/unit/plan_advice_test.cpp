@@ -1,6 +1,7 @@
 #include "base/file.hpp"
 #include "plan/advice.hpp"
 #include "plan/gpu_use.hpp"
+#include "plan/path_advice.hpp"
 #include "support/memory_tree.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -140,6 +141,95 @@ TEST_CASE("advice: files that are there from the program's own directory only") 
   project.request = {.command = {"env", "-C", "jobs", "python3", "fit.py"}};
   project.tree.file("jobs/fit.py", "open('x.csv')\n");
   CHECK(project.advice().empty());
+}
+
+TEST_CASE("advice: paths that work on the user's machine and not in the image") {
+  Imports project;
+  project.request = {.script = "train.py"};
+  project.tree.file("data/x.csv", "")
+      .file("weights.bin", "version https://git-lfs.github.com/spec/v1\noid sha256:" +
+                               std::string(64, '0') + "\nsize 12345678\n");
+  project.tree.file(".dockerignore", "logs\n").file("logs/old.txt", "");
+  const auto advice = [&](const std::string& text) {
+    project.tree.file("train.py", text);
+    const auto shared = std::make_shared<source::MemoryTree>(project.tree);
+    const auto scanned = project::scan(*shared, project.request);
+    const auto plan = plan::make_plan(shared, scanned, project.request, project.base, {});
+    return told(plan::path_advice(plan, scanned, plan::walk_imports(plan, scanned).reached), "");
+  };
+  CHECK(
+      advice("open('Data/x.csv')\n") ==
+      "`train.py` line 1 opens `Data/x.csv`, and the file is `data/x.csv`: Linux tells upper from "
+      "lower case [] / write `data/x.csv`");
+  CHECK(advice("pd.read_csv(r'data\\x.csv')\n") ==
+        "`train.py` line 1 opens `data\\x.csv`: on Linux, `\\` does not separate directories [] / "
+        "write `data/x.csv`");
+  CHECK(advice("import torch\ntorch.load('weights.bin')\n") ==
+        "`train.py` line 2 opens `weights.bin`, which is a pointer of Git LFS [] / git lfs pull");
+  CHECK(advice("import torch\ntorch.save(m, 'logs/m.pt')\n") ==
+        "`train.py` line 2 writes to `logs`, and the image has no such directory: the rule `logs` "
+        "leaves it out [] / `os.makedirs(\"logs\", exist_ok=True)` before it");
+  CHECK(advice("open(f'logs/{n}.txt', 'w')\n") != "");
+  for (const auto* const text :
+       {"open('data/x.csv')\n", "open('Data/x.csv', 'w')\n", "name = 'Data/x.csv'\n",
+        "print(r'data\\x.csv')\n", "os.makedirs('logs', exist_ok=True)\nopen('logs/a', 'w')\n",
+        "model.save_pretrained('logs/m')\n", "open('gone/a', 'w')\n", "name = 'weights.bin'\n",
+        "open(os.path.join(root, 'Data/x.csv'))\n"}) {
+    CAPTURE(text);
+    CHECK(advice(text) == "");
+  }
+}
+
+TEST_CASE("advice: an imported module that needs more of the system") {
+  Imports project;
+  project.tree.file("requirements.txt", "GitPython\n");
+  const auto with = [&](const std::string& text, const std::vector<std::string>& there) {
+    project.tree.file("trainer/task.py", text);
+    return told(project.advice([&](const std::vector<std::string>& names) {
+      std::map<std::string, bool> known;
+      for (const auto& name : names) {
+        known[name] = std::ranges::find(there, name) != there.end();
+      }
+      return known;
+    }),
+                "which ");
+  };
+  CHECK(with("import git\n", {}) ==
+        "`trainer/task.py` line 1 imports `git`, which runs the program `git`, and the executor "
+        "image does not have it []");
+  CHECK(with("from tkinter import ttk\n", {}) ==
+        "`trainer/task.py` line 1 imports `tkinter`, which loads Tk, and the executor image does "
+        "not have it []");
+  CHECK(with("import git\n", {"program:git"}) == "");
+  CHECK(with("import tkinter\n", {"library:libtk8.6.so"}) == "");
+  CHECK(with("import turtle\n", {"program:conda"}) == "");
+  CHECK(with("try:\n    import git\nexcept ImportError:\n    git = None\n", {}) == "");
+  CHECK(with("import os\nos.environ['GIT_PYTHON_REFRESH'] = 'quiet'\nimport git\n", {}) == "");
+  project.tree.file("requirements.txt", "six\n").file("git.py", "");
+  CHECK(with("import git\n", {}) == "");
+}
+
+TEST_CASE("advice: an extension module that the image's Python cannot load") {
+  Imports project;
+  project.request = {.script = "train.py"};
+  project.base.python_version = "3.11";
+  project.tree.file("train.py", "import fastops\n");
+  for (const auto* const name :
+       {"fastops.cpython-39-x86_64-linux-gnu.so", "fastops.pyd", "fastops.cp311-win_amd64.pyd",
+        "fastops.cpython-311-darwin.so", "fastops.cpython-311-aarch64-linux-gnu.so"}) {
+    CAPTURE(name);
+    auto one = project;
+    one.tree.file(name, "");
+    CHECK(told(one.advice(), "is built for another Python or system") != "");
+    one.tree.file("fastops.cpython-311-x86_64-linux-gnu.so", "");
+    CHECK(one.advice().empty());
+  }
+  for (const auto* const name : {"fastops.abi3.so", "fastops.so", "fastops.pyx"}) {
+    CAPTURE(name);
+    auto one = project;
+    one.tree.file(name, "");
+    CHECK(one.advice().empty());
+  }
 }
 
 TEST_CASE("advice: a plain text on sys.path is relative to the project's directory") {

@@ -163,6 +163,62 @@ TEST_CASE("start: a program that a shell script looks for and nothing brings") {
   CHECK(start.advice(Strings{"program:python"}).empty());
 }
 
+TEST_CASE("start: a failure that the exit status of a shell script does not show") {
+  Start start{.request = {.script = "a.sh"}};
+  const auto advice = [&](const std::string& text) {
+    start.tree.file("a.sh", text);
+    return start.advice();
+  };
+  CHECK(advice("python3 -u top.py --a b 2>&1 | tee log.txt\n") ==
+        "warning: a failure of `python3 -u top.py` is lost behind `| tee` "
+        "[begin `a.sh` with `set -eo pipefail`]\n");
+  CHECK(advice("set -e\npython -m pkg.task | tee log.txt\n") ==
+        "warning: a failure of `python -m pkg.task` is lost behind `| tee` "
+        "[begin `a.sh` with `set -eo pipefail`]\n");
+  CHECK(advice("python top.py\necho done\n") ==
+        "warning: a failure of `python top.py` is lost: the script goes on, and its last command, "
+        "`echo`, succeeds [begin `a.sh` with `set -eo pipefail`]\n");
+  for (const auto* const text : {
+           "set -eo pipefail\npython top.py | tee log\necho done\n",
+           "set -o errexit\npython top.py\necho done\n",
+           "python top.py | tee log\nexit ${PIPESTATUS[0]}\n",
+           "python top.py && echo done\n",
+           "python top.py || exit 1\necho done\n",
+           "python top.py\nstatus=$?\necho done\nexit $status\n",
+           "trap 'exit 1' ERR\npython top.py\necho done\n",
+           "python top.py || echo failed\n",
+           "if python top.py; then echo good; fi\n",
+           "echo start\npython top.py\n",
+           "python top.py | python -m pkg.task\n",
+           "say() {\n  echo $1\n}\npython top.py\n",
+       }) {
+    CAPTURE(text);
+    CHECK(advice(text) == "");
+  }
+}
+
+TEST_CASE("start: a program that handles SIGTERM and runs below a shell") {
+  Start start{.request = {.script = "a.sh"}};
+  start.tree.file("top.py", "import signal\nsignal.signal(signal.SIGTERM, save)\n");
+  start.tree.file("a.sh", "python3 top.py\n");
+  CHECK(holds(start.advice(), "`top.py` handles SIGTERM and never gets it"));
+  for (const auto* const text :
+       {"exec python3 top.py\n", "trap 'kill $pid' TERM\npython3 top.py &\npid=$!\nwait\n",
+        "python3 -m pkg.task\n"}) {
+    CAPTURE(text);
+    start.tree.file("a.sh", text);
+    CHECK(start.advice() == "");
+  }
+}
+
+TEST_CASE("start: a script that is run by its path must be executable") {
+  Start start{.request = {.script = "a.sh"}};
+  start.tree.file("a.sh", "./step.sh\n").file("step.sh", "python top.py\n");
+  CHECK(holds(start.advice(), "`step.sh` is run here, and is not executable [chmod +x step.sh]"));
+  start.tree.file("a.sh", "bash step.sh\n");
+  CHECK(start.advice() == "");
+}
+
 TEST_CASE("start: a console script that a shell script looks for") {
   Start start{.request = {.script = "a.sh"}};
   start.tree.file("a.sh", "torchrun top.py\nfit x\nuv run top.py\n");

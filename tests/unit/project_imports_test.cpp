@@ -50,6 +50,7 @@ TEST_CASE("the top level of a file says what running it does") {
   CHECK(signs("def f():\n    pass\n\nf()\n").is_program());
   CHECK(signs("import app\n\napp.run(f)\n").is_program());
   CHECK(signs("for x in y:\n    pass\n").is_program());
+  CHECK(signs("def main(:\n    pass\n\nmain()\n").is_program());
 }
 
 TEST_CASE("calls show which program trains") {
