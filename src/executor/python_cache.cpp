@@ -6,19 +6,19 @@
 #include "image/archive_reader.hpp"
 #include "image/layer.hpp"
 #include "image/reference.hpp"
-#include "state/cache_files.hpp"
 
 namespace autopack::executor {
 
 namespace {
 
-namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr std::uint64_t largest_directory{std::uint64_t{256} << 20U};
-
-std::string with_ending(const fs::path& file, const char* ending) {
-  return file.string() + ending;
+/// Returns the name of the files without its extension; nothing for an image without any digest.
+std::optional<std::string> name_of(const image::BaseFacts& base) {
+  const auto id = Digest::parse(base.image_id.value_or(""));
+  const auto digest = base.digest ? base.digest : id;
+  return digest ? std::optional{digest->hex() + "." + image::sanitize_component(base.platform)}
+                : std::nullopt;
 }
 
 }  // namespace
@@ -53,17 +53,9 @@ PythonCache PythonCache::of(const Services& services) {
   return PythonCache{services.environment.cache_directory() / "bases" / "python"};
 }
 
-std::optional<fs::path> PythonCache::file_of(const image::BaseFacts& base) const {
-  const auto id = Digest::parse(base.image_id.value_or(""));
-  const auto digest = base.digest ? base.digest : id;
-  return digest ? std::optional{directory_ /
-                                (digest->hex() + "." + image::sanitize_component(base.platform))}
-                : std::nullopt;
-}
-
 std::optional<PythonFacts> PythonCache::load_facts(const image::BaseFacts& base) const {
-  const auto file = file_of(base);
-  const auto text = file ? state::read_quietly(with_ending(*file, ".json")) : std::nullopt;
+  const auto name = name_of(base);
+  const auto text = name ? store_.get(*name + ".json") : std::nullopt;
   auto facts = text ? python_facts_from_json(*text) : std::nullopt;
   const json document = facts ? parse_json(*text) : json{};
   try {
@@ -79,25 +71,20 @@ std::optional<PythonFacts> PythonCache::load_facts(const image::BaseFacts& base)
 
 std::optional<PythonSurvey> PythonCache::load(const image::BaseFacts& base) const {
   auto facts = load_facts(base);
-  const auto file = file_of(base);
-  const auto packed = facts ? state::read_quietly(with_ending(*file, ".files")) : std::nullopt;
-  if (!packed) {
-    return std::nullopt;
-  }
-  try {
-    auto files = installed_files_from_json(image::decompressed(*packed, largest_text));
-    if (files && files->size() == facts->installed.size()) {
-      return PythonSurvey{.facts = std::move(*facts), .files = std::move(*files)};
-    }
-  } catch (const Error&) {
-    return std::nullopt;
-  }
-  return std::nullopt;
+  auto files = facts ? store_.get(*name_of(base) + ".files",
+                                  [](const std::string& packed) {
+                                    return installed_files_from_json(
+                                        image::decompressed(packed, largest_text));
+                                  })
+                     : std::nullopt;
+  return files && files->size() == facts->installed.size()
+             ? std::optional{PythonSurvey{.facts = std::move(*facts), .files = std::move(*files)}}
+             : std::nullopt;
 }
 
 void PythonCache::store(const image::BaseFacts& base, const PythonSurvey& survey) const {
-  const auto file = file_of(base);
-  if (!file) {
+  const auto name = name_of(base);
+  if (!name) {
     return;
   }
   json document = parse_json(to_json_line(survey.facts));
@@ -106,9 +93,8 @@ void PythonCache::store(const image::BaseFacts& base, const PythonSurvey& survey
     document["pip_files"].push_back({{"path", pip.path}, {"text", pip.text.reveal()}});
   }
   // Written last: facts without files count as absent.
-  state::write_quietly(with_ending(*file, ".files"), image::compressed(to_json(survey.files)),
-                       largest_directory);
-  state::write_quietly(with_ending(*file, ".json"), print_json(document) + "\n", largest_directory);
+  store_.put(*name + ".files", image::compressed(to_json(survey.files)));
+  store_.put(*name + ".json", print_json(document) + "\n");
 }
 
 }  // namespace autopack::executor

@@ -1,7 +1,9 @@
 #pragma once
 
 #include "executor/python_facts.hpp"
+#include "state/store.hpp"
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -15,7 +17,7 @@ namespace autopack::executor {
 /// contain an image's pip settings.
 class PythonCache {
 public:
-  explicit PythonCache(std::filesystem::path directory) : directory_{std::move(directory)} {}
+  explicit PythonCache(std::filesystem::path directory) : store_{std::move(directory), limit} {}
 
   /// Returns the cache of this machine's own findings.
   static PythonCache of(const Services& services);
@@ -25,10 +27,9 @@ public:
   void store(const image::BaseFacts& base, const PythonSurvey& survey) const;
 
 private:
-  /// Returns the path without its extension; nothing for an image without any digest.
-  std::optional<std::filesystem::path> file_of(const image::BaseFacts& base) const;
+  static constexpr std::uint64_t limit{std::uint64_t{256} << 20U};
 
-  std::filesystem::path directory_;
+  state::Store store_;
 };
 
 /// Returns a text for installed_files_from_json().

@@ -3,7 +3,6 @@
 #include "base/digest.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
-#include "state/cache_files.hpp"
 
 #include <fmt/format.h>
 
@@ -26,7 +25,7 @@ std::string seal(const PageText& page) {
 }  // namespace
 
 std::optional<KeptPage> PageCache::get(const std::string& url, const std::string& user) const {
-  auto text = state::read_quietly(directory_ / file_name(url, user));
+  auto text = store_.get(file_name(url, user));
   const auto end = text ? text->find('\n') : std::string::npos;
   if (end == std::string::npos) {
     return std::nullopt;
@@ -56,8 +55,7 @@ void PageCache::put(const std::string& url, const std::string& user, const KeptP
                   {"etag", kept.etag.value_or("")},
                   {"modified", kept.last_modified.value_or("")},
                   {"seal", seal(kept.page)}};
-  state::write_quietly(directory_ / file_name(url, user), print_json(head) + "\n" + kept.page.body,
-                       limit_);
+  store_.put(file_name(url, user), print_json(head) + "\n" + kept.page.body);
 }
 
 }  // namespace autopack::index

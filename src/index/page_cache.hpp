@@ -1,6 +1,7 @@
 #pragma once
 
 #include "index/simple_page.hpp"
+#include "state/store.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -23,7 +24,7 @@ class PageCache {
 public:
   /// `limit` is the size of the directory in bytes; the oldest files are removed first.
   explicit PageCache(std::filesystem::path directory, std::uint64_t limit = 512'000'000)
-      : directory_{std::move(directory)}, limit_{limit} {}
+      : store_{std::move(directory), limit} {}
 
   /// `url` and `user` as used for the request: another login may get another page.
   std::optional<KeptPage> get(const std::string& url, const std::string& user) const;
@@ -31,8 +32,7 @@ public:
   void put(const std::string& url, const std::string& user, const KeptPage& kept) const;
 
 private:
-  std::filesystem::path directory_;
-  std::uint64_t limit_;
+  state::Store store_;
 };
 
 }  // namespace autopack::index

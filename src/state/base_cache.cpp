@@ -1,7 +1,5 @@
 #include "state/base_cache.hpp"
 
-#include "base/error.hpp"
-#include "base/file.hpp"
 #include "base/json.hpp"
 #include "image/reference.hpp"
 
@@ -19,29 +17,26 @@ fs::path file_of_reference(const std::string& reference, const std::string& plat
   return fs::path{"references"} / (sha256(reference + "\n" + platform).hex() + ".json");
 }
 
-std::optional<image::BaseFacts> load(const fs::path& file) {
-  try {
-    const auto text = read_file_if_exists(file);
+std::optional<image::BaseFacts> load(const Store& store, const fs::path& file) {
+  return store.get(file, [](const std::string& text) {
     // Written by a release that did not determine the version: determine it again.
-    const bool whole = text && text->find(R"("python_version":)") != std::string::npos;
-    return whole ? image::facts_from_json(*text) : std::nullopt;
-  } catch (const Error&) {
-    return std::nullopt;
-  }
+    const bool whole = text.find(R"("python_version":)") != std::string::npos;
+    return whole ? image::facts_from_json(text) : std::nullopt;
+  });
 }
 
 }  // namespace
 
 std::optional<image::BaseFacts> BaseCache::by_digest(const Digest& digest,
                                                      const std::string& platform) const {
-  auto facts = load(directory_ / file_of_digest(digest, platform));
+  auto facts = load(store_, file_of_digest(digest, platform));
   const bool same = facts && facts->digest == digest && facts->platform == platform;
   return same ? std::move(facts) : std::nullopt;
 }
 
 std::optional<image::BaseFacts> BaseCache::by_reference(const std::string& reference,
                                                         const std::string& platform) const {
-  auto facts = load(directory_ / file_of_reference(reference, platform));
+  auto facts = load(store_, file_of_reference(reference, platform));
   const bool same = facts && facts->reference == reference && facts->platform == platform;
   return same ? std::move(facts) : std::nullopt;
 }
@@ -52,14 +47,9 @@ void BaseCache::store(const image::BaseFacts& facts) const {
   // Stored even if the image has no version, to record that it was searched for.
   json["python_version"] = facts.python_version.value_or("");
   const std::string text = print_json(json) + "\n";
-  try {
-    write_file(directory_ / file_of_reference(facts.reference, facts.platform), text);
-    if (facts.digest) {
-      write_file(directory_ / file_of_digest(*facts.digest, facts.platform), text);
-    }
-  } catch (const Error&) {
-    // Without a cache, runs are only slower.
-    return;
+  store_.put(file_of_reference(facts.reference, facts.platform), text);
+  if (facts.digest) {
+    store_.put(file_of_digest(*facts.digest, facts.platform), text);
   }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "image/facts.hpp"
+#include "state/store.hpp"
 
 #include <filesystem>
 #include <optional>
@@ -12,7 +13,7 @@ namespace autopack::state {
 /// a directory of small files. Ignores unreadable or foreign files and failures to write.
 class BaseCache {
 public:
-  explicit BaseCache(std::filesystem::path directory) : directory_{std::move(directory)} {}
+  explicit BaseCache(std::filesystem::path directory) : store_{std::move(directory), limit} {}
 
   std::optional<image::BaseFacts> by_digest(const Digest& digest,
                                             const std::string& platform) const;
@@ -23,7 +24,9 @@ public:
   void store(const image::BaseFacts& facts) const;
 
 private:
-  std::filesystem::path directory_;
+  static constexpr std::uint64_t limit{16'000'000};
+
+  Store store_;
 };
 
 }  // namespace autopack::state

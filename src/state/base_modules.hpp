@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/digest.hpp"
+#include "state/store.hpp"
 
 #include <filesystem>
 #include <map>
@@ -13,7 +14,7 @@ namespace autopack::state {
 /// to write.
 class BaseModules {
 public:
-  explicit BaseModules(std::filesystem::path directory) : directory_{std::move(directory)} {}
+  explicit BaseModules(std::filesystem::path directory) : store_{std::move(directory), limit} {}
 
   /// Maps a name to whether the image has it; names that were not searched for are absent.
   std::map<std::string, bool> of(const Digest& image) const;
@@ -23,7 +24,9 @@ public:
   static constexpr std::size_t most_names{1000};
 
 private:
-  std::filesystem::path directory_;
+  static constexpr std::uint64_t limit{16'000'000};
+
+  Store store_;
 };
 
 }  // namespace autopack::state

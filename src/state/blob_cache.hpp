@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/digest.hpp"
+#include "state/store.hpp"
 
 #include <filesystem>
 #include <optional>
@@ -16,15 +17,14 @@ class BlobCache {
 public:
   /// `limit` is the size of the directory in bytes; the oldest files are removed first.
   explicit BlobCache(std::filesystem::path directory, std::uint64_t limit = 64'000'000)
-      : directory_{std::move(directory)}, limit_{limit} {}
+      : store_{std::move(directory), limit} {}
 
   /// Returns nothing if the blob is absent or does not match its digest.
   std::optional<std::string> get(const Digest& digest) const;
   void put(std::string_view blob) const;
 
 private:
-  std::filesystem::path directory_;
-  std::uint64_t limit_;
+  Store store_;
 };
 
 }  // namespace autopack::state

@@ -1,10 +1,8 @@
 #include "state/build_record.hpp"
 
 #include "base/digest.hpp"
-#include "base/error.hpp"
 #include "base/json.hpp"
 #include "image/reference.hpp"
-#include "state/cache_files.hpp"
 
 #include <system_error>
 
@@ -13,9 +11,6 @@ namespace autopack::state {
 namespace {
 
 using nlohmann::json;
-
-/// Increase this if records of an older autopack would be misinterpreted.
-constexpr int record_format{1};
 
 /// Returns the common prefix of the names of a project's files.
 std::string stem_of(const std::filesystem::path& project) {
@@ -26,9 +21,9 @@ std::string stem_of(const std::filesystem::path& project) {
 
 }  // namespace
 
-std::filesystem::path BuildRecords::file_of(const std::filesystem::path& project,
-                                            const std::string& platform) const {
-  return directory_ / (stem_of(project) + image::sanitize_component(platform));
+std::string BuildRecords::name_of(const std::filesystem::path& project,
+                                  const std::string& platform) {
+  return stem_of(project) + image::sanitize_component(platform);
 }
 
 std::vector<std::filesystem::path> BuildRecords::files_of(
@@ -36,7 +31,7 @@ std::vector<std::filesystem::path> BuildRecords::files_of(
   std::vector<std::filesystem::path> files;
   const auto stem = stem_of(project);
   std::error_code code;
-  for (std::filesystem::directory_iterator at{directory_, code}, end; !code && at != end;
+  for (std::filesystem::directory_iterator at{store_.directory(), code}, end; !code && at != end;
        at.increment(code)) {
     if (at->path().filename().string().starts_with(stem)) {
       files.push_back(at->path());
@@ -47,14 +42,7 @@ std::vector<std::filesystem::path> BuildRecords::files_of(
 
 std::optional<BuildRecord> BuildRecords::get(const std::filesystem::path& project,
                                              const std::string& platform) const {
-  const json all = parse_json(read_quietly(file_of(project, platform)).value_or(""));
-  if (!all.is_object()) {
-    return std::nullopt;
-  }
-  try {
-    if (all.at("format").get<int>() != record_format) {
-      return std::nullopt;
-    }
+  return store_.document(name_of(project, platform), [](const json& all) {
     BuildRecord record;
     all.at("dependencyKey").get_to(record.dependency_key);
     all.at("imageKey").get_to(record.image_key);
@@ -65,26 +53,22 @@ std::optional<BuildRecord> BuildRecords::get(const std::filesystem::path& projec
     all.at("requirementFiles").get_to(record.requirement_files);
     all.at("installed").get_to(record.installed);
     all.at("code").get_to(record.code);
-    return record;
-  } catch (const json::exception&) {
-    return std::nullopt;
-  }
+    return std::optional{std::move(record)};
+  });
 }
 
 void BuildRecords::put(const std::filesystem::path& project,
                        const std::string& platform,
                        const BuildRecord& record) const {
-  const json all{{"format", record_format},
-                 {"dependencyKey", record.dependency_key},
-                 {"imageKey", record.image_key},
-                 {"dependencyFacts", record.dependency_facts},
-                 {"imageFacts", record.image_facts},
-                 {"requirements", record.requirements},
-                 {"asked", record.asked},
-                 {"requirementFiles", record.requirement_files},
-                 {"installed", record.installed},
-                 {"code", record.code}};
-  write_quietly(file_of(project, platform), print_json(all), limit_);
+  store_.put_document(name_of(project, platform), {{"dependencyKey", record.dependency_key},
+                                                   {"imageKey", record.image_key},
+                                                   {"dependencyFacts", record.dependency_facts},
+                                                   {"imageFacts", record.image_facts},
+                                                   {"requirements", record.requirements},
+                                                   {"asked", record.asked},
+                                                   {"requirementFiles", record.requirement_files},
+                                                   {"installed", record.installed},
+                                                   {"code", record.code}});
 }
 
 }  // namespace autopack::state

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "state/store.hpp"
+
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -34,7 +36,7 @@ class BuildRecords {
 public:
   /// `limit` is the size of the directory in bytes; the oldest files are removed first.
   explicit BuildRecords(std::filesystem::path directory, std::uint64_t limit = 16'000'000)
-      : directory_{std::move(directory)}, limit_{limit} {}
+      : store_{std::move(directory), limit, version} {}
 
   std::optional<BuildRecord> get(const std::filesystem::path& project,
                                  const std::string& platform) const;
@@ -45,11 +47,11 @@ public:
   std::vector<std::filesystem::path> files_of(const std::filesystem::path& project) const;
 
 private:
-  std::filesystem::path file_of(const std::filesystem::path& project,
-                                const std::string& platform) const;
+  static std::string name_of(const std::filesystem::path& project, const std::string& platform);
 
-  std::filesystem::path directory_;
-  std::uint64_t limit_;
+  static constexpr int version{1};
+
+  Store store_;
 };
 
 }  // namespace autopack::state

@@ -1,11 +1,8 @@
 #include "state/layer_cache.hpp"
 
 #include "base/json.hpp"
-#include "state/cache_files.hpp"
 
 #include <fmt/format.h>
-
-#include <system_error>
 
 namespace autopack::state {
 
@@ -23,40 +20,27 @@ std::string seal(const std::string& key, const image::LayerFacts& facts) {
 }  // namespace
 
 std::optional<image::LayerFacts> LayerCache::get(const std::string& key) const {
-  const auto text = read_quietly(directory_ / key);
-  const json record = parse_json(text.value_or(""));
-  if (!record.is_object()) {
-    return std::nullopt;
-  }
-  try {
-    const auto digest = Digest::parse(record.at("digest").get<std::string>());
-    const auto diff_id = Digest::parse(record.at("diffID").get<std::string>());
-    if (!digest || !diff_id) {
-      return std::nullopt;
-    }
-    const image::LayerFacts facts{.digest = *digest,
-                                  .diff_id = *diff_id,
-                                  .size = record.at("size").get<std::uint64_t>(),
-                                  .tar_size = record.at("tarSize").get<std::uint64_t>()};
+  return store_.document(key, [&](const json& record) -> std::optional<image::LayerFacts> {
+    const image::LayerFacts facts{
+        .digest = Digest::parse(record.at("digest").get<std::string>()).value(),
+        .diff_id = Digest::parse(record.at("diffID").get<std::string>()).value(),
+        .size = record.at("size").get<std::uint64_t>(),
+        .tar_size = record.at("tarSize").get<std::uint64_t>()};
     return record.at("seal").get<std::string>() == seal(key, facts) ? std::optional{facts}
                                                                     : std::nullopt;
-  } catch (const json::exception&) {
-    return std::nullopt;
-  }
+  });
 }
 
 void LayerCache::put(const std::string& key, const image::LayerFacts& facts) const {
-  const json record{{"digest", facts.digest.str()},
-                    {"diffID", facts.diff_id.str()},
-                    {"size", facts.size},
-                    {"tarSize", facts.tar_size},
-                    {"seal", seal(key, facts)}};
-  write_quietly(directory_ / key, write_json(record), limit_);
+  store_.put_document(key, {{"digest", facts.digest.str()},
+                            {"diffID", facts.diff_id.str()},
+                            {"size", facts.size},
+                            {"tarSize", facts.tar_size},
+                            {"seal", seal(key, facts)}});
 }
 
 void LayerCache::clear() const {
-  std::error_code ignored;
-  std::filesystem::remove_all(directory_, ignored);
+  store_.clear();
 }
 
 }  // namespace autopack::state

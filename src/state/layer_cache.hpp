@@ -1,6 +1,7 @@
 #pragma once
 
 #include "image/layer.hpp"
+#include "state/store.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -15,7 +16,7 @@ namespace autopack::state {
 class LayerCache {
 public:
   explicit LayerCache(std::filesystem::path directory, std::uint64_t limit = 8'000'000)
-      : directory_{std::move(directory)}, limit_{limit} {}
+      : store_{std::move(directory), limit} {}
 
   std::optional<image::LayerFacts> get(const std::string& key) const;
   void put(const std::string& key, const image::LayerFacts& facts) const;
@@ -23,8 +24,7 @@ public:
   void clear() const;
 
 private:
-  std::filesystem::path directory_;
-  std::uint64_t limit_;
+  Store store_;
 };
 
 }  // namespace autopack::state

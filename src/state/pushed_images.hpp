@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/digest.hpp"
+#include "state/store.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -16,15 +17,14 @@ class PushedImages {
 public:
   /// `limit` is the size of the directory in bytes; the oldest files are removed first.
   explicit PushedImages(std::filesystem::path directory, std::uint64_t limit = 1'000'000)
-      : directory_{std::move(directory)}, limit_{limit} {}
+      : store_{std::move(directory), limit} {}
 
   /// `repository` is `host/path`.
   std::optional<Digest> get(const std::string& repository) const;
   void put(const std::string& repository, const Digest& manifest) const;
 
 private:
-  std::filesystem::path directory_;
-  std::uint64_t limit_;
+  Store store_;
 };
 
 }  // namespace autopack::state

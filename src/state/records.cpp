@@ -1,7 +1,6 @@
 #include "state/records.hpp"
 
 #include "base/digest.hpp"
-#include "state/cache_files.hpp"
 
 #include <string_view>
 #include <utility>
@@ -21,7 +20,7 @@ std::string record_seal(const std::string& name, std::string_view record) {
 }  // namespace
 
 std::optional<std::string> Records::get(const std::string& name) const {
-  auto text = read_quietly(directory_ / sha256(name).hex());
+  auto text = store_.get(sha256(name).hex());
   const auto end = text ? text->find('\n') : std::string::npos;
   if (end == std::string::npos) {
     return std::nullopt;
@@ -33,7 +32,7 @@ std::optional<std::string> Records::get(const std::string& name) const {
 
 void Records::put(const std::string& name, const std::string& record) const {
   if (get(name) != record) {
-    write_quietly(directory_ / sha256(name).hex(), record_seal(name, record) + record, limit_);
+    store_.put(sha256(name).hex(), record_seal(name, record) + record);
   }
 }
 

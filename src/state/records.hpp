@@ -1,5 +1,7 @@
 #pragma once
 
+#include "state/store.hpp"
+
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -13,15 +15,14 @@ class Records {
 public:
   /// `limit` is the size of the directory in bytes; the oldest files are removed first.
   explicit Records(std::filesystem::path directory, std::uint64_t limit = 64'000'000)
-      : directory_{std::move(directory)}, limit_{limit} {}
+      : store_{std::move(directory), limit} {}
 
   /// Returns the record as it was stored, or nothing if there is none or its file is damaged.
   std::optional<std::string> get(const std::string& name) const;
   void put(const std::string& name, const std::string& record) const;
 
 private:
-  std::filesystem::path directory_;
-  std::uint64_t limit_;
+  Store store_;
 };
 
 }  // namespace autopack::state
