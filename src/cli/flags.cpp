@@ -28,6 +28,13 @@ job::FlagValues as_typed(const std::vector<std::string>& texts) {
   return {texts.begin(), texts.end()};
 }
 
+const std::vector<FlagSetting>& settings_of(
+    const std::map<std::string, std::vector<FlagSetting>>& all, const std::string& name) {
+  static const std::vector<FlagSetting> none;
+  const auto found = all.find(name);
+  return found == all.end() ? none : found->second;
+}
+
 }  // namespace
 
 std::string variable_of(const std::string& flag) {
@@ -198,6 +205,12 @@ std::vector<std::string> FlagSet::parse(const std::vector<std::string>& tokens,
   for (const auto& flag : flags_) {
     settle(flag, environment, settings);
   }
+  given_to_others_.clear();
+  for (const auto& setting : settings) {
+    if (!kind_of(setting.flag)) {
+      given_to_others_[setting.flag].push_back(setting);
+    }
+  }
   auto positional = app_->remaining();
   for (const auto& rest : positional) {
     if (rest.size() > 1 && rest.front() == '-') {
@@ -300,9 +313,11 @@ bool FlagSet::is_typed(const std::string& name) const {
 }
 
 const std::vector<FlagSetting>& FlagSet::given(const std::string& name) const {
-  static const std::vector<FlagSetting> none;
-  const auto found = given_.find(name);
-  return found == given_.end() ? none : found->second;
+  return settings_of(given_, name);
+}
+
+const std::vector<FlagSetting>& FlagSet::given_to_others(const std::string& name) const {
+  return settings_of(given_to_others_, name);
 }
 
 void FlagSet::refuse_unknown(const std::string& token) const {

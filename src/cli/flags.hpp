@@ -109,6 +109,10 @@ public:
   /// Returns every place that sets the flag, the winning one first.
   const std::vector<FlagSetting>& given(const std::string& name) const;
 
+  /// Returns the settings of files for a flag that this command does not have, the winning one
+  /// first.
+  const std::vector<FlagSetting>& given_to_others(const std::string& name) const;
+
   /// Returns true if `name` takes a value (false for a switch and for an unknown flag).
   bool takes_value(const std::string& name) const;
   /// Returns true for a switch; `name` is as typed.
@@ -147,6 +151,7 @@ private:
   std::vector<Flag> flags_;
   std::vector<FlagHelp> help_;
   std::map<std::string, std::vector<FlagSetting>> given_;
+  std::map<std::string, std::vector<FlagSetting>> given_to_others_;
   std::string section_;
   bool brief_{true};
 };

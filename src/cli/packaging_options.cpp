@@ -133,6 +133,26 @@ void check_platforms(const std::vector<std::string>& platforms, const FlagSet& f
   throw_if_errors(problems, ErrorKind::usage);
 }
 
+/// The last value of `name`.
+std::optional<std::string> last_value(const job::Pairs& pairs, std::string_view name) {
+  std::optional<std::string> value;
+  for (const auto& pair : pairs) {
+    value = pair.first == name ? pair.second : value;
+  }
+  return value;
+}
+
+/// PYTHONPATH as `--env` sets it, or as a file does for the commands that have that flag.
+std::optional<std::string> python_path_of(const FlagSet& flags) {
+  const auto& own = flags.given("--env");
+  const auto& all = own.empty() ? flags.given_to_others("--env") : own;
+  if (all.empty()) {
+    return std::nullopt;
+  }
+  Problems ignored;  // who uses the values reports them
+  return last_value(job::all_pairs(all.front().values, "--env", ignored), "PYTHONPATH");
+}
+
 }  // namespace
 
 std::string expand_home(const std::string& path, const Environment& environment) {
@@ -291,6 +311,7 @@ packaging::Request package_request(const PackagingOptions& packaging,
   }
   auto request = request_of(given, place_of, build, environment, std::move(problems));
   request.infers = !build.no_infer;
+  request.project.python_path = python_path_of(flags);
   for (const auto* const key : {"env", "env-file", "volume"}) {
     if (const auto origin = place_of(key)) {
       request.project.given_at[key] = *origin;
@@ -311,7 +332,9 @@ packaging::Request package_request(const job::PoolFlags& pool,
     return key == "command" ? to_string(std::optional{job.origin("--command")})
                             : to_string(pool.origin_of(key));
   };
-  return request_of(given, place_of, build, environment, {});
+  auto request = request_of(given, place_of, build, environment, {});
+  request.project.python_path = last_value(job.env, "PYTHONPATH");
+  return request;
 }
 
 packaging::ImageName image_name(const PackagingOptions& packaging,

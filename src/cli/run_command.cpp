@@ -42,6 +42,10 @@ public:
     engine::ContainerSpec container;
     apply(container_, session.program_arguments, session.services.environment, container);
     mount_credentials(session.services.environment, container);
+    if (const auto path = container.environment.find("PYTHONPATH");
+        path != container.environment.end()) {
+      python_path_ = path->second;
+    }
     container.gpus = container.gpus || gpu_;
     if (container_.watch) {
       check_watched();
@@ -139,8 +143,8 @@ private:
 
   /// If several programs are possible, the unchanged image may be meant, too.
   std::shared_ptr<packaging::Wanted> scan_program(Session& session) const {
-    const auto request =
-        package_request(packaging_, build_, session.flags, session.services.environment);
+    auto request = package_request(packaging_, build_, session.flags, session.services.environment);
+    request.project.python_path = python_path_;
     try {
       return pipeline::scan_wanted(request);
     } catch (Error& error) {
@@ -192,6 +196,7 @@ private:
   bool asks_for_image_{false};
   bool is_packaged_{true};
   bool gpu_{false};
+  std::optional<std::string> python_path_;
   std::string key_file_;
   std::vector<std::string> docker_options_;
 };

@@ -26,8 +26,10 @@ std::unique_ptr<Services> make_services(const Surroundings& surroundings,
         {.user_agent = user_agent, .reporter = &reporter, .cancellation = cancellation});
   };
   makers.docker = [&, whole] {
-    return surroundings.make_docker({.endpoint = engine::find_endpoint(environment),
+    const auto endpoint = engine::find_endpoint(environment);
+    return surroundings.make_docker({.endpoint = endpoint,
                                      .credentials = (*whole)->credentials,
+                                     .proxies = engine::find_proxies(environment, endpoint.url),
                                      .reporter = &reporter,
                                      .cancellation = surroundings.cancellation,
                                      .client = &(*whole)->client()});

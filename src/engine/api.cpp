@@ -193,6 +193,13 @@ bool Api::holds_container(const std::string& name) {
   return send(short_request("look for a container", "GET", "/containers/" + name + "/json")).ok();
 }
 
+ContainerSpec Api::with_proxies(ContainerSpec spec) const {
+  for (const auto& [name, value] : options_.proxies) {
+    spec.environment.try_emplace(name, value.reveal());
+  }
+  return spec;
+}
+
 http::Request Api::removal_of(const std::string& container) {
   return short_request("remove a container", "DELETE", "/containers/" + container + "?force=1&v=1");
 }

@@ -50,6 +50,11 @@ public:
   /// Returns true if the engine can access this machine's files.
   bool is_local() const { return options_.endpoint.url.starts_with("unix://"); }
 
+  const Proxies& proxies() const { return options_.proxies; }
+
+  /// `spec` with the proxies that it does not set itself.
+  ContainerSpec with_proxies(ContainerSpec spec) const;
+
   Reporter* reporter() const { return options_.reporter; }
 
 private:

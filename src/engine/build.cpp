@@ -24,7 +24,18 @@ std::string new_build_id() {
   return "autopack-" + sha256(fmt::format("{} {}", ::getpid(), now)).hex().substr(0, 16);
 }
 
-std::string query_of(const BuildRequest& request, const std::string& build_id) {
+/// Arguments that engines know without `ARG`, and keep in neither history nor cache keys.
+nlohmann::json build_arguments(const Proxies& proxies) {
+  auto arguments = nlohmann::json::object();
+  for (const auto& [name, value] : proxies) {
+    arguments[name] = value.reveal();
+  }
+  return arguments;
+}
+
+std::string query_of(const BuildRequest& request,
+                     const std::string& build_id,
+                     const Proxies& proxies) {
   std::string query =
       fmt::format("?version={}&dockerfile={}&rm=1&forcerm=1", request.buildkit ? 2 : 1,
                   percent_encode(dockerfile_path(request)));
@@ -39,6 +50,9 @@ std::string query_of(const BuildRequest& request, const std::string& build_id) {
   if (!request.labels.empty()) {
     add("labels", write_json(nlohmann::json(request.labels)));
   }
+  if (!proxies.empty()) {
+    add("buildargs", write_json(build_arguments(proxies)));
+  }
   add("target", request.target);
   add("networkmode", request.network_mode);
   add("platform", non_empty(request.platform));
@@ -48,7 +62,8 @@ std::string query_of(const BuildRequest& request, const std::string& build_id) {
 }
 
 http::Request post_build(Api& api, const BuildRequest& request, const std::string& build_id) {
-  auto post = api.request("build the image", "POST", "/build" + query_of(request, build_id));
+  auto post =
+      api.request("build the image", "POST", "/build" + query_of(request, build_id, api.proxies()));
   post.headers.push_back({"Content-Type", "application/x-tar"});
   return post;
 }

@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "base/url.hpp"
 #include "engine/dockerfile_steps.hpp"
+#include "engine/images.hpp"
 #include "engine/pip_failure.hpp"
 #include "engine/step_names.hpp"
 
@@ -40,6 +41,7 @@ constexpr std::array known_failures{
     Known{"exec format error", ErrorKind::environment,
           "the base is of another platform than this machine: pass `--platform`, or install "
           "qemu-user-static"},
+    Known{"max depth exceeded", ErrorKind::project, fewer_layers},
     Known{"no active sessions", ErrorKind::remote, "docker pull the base image first"},
     Known{"exit code: 137", ErrorKind::environment,
           "the step was killed, most often for lack of memory: give the engine more"},

@@ -34,8 +34,8 @@ constexpr int patience = 3;
 class Container {
 public:
   Container(Api& api, const ContainerSpec& spec, bool has_input) : api_{api} {
-    const std::string name =
-        api.create_container("make a container", container_body(spec, has_input), "");
+    const std::string name = api.create_container(
+        "make a container", container_body(api.with_proxies(spec), has_input), "");
     path_ = "/containers/" + name;
     remove_ = api.removal_of(name);
   }

@@ -76,7 +76,7 @@ public:
   }
 
   void make(const std::string& name, const ContainerSpec& spec) override {
-    auto body = parse_json(container_body(spec, false));
+    auto body = parse_json(container_body(api_.with_proxies(spec), false));
     body["Labels"][owner_label.data()] = this_owner();
     auto request =
         api_.short_request("make a container", "POST", "/containers/create?name=" + name);

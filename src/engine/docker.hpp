@@ -4,6 +4,7 @@
 #include "base/environment.hpp"
 #include "base/report.hpp"
 #include "base/secret.hpp"
+#include "engine/proxies.hpp"
 #include "http/client.hpp"
 #include "image/facts.hpp"
 #include "image/reference.hpp"
@@ -244,6 +245,7 @@ public:
 struct DockerOptions {
   Endpoint endpoint{};
   registry::CredentialSource credentials{};
+  Proxies proxies{};  ///< of build steps and containers
   Reporter* reporter{nullptr};
   const Cancellation* cancellation{nullptr};
   http::Client* client{nullptr};  ///< must outlive the engine

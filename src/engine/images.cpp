@@ -292,6 +292,11 @@ void load_images(Api& api, const std::function<std::size_t(char*, std::size_t)>&
   request.on_data = [&](std::string_view bytes) { lines.feed(bytes); };
   api.send_ok(request);
   lines.finish();
+  if (complaint && complaint->find("max depth exceeded") != std::string::npos) {
+    throw Error(ErrorKind::project, "the image has more layers than the engine takes, which is 125")
+        .cause(*complaint)
+        .hint(std::string{fewer_layers});
+  }
   if (complaint) {
     throw Error(ErrorKind::remote, "the engine does not take the image").cause(*complaint);
   }

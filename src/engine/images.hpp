@@ -2,7 +2,14 @@
 
 #include "engine/api.hpp"
 
+#include <string_view>
+
 namespace autopack::engine {
+
+/// The remedy where an image has more layers than an engine takes.
+inline constexpr std::string_view fewer_layers{
+    "put the executor image into one layer: a Dockerfile with `FROM scratch`, `COPY --from=IMAGE / "
+    "/`, and its ENV lines again"};
 
 // Implementations of Docker's methods with these names on `api`.
 

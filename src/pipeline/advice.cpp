@@ -1,5 +1,6 @@
 #include "pipeline/advice.hpp"
 
+#include "executor/python_facts.hpp"
 #include "pipeline/python_syntax.hpp"
 #include "plan/data_workers.hpp"
 #include "plan/path_advice.hpp"
@@ -40,6 +41,31 @@ Problems settle(const packaging::Request& request, const Problems& all) {
     last_certain->hints.emplace_back(sends_anyway);
   }
   return settled;
+}
+
+/// The versions of what the executor image has installed; nothing if it cannot be read.
+std::optional<std::map<std::string, std::string>> installed_versions(
+    Services& services, const packaging::Packaging& work, executor::LookInto look) {
+  std::optional<executor::PythonFacts> facts;
+  try {
+    facts = look == executor::LookInto::engine
+                ? executor::python_facts(services, work.plan().base,
+                                         executor::image_places(work.request()))
+                : executor::known_python(services, work.plan().base);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::interrupted) {
+      throw;
+    }
+    services.reporter->detail(error.what());
+  }
+  if (!facts || !facts->interpreter) {
+    return std::nullopt;
+  }
+  std::map<std::string, std::string> versions;
+  for (const auto& one : facts->installed) {
+    versions.emplace(one.name, one.version.value_or(""));
+  }
+  return versions;
 }
 
 }  // namespace
@@ -83,7 +109,7 @@ const Problems& Adviser::late(executor::LookInto look) {
         [&](const auto& names) {
           return executor::known_contents(services_, plan.base, names, look);
         },
-        followed.faults);
+        followed.faults, [&] { return installed_versions(services_, work_, look); });
     for (const auto& detail : advice.details) {
       services_.reporter->detail(detail);
     }

@@ -5,8 +5,10 @@
 #include "plan/machine_advice.hpp"
 #include "plan/program_advice.hpp"
 #include "project/requirement.hpp"
+#include "project/requirement_checks.hpp"
 #include "project/requirement_lines.hpp"
 #include "python/specifier.hpp"
+#include "python/version.hpp"
 
 #include <fmt/format.h>
 
@@ -248,6 +250,38 @@ void tell_doubtful_requirements(const ReadablePlan& plan,
   }
 }
 
+/// True if `installed` satisfies `listed`, so that pip fetches nothing for it.
+bool is_installed(const project::ListedRequirement& listed,
+                  const std::map<std::string, std::string>& installed) {
+  const auto found = installed.find(listed.requirement.name.value_or(""));
+  if (found == installed.end()) {
+    return false;
+  }
+  const auto conditions = python::SpecifierSet::parse(listed.requirement.rest);
+  const auto version = python::Version::parse(found->second);
+  return !conditions || !version || conditions->contains(*version, python::Prereleases::allowed);
+}
+
+std::optional<Problem> hash_advice(const project::Project& project, const BaseVersions& versions) {
+  auto unhashed = project::requirements_without_hash(project);
+  if (unhashed.empty()) {
+    return std::nullopt;
+  }
+  const auto installed = versions ? versions() : std::nullopt;
+  if (installed) {
+    std::erase_if(unhashed, [&](const auto* listed) { return is_installed(*listed, *installed); });
+    if (unhashed.empty()) {
+      return std::nullopt;
+    }
+  }
+  auto problem = project::missing_hashes(project, unhashed);
+  if (!installed) {
+    problem.severity = Problem::Severity::warning;
+    problem.hints.emplace_back("what the executor image has already needs no hash");
+  }
+  return problem;
+}
+
 }  // namespace
 
 std::optional<std::string> framework_in(const image::BaseFacts& base) {
@@ -259,7 +293,8 @@ Advice advice(const ReadablePlan& plan,
               const project::Project& project,
               ImportFindings imports,
               const BaseModules& in_base,
-              const SyntaxFaults& faults) {
+              const SyntaxFaults& faults,
+              const BaseVersions& versions) {
   Problems of_syntax = syntax_advice(plan, imports.reached, faults);
   auto programs = program_advice(plan, project, imports, in_base);
   append(programs, machine_advice(plan, project, imports.reached, in_base));
@@ -268,6 +303,9 @@ Advice advice(const ReadablePlan& plan,
                          std::make_move_iterator(of_syntax.end()));
   std::move(programs.begin(), programs.end(), std::back_inserter(advice.warnings));
   if (auto problem = conda_advice(plan, project, in_base)) {
+    advice.warnings.push_back(std::move(*problem));
+  }
+  if (auto problem = hash_advice(project, versions)) {
     advice.warnings.push_back(std::move(*problem));
   }
   tell_doubtful_requirements(plan, project, advice.warnings);

@@ -17,6 +17,10 @@ namespace autopack::plan {
 using BaseModules =
     std::function<std::map<std::string, bool>(const std::vector<std::string>& modules)>;
 
+/// Returns the versions of what the executor image has installed, by name; nothing if they are not
+/// known.
+using BaseVersions = std::function<std::optional<std::map<std::string, std::string>>()>;
+
 /// Findings about a plan that can be built.
 struct Advice {
   Problems warnings{};                 ///< probable failures, and avoidable costs
@@ -28,11 +32,13 @@ struct Advice {
 /// that replace the base's framework. `imports` are those of the plan (see walk_imports). Calls
 /// `in_base` (may be empty), which looks into the executor image, only if a package is imported
 /// that no requirement names.
+/// Calls `versions`, which may be empty too, only if a requirement lacks a hash.
 Advice advice(const ReadablePlan& plan,
               const project::Project& project,
               ImportFindings imports,
               const BaseModules& in_base = {},
-              const SyntaxFaults& faults = {});
+              const SyntaxFaults& faults = {},
+              const BaseVersions& versions = {});
 
 /// Only the part about imports.
 Advice import_advice(const ReadablePlan& plan,

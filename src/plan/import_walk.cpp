@@ -6,11 +6,13 @@
 #include "project/findings.hpp"
 #include "project/known_distributions.hpp"
 #include "project/python_names.hpp"
+#include "project/python_path.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <functional>
 
 namespace autopack::plan {
 
@@ -40,6 +42,25 @@ bool imports_torch(const project::PythonFile& file) {
 std::pair<std::string, std::string_view> split_module(std::string_view module) {
   const auto dot = std::min(module.find('.'), module.size());
   return {std::string{module.substr(0, dot)}, module.substr(std::min(dot + 1, module.size()))};
+}
+
+/// Moves `at` to the module that `rest` names below it, and calls `reached` with each on the way;
+/// false where one does not exist.
+bool descend(Modules& modules,
+             Module& at,
+             std::string_view rest,
+             const std::function<void(const Module&)>& reached) {
+  while (!rest.empty()) {
+    const auto [name, left] = split_module(rest);
+    const auto& next = modules.find(at.path, name);
+    if (!next) {
+      return false;
+    }
+    at = *next;
+    reached(at);
+    rest = left;
+  }
+  return true;
 }
 
 bool is_certain(const project::Import& import) {
@@ -78,7 +99,9 @@ ImportWalk::ImportWalk(const ReadablePlan& plan, const project::Project& project
   }
   for (const auto& pair : plan.base.environment) {
     if (pair.starts_with(python_path)) {
-      add_roots_of(pair.substr(python_path.size()));
+      for (const auto& root : project::roots_in_python_path(pair.substr(python_path.size()))) {
+        add_root(root);
+      }
     }
   }
 }
@@ -124,20 +147,6 @@ ImportFindings ImportWalk::run() {
     }
   }
   return std::move(findings_);
-}
-
-/// Adds the roots in PYTHONPATH: an empty part is the working directory.
-void ImportWalk::add_roots_of(const std::string& value) {
-  constexpr std::string_view home{"/usr/app"};
-  for (const auto& part : split(value, ':')) {
-    const bool is_inside = part == home || part.starts_with("/usr/app/");
-    if (is_inside || !part.starts_with('/')) {
-      const auto below = is_inside ? part.substr(std::min(part.size(), home.size() + 1)) : part;
-      if (const auto root = source::normalise(below)) {
-        add_root(*root);
-      }
-    }
-  }
 }
 
 void ImportWalk::add_root(const std::string& root) {
@@ -216,15 +225,8 @@ bool ImportWalk::enter(const Module& module, const project::Import& import, std:
     }
   };
   visit_module(at);
-  while (!rest.empty()) {
-    const auto [name, left] = split_module(rest);
-    const auto& next = modules_.find(at.path, name);
-    if (!next) {
-      return false;
-    }
-    at = *next;
-    visit_module(at);
-    rest = left;
+  if (!descend(modules_, at, rest, visit_module)) {
+    return false;
   }
   for (const auto& name : import.names) {
     if (const auto& next = modules_.find(at.path, name)) {
@@ -274,14 +276,8 @@ bool ImportWalk::stands_in(const Module& module,
     return true;
   }
   Module at = module;
-  while (!rest.empty()) {
-    const auto [name, left] = split_module(rest);
-    const auto& next = modules_.find(at.path, name);
-    if (!next) {
-      return false;
-    }
-    at = *next;
-    rest = left;
+  if (!descend(modules_, at, rest, [](const Module&) {})) {
+    return false;
   }
   const bool has_names =
       std::any_of(import.names.begin(), import.names.end(),

@@ -80,7 +80,6 @@ public:
 
 private:
   void add_root(const std::string& root);
-  void add_roots_of(const std::string& value);
   void visit(const ContextEntry* entry, const std::string& path, bool certain);
   void read_all(bool certain);
   void read(const ContextEntry* entry, const std::string& path, bool certain);

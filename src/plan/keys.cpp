@@ -1,6 +1,7 @@
 #include "plan/keys.hpp"
 
 #include "base/text.hpp"
+#include "plan/layers.hpp"
 
 #include <fmt/compile.h>
 #include <fmt/format.h>
@@ -191,6 +192,9 @@ std::string image_key(const Plan& plan,
   key.add("dependencies", dependency_key);
   key.add("dockerfile", plan.user_dockerfile ? plan.dockerfile : "");
   key.add("user", plan.user);
+  if (has_open_directories(plan)) {
+    key.add("directories", "open");
+  }
   key.add_all("entrypoint", plan.entrypoint);
   for (const auto& [name, value] : plan.labels) {
     key.add("label", name);

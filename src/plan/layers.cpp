@@ -190,6 +190,12 @@ PlacedCode placed_code(const Plan& plan, const std::vector<std::string>& made) {
   return result;
 }
 
+bool has_open_directories(const Plan& plan) {
+  const auto& user = plan.user;
+  return !user.empty() && user != "root" && user != "0" && !user.starts_with("root:") &&
+         !user.starts_with("0:");
+}
+
 std::vector<PlannedLayer> code_layers(const Plan& plan, const std::vector<std::string>& made) {
   const PlacedCode code_in_place = placed_code(plan, made);
   const std::vector<LayerEntry>& all = code_in_place.entries;

@@ -35,6 +35,10 @@ struct PlacedCode {
 /// sorted: they are in the dependency image, and those of the code are omitted.
 PlacedCode placed_code(const Plan& plan, const std::vector<std::string>& made = {});
 
+/// Returns true if the image's user is not root, so that every user may write to the project's
+/// directories, as to the working directory.
+bool has_open_directories(const Plan& plan);
+
 /// Returns the code of `plan` as layers for the direct engine, such that an edit sends little.
 /// Files of 1 MB and more are "large files", Python and other source files up to 64 kB are "code",
 /// the rest is "data". Each kind is one layer up to a size (64 MB, 500 kB and 4 MB). Above, it is

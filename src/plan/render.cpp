@@ -1,5 +1,6 @@
 #include "base/text.hpp"
 #include "image/file_reference.hpp"
+#include "plan/layers.hpp"
 #include "plan/plan.hpp"
 #include "plan/templates.hpp"
 #include "plan/words.hpp"
@@ -37,6 +38,7 @@ const std::vector<std::string>& known_values() {
       "hashed_files",
       "install",
       "install_environment",
+      "lacks_pip",
       "lock",
       "lock_words",
       "locked_alone",
@@ -228,12 +230,6 @@ bool has_outside_files(const Plan& plan) {
          std::any_of(inputs.begin(), inputs.end(), outside);
 }
 
-std::string restored_user(const std::string& user) {
-  const bool is_root = user.empty() || user == "root" || user == "0" || user.starts_with("root:") ||
-                       user.starts_with("0:");
-  return is_root ? "" : user;
-}
-
 std::string variables_text(const std::map<std::string, std::string>& variables) {
   std::vector<std::string> words;
   for (const auto& [name, value] : variables) {
@@ -264,10 +260,11 @@ mustache::data values_of(const Plan& plan, const Dialect& dialect) {
   values.set("extras_directory", std::string{extras_directory});
   values.set("python", plan.python.value_or(""));
   values.set("remove_sitecustomize", plan.remove_sitecustomize);
-  set_text(values, "restored_user", restored_user(plan.user));
+  set_text(values, "restored_user", has_open_directories(plan) ? plan.user : "");
   set_text(values, "install_environment", variables_text(dependencies.install_environment));
   set_text(values, "apt_packages", join(quote_all(dependencies.apt_packages), " "));
   values.set("needs_pip", dependencies.needs_pip());
+  values.set("lacks_pip", dependencies.needs_pip() && plan.base.python && !plan.base.pip);
   values.set("pip", dependencies.has_requirements());
   values.set("requirements_stage",
              dependencies.lock.has_value() || !dependencies.requirement_copies.empty());

@@ -1,8 +1,13 @@
+#include "project/hidden_files.hpp"
+
 #include "base/text.hpp"
 #include "project/needed_files.hpp"
 #include "project/opened_paths.hpp"
+#include "project/python_file.hpp"
 
 #include <fmt/format.h>
+
+#include <set>
 
 /// The part of NeededFiles about files that a rule hides from the program.
 namespace autopack::project {
@@ -17,6 +22,39 @@ bool is_environment_name(std::string_view path) {
 }
 
 }  // namespace
+
+void warn_of_hidden(Findings& findings,
+                    const source::Rule& rule,
+                    const std::string& from,
+                    int line,
+                    const std::string& path) {
+  findings.warn(
+      fmt::format("`{}` line {} reads `{}`, which the rule `{}` leaves out", printable(from), line,
+                  printable(path), printable(rule.pattern)),
+      rule.line > 0 ? fmt::format("{}:{}", printable(rule.file), rule.line) : printable(rule.file),
+      {source::bring_back_command(path, false, rule)});
+}
+
+void check_files_of_setup(Findings& findings) {
+  const std::string setup{"setup.py"};
+  const auto place = findings.follow(setup);
+  const auto code = place.is_file() ? findings.tree().read(place.entry.path) : std::string{};
+  std::set<std::string> seen;
+  for (const auto& string : read_python_file(code).strings) {
+    // It stands at the root, so both ways to name a file lead to the same.
+    const auto path = string.computed ? std::nullopt : source::normalise(string.text);
+    if (!path || !findings.is_file(*path) || !findings.is_ignored(*path) ||
+        opened_from(code, string.line, string.text) == OpenedFrom::nowhere ||
+        !seen.insert(*path).second) {
+      continue;
+    }
+    if (findings.ignore().is_only_ignored_by_git(*path)) {
+      findings.require_included(*path, fmt::format("`{}` line {} reads it", setup, string.line));
+    } else if (const auto rule = findings.ignore().excludes(*path)) {
+      warn_of_hidden(findings, *rule, setup, string.line, *path);
+    }
+  }
+}
 
 /// Examines how the code around `text` uses the file that it names.
 void NeededFiles::check_hidden(std::string_view text, const Mention& mention) {
@@ -49,12 +87,7 @@ void NeededFiles::tell_hidden(const std::string& path, const Mention& mention) {
   if (!rule || !told_hidden_.insert(path).second) {
     return;
   }
-  findings_->warn(
-      fmt::format("`{}` line {} reads `{}`, which the rule `{}` leaves out",
-                  printable(mention.from), mention.line, printable(path), printable(rule->pattern)),
-      rule->line > 0 ? fmt::format("{}:{}", printable(rule->file), rule->line)
-                     : printable(rule->file),
-      {source::bring_back_command(path, false, *rule)});
+  warn_of_hidden(*findings_, *rule, mention.from, mention.line, path);
 }
 
 /// Suggests another way to set variables of an excluded file.

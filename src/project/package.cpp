@@ -1,6 +1,7 @@
 #include "project/package.hpp"
 
 #include "base/text.hpp"
+#include "project/hidden_files.hpp"
 #include "project/ini.hpp"
 #include "project/python_names.hpp"
 #include "project/version_control.hpp"
@@ -118,6 +119,9 @@ std::optional<Package> read_package(Findings& findings, const Request& request) 
     if (findings.is_file(file) && findings.require_included(file, "which describes the package")) {
       package.files.emplace_back(file);
     }
+  }
+  if (package.installs && has_setup_py) {
+    check_files_of_setup(findings);
   }
   return package;
 }

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace autopack::project {
 
@@ -72,6 +73,34 @@ void read_requirements(Findings& findings,
   package.unread = sources.unread();
 }
 
+/// The files of `readme` at `node`: a name, a list of Poetry's, a table of the standard.
+std::vector<std::string> readme_files(Node node) {
+  auto files = strings_of(node);
+  const auto one = node.is_table() ? node["file"].value<std::string>() : node.value<std::string>();
+  if (one && files.empty()) {
+    files.push_back(*one);
+  }
+  return files;
+}
+
+/// A build ends where its backend cannot read the readme. setuptools does without.
+void require_readme(Findings& findings, const toml::table& document, const Package& package) {
+  static constexpr std::array<std::string_view, 5> strict{"hatchling", "flit_core", "poetry.core",
+                                                          "pdm.backend", "uv_build"};
+  if (!package.installs || std::none_of(strict.begin(), strict.end(), [&](const auto& backend) {
+        return package.backend.starts_with(backend);
+      })) {
+    return;
+  }
+  for (const auto& readme : {document["project"]["readme"], document["tool"]["poetry"]["readme"]}) {
+    for (const auto& file : readme_files(readme)) {
+      if (const auto path = source::normalise(file); path && findings.is_file(*path)) {
+        findings.require_included(*path, fmt::format("the readme that `{}` names", pyproject_name));
+      }
+    }
+  }
+}
+
 void read_project_table(Findings& findings,
                         const Request& request,
                         const toml::table& document,
@@ -81,12 +110,11 @@ void read_project_table(Findings& findings,
   if (!package.name) {
     findings.error("`project.name` is missing", pyproject_name);
   }
-  const auto readme = project["readme"];
-  const auto file =
-      readme.is_table() ? readme["file"].value<std::string>() : readme.value<std::string>();
-  if (file && !findings.is_file(source::normalise(*file).value_or(""))) {
-    findings.error(fmt::format("`{}` does not exist", printable(*file)),
-                   pyproject_name + " project.readme");
+  for (const auto& file : readme_files(project["readme"])) {
+    if (!findings.is_file(source::normalise(file).value_or(""))) {
+      findings.error(fmt::format("`{}` does not exist", printable(file)),
+                     pyproject_name + " project.readme");
+    }
   }
   read_requirements(findings, request, document, package);
 }
@@ -219,6 +247,7 @@ bool read_pyproject(Findings& findings, const Request& request, Package& package
   if (package.installs) {
     check_mark(findings);
   }
+  require_readme(findings, *document, package);
   if (!build_system.is_table() && (poetry || flit) && package.installs) {
     findings.warn(
         fmt::format("`[tool.{}]` is not read: without `[build-system]` pip builds with setuptools",

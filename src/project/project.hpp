@@ -67,6 +67,7 @@ struct Request {
   std::shared_ptr<RememberedPython> python{};  ///< from earlier runs; may be null
   VersionSources versions{};
   UserPip pip{};
+  std::optional<std::string> python_path{};  ///< PYTHONPATH, if the program's variables set it
   GivenAt given_at{};
 
   bool has_entry() const { return script || module || !command.empty(); }
@@ -198,8 +199,7 @@ struct NamedDirectory {
 struct Project {
   Entry entry{};
   std::vector<Started> started{};          ///< by the entry, if it is a shell script or a command
-  std::vector<std::string> python_path{};  ///< added to PYTHONPATH by shell scripts; paths of the
-                                           ///< tree
+  std::vector<std::string> python_path{};  ///< directories of the tree on PYTHONPATH
   std::optional<Lock> lock{};  ///< absent if requirement files or flags determine the installation
   std::vector<std::string> requirement_files{};  ///< passed to pip with -r: `requirements.txt`
   /// Every file and directory that those read, including themselves (`-r`, `-c`, wheels, `./dir`,

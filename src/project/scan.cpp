@@ -6,6 +6,8 @@
 #include "project/needed.hpp"
 #include "project/package.hpp"
 #include "project/project.hpp"
+#include "project/python_path.hpp"
+#include "project/requirement_checks.hpp"
 #include "project/requirement_files.hpp"
 #include "project/requirement_inputs.hpp"
 #include "project/requirements.hpp"
@@ -149,12 +151,14 @@ Project scan(const source::Tree& tree, const Request& request) {
   read_requirements(findings, request, sources, project);
   read_extras(findings, request, sources.requirements, project);
   read_user_constraints(findings, request, project);
+  check_listed_requirements(findings, project);
   report_unread_sources(findings, request, project);
   report_unread_block(findings, sources, project);
   project.conda = std::move(sources.conda);
   // The entry depends on the requirements, but its findings are reported first.
   Findings of_entry{tree, project.ignore};
   read_entry(of_entry, request, project);
+  project.python_path = roots_in_python_path(request.python_path.value_or(""));
   read_started(of_entry, project);
   keep_what_is_needed(findings, request, project);
   project.warnings = of_entry.problems();

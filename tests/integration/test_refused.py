@@ -78,6 +78,16 @@ class Refused(unittest.TestCase):
         self.assertEqual(image['uri'], 'me/train:1')
         self.assertEqual(self.api.requests, [])
 
+    def test_a_ready_image_that_only_this_machine_has_is_refused(self):
+        name = testbed.image_name('only-here') + ':1'
+        testbed.docker('tag', testbed.executor(), name)
+        pool = f'--worker-pool-spec=machine-type=n1-standard-4,container-image-uri={name}'
+        answer = autopack('submit', '--display-name=refused', pool, env=self.env, cwd=self.folder, status=None)
+        self.assertNotEqual(answer.status, 0)
+        self.assertIn(f'error: there is no image `{name}`: its registry does not have it', answer.err)
+        self.assertIn(f'hint: docker push {name}', answer.err)
+        self.assertFalse([one for one in self.api.requests if 'customJobs' in str(one)])
+
 
 if __name__ == '__main__':
     unittest.main()

@@ -4,6 +4,7 @@
 #include "engine/container.hpp"
 #include "engine/docker.hpp"
 #include "support/loopback_server.hpp"
+#include "support/recording_reporter.hpp"
 #include "support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
@@ -161,6 +162,61 @@ TEST_CASE("a private image is asked for with the login of its registry") {
   const auto sent = server.requests().back();
   CHECK(sent.target == "/v1.41/distribution/registry.example/a/b:1/json");
   CHECK(base64_decode(sent.header("X-Registry-Auth")).value().find("hunter2") != std::string::npos);
+}
+
+TEST_CASE("proxies of docker's configuration are those of its command line") {
+  const TemporaryDirectory directory;
+  const Environment environment{{{"DOCKER_CONFIG", directory.path().string()}}};
+  const auto found = [&](const std::string& text, const std::string& url = "unix:///x.sock") {
+    write_file(directory.path() / "config.json", text);
+    std::string all;
+    for (const auto& [name, value] : engine::find_proxies(environment, url)) {
+      all += name + "=" + value.reveal() + " ";
+    }
+    return all;
+  };
+  CHECK(found(R"({"proxies": {"default": {"httpProxy": "http://p:1", "noProxy": "a,b"}}})") ==
+        "HTTP_PROXY=http://p:1 NO_PROXY=a,b http_proxy=http://p:1 no_proxy=a,b ");
+  const std::string both =
+      R"({"proxies": {"default": {"httpsProxy": "x"}, "tcp://h:1": {"allProxy": "y"}}})";
+  CHECK(found(both) == "HTTPS_PROXY=x https_proxy=x ");
+  CHECK(found(both, "tcp://h:1") == "ALL_PROXY=y all_proxy=y ");
+  for (const char* const text : {"", "{", "[]", "{}", R"({"proxies": 5})",
+                                 R"({"proxies": {"default": {"httpProxy": 5, "ftpProxy": ""}}})"}) {
+    CHECK(found(text).empty());
+  }
+}
+
+TEST_CASE("build steps and containers get the proxies, and no log does") {
+  const LoopbackServer server{answering("/nothing", {})};
+  testing::RecordingReporter reporter;
+  const auto client = http::make_client({.reporter = &reporter});
+  const auto docker = engine::make_docker(
+      {.endpoint = {.url = server.url()},
+       .proxies = {{"HTTP_PROXY", Secret{"http://me:hunter2@p:1"}}, {"NO_PROXY", Secret{"own"}}},
+       .reporter = &reporter,
+       .client = client.get()});
+  engine::BuildRequest build;
+  build.dockerfile = "FROM scratch\n";
+  const auto told = error_of([&] { docker->build(build); });
+  CHECK_THROWS_AS(docker->run({.image = "x", .environment = {{"NO_PROXY", "given"}}}, {}), Error);
+  std::string sent;
+  for (const auto& request : server.requests()) {
+    sent += request.target + " " + request.body + "\n";
+  }
+  CHECK(sent.find("buildargs=%7B%22HTTP_PROXY%22%3A%22http%3A%2F%2Fme%3Ahunter2%40p%3A1%22%2C%22NO_"
+                  "PROXY%22%3A%22own%22%7D") != std::string::npos);
+  CHECK(sent.find(R"("HTTP_PROXY=http://me:hunter2@p:1")") != std::string::npos);
+  CHECK(sent.find("NO_PROXY=given") != std::string::npos);
+  CHECK(sent.find("NO_PROXY=own") == std::string::npos);
+  std::string logged = whole(told);
+  for (const auto& text : reporter.traces) {
+    logged += text;
+  }
+  for (const auto& text : reporter.details) {
+    logged += text;
+  }
+  CHECK(logged.find("hunter2") == std::string::npos);
 }
 
 TEST_CASE("an engine's malformed answers are errors, never crashes") {

@@ -9,6 +9,7 @@
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <charconv>
 #include <set>
@@ -499,6 +500,14 @@ TEST_CASE("local files are taken into the cache, and verified too") {
   CHECK_FALSE(cache.refusal({.name = "a", .url = url, .hashes = {hash_of("x")}}).empty());
   CHECK_FALSE(cache.refusal({.name = "a", .url = url + "x"}).empty());
   CHECK_FALSE(cache.refusal({.name = "a", .url = "ftp://h.test/a"}).empty());
+}
+
+TEST_CASE("no local file that has no end is waited for") {
+  Cache cache;
+  const auto pipe = cache.directory.path() / "pipe.whl";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  CHECK_FALSE(cache.refusal({.name = "a", .url = "file://" + pipe.string()}).empty());
+  CHECK_FALSE(cache.refusal({.name = "a", .url = "file:///dev/zero"}).empty());
 }
 
 TEST_CASE("files unused for long are removed, and the oldest above the limit") {

@@ -32,6 +32,9 @@ TEST_CASE("a plan is compared with the last build") {
   CHECK(first.is_changed());
   CHECK(first.comparison().is_first);
   CHECK_FALSE(first.key_before());
+  REQUIRE(packaging::expected_dependencies(first));
+  CHECK(packaging::to_text(*packaging::expected_dependencies(first)) ==
+        "built for the first time here");
   const auto record = first.comparison().record.value();
 
   const packaging::Packaging again{wanted, fixture.plan(), record};

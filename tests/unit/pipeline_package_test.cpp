@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 
 namespace autopack::pipeline_package_test {
 
@@ -245,6 +246,26 @@ TEST_CASE("an image is put together in its registry, and its engine never builds
   CHECK(again.outcome.reused);
   CHECK(again.digest == image.digest);
   CHECK(again.bytes_uploaded == 0);
+}
+
+TEST_CASE("layers on their way are one step of progress, which ends with what was sent") {
+  Machine machine;
+  machine.write("data.bin", std::string(20'000, 'x'));
+  machine.package();
+  std::map<std::string, StepEvent> last;
+  for (const auto& event : machine.reporter.steps) {
+    last[event.id] = event;
+  }
+  REQUIRE(last.contains("push"));
+  const auto& push = last.at("push");
+  CHECK(push.name == "send 3 layers");
+  CHECK(push.current == push.total);
+  for (const auto& [id, event] : last) {
+    CAPTURE(id);
+    const bool is_open =
+        event.state == StepEvent::State::started || event.state == StepEvent::State::progress;
+    CHECK_FALSE(is_open);
+  }
 }
 
 TEST_CASE("looking ahead changes when something is done, and nothing else") {

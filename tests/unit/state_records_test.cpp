@@ -5,6 +5,8 @@
 #include <doctest/doctest.h>
 
 #include <filesystem>
+#include <iterator>
+#include <string>
 
 namespace autopack::state_records_test {
 
@@ -49,6 +51,17 @@ TEST_CASE("directories of a cache are for their owner alone") {
   for (const char* const made : {"a", "a/b"}) {
     CHECK(fs::status(directory.path() / made).permissions() == fs::perms::owner_all);
   }
+}
+
+TEST_CASE("a directory of records has a limit of files, however small they are") {
+  constexpr int most{50'000};
+  const TemporaryDirectory directory;
+  for (int i = 0; i <= most; ++i) {
+    write_file(directory.path() / std::to_string(i), "");
+  }
+  state::Records{directory.path(), 1000}.put("some", std::string(100, 'x'));
+  CHECK(std::distance(fs::directory_iterator{directory.path()}, {}) <= most);
+  CHECK(state::Records{directory.path(), 1000}.get("some"));
 }
 
 }  // namespace autopack::state_records_test

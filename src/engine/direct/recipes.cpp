@@ -18,9 +18,9 @@ constexpr unsigned open_to_all{0777};
 constexpr std::size_t hashed_at_once{16'384};
 
 /// A key for this machine's cache only.
-std::string key_of(const plan::PlannedLayer& layer, std::int64_t file_time) {
+std::string key_of(const plan::PlannedLayer& layer, std::int64_t file_time, bool is_open) {
   Sha256 hash;
-  std::string text = fmt::format("{} {}\n", layer_format, file_time);
+  std::string text = fmt::format("{} {}{}\n", layer_format, file_time, is_open ? " open" : "");
   for (const plan::LayerEntry& item : layer.entries) {
     const std::size_t length = item.path.size();
     const char letter = item.entry == nullptr ? 'd' : item.entry->letter();
@@ -39,20 +39,22 @@ std::string key_of(const plan::PlannedLayer& layer, std::int64_t file_time) {
   return hash.finish().hex();
 }
 
-void write_directory(image::TarWriter& tar, std::string_view path) {
-  tar.add_directory(path, path == "usr/app" ? open_to_all : 0755U);
+void write_directory(image::TarWriter& tar, const plan::Plan& plan, std::string_view path) {
+  const bool is_open =
+      path == "usr/app" || (path.starts_with("usr/app/") && plan::has_open_directories(plan));
+  tar.add_directory(path, is_open ? open_to_all : 0755U);
 }
 
 void write_entry(image::TarWriter& tar,
                  const plan::ReadablePlan& plan,
                  const plan::LayerEntry& item) {
   if (item.entry == nullptr) {
-    write_directory(tar, item.path);
+    write_directory(tar, plan, item.path);
     return;
   }
   const plan::ContextEntry& entry = *item.entry;
   switch (entry.type) {
-    case source::EntryType::directory: write_directory(tar, item.path); break;
+    case source::EntryType::directory: write_directory(tar, plan, item.path); break;
     case source::EntryType::symlink: tar.add_symlink(item.path, entry.link_target); break;
     case source::EntryType::file:
       tar.add_file(item.path, image::file_mode(entry.executable), entry.size,
@@ -101,7 +103,7 @@ std::vector<LayerRecipe> recipes(const plan::ReadablePlan& plan,
     const auto layer = std::make_shared<const plan::PlannedLayer>(std::move(one));
     LayerRecipe recipe{.name = layer->name,
                        .created_by = "autopack: " + layer->name,
-                       .key = key_of(*layer, file_time),
+                       .key = key_of(*layer, file_time, plan::has_open_directories(plan)),
                        .size = layer->size};
     recipe.write = compressed([&plan, file_time, layer](const image::LayerWriter::Take& out) {
       image::TarWriter tar{out, file_time};

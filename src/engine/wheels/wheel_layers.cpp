@@ -21,6 +21,8 @@ constexpr std::size_t most_layers{125};
 /// Reserved for the code, directories, removals, and images built on top.
 constexpr std::size_t kept_free{30};
 constexpr std::size_t fewest_layers{4};
+/// Directories, removals and code.
+constexpr std::size_t other_layers{3};
 
 /// Annotation of a layer with the key of its inputs.
 constexpr auto* key_annotation = "autopack.layer-key";
@@ -138,7 +140,9 @@ std::vector<wheel::LayerGroup> WheelLayers::groups(const Wheels& wheels,
                                                    std::size_t below,
                                                    const FetchWheels& fetch) const {
   const std::size_t room = most_layers - std::min(most_layers, below + kept_free);
-  const std::size_t budget = std::max(fewest_layers, compiler_ ? room / 2 : room);
+  const std::size_t left = most_layers - std::min(most_layers, below + other_layers);
+  const std::size_t fewest = std::clamp<std::size_t>(left, 1, fewest_layers);
+  const std::size_t budget = std::max(fewest, compiler_ ? room / 2 : room);
   const auto key = wheel::grouping_key(wheels, place_, budget);
   const auto text = services_.wheel_records.get(key);
   auto grouping = text ? wheel::grouping_from_json(*text, wheels.size()) : std::nullopt;
