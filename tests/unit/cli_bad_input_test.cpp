@@ -79,7 +79,7 @@ TEST_CASE("a bad command line is reported with the error and the correction") {
            {{"build", "--flags-file=gone.yaml"}, {"`--flags-file`", "`gone.yaml`"}},
            {{"build", "--flags-file=loop.yaml"}, {"`loop.yaml` names itself"}},
            {{"build", "--flags-file=word.yaml"}, {"`word.yaml` line 1", "`region` is not a flag"}},
-           {{"build", "--flags-file=broken.yaml"}, {"`broken.yaml`", "is no YAML"}},
+           {{"build", "--flags-file=broken.yaml"}, {"`broken.yaml`", "is not YAML"}},
        }) {
     check(item);
   }
@@ -97,7 +97,7 @@ TEST_CASE("jobs of other kinds that cannot be are refused before anything is sen
            {{"submit", ready, "--metric=a:maximize"}, {"`--metric`"}},
            {{"submit", ready, "--as=pipeline"}, {"`pipeline`", "`training-pipeline`"}},
            {{"submit", ready, "--as=training-pipeline", "--model-display-name=m"},
-            {"has no image that serves it"}},
+            {"has no serving image"}},
            {{"submit", ready, "--model-id=m"}, {"`--model-id` is for a training pipeline"}},
            {{"submit", "--config=old.yaml"},
             {"legacy AI Platform, which has ended", "autopack translate --config=old.yaml"}},

@@ -147,7 +147,7 @@ TEST_CASE("answers that leave no repository to push to") {
               {answer(200, R"({"format": "PYTHON"})")}, "its format is `PYTHON`", ErrorKind::usage},
           Case{{answer(200, "{}")}, "its format is ``", ErrorKind::usage},
           Case{{answer(200, R"({"format": "DOCKER", "mode": "REMOTE_REPOSITORY"})")},
-               "takes no push",
+               "does not accept pushes",
                ErrorKind::usage},
           Case{{answer(200, "<html>")}, "the response is not a JSON object"},
           Case{{disabled}, "gcloud services enable artifactregistry.googleapis.com"},

@@ -65,7 +65,7 @@ TEST_CASE("every text that services fail with is explained") {
            Case{"Accelerators are not supported for this project.", "free trial", "gcloud"},
            Case{"StartError: failed to create containerd task: exec: \"trainer.task\": executable "
                 "file not found in $PATH",
-                "no program of the image", "--command=python3,-m,trainer.task"},
+                "not a program in the image", "--command=python3,-m,trainer.task"},
            Case{"/bin/sh: 1: python: not found", "no `python`", "command -v python3"},
            Case{"The replica workerpool0-0 exited with a non-zero status of 127.",
                 "program to start", "command -v python3"},
@@ -75,15 +75,15 @@ TEST_CASE("every text that services fail with is explained") {
                 "that dataloader's workers are out of shared memory (insufficient shared memory "
                 "(shm))",
                 "/dev/shm", "num_workers=0"},
-           Case{"PERMISSION_DENIED CONSUMER_INVALID Project 'My Project' not found", "no project",
-                "gcloud projects describe mine"},
+           Case{"PERMISSION_DENIED CONSUMER_INVALID Project 'My Project' not found",
+                "no such project", "gcloud projects describe mine"},
            Case{"PERMISSION_DENIED ACCESS_TOKEN_SCOPE_INSUFFICIENT Request had insufficient "
                 "authentication scopes.",
                 "fewer services", "--service-account"},
            Case{"Unable to parse `training_pipeline.training_task_inputs` into custom task "
                 "`inputs` defined in the file",
                 "unknown or of a wrong type", "--dry-run"},
-           Case{"Invalid value at 'custom_job.job_spec.base_output_directory'", "no text",
+           Case{"Invalid value at 'custom_job.job_spec.base_output_directory'", "not text",
                 "outputUriPrefix"},
            Case{"Resources are insufficient in region: us-central1. Try a different region",
                 "no such machines free", "--strategy=FLEX_START"},
@@ -98,7 +98,7 @@ TEST_CASE("every text that services fail with is explained") {
            Case{"Machine type \"c3-standard-4\" is not supported.", "does not offer",
                 "machine-types list"},
            Case{"OSError: [Errno 28] No space left on device", "boot disk", "--boot-disk-size"},
-           Case{"UNAUTHENTICATED Request had invalid authentication credentials.", "has ended",
+           Case{"UNAUTHENTICATED Request had invalid authentication credentials.", "has expired",
                 "gcloud auth application-default login"},
            Case{"manifest invalid: cannot update tag v1. The repository has enabled tag "
                 "immutability: immutable tags",

@@ -215,7 +215,7 @@ TEST_CASE("external accounts that cannot be used") {
            Case{external_account({{"url", "http://token.example.org/"}}),
                 "`url` in `credential_source` of"},
            Case{external_account({{"url", "https://e.org/"}, {"headers", {{"A", "b\r\nC: d"}}}}),
-                "with `headers` that are none"},
+                "with invalid `headers`"},
            Case{external_account({{"file", "/a"}, {"format", {{"type", "xml"}}}}),
                 "whose `format` is neither"},
            Case{external_account({{"file", "/a"}, {"format", {{"type", "json"}}}}),

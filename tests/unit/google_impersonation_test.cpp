@@ -108,7 +108,7 @@ TEST_CASE("impersonated accounts' files that cannot be used") {
            {impersonated(without(authorized_user(), "refresh_token")),
             "`source_credentials`, named by `GOOGLE_APPLICATION_CREDENTIALS`, has no "
             "`refresh_token`"},
-           {impersonated("{}"), "names no `type`"},
+           {impersonated("{}"), "has no `type`"},
            {without(impersonated(), "service_account_impersonation_url"),
             "has no `service_account_impersonation_url`"},
            {with(impersonated(), "service_account_impersonation_url", "https://example.org/x"),
@@ -137,9 +137,10 @@ TEST_CASE("refusals of IAM Credentials name the remedy") {
            {answer(404, refused("NOT_FOUND", "Not found", "")), "gcloud iam service-accounts list"},
            {answer(400, "<html>"), ": 400"},
            {answer(200, "{}"), "the response has no access token with an expiry time"},
-           {answer(200, R"({"accessToken": "s3cr3t-value"})"), "no access token with an end"},
+           {answer(200, R"({"accessToken": "s3cr3t-value"})"),
+            "no access token with an expiry time"},
            {answer(200, R"({"accessToken": "s3cr3t-value", "expireTime": "soon"})"),
-            "no access token with an end"}}) {
+            "no access token with an expiry time"}}) {
     Fixture fixture{
         {answer(200, R"({"access_token": "s3cr3t-value", "expires_in": 3600})"), response}};
     const auto source = fixture.find_file(impersonated());

@@ -84,8 +84,8 @@ TEST_CASE("metadata servers that give no token") {
   for (const auto& [response, fragment] : std::vector<std::pair<http::Response, std::string>>{
            {of_google(404, "not found"), "give the machine a service account"},
            {of_google(403, ""), ": 403"},
-           {of_google(200, "s3cr3t-value"), "holds no access token"},
-           {of_google(200, R"({"access_token": "s3cr3t-value"})"), "holds no access token"}}) {
+           {of_google(200, "s3cr3t-value"), "has no access token"},
+           {of_google(200, R"({"access_token": "s3cr3t-value"})"), "has no access token"}}) {
     Machine machine{{of_google(200, ""), response}};
     const auto source = machine.find();
     CHECK(failure_of([&] { return source->token(); }, fragment).kind() == ErrorKind::remote);
@@ -149,7 +149,7 @@ TEST_CASE("gcloud's refusals are reported with the command that fixes them") {
   }
   WithGcloud absent{"exit 1"};
   absent.variables["PATH"] = "/nowhere";
-  static_cast<void>(failure_of([&] { return absent.find(); }, "there is no `gcloud` to ask"));
+  static_cast<void>(failure_of([&] { return absent.find(); }, "there is no `gcloud`"));
   absent.account = {.value = "a b@c", .origin = "`--account`"};
   CHECK(failure_of([&] { return absent.find(); }, "is not an account in gcloud").kind() ==
         ErrorKind::usage);

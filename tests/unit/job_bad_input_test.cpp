@@ -193,7 +193,7 @@ TEST_CASE("fields of the job") {
           {{good, "--labels=team"}, "", {"`team` in `--labels` is not KEY=VALUE"}},
           {{good, "--labels=a=1,a=2"}, "", {"key `a` is given twice in `--labels`"}},
           {{good, "--env=1A=x"}, "", {"`1A` is not a valid name for an environment variable"}},
-          {{good, "--args=" + std::string(100'001, 'x')}, "", {"holds 100001 characters"}},
+          {{good, "--args=" + std::string(100'001, 'x')}, "", {"has 100001 characters"}},
           {{good, "--network=default"}, "", {"`default` is not a valid name for `network`"}},
           {{good, "--network=projects/my-project/global/networks/n"},
            "",
@@ -207,7 +207,7 @@ TEST_CASE("fields of the job") {
           {{good, "--kms-key=projects/p/k"},
            "",
            {"is not a valid name for `encryptionSpec.kmsKeyName`"}},
-          {{good, "--base-output-dir=/out"}, "", {"`gs://BUCKET/PATH` is wanted"}},
+          {{good, "--base-output-dir=/out"}, "", {"expected `gs://BUCKET/PATH`"}},
           {{good, "--timeout=1w"}, "", {"`1w` is not a duration"}},
           {{good, "--strategy=SPOTT"}, "", {"unknown strategy `SPOTT` (did you mean `SPOT`?)"}},
           {{good, "--strategy=FLEX_START", "--timeout=8d"},
@@ -313,7 +313,7 @@ TEST_CASE("configuration files") {
       {{{},
         head + tail +
             "  lustreMounts: [{instanceIp: a, volumeHandle: b, filesystem: c, mountPoint: d}]\n",
-        {"reached through a network"}},
+        {"requires a network"}},
        {{},
         "state: JOB_STATE_FAILED\ndisplayName: d\njobSpec: {workerPoolSpecs: [{machineSpec: "
         "{machineType: n1-standard-4}, containerSpec: {imageUri: i}}]}\n",

@@ -59,7 +59,7 @@ TEST_CASE("flags of a study that cannot be read") {
           tuned({parameter, "--metric=loss:smaller"}, {"`loss:smaller` is not a metric"}),
           tuned({parameter, "--metric=:maximize"}, {"`:maximize` is not a metric"}),
           tuned({parameter, metric, metric}, {"metric `accuracy` is given twice (`--metric`)"}),
-          tuned({parameter, "--metric=my loss:minimize"}, {"holds white space"}),
+          tuned({parameter, "--metric=my loss:minimize"}, {"contains white space"}),
           tuned({metric, "--parameter=lr"}, {"a parameter is NAME:VALUES"}),
           tuned({metric, "--parameter=:1..2"}, {"a parameter is NAME:VALUES"}),
           tuned({metric, "--parameter=lr:"}, {"a parameter is NAME:VALUES"}),
@@ -186,7 +186,7 @@ TEST_CASE("a training pipeline that cannot be") {
                    "{imageUri: i}}\n",
                    {"`parentModel` is in `europe-west4`, but the job is in `us-central1`"}),
           pipeline("modelToUpload: {artifactUri: 'gs://b/m'}\n",
-                   {"the model to upload has no name", "has no image that serves it"}),
+                   {"the model to upload has no name", "has no serving image"}),
           pipeline("inputDataConfig: {gcsDestination: {outputUriPrefix: 'gs://b/d'}}\n",
                    {"`inputDataConfig.datasetId` is missing"}),
           pipeline("inputDataConfig: {datasetId: '7', gcsDestination: {outputUriPrefix: "

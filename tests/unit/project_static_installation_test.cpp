@@ -267,7 +267,6 @@ TEST_CASE("the inputs of a static installation are recorded") {
 TEST_CASE("a text that the image lacks leaves the package to its build") {
   const std::string readme = "readme = \"README.md\"\n";
   const std::string missing = "`project.readme`: `README.md` is not a text file of the image";
-  CHECK(metadata(readme, {{"README.md", "a"}, {".dockerignore", "*.md\n"}}) == missing);
   CHECK(metadata(readme, {{"README.md", "\xff"}}) == missing);
   CHECK(metadata(readme, {{"README.md", std::string(2'000'000, 'a')}}) == missing);
 }

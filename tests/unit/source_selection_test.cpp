@@ -35,30 +35,23 @@ std::string rule(const Selection& selection, std::string_view path) {
 }  // namespace
 
 TEST_CASE("without any file of rules autopack's own leave out what no program needs") {
-  const MemoryTree tree{{"train.py", ""},
-                        {"autopack.yaml", ""},
-                        {"Dockerfile", ""},
-                        {"docker/Dockerfile", ""},
-                        {".github/x.yml", ""},
-                        {"a.dockerignore", ""},
-                        {".gitignore", "*.py"},
-                        {"a/.vscode/x", ""},
-                        {"a/x.py~", ""},
-                        {"env/pyvenv.cfg", ""},
-                        {"env/lib/a.py", ""},
-                        {"x/conda-meta/history", ""},
-                        {"x/bin/python", ""},
-                        {"y/conda-meta/a.json", ""},
-                        {"envs/task.py", ""},
-                        {".pre-commit-config.yaml", ""}};
+  const MemoryTree tree{{"train.py", ""},       {"autopack.yaml", ""},
+                        {"Dockerfile", ""},     {"docker/Dockerfile", ""},
+                        {".github/x.yml", ""},  {"a.dockerignore", ""},
+                        {".gitignore", "*.py"}, {"a/.vscode/x", ""},
+                        {"a/x.py~", ""},        {"env/pyvenv.cfg", ""},
+                        {"env/lib/a.py", ""},   {"x/conda-meta/history", ""},
+                        {"x/bin/python", ""},   {"y/conda-meta/a.json", ""},
+                        {"envs/task.py", ""},   {".pre-commit-config.yaml", ""}};
   const Selection selection{tree, {}, nullptr};
-  for (const auto* in : {"train.py", "docker/Dockerfile", "envs/task.py", "envs", "y", "y/conda-meta/a.json"}) {
+  for (const auto* in :
+       {"train.py", "docker/Dockerfile", "envs/task.py", "envs", "y", "y/conda-meta/a.json"}) {
     CAPTURE(in);
     CHECK(rule(selection, in).empty());
   }
-  for (const auto* out :
-       {"autopack.yaml", "Dockerfile", ".github/x.yml", "a.dockerignore", ".gitignore",
-        "a/.vscode/x", "a/x.py~", "env", "env/lib/a.py", "x", "x/bin/python", ".pre-commit-config.yaml"}) {
+  for (const auto* out : {"autopack.yaml", "Dockerfile", ".github/x.yml", "a.dockerignore",
+                          ".gitignore", "a/.vscode/x", "a/x.py~", "env", "env/lib/a.py", "x",
+                          "x/bin/python", ".pre-commit-config.yaml"}) {
     CAPTURE(out);
     CHECK(rule(selection, out).starts_with("autopack's defaults:0 "));
   }
