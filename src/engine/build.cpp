@@ -4,10 +4,7 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
-#include "engine/build_context.hpp"
-#include "engine/build_failure.hpp"
 #include "engine/build_progress.hpp"
-#include "engine/step_names.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -38,7 +35,7 @@ std::string query_of(const BuildRequest& request,
                      const Proxies& proxies) {
   std::string query =
       fmt::format("?version={}&dockerfile={}&rm=1&forcerm=1", request.buildkit ? 2 : 1,
-                  percent_encode(dockerfile_path(request)));
+                  percent_encode(request.context->dockerfile_path()));
   const auto add = [&](std::string_view name, const std::optional<std::string>& value) {
     if (value) {
       query += fmt::format("&{}={}", name, percent_encode(*value));
@@ -71,17 +68,18 @@ http::Request post_build(Api& api, const BuildRequest& request, const std::strin
 }  // namespace
 
 BuildResult build_image(Api& api, const BuildRequest& request) {
+  const BuildContext& context = *request.context;
   const std::string build_id = new_build_id();
   BuildProgress progress{api.reporter(),
-                         [&](std::string_view step) { return step_for_people(request, step); }};
-  BytePipe pipe{[&](const auto& out) { write_context(request, out); }};
+                         [&](std::string_view step) { return context.step_name(step); }};
+  BytePipe pipe{[&](const auto& out) { context.write(out); }};
   http::Request post = post_build(api, request, build_id);
   post.read_body = [&](char* buffer, std::size_t size) { return pipe.read(buffer, size); };
   post.on_data = [&](std::string_view bytes) { progress.feed(bytes); };
   try {
     const http::Response response = api.send(post);
     if (!response.ok()) {
-      throw build_error({.message = refusal_of(response)}, request);
+      throw context.error_of({.message = refusal_of(response)});
     }
     progress.finish();
   } catch (const Interrupted&) {
@@ -92,7 +90,7 @@ BuildResult build_image(Api& api, const BuildRequest& request) {
     throw;
   }
   if (progress.failure()) {
-    throw build_error(*progress.failure(), request);
+    throw context.error_of(*progress.failure());
   }
   if (!progress.image_id()) {
     throw Error(ErrorKind::remote, "the engine ended the build without an image");

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/report.hpp"
+#include "engine/build_failure.hpp"
 #include "engine/json_lines.hpp"
 
 #include <functional>
@@ -10,13 +11,6 @@
 #include <string_view>
 
 namespace autopack::engine {
-
-/// The failure of a build.
-struct BuildFailure {
-  std::string message{};              ///< `[deps 2/3] RUN ...`; absent if no step ran
-  std::optional<std::string> step{};  ///< the end of the step's output
-  std::string last_log{};             ///< the end of the step's output
-};
 
 /// Parses the progress of a build in either dialect, reports it to a Reporter, and sums it up.
 class BuildProgress {

@@ -2,22 +2,25 @@
 
 #include "base/digest.hpp"
 #include "base/environment.hpp"
+#include "base/error.hpp"
 #include "base/report.hpp"
-#include "base/secret.hpp"
+#include "engine/build_failure.hpp"
 #include "engine/proxies.hpp"
 #include "http/client.hpp"
 #include "image/facts.hpp"
 #include "image/reference.hpp"
 #include "image/source.hpp"
 #include "image/tar.hpp"
-#include "plan/plan.hpp"
 #include "registry/credentials.hpp"
 
+#include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace autopack::engine {
@@ -60,26 +63,22 @@ struct LocalImage {
   std::vector<std::string> layers{};  ///< diffIDs, from the base upwards
 };
 
-/// A file of the context that is not in a tree: pip.conf, the Dockerfile. Its text is never logged.
-struct ContextFile {
-  std::string path{};
-  Secret text{};
-};
-
-/// A context file copied from this machine's disk.
-struct ContextCopy {
-  std::string path{};
-  std::filesystem::path file{};
+/// The files that a build sends to the engine, and its names for people.
+class BuildContext {
+public:
+  virtual ~BuildContext() = default;
+  /// Returns the path of the Dockerfile in the context.
+  virtual std::string dockerfile_path() const = 0;
+  /// Writes the context as a tar. The same context gives the same bytes.
+  virtual void write(const std::function<void(std::string_view bytes)>& out) const = 0;
+  /// Returns the name for people of the engine's step `step`.
+  virtual std::string step_name(std::string_view step) const = 0;
+  /// Returns the error for a failed build.
+  virtual Error error_of(const BuildFailure& failure) const = 0;
 };
 
 struct BuildRequest {
-  const plan::ReadablePlan* plan{nullptr};  ///< files of the context; may be null
-  /// The context directory for the files of the working directory: plan::Dialect::root. If empty,
-  /// the root of the context.
-  std::string root{};
-  std::string dockerfile{};  ///< its text
-  std::vector<ContextFile> files{};
-  std::vector<ContextCopy> copies{};
+  const BuildContext* context{nullptr};  ///< must not be null, and must outlive the build
   std::vector<std::string> tags{};
   std::map<std::string, std::string> labels{};
   std::optional<std::string> target{};  ///< stage; absent: the last
@@ -88,9 +87,6 @@ struct BuildRequest {
   std::string platform{};
   bool no_cache{false};
   bool buildkit{true};
-  /// Code files to leave out of the context, by their paths below /usr/app; sorted.
-  std::vector<std::string> left_out{};
-  std::int64_t file_time{image::default_file_time};  ///< of every file of the context
 };
 
 struct BuildResult {

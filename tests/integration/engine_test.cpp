@@ -3,7 +3,7 @@
 #include "base/process.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
-#include "engine/docker.hpp"
+#include "engine/docker/build_context.hpp"
 #include "executor/probe.hpp"
 #include "http/client.hpp"
 #include "image/tar.hpp"
@@ -163,6 +163,13 @@ struct Bench {
     return request;
   }
 
+  /// Builds `request` with the context of `parts`.
+  engine::BuildResult build(engine::BuildRequest request, const engine::ContextParts& parts) const {
+    const engine::PlannedContext context{parts};
+    request.context = &context;
+    return docker->build(request);
+  }
+
   /// Containers that the engine has of the base, running or not.
   std::size_t containers() const {
     const std::string filter = percent_encode(fmt::format(R"({{"ancestor":["{}"]}})", base_name));
@@ -236,15 +243,15 @@ TEST_CASE("a context arrives normalised, and a second build runs nothing") {
   const auto plan =
       plan_of(tree, {"app/run.sh", "app/data/a.txt", latin, "app/link", "app/empty", long_path});
   engine::BuildRequest request;
-  request.plan = &plan;
-  request.root = "tree";
+  engine::ContextParts parts{.plan = &plan};
+  parts.root = "tree";
   request.buildkit = bench.docker->info().buildkit;
   request.labels = {{"autopack.test", "a \"b\""}};
   request.tags = {"autopack-engine-tests/context:1"};
-  request.files = {{.path = ".autopack/settings", .text = Secret{"hunter2"}}};
-  request.dockerfile = fmt::format(
+  parts.files = {{.path = ".autopack/settings", .text = Secret{"hunter2"}}};
+  parts.dockerfile = fmt::format(
       "FROM {}\nCOPY tree/app /app\nRUN [\"/bin/program\", \"list\", \"/app\"]\n", base_name);
-  const auto built = bench.docker->build(request);
+  const auto built = bench.build(request, parts);
   bench.made.push_back(request.tags[0]);
   CHECK(built.image_id.starts_with("sha256:"));
   CHECK(built.context_bytes > 5000);
@@ -266,11 +273,11 @@ TEST_CASE("a context arrives normalised, and a second build runs nothing") {
   CHECK(listed.find("settings") == std::string::npos);
   CHECK(join(bench.reporter.traces, "").find("hunter2") == std::string::npos);
 
-  const auto again = bench.docker->build(request);
+  const auto again = bench.build(request, parts);
   CHECK(again.image_id == built.image_id);
   CHECK(again.cached_steps >= 2);
   request.no_cache = true;
-  CHECK(bench.docker->build(request).cached_steps <= 1);
+  CHECK(bench.build(request, parts).cached_steps <= 1);
 }
 
 TEST_CASE("both builders tell the failing step and its output") {
@@ -280,15 +287,16 @@ TEST_CASE("both builders tell the failing step and its output") {
     if (buildkit && !bench.docker->info().buildkit) {
       continue;
     }
-    engine::BuildRequest request{.plan = &plan};
+    engine::BuildRequest request;
+    engine::ContextParts parts{.plan = &plan};
     request.buildkit = buildkit;
-    request.dockerfile = fmt::format(
+    parts.dockerfile = fmt::format(
         "FROM {}\nENV A=1\nRUN [\"/bin/program\", \"complain\", \"No matching distribution found "
         "for nosuch\"]\n",
         base_name);
     bench.reporter.steps.clear();
     try {
-      bench.docker->build(request);
+      bench.build(request, parts);
       FAIL("built");
     } catch (const Error& error) {
       CHECK(error.message().find("pip finds no version of `nosuch`") != std::string::npos);
@@ -304,13 +312,14 @@ TEST_CASE("both builders tell the failing step and its output") {
 TEST_CASE("wrong Dockerfiles and absent bases are told as such") {
   Bench bench;
   const plan::ReadablePlan plan;
-  engine::BuildRequest request{.plan = &plan};
+  engine::BuildRequest request;
+  engine::ContextParts parts{.plan = &plan};
   request.buildkit = bench.docker->info().buildkit;
-  request.dockerfile = fmt::format("FROM {}\nBOGUS\n", base_name);
-  CHECK_THROWS_AS(bench.docker->build(request), Error);
-  request.dockerfile = fmt::format("FROM 127.0.0.1:{}/no/such:1\n", free_port());
+  parts.dockerfile = fmt::format("FROM {}\nBOGUS\n", base_name);
+  CHECK_THROWS_AS(bench.build(request, parts), Error);
+  parts.dockerfile = fmt::format("FROM 127.0.0.1:{}/no/such:1\n", free_port());
   try {
-    bench.docker->build(request);
+    bench.build(request, parts);
     FAIL("built");
   } catch (const Error& error) {
     CHECK(error.kind() == ErrorKind::remote);
@@ -320,17 +329,17 @@ TEST_CASE("wrong Dockerfiles and absent bases are told as such") {
 TEST_CASE("a cancelled build ends at once") {
   Bench bench;
   const plan::ReadablePlan plan;
-  engine::BuildRequest request{.plan = &plan};
+  engine::BuildRequest request;
+  engine::ContextParts parts{.plan = &plan};
   request.buildkit = bench.docker->info().buildkit;
   request.no_cache = true;
-  request.dockerfile =
-      fmt::format("FROM {}\nRUN [\"/bin/program\", \"sleep\", \"12\"]\n", base_name);
+  parts.dockerfile = fmt::format("FROM {}\nRUN [\"/bin/program\", \"sleep\", \"12\"]\n", base_name);
   std::thread canceller{[&] {
     std::this_thread::sleep_for(1500ms);
     bench.cancellation.requested = true;
   }};
   const auto start = std::chrono::steady_clock::now();
-  CHECK_THROWS_AS(bench.docker->build(request), Error);
+  CHECK_THROWS_AS(bench.build(request, parts), Error);
   canceller.join();
   CHECK(std::chrono::steady_clock::now() - start < 8s);
 }
@@ -360,12 +369,12 @@ TEST_CASE("an image goes to a registry and comes back by its digest") {
   CHECK(executor::BuildBase{*bench.docker, facts}.from() == pinned.text);
 
   const plan::ReadablePlan plan;
-  engine::BuildRequest request{.plan = &plan};
+  engine::BuildRequest request;
+  engine::ContextParts parts{.plan = &plan};
   request.buildkit = bench.docker->info().buildkit;
   request.tags = {"autopack-engine-tests/derived:1"};
-  request.dockerfile =
-      fmt::format("FROM {}\nRUN [\"/bin/program\", \"echo\", \"x\"]\n", pinned.text);
-  bench.docker->build(request);
+  parts.dockerfile = fmt::format("FROM {}\nRUN [\"/bin/program\", \"echo\", \"x\"]\n", pinned.text);
+  bench.build(request, parts);
   bench.made.push_back(request.tags[0]);
 }
 

@@ -152,6 +152,9 @@ public:
     if (on_build) {
       on_build();
     }
+    built.context = nullptr;
+    sent.clear();
+    request.context->write([&](std::string_view bytes) { sent += bytes; });
     if (build_failure) {
       throw *build_failure;
     }
@@ -270,7 +273,8 @@ public:
 
   FakeContainers fake_containers{};
   std::vector<std::string> calls{};
-  engine::BuildRequest built{};
+  engine::BuildRequest built{};  ///< without its context
+  std::string sent{};            ///< the tar of its context
   engine::ContainerSpec ran{};
 };
 

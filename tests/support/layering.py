@@ -25,7 +25,7 @@ ALLOWED = {
     'state': 'base source image',
     'plan': 'base source python image project state',
     'registry': 'base image http',
-    'engine': 'base image http plan registry',
+    'engine': 'base image http registry',
     'google': 'base image http registry',
     'packaging': 'base source image project state plan registry',
     'services': 'base image http state registry engine google packaging',

@@ -81,7 +81,7 @@ TEST_CASE("build pushes the key's tag first and the user's last") {
   CHECK(cli.docker.built.labels.at("autopack.key").size() == 64);
   CHECK(cli.docker.built.labels.at("org.opencontainers.image.base.name") == "python:3");
   CHECK(cli.docker.built.labels.at("org.opencontainers.image.base.digest") == sha256("base").str());
-  CHECK(cli.docker.built.dockerfile.find(sha256("base").str()) != std::string::npos);
+  CHECK(cli.docker.sent.find(sha256("base").str()) != std::string::npos);
   CHECK(cli.errors.find("    Pushed  ") != std::string::npos);
 }
 

@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "engine/container.hpp"
 #include "engine/docker.hpp"
+#include "engine/docker/build_context.hpp"
 #include "support/loopback_server.hpp"
 #include "support/recording_reporter.hpp"
 #include "support/temporary_directory.hpp"
@@ -197,7 +198,8 @@ TEST_CASE("build steps and containers get the proxies, and no log does") {
        .reporter = &reporter,
        .client = client.get()});
   engine::BuildRequest build;
-  build.dockerfile = "FROM scratch\n";
+  const engine::PlannedContext context{{.dockerfile = "FROM scratch\n"}};
+  build.context = &context;
   const auto told = error_of([&] { docker->build(build); });
   CHECK_THROWS_AS(docker->run({.image = "x", .environment = {{"NO_PROXY", "given"}}}, {}), Error);
   std::string sent;
@@ -229,8 +231,8 @@ TEST_CASE("an engine's malformed answers are errors, never crashes") {
     CHECK_THROWS_AS(engine.docker->resolve(name), Error);
     CHECK_THROWS_AS(engine.docker->push(name), Error);
     CHECK_THROWS_AS(engine.docker->run({.image = "x"}, {}), Error);
-    const plan::ReadablePlan plan;
-    CHECK_THROWS_AS(engine.docker->build({.plan = &plan}), Error);
+    const engine::PlannedContext context{{}};
+    CHECK_THROWS_AS(engine.docker->build({.context = &context}), Error);
   }
   const LoopbackServer server{
       answering("/images/",
@@ -244,8 +246,8 @@ TEST_CASE("a build whose connection breaks fails") {
   const LoopbackServer server{
       answering("/build", {.body = half + std::string(500, ' '), .drop_after = half.size()})};
   const Engine engine{server.url()};
-  const plan::ReadablePlan plan;
-  CHECK_THROWS_AS(engine.docker->build({.plan = &plan}), Error);
+  const engine::PlannedContext context{{}};
+  CHECK_THROWS_AS(engine.docker->build({.context = &context}), Error);
 }
 
 TEST_CASE("a container is described as docker run would") {

@@ -1,6 +1,6 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
-#include "engine/build_context.hpp"
+#include "engine/docker/build_context.hpp"
 #include "support/memory_plan.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -10,9 +10,9 @@ namespace autopack::engine_build_context_test {
 
 namespace {
 
-std::string context_of(const engine::BuildRequest& request) {
+std::string context_of(const engine::ContextParts& parts) {
   std::string bytes;
-  engine::write_context(request, [&](std::string_view piece) { bytes += piece; });
+  engine::PlannedContext{parts}.write([&](std::string_view piece) { bytes += piece; });
   return bytes;
 }
 
@@ -21,9 +21,9 @@ std::string context_of(const engine::BuildRequest& request) {
 TEST_CASE("a context needs no plan, and takes files of this machine") {
   const TemporaryDirectory directory;
   write_file(directory.path() / "x.tar.gz", "packed");
-  engine::BuildRequest request{.dockerfile = "FROM x\n"};
-  request.copies = {{.path = "source/x.tar.gz", .file = directory.path() / "x.tar.gz"}};
-  const std::string bytes = context_of(request);
+  engine::ContextParts parts{.dockerfile = "FROM x\n"};
+  parts.copies = {{.path = "source/x.tar.gz", .file = directory.path() / "x.tar.gz"}};
+  const std::string bytes = context_of(parts);
   for (const char* name : {"source/", "source/x.tar.gz", ".autopack/Dockerfile"}) {
     CHECK(bytes.find(std::string{name} + '\0') != std::string::npos);
   }
@@ -34,17 +34,17 @@ TEST_CASE("a context is the same bytes whatever the files' times, and has no oth
   const auto tree = std::make_shared<source::MemoryTree>();
   tree->file("a/b/c.py", "code").file("secret.key", "hunter2");
   auto plan = plan_of(tree, {"a/b/c.py"});
-  engine::BuildRequest request{.plan = &plan};
-  request.root = "tree";
-  request.dockerfile = "FROM x\n";
-  const std::string bytes = context_of(request);
+  engine::ContextParts parts{.plan = &plan};
+  parts.root = "tree";
+  parts.dockerfile = "FROM x\n";
+  const std::string bytes = context_of(parts);
   for (const char* name :
        {"tree/a/b/c.py", "tree/a/b/", "tree/a/", "tree/", ".autopack/Dockerfile", ".autopack/"}) {
     CHECK(bytes.find(std::string{name} + '\0') != std::string::npos);
   }
   CHECK(bytes.find("secret") == std::string::npos);
-  request.file_time = 1'700'000'000;
-  CHECK(context_of(request) != bytes);
+  parts.file_time = 1'700'000'000;
+  CHECK(context_of(parts) != bytes);
 }
 
 TEST_CASE("the user's Dockerfile is used at its own path if it is built unchanged") {
@@ -52,15 +52,15 @@ TEST_CASE("the user's Dockerfile is used at its own path if it is built unchange
   tree->file("docker/Own", "FROM x\n");
   auto plan = plan_of(tree, {"docker/Own"});
   plan.user_dockerfile = "docker/Own";
-  engine::BuildRequest request{.plan = &plan};
-  request.dockerfile = "FROM x\n";
-  CHECK(engine::dockerfile_path(request) == "docker/Own");
-  CHECK(context_of(request).find(".autopack") == std::string::npos);
-  request.dockerfile = "FROM y\n";
-  CHECK(engine::dockerfile_path(request) == ".autopack/Dockerfile");
+  engine::ContextParts parts{.plan = &plan};
+  parts.dockerfile = "FROM x\n";
+  CHECK(engine::PlannedContext{parts}.dockerfile_path() == "docker/Own");
+  CHECK(context_of(parts).find(".autopack") == std::string::npos);
+  parts.dockerfile = "FROM y\n";
+  CHECK(engine::PlannedContext{parts}.dockerfile_path() == ".autopack/Dockerfile");
   plan.code.clear();
-  request.dockerfile = "FROM x\n";
-  CHECK(engine::dockerfile_path(request) == ".autopack/Dockerfile");
+  parts.dockerfile = "FROM x\n";
+  CHECK(engine::PlannedContext{parts}.dockerfile_path() == ".autopack/Dockerfile");
 }
 
 TEST_CASE("a project's own file in the place of the Dockerfile is not what is built") {
@@ -69,10 +69,10 @@ TEST_CASE("a project's own file in the place of the Dockerfile is not what is bu
     tree->file(taken, "FROM theirs\n").file(".autopack.2.Dockerfile", "");
     auto plan = plan_of(tree, {taken, ".autopack.2.Dockerfile"});
     plan.user_dockerfile = "../Dockerfile";
-    engine::BuildRequest request{.plan = &plan};
-    request.dockerfile = "FROM ours\n";
-    CHECK(engine::dockerfile_path(request) == ".autopack.3.Dockerfile");
-    CHECK(context_of(request).find("FROM ours") != std::string::npos);
+    engine::ContextParts parts{.plan = &plan};
+    parts.dockerfile = "FROM ours\n";
+    CHECK(engine::PlannedContext{parts}.dockerfile_path() == ".autopack.3.Dockerfile");
+    CHECK(context_of(parts).find("FROM ours") != std::string::npos);
   }
 }
 
@@ -81,10 +81,10 @@ TEST_CASE("a file that is not what the plan saw ends the context") {
   tree->file("a.py", "one");
   auto plan = plan_of(tree, {"a.py"});
   plan.code.at(0).content = sha256("one");
-  const engine::BuildRequest request{.plan = &plan};
-  CHECK_NOTHROW(context_of(request));
+  const engine::ContextParts parts{.plan = &plan};
+  CHECK_NOTHROW(context_of(parts));
   tree->file("a.py", "two");
-  CHECK_THROWS_WITH_AS(context_of(request), "`a.py` changed while it was read", Error);
+  CHECK_THROWS_WITH_AS(context_of(parts), "`a.py` changed while it was read", Error);
 }
 
 }  // namespace autopack::engine_build_context_test

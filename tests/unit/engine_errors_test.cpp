@@ -1,6 +1,6 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
-#include "engine/build_failure.hpp"
+#include "engine/docker/build_error.hpp"
 #include "engine/transfer.hpp"
 #include "support/memory_tree.hpp"
 #include "support/recording_reporter.hpp"
@@ -25,9 +25,9 @@ std::string whole(const Error& error) {
 }
 
 Error error_of(const BuildFailure& failure) {
-  engine::BuildRequest request;
-  request.dockerfile = dockerfile;
-  return build_error(failure, request);
+  engine::ContextParts parts;
+  parts.dockerfile = dockerfile;
+  return build_error(failure, parts);
 }
 
 }  // namespace
@@ -105,13 +105,13 @@ TEST_CASE("pip's complaint leads to the requirement's file and line") {
   plan.trees.push_back({.tree = tree});
   plan.dependencies.inputs.push_back({.path = "reqs/base.txt"});
   plan.dependencies.requirements = {"given==2"};
-  engine::BuildRequest request;
-  request.plan = &plan;
-  request.dockerfile = dockerfile;
+  engine::ContextParts parts;
+  parts.plan = &plan;
+  parts.dockerfile = dockerfile;
   const auto told = [&](const std::string& log) {
     return whole(build_error(
         {.message = "exit code: 1", .step = "[deps 2/2] RUN pip install x", .last_log = log},
-        request));
+        parts));
   };
   CHECK(
       told("ERROR: Could not find a version that satisfies the requirement no-such-thing>=1 "
@@ -129,9 +129,9 @@ TEST_CASE("pip's complaint leads to the requirement's file and line") {
 TEST_CASE("a version that is too old for the base's Python is answered with what there is") {
   plan::ReadablePlan plan;
   plan.base.python_version = "3.11.2";
-  engine::BuildRequest request;
-  request.plan = &plan;
-  request.dockerfile = dockerfile;
+  engine::ContextParts parts;
+  parts.plan = &plan;
+  parts.dockerfile = dockerfile;
   const auto told = [&](const std::string& wanted) {
     return whole(build_error(
         {.message = "exit code: 1",
@@ -139,7 +139,7 @@ TEST_CASE("a version that is too old for the base's Python is answered with what
          .last_log = "ERROR: Could not find a version that satisfies the requirement " + wanted +
                      " (from versions: 1.13.0, 2.0.0)\nERROR: No matching distribution found for " +
                      wanted + "\n"},
-        request));
+        parts));
   };
   const std::string hint = "for Python 3.11.2 the index has 1.13.0 and newer only";
   CHECK(told("torch==1.11.0").find(hint) != std::string::npos);

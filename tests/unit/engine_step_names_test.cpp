@@ -1,4 +1,4 @@
-#include "engine/step_names.hpp"
+#include "engine/docker/step_names.hpp"
 #include "support/memory_tree.hpp"
 
 #include <doctest/doctest.h>
@@ -16,9 +16,9 @@ TEST_CASE("the steps of a generated Dockerfile are named by what they do") {
   plan.dependencies.inputs.push_back({.path = "requirements.txt"});
   plan.dependencies.requirement_files = {"requirements.txt"};
   plan.dependencies.apt_packages = {"a", "b", "c", "d", "e"};
-  engine::BuildRequest request;
-  request.plan = &plan;
-  request.dockerfile =
+  engine::ContextParts parts;
+  parts.plan = &plan;
+  parts.dockerfile =
       "FROM base AS base\n"
       "RUN mkdir -p /usr/app /home\n"
       "RUN apt-get update && apt-get install --yes a b c d e\n"
@@ -26,7 +26,7 @@ TEST_CASE("the steps of a generated Dockerfile are named by what they do") {
       "COPY [\".\", \"./\"]\n"
       "RUN python3 -m pip install -e .\n"
       "RUN true\n";
-  const auto name = [&](const std::string& step) { return engine::step_for_people(request, step); };
+  const auto name = [&](const std::string& step) { return engine::step_for_people(parts, step); };
   CHECK(name("[base 2/7] RUN mkdir -p /usr/app /home") == "make directories");
   CHECK(name("[base 3/7] RUN apt-get update && apt-get install --yes a b c d e") ==
         "install a, b, c, 2 more");

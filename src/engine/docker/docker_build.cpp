@@ -2,7 +2,7 @@
 
 #include "base/elapsed.hpp"
 #include "base/text.hpp"
-#include "engine/build_context.hpp"
+#include "engine/docker/build_context.hpp"
 #include "engine/docker/own_dockerfile.hpp"
 #include "engine/wheels/locked_requirements.hpp"
 #include "executor/probe.hpp"
@@ -32,10 +32,10 @@ void add_observer(std::vector<ContextFile>& files, const plan::Plan& plan) {
   add("tree", plan::code_digest(plan));
 }
 
-void check_own_dockerfile(Services& services, const Packaging& work, const BuildRequest& build) {
+void check_own_dockerfile(Services& services, const Packaging& work, const std::string& place) {
   const auto& request = work.request();
   const auto problems = own_dockerfile_findings(
-      *build.plan, work.scanned().project.ignore, dockerfile_path(build),
+      work.plan(), work.scanned().project.ignore, place,
       request.is_from_git() ? std::filesystem::path{} : request.project.directory);
   for (const auto& problem : problems) {
     if (problem.severity == Problem::Severity::warning) {
@@ -74,9 +74,11 @@ std::vector<ContextFile> pip_files(Services& services,
 BuildResult build(Services& services, const Packaging& work, const BuildGoal& goal) {
   auto& docker = services.docker();
   const auto& plan = work.plan();
+  ContextParts parts{.plan = &plan,
+                     .dockerfile = plan.dockerfile,
+                     .left_out = goal.left_out,
+                     .file_time = image::file_time(services.environment)};
   BuildRequest build{
-      .plan = &plan,
-      .dockerfile = plan.dockerfile,
       .tags = {goal.tag},
       .labels = goal.stage ? std::map<std::string, std::string>{{packaging::dependency_key_label,
                                                                  plan.keys.value().dependencies}}
@@ -85,12 +87,17 @@ BuildResult build(Services& services, const Packaging& work, const BuildGoal& go
       .network_mode = work.request().build_network,
       .platform = plan.platform,
       .no_cache = work.request().no_cache || goal.freshness == Freshness::anew,
-      .buildkit = docker.info().buildkit,
-      .left_out = goal.left_out,
-      .file_time = image::file_time(services.environment)};
-  if (plan.user_dockerfile) {
-    check_own_dockerfile(services, work, build);
+      .buildkit = docker.info().buildkit};
+  const auto make = [&] {
+    const PlannedContext context{std::move(parts)};
+    if (plan.user_dockerfile) {
+      check_own_dockerfile(services, work, context.dockerfile_path());
+    }
+    build.context = &context;
     return docker.build(build);
+  };
+  if (plan.user_dockerfile) {
+    return make();
   }
   plan::Dialect dialect{
       .buildkit = build.buildkit, .root = project_directory, .parent = goal.parent};
@@ -100,24 +107,24 @@ BuildResult build(Services& services, const Packaging& work, const BuildGoal& go
         plan.dependencies.lock ? locked_requirements(services, work) : LockedRequirements{};
     auto hosts = project.index_hosts;
     hosts.insert(hosts.end(), locked.hosts.begin(), locked.hosts.end());
-    build.files = pip_files(services, project, hosts, docker.info());
-    if (!build.files.empty()) {
+    parts.files = pip_files(services, project, hosts, docker.info());
+    if (!parts.files.empty()) {
       dialect.pip_settings = pip_directory;
     }
     if (plan.dependencies.lock) {
-      build.files.push_back({.path = std::string{plan::locked_file}, .text = Secret{locked.text}});
+      parts.files.push_back({.path = std::string{plan::locked_file}, .text = Secret{locked.text}});
     }
   }
   if (goal.stage == installed_stage) {
     dialect.observer = observer_directory;
-    add_observer(build.files, plan);
+    add_observer(parts.files, plan);
   }
-  build.root = dialect.root;
+  parts.root = dialect.root;
   publish::load_executor_image(services, plan);
   const executor::BuildBase base{docker, plan.base};
   dialect.base = base.from();
-  build.dockerfile = plan::render_dockerfile(plan, dialect, work.request().options);
-  return docker.build(build);
+  parts.dockerfile = plan::render_dockerfile(plan, dialect, work.request().options);
+  return make();
 }
 
 std::string built_text(const BuildResult& result, std::chrono::steady_clock::duration time) {

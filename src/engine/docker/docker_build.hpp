@@ -1,6 +1,7 @@
 #pragma once
 
 #include "engine/docker.hpp"
+#include "engine/docker/build_context.hpp"
 #include "packaging/builder.hpp"
 #include "services/services.hpp"
 

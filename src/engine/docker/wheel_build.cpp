@@ -124,33 +124,35 @@ private:
     auto& docker = services_.docker();
     const auto& plan = work_.plan();
     const auto& project = work_.scanned().project;
-    BuildRequest build{.files = pip_files(services_, project, project.index_hosts, docker.info()),
+    ContextParts parts{.files = pip_files(services_, project, project.index_hosts, docker.info()),
                        .copies = {packed_source()},
-                       .network_mode = work_.request().build_network,
+                       .file_time = image::file_time(services_.environment)};
+    BuildRequest build{.network_mode = work_.request().build_network,
                        .platform = plan.platform,
                        .no_cache = work_.request().no_cache,
-                       .buildkit = docker.info().buildkit,
-                       .file_time = image::file_time(services_.environment)};
+                       .buildkit = docker.info().buildkit};
     plan::Dialect dialect{.buildkit = build.buildkit};
-    if (!build.files.empty()) {
+    if (!parts.files.empty()) {
       dialect.pip_settings = pip_directory;
     }
     plan::WheelBuild wheel{.base = plan.base,
                            .python = plan.python.value(),
-                           .source = build.copies.front().path,
+                           .source = parts.copies.front().path,
                            .is_archive = static_cast<bool>(source_.archive),
                            .name = source_.name,
                            .environment = plan.dependencies.install_environment};
     // Makes the wheel reproducible, as far as the build uses this time.
-    wheel.environment.try_emplace("SOURCE_DATE_EPOCH", std::to_string(build.file_time));
+    wheel.environment.try_emplace("SOURCE_DATE_EPOCH", std::to_string(parts.file_time));
     if (auto options = options_text(project); !options.empty()) {
       wheel.options = options_file;
-      build.files.push_back({.path = options_file, .text = Secret{std::move(options)}});
+      parts.files.push_back({.path = options_file, .text = Secret{std::move(options)}});
     }
     publish::load_executor_image(services_, plan);
     const executor::BuildBase base{docker, plan.base};
     dialect.base = base.from();
-    build.dockerfile = plan::render_wheel_build(wheel, dialect);
+    parts.dockerfile = plan::render_wheel_build(wheel, dialect);
+    const PlannedContext context{std::move(parts)};
+    build.context = &context;
     return docker.build(build).image_id;
   }
 

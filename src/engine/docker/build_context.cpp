@@ -1,6 +1,9 @@
-#include "engine/build_context.hpp"
+#include "engine/docker/build_context.hpp"
 
+#include "base/error.hpp"
 #include "base/file.hpp"
+#include "engine/docker/build_error.hpp"
+#include "engine/docker/step_names.hpp"
 
 #include <algorithm>
 #include <map>
@@ -20,29 +23,9 @@ struct Item {
 
 using Items = std::map<std::string, Item>;
 
-std::vector<const plan::ContextEntry*> entries_of(const BuildRequest& request) {
-  return request.plan == nullptr ? std::vector<const plan::ContextEntry*>{}
-                                 : plan::context(*request.plan);
-}
-
-Items items_of(const BuildRequest& request) {
-  Items items;
-  for (const plan::ContextEntry* entry : entries_of(request)) {
-    const bool left_out =
-        entry->tree == 0 &&
-        std::binary_search(request.left_out.begin(), request.left_out.end(), entry->path);
-    if (!left_out) {
-      items[plan::context_path(*entry, request.root)] = {.entry = entry};
-    }
-  }
-  for (const auto& file : request.files) {
-    items[file.path] = {.text = &file.text.reveal()};
-  }
-  for (const auto& copy : request.copies) {
-    items[copy.path] = {.file = &copy.file};
-  }
-  items.try_emplace(dockerfile_path(request), Item{.text = &request.dockerfile});
-  return items;
+std::vector<const plan::ContextEntry*> entries_of(const ContextParts& parts) {
+  return parts.plan == nullptr ? std::vector<const plan::ContextEntry*>{}
+                               : plan::context(*parts.plan);
 }
 
 /// Otherwise the engine would create the parents, with the time of the build.
@@ -75,12 +58,12 @@ void add(image::TarWriter& tar,
 }
 
 /// Returns a path that no file or directory of the context uses.
-std::string free_dockerfile_path(const BuildRequest& request) {
+std::string free_dockerfile_path(const ContextParts& parts) {
   std::string path{own_dockerfile};
-  const auto context = entries_of(request);
+  const auto context = entries_of(parts);
   const auto is_taken = [&] {
     return std::any_of(context.begin(), context.end(), [&](const plan::ContextEntry* entry) {
-      const std::string there = plan::context_path(*entry, request.root);
+      const std::string there = plan::context_path(*entry, parts.root);
       return there == path ||
              (entry->type != source::EntryType::directory && path.starts_with(there + "/"));
     });
@@ -91,32 +74,55 @@ std::string free_dockerfile_path(const BuildRequest& request) {
   return path;
 }
 
-bool holds_own_dockerfile(const BuildRequest& request) {
-  if (request.plan == nullptr || !request.plan->user_dockerfile) {
+bool holds_own_dockerfile(const ContextParts& parts) {
+  if (parts.plan == nullptr || !parts.plan->user_dockerfile) {
     return false;
   }
-  const plan::ReadablePlan& plan = *request.plan;
+  const plan::ReadablePlan& plan = *parts.plan;
   const auto context = plan::context(plan);
   return std::any_of(context.begin(), context.end(), [&](const plan::ContextEntry* entry) {
-    return plan::context_path(*entry, request.root) == plan.user_dockerfile &&
-           entry->size == request.dockerfile.size() && plan.read(*entry) == request.dockerfile;
+    return plan::context_path(*entry, parts.root) == plan.user_dockerfile &&
+           entry->size == parts.dockerfile.size() && plan.read(*entry) == parts.dockerfile;
   });
+}
+
+/// Returns the user's own path if the context contains the Dockerfile unchanged, else a fixed name.
+std::string path_of_dockerfile(const ContextParts& parts) {
+  return holds_own_dockerfile(parts) ? *parts.plan->user_dockerfile : free_dockerfile_path(parts);
+}
+
+Items items_of(const ContextParts& parts) {
+  Items items;
+  for (const plan::ContextEntry* entry : entries_of(parts)) {
+    const bool left_out = entry->tree == 0 && std::binary_search(parts.left_out.begin(),
+                                                                 parts.left_out.end(), entry->path);
+    if (!left_out) {
+      items[plan::context_path(*entry, parts.root)] = {.entry = entry};
+    }
+  }
+  for (const auto& file : parts.files) {
+    items[file.path] = {.text = &file.text.reveal()};
+  }
+  for (const auto& copy : parts.copies) {
+    items[copy.path] = {.file = &copy.file};
+  }
+  items.try_emplace(path_of_dockerfile(parts), Item{.text = &parts.dockerfile});
+  return items;
 }
 
 }  // namespace
 
-std::string dockerfile_path(const BuildRequest& request) {
-  return holds_own_dockerfile(request) ? *request.plan->user_dockerfile
-                                       : free_dockerfile_path(request);
+std::string PlannedContext::dockerfile_path() const {
+  return path_of_dockerfile(parts_);
 }
 
-void write_context(const BuildRequest& request, const std::function<void(std::string_view)>& out) {
-  Items items = items_of(request);
+void PlannedContext::write(const std::function<void(std::string_view bytes)>& out) const {
+  Items items = items_of(parts_);
   add_parents(items);
-  image::TarWriter tar{out, request.file_time};
+  image::TarWriter tar{out, parts_.file_time};
   for (const auto& [path, item] : items) {
     if (item.entry != nullptr) {
-      add(tar, path, *item.entry, request.plan->trees.at(item.entry->tree));
+      add(tar, path, *item.entry, parts_.plan->trees.at(item.entry->tree));
     } else if (item.text != nullptr) {
       tar.add_file(path, image::file_mode(false), *item.text);
     } else if (item.file != nullptr) {
@@ -128,6 +134,14 @@ void write_context(const BuildRequest& request, const std::function<void(std::st
     }
   }
   tar.finish();
+}
+
+std::string PlannedContext::step_name(std::string_view step) const {
+  return step_for_people(parts_, step);
+}
+
+Error PlannedContext::error_of(const BuildFailure& failure) const {
+  return build_error(failure, parts_);
 }
 
 }  // namespace autopack::engine

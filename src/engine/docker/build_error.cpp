@@ -1,12 +1,12 @@
-#include "engine/build_failure.hpp"
+#include "engine/docker/build_error.hpp"
 
 #include "base/line.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
+#include "engine/docker/pip_failure.hpp"
+#include "engine/docker/step_names.hpp"
 #include "engine/dockerfile_steps.hpp"
 #include "engine/images.hpp"
-#include "engine/pip_failure.hpp"
-#include "engine/step_names.hpp"
 
 #include <fmt/format.h>
 
@@ -80,9 +80,9 @@ constexpr std::array base_signs{
     std::string_view{"initializing source"},
 };
 
-std::string dockerfile_name(const BuildRequest& request) {
-  const bool own = request.plan != nullptr && request.plan->user_dockerfile;
-  return own ? fmt::format("`{}`", *request.plan->user_dockerfile) : "the generated Dockerfile";
+std::string dockerfile_name(const ContextParts& parts) {
+  const bool own = parts.plan != nullptr && parts.plan->user_dockerfile;
+  return own ? fmt::format("`{}`", *parts.plan->user_dockerfile) : "the generated Dockerfile";
 }
 
 std::string last_lines(std::string_view log) {
@@ -113,13 +113,12 @@ int line_in(std::string_view message) {
   return line;
 }
 
-Error parse_error(const BuildFailure& failure, const BuildRequest& request) {
+Error parse_error(const BuildFailure& failure, const ContextParts& parts) {
   const int line = line_in(failure.message);
   const auto at = failure.message.find("parse error");
   const std::string words = failure.message.substr(at == std::string::npos ? 0 : at);
   const std::string place = line > 0 ? fmt::format(" line {}", line) : "";
-  return Error(ErrorKind::project,
-               fmt::format("{}{} is not valid", dockerfile_name(request), place))
+  return Error(ErrorKind::project, fmt::format("{}{} is not valid", dockerfile_name(parts), place))
       .cause(printable(words));
 }
 
@@ -146,8 +145,8 @@ std::string reason_of(const BuildFailure& failure) {
   return printable(redact_credentials(failure.message));
 }
 
-std::string shown_step(const BuildRequest& request, const std::string& step) {
-  return printable(single_spaced(redact_credentials(step_for_people(request, step))));
+std::string shown_step(const ContextParts& parts, const std::string& step) {
+  return printable(single_spaced(redact_credentials(step_for_people(parts, step))));
 }
 
 void add_known(Error& error, const BuildFailure& failure, ErrorKind& kind) {
@@ -163,16 +162,15 @@ void add_known(Error& error, const BuildFailure& failure, ErrorKind& kind) {
 
 }  // namespace
 
-Error build_error(const BuildFailure& failure, const BuildRequest& request) {
+Error build_error(const BuildFailure& failure, const ContextParts& parts) {
   if (failure.message.find("parse error") != std::string::npos ||
       failure.message.find("nknown instruction") != std::string::npos) {
-    return parse_error(failure, request);
+    return parse_error(failure, parts);
   }
   const auto instruction =
-      failure.step ? instruction_of_step(request.dockerfile, *failure.step) : std::nullopt;
+      failure.step ? instruction_of_step(parts.dockerfile, *failure.step) : std::nullopt;
   if (is_base_failure(failure, instruction)) {
-    const auto base =
-        request.plan == nullptr ? std::nullopt : non_empty(request.plan->base.reference);
+    const auto base = parts.plan == nullptr ? std::nullopt : non_empty(parts.plan->base.reference);
     return Error(ErrorKind::remote, base ? fmt::format("base image `{}` cannot be had", *base)
                                          : "the base image cannot be had")
         .cause(printable(redact_credentials(failure.message)))
@@ -181,13 +179,13 @@ Error build_error(const BuildFailure& failure, const BuildRequest& request) {
   ErrorKind kind = ErrorKind::project;
   Error details{kind, ""};
   add_known(details, failure, kind);
-  const auto complaint = pip_complaint(failure.last_log, request.plan);
+  const auto complaint = pip_complaint(failure.last_log, parts.plan);
   Error error{kind, complaint      ? *complaint
                     : failure.step ? fmt::format("the image build failed at `{}`",
-                                                 shown_step(request, *failure.step))
+                                                 shown_step(parts, *failure.step))
                                    : std::string{"the image build failed"}};
   if (instruction) {
-    error.cause(fmt::format("line {} of {}", instruction->line, dockerfile_name(request)));
+    error.cause(fmt::format("line {} of {}", instruction->line, dockerfile_name(parts)));
   }
   if (const auto words = backend_complaint(failure.last_log)) {
     error.cause(printable(redact_credentials(words->substr(0, shown_line_length))));
@@ -199,7 +197,7 @@ Error build_error(const BuildFailure& failure, const BuildRequest& request) {
   for (const auto& hint : details.hints()) {
     error.hint(hint);
   }
-  if (auto hint = pip_hint(failure.last_log, request.plan)) {
+  if (auto hint = pip_hint(failure.last_log, parts.plan)) {
     error.hint(std::move(*hint));
   }
   return error;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "engine/docker.hpp"
+#include "engine/docker/build_context.hpp"
 
 #include <string>
 #include <string_view>
@@ -10,6 +10,6 @@ namespace autopack::engine {
 /// Returns the name for people of the engine's step `step`: `install requirements.txt (2
 /// packages)`, for a build that autopack generated. Returns the engine's name for self-explanatory
 /// steps and for a user's own Dockerfile.
-std::string step_for_people(const BuildRequest& request, std::string_view step);
+std::string step_for_people(const ContextParts& parts, std::string_view step);
 
 }  // namespace autopack::engine

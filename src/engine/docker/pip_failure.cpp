@@ -1,4 +1,4 @@
-#include "engine/pip_failure.hpp"
+#include "engine/docker/pip_failure.hpp"
 
 #include "base/line.hpp"
 #include "base/text.hpp"

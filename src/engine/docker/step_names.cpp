@@ -1,4 +1,4 @@
-#include "engine/step_names.hpp"
+#include "engine/docker/step_names.hpp"
 
 #include "base/text.hpp"
 #include "engine/dockerfile_steps.hpp"
@@ -60,12 +60,12 @@ std::string installation(const plan::ReadablePlan& plan) {
 
 }  // namespace
 
-std::string step_for_people(const BuildRequest& request, std::string_view step) {
+std::string step_for_people(const ContextParts& parts, std::string_view step) {
   std::string own{step};
-  if (request.plan == nullptr || request.plan->user_dockerfile) {
+  if (parts.plan == nullptr || parts.plan->user_dockerfile) {
     return own;
   }
-  const auto instruction = instruction_of_step(request.dockerfile, step);
+  const auto instruction = instruction_of_step(parts.dockerfile, step);
   if (!instruction) {
     return own;
   }
@@ -78,13 +78,13 @@ std::string step_for_people(const BuildRequest& request, std::string_view step) 
     return own;
   }
   if (holds("apt-get install")) {
-    return "install " + some_of(request.plan->dependencies.apt_packages);
+    return "install " + some_of(parts.plan->dependencies.apt_packages);
   }
   if (holds("observe.py")) {
     return "install the project's package";
   }
   if (holds("cd /mnt")) {
-    return installation(*request.plan);
+    return installation(*parts.plan);
   }
   if (holds("-m pip install")) {
     return "install the project's package";
