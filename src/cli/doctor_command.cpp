@@ -102,7 +102,7 @@ private:
         findings.push_back(
             preflight::warning("job", problem.message, problem.origin.value_or(""), problem.hints));
       }
-      planned = planned_job(request, checked);
+      planned = pipeline::planned_job(request, checked);
       append(findings, preflight::check_offline(planned, !skipped_checks(skip_checks_).service));
     } catch (const Error& error) {
       append(findings, findings_of(error));

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "cli/command.hpp"
-#include "pipeline/submission.hpp"
 #include "preflight/checks.hpp"
 
 #include <functional>
@@ -44,15 +43,9 @@ private:
   preflight::Sources sources_;
 };
 
-/// Returns the facts for checks about a job that passed pipeline::check.
-preflight::PlannedJob planned_job(const pipeline::SubmissionRequest& request,
-                                  const pipeline::Checked& checked);
-
-/// Runs before anything is built: prints warnings, and throws all errors at once. Asks services
-/// unless `ask` is false or checks are skipped; reports unknown results only with `-v`.
-void preflight_or_throw(Session& session,
-                        const pipeline::SubmissionRequest& request,
-                        const pipeline::Checked& checked,
-                        bool ask);
+/// Asks the services that `job` needs, and returns the findings.
+Problems ask_services(Session& session,
+                      const job::Location& location,
+                      const preflight::PlannedJob& job);
 
 }  // namespace autopack::cli

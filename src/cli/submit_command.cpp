@@ -20,7 +20,6 @@
 #include "cli/trial_text.hpp"
 #include "google/project.hpp"
 #include "pipeline/explanation.hpp"
-#include "pipeline/planning.hpp"
 #include "pipeline/submission.hpp"
 #include "submit/job_state.hpp"
 
@@ -96,14 +95,11 @@ public:
     GoogleServices google{session};
     SubmissionResult result{session, follow_.any()};
     const auto submitter = make_submitter(session, request.location, google, result);
-    const auto checked = pipeline::check(session.services, request, submitter.get());
-    pipeline::tell_inferred(session.console, checked.inferred);
-    for (const auto& warning : checked.warnings) {
-      session.console.warn(warning);
-    }
-    if (submitter_ == "vertex") {
-      preflight_or_throw(session, request, checked, !dry_run_);
-    }
+    const auto ask = [&](const preflight::PlannedJob& job) {
+      return ask_services(session, request.location, job);
+    };
+    const auto checked = pipeline::prepare(session.services, request, submitter.get(),
+                                           dry_run_ ? pipeline::AskServices{} : ask);
     if (save_) {
       const auto keys = save_settings(session.flags, session.services.environment);
       session.console.done("Saved", keys.empty() ? std::string{"autopack.yaml: nothing new"}

@@ -2,6 +2,7 @@
 
 #include "job/make_job.hpp"
 #include "pipeline/package.hpp"
+#include "preflight/planned_job.hpp"
 #include "project/inference.hpp"
 #include "submit/submitter.hpp"
 
@@ -47,6 +48,19 @@ struct Submitted {
 Checked check(Services& services,
               const SubmissionRequest& request,
               const submit::Submitter* submitter);
+
+/// Returns the facts of a checked job that preflight checks use.
+preflight::PlannedJob planned_job(const SubmissionRequest& request, const Checked& checked);
+
+/// Asks services about a job; returns the findings.
+using AskServices = std::function<Problems(const preflight::PlannedJob& job)>;
+
+/// Does everything that comes before a build: checks the job, reports what nobody chose, and checks
+/// a job that runs elsewhere, with `ask` if it is not empty. Throws all errors at once.
+Checked prepare(Services& services,
+                const SubmissionRequest& request,
+                const submit::Submitter* submitter,
+                const AskServices& ask);
 
 /// The request that would be sent; nothing is built. Names the packaged image by its future tag.
 struct DryRun {

@@ -42,7 +42,7 @@ ALLOWED = {
     'local': 'base image engine google job submit',
     'preflight': 'base image http registry engine google job',
     'pipeline': 'base source image project state plan packaging services executor publish engine/direct engine/wheels engine/docker '
-    'job submit',
+    'job submit preflight',
     'cli': 'base source project http engine google packaging services executor inventory compare job submit local preflight pipeline',
     '.': 'base http cli',
 }
