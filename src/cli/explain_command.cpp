@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/explanation_page.hpp"
+#include "cli/explanation_text.hpp"
 #include "cli/packaging_options.hpp"
 #include "executor/executor_image.hpp"
 #include "pipeline/advice.hpp"
@@ -84,10 +85,9 @@ private:
       session.console.done("Wrote", page_);
     }
     if (is_for_people) {
-      const auto detail =
-          session.console.is_verbose() ? pipeline::Detail::whole : pipeline::Detail::brief;
+      const auto detail = session.console.is_verbose() ? Detail::whole : Detail::brief;
       session.console.result_for_people((is_first ? "" : "\n") +
-                                        pipeline::to_text(explanation, work.plan(), detail));
+                                        explanation_text(explanation, work.plan(), detail));
     }
     return object;
   }

@@ -3,6 +3,7 @@
 #include "base/json.hpp"
 #include "base/misleading.hpp"
 #include "base/text.hpp"
+#include "cli/explanation_text.hpp"
 #include "cli/hint_text.hpp"
 
 namespace autopack::cli {
@@ -10,7 +11,7 @@ namespace autopack::cli {
 nlohmann::json explanation_object(const pipeline::Explanation& explanation,
                                   const plan::Plan& plan) {
   auto object = parse_json(plan::to_json(plan));
-  object.update(pipeline::to_json(explanation));
+  object.update(explanation_json(explanation));
   for (const auto& warning : explanation.advice) {
     object["warnings"].push_back({{"message", printable(warning.message)},
                                   {"origin", printable(warning.origin.value_or(""))},

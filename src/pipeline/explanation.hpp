@@ -4,8 +4,6 @@
 #include "pipeline/advice.hpp"
 #include "services/services.hpp"
 
-#include <nlohmann/json_fwd.hpp>
-
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -78,15 +76,6 @@ struct Explanation {
 /// Predicts what packaging would do, without doing it. Asks the registry if there is one; if it
 /// does not respond, says so. The findings are those of `adviser`.
 Explanation explain(Services& services, const packaging::Packaging& work, Adviser& adviser);
-
-/// For people, at most 80 columns if names allow it; brief: summarizes long lists.
-enum class Detail { brief, whole };
-std::string to_text(const Explanation& explanation,
-                    const plan::Plan& plan,
-                    Detail detail = Detail::brief);
-
-/// Fields in addition to those of the Plan.
-nlohmann::json to_json(const Explanation& explanation);
 
 /// Returns the exclusions of rules, largest first. Measures sizes only up to a limit.
 std::vector<LeftOut> find_left_out(const packaging::Packaging& work);

@@ -1,15 +1,22 @@
+#include "cli/explanation_text.hpp"
+
 #include "base/json.hpp"
 #include "base/text.hpp"
-#include "pipeline/explanation.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 
-namespace autopack::pipeline {
+namespace autopack::cli {
 
 namespace {
+
+using pipeline::ExpectedUpload;
+using pipeline::ExplainedLayer;
+using pipeline::Explanation;
+using pipeline::Kept;
+using pipeline::LeftOut;
 
 constexpr std::size_t most_lines{24};  // of the tree
 constexpr std::size_t most_lines_of_all{400};
@@ -44,7 +51,7 @@ struct Node {
   std::map<std::string, Node, std::less<>> children{};
 };
 
-void add(Node& root, const plan::ContextEntry& entry) {
+void add_entry(Node& root, const plan::ContextEntry& entry) {
   const bool is_directory = entry.type == source::EntryType::directory;
   Node* node = &root;
   std::string_view rest{entry.path};
@@ -103,7 +110,7 @@ void tell_node(const Node& node, std::size_t depth, std::size_t room, std::strin
 std::string tree_text(const plan::Plan& plan, Detail detail) {
   Node root;
   for (const auto& entry : plan.code) {
-    add(root, entry);
+    add_entry(root, entry);
   }
   std::string text =
       fmt::format("\nGoes in: {}, {}\n", files_text(root.files), human_size(root.size));
@@ -280,7 +287,9 @@ std::string outcomes_text(const Explanation& explanation, const plan::Plan& plan
 
 }  // namespace
 
-std::string to_text(const Explanation& explanation, const plan::Plan& plan, Detail detail) {
+std::string explanation_text(const Explanation& explanation,
+                             const plan::Plan& plan,
+                             Detail detail) {
   Table table;
   if (plan.user_dockerfile) {
     table.row("builds", *plan.user_dockerfile);
@@ -296,7 +305,7 @@ std::string to_text(const Explanation& explanation, const plan::Plan& plan, Deta
          outcomes_text(explanation, plan);
 }
 
-nlohmann::json to_json(const Explanation& explanation) {
+nlohmann::json explanation_json(const Explanation& explanation) {
   auto layers = nlohmann::json::array();
   for (const auto& layer : explanation.layers) {
     layers.push_back(
@@ -328,7 +337,7 @@ nlohmann::json to_json(const Explanation& explanation) {
     return nlohmann::json{{"reused", one.reused}, {"reason", printable(one.reason)}};
   };
   const auto& upload = explanation.upload;
-  const auto installer = explanation.installer.value_or(Installer{});
+  const auto installer = explanation.installer.value_or(pipeline::Installer{});
   return {
       {"layers", std::move(layers)},
       {"left_out", std::move(left_out)},
@@ -347,4 +356,4 @@ nlohmann::json to_json(const Explanation& explanation) {
        {{"name", explanation.engine}, {"why", printable(explanation.engine_why.value_or(""))}}}};
 }
 
-}  // namespace autopack::pipeline
+}  // namespace autopack::cli
