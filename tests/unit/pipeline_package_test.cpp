@@ -260,7 +260,8 @@ TEST_CASE("layers on their way are one step of progress, which ends with what wa
   const auto& push = last.at("push");
   CHECK(push.name == "send 3 layers");
   CHECK(push.current == push.total);
-  for (const auto& [id, event] : last) {
+  for (const auto& [name, event] : last) {
+    const std::string id{name};  // clang 14 captures no binding
     CAPTURE(id);
     const bool is_open =
         event.state == StepEvent::State::started || event.state == StepEvent::State::progress;
