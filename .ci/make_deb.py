@@ -36,7 +36,7 @@ def install(build, stage):
 
 def opened_libraries(binary):
     """The libraries that the binary names without being linked to them."""
-    named = set(re.findall(rb'\0(lib[A-Za-z0-9_+-]+\.so\.[0-9.]*[0-9])\0', binary.read_bytes()))
+    named = set(re.findall(rb'(?<![\w+./-])(lib[\w+-]+\.so\.[0-9.]*[0-9])\0', binary.read_bytes()))
     linked = set(re.findall(r'NEEDED +(\S+)', output('objdump', '-p', binary)))
     return sorted(name.decode() for name in named if name.decode() not in linked)
 

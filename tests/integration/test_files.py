@@ -166,7 +166,7 @@ class Outputs(Base):
     def test_leave_what_is_there_alone(self):
         place = testbed.write_tree({'thesis.txt': 'precious'})
         answer = self.build(f'oci:{self.layout}', f'--output=oci:{place}', status=2)
-        self.assertIn('is no OCI layout', answer.err)
+        self.assertIn('is not an OCI layout', answer.err)
         self.assertEqual([path.name for path in place.iterdir()], ['thesis.txt'])
 
     def test_a_base_in_files_is_built_on(self):

@@ -349,7 +349,7 @@ class StreamLogs(WithApi):
                              {'textPayload': 'esc\x1b[2J', 'severity': 5}]
         answer = self.stream(name)
         self.assertEqual(self.messages(answer), ['{"loss":1}', 'esc\\x1b[2J', 'good'])
-        self.assertIn('the log holds entries that cannot be read', answer.err)
+        self.assertIn('the log contains entries that cannot be read', answer.err)
 
     def test_ctrl_c_leaves_the_job_alone(self):
         name = self.make(states=['RUNNING'])

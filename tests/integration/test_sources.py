@@ -263,7 +263,7 @@ class Sources(unittest.TestCase):
         self.require('--no-binary :all:', 'timed==1.0')
         answer = self.build(status=2)
         self.assertIn('requirements.txt:2: could not build `timed` 1.0', answer.err)
-        self.assertIn('`--no-binary :all:` (requirements.txt:1) holds for what builds need, too', answer.err)
+        self.assertIn('`--no-binary :all:` (requirements.txt:1) applies to build requirements, too', answer.err)
         self.require('timed==1.0', '--only-binary :all:')
         answer = self.build(status=2)
         self.assertIn('`--only-binary :all:` in `requirements.txt` line 2 leaves files of the index out', answer.err)
