@@ -11,7 +11,7 @@ namespace autopack {
 /// catch it.
 class Interrupted : public std::exception {
 public:
-  Interrupted() : Interrupted{Error{ErrorKind::interrupted, "interrupted"}} {}
+  Interrupted() = default;
 
   /// `report` has the kind `interrupted`.
   explicit Interrupted(Error report) : report_{std::move(report)} {}
@@ -22,7 +22,7 @@ public:
   const char* what() const noexcept override { return report_.what(); }
 
 private:
-  Error report_;
+  Error report_{ErrorKind::interrupted, "interrupted"};
 };
 
 }  // namespace autopack
