@@ -14,7 +14,7 @@ public:
   Interrupted() = default;
 
   /// `report` has the kind `interrupted`.
-  explicit Interrupted(Error report) : report_{std::move(report)} {}
+  explicit Interrupted(Error report) : report_(std::move(report)) {}
 
   /// Returns what the user sees.
   const Error& report() const { return report_; }
