@@ -14,7 +14,8 @@ public:
   Interrupted() = default;
 
   /// `report` has the kind `interrupted`.
-  explicit Interrupted(Error report) : report_(std::move(report)) {}
+  // The report is part of what is thrown. NOLINTNEXTLINE(bugprone-throw-keyword-missing)
+  explicit Interrupted(Error report) : report_{std::move(report)} {}
 
   /// Returns what the user sees.
   const Error& report() const { return report_; }
