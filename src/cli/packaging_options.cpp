@@ -106,6 +106,7 @@ packaging::Request request_of(const packaging::Settings& given,
 
 /// The user's own Dockerfile determines content and program; only a job can replace its command.
 void refuse_beside_dockerfile(const packaging::Settings& given,
+                              const Places& place_of,
                               const std::string& dockerfile,
                               Problems& problems) {
   for (const auto& setting : packaging::settings) {
@@ -113,7 +114,9 @@ void refuse_beside_dockerfile(const packaging::Settings& given,
                                setting.role == packaging::Setting::Role::content;
     if (is_said_there && setting.is_pool_key() && setting.is_given(given)) {
       problems.push_back({.message = fmt::format("`{}` has no effect on the Dockerfile `{}`",
-                                                 setting.key, printable(dockerfile))});
+                                                 setting.key, printable(dockerfile)),
+                          .origin = place_of(setting.key),
+                          .hints = {"the Dockerfile says it: write it there, or leave it out"}});
     }
   }
 }
@@ -307,7 +310,7 @@ packaging::Request package_request(const PackagingOptions& packaging,
   Problems problems;
   const auto given = packaging.settings(problems);
   if (build.dockerfile) {
-    refuse_beside_dockerfile(given, *build.dockerfile, problems);
+    refuse_beside_dockerfile(given, place_of, *build.dockerfile, problems);
   }
   auto request = request_of(given, place_of, build, environment, std::move(problems));
   request.infers = !build.no_infer;

@@ -178,7 +178,8 @@ inline constexpr auto settings = std::to_array<Setting>({
      .member = &Settings::build_env},
 });
 
-/// Makes `request` ask for what `given` says. `build_env` and `output_image_uri` are the caller's.
+/// Copies `given` into `request`, except `build_env` and `output_image_uri`, which the caller
+/// reads.
 void apply(const Settings& given, Request& request);
 
 }  // namespace autopack::packaging

@@ -104,7 +104,7 @@ private:
     const bool is_plain = source::normalise(path.substr(1)) == path.substr(1) && path.size() > 1;
     if (is_mounted || !is_plain || is_of_containers(path) || !exists_here(path) ||
         project::opened_from(text, string.line, path) != project::OpenedFrom::directory ||
-        !base_lacks({"file:" + path}) || !told_.insert(path).second) {
+        !base_lacks({"file:" + path}) || !reported_.insert(path).second) {
       return;
     }
     Problem problem{.severity = Problem::Severity::warning,
@@ -135,13 +135,13 @@ private:
 
   void check_zone(const ReachedFile& file, const project::Token& string) {
     const std::string& zone = string.text;
-    if (tells_zone_ || may_install_zones() ||
+    if (reported_zone_ || may_install_zones() ||
         !base_lacks({"tzdata", "program:conda", "file:/usr/share/zoneinfo/" + zone,
                      "file:/usr/lib/zoneinfo/" + zone, "file:/usr/share/lib/zoneinfo/" + zone,
                      "file:/etc/zoneinfo/" + zone})) {
       return;
     }
-    tells_zone_ = true;
+    reported_zone_ = true;
     problems_.push_back({.severity = Problem::Severity::warning,
                          .message = fmt::format("`{}` line {} uses the time zone `{}`, and the "
                                                 "image has no data of time zones",
@@ -170,10 +170,10 @@ private:
     const auto user = plan_.user.substr(0, plan_.user.find(':'));
     const bool is_number =
         !user.empty() && user != "0" && user.find_first_not_of("0123456789") == std::string::npos;
-    if (!is_number || tells_user_ || names_user() || !base_lacks({"user:" + user})) {
+    if (!is_number || reported_user_ || names_user() || !base_lacks({"user:" + user})) {
       return;
     }
-    tells_user_ = true;
+    reported_user_ = true;
     problems_.push_back({.severity = Problem::Severity::warning,
                          .message = fmt::format("`{}` line {} asks for the name of the user, and "
                                                 "the image's user {} has none",
@@ -202,9 +202,9 @@ private:
   const ReadablePlan& plan_;
   const project::Project& project_;
   const BaseModules& in_base_;
-  std::set<std::string> told_{};
-  bool tells_zone_{false};
-  bool tells_user_{false};
+  std::set<std::string> reported_{};
+  bool reported_zone_{false};
+  bool reported_user_{false};
   Problems problems_{};
 };
 

@@ -110,7 +110,7 @@ private:
   /// A directory for results that is on the disk, not in the image, and that nothing makes there.
   void check_directory(const Mention& mention, const std::string& path) {
     const auto directory = source::normalise(project::parent_path(path));
-    if (!directory || directory->empty() || told_.contains(*directory)) {
+    if (!directory || directory->empty() || reported_.contains(*directory)) {
       return;
     }
     if (entry_behind_links(plan_, *directory) != nullptr) {
@@ -167,7 +167,7 @@ private:
   }
 
   void warn(const std::string& path, std::string message, std::vector<std::string> hints) {
-    if (told_.insert(path).second) {
+    if (reported_.insert(path).second) {
       problems_.push_back({.severity = Problem::Severity::warning,
                            .message = std::move(message),
                            .hints = std::move(hints)});
@@ -187,7 +187,7 @@ private:
   const std::vector<ReachedFile>& reached_;
   std::unordered_map<std::string, const ContextEntry*> by_lower_case_{};
   std::map<std::string, std::string> texts_{};
-  std::set<std::string> told_{};
+  std::set<std::string> reported_{};
   std::optional<bool> makes_directories_{};
   Problems problems_{};
 };

@@ -233,7 +233,9 @@ private:
            fmt::format("`{}` handles SIGTERM and never gets it: the shell that runs it does not "
                        "pass signals on",
                        printable(*started.file)),
-           started.origin, {"`exec` before the command lets the program take the shell's place"});
+           started.origin,
+           {"`exec` before the command, the script's last and not in a pipe, lets the program "
+            "take the shell's place"});
     }
   }
 
