@@ -327,7 +327,7 @@ packaging::Request package_request(const job::PoolFlags& pool,
                                    const job::JobFlags& job,
                                    const BuildOptions& build,
                                    const Environment& environment) {
-  packaging::Settings given{pool};
+  packaging::Settings given{static_cast<const packaging::Settings&>(pool)};
   if (!given.script && !given.python_module) {
     given.command = job.command;
   }
