@@ -218,4 +218,53 @@ std::string redact_credentials(std::string text) {
   return text;
 }
 
+std::vector<std::string> variables_of(std::string_view text) {
+  std::vector<std::string> names;
+  for (auto at = text.find("${"); at != std::string_view::npos; at = text.find("${", at + 2)) {
+    const auto end = text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_", at + 2);
+    if (end != std::string_view::npos && text[end] == '}' && end > at + 2) {
+      names.emplace_back(text.substr(at + 2, end - at - 2));
+    }
+  }
+  return names;
+}
+
+namespace {
+
+/// Returns `text` without its `${NAME}` variables.
+std::string literal_part(std::string_view text) {
+  std::string result{text};
+  for (auto open = result.find("${"); open != std::string::npos; open = result.find("${")) {
+    const auto close = result.find('}', open);
+    result.erase(open, close == std::string::npos ? close : close - open + 1);
+  }
+  return result;
+}
+
+}  // namespace
+
+bool holds_credentials(std::string_view text) {
+  for (auto at = text.find("://"); at != std::string_view::npos; at = text.find("://", at)) {
+    const auto scheme_begin = text.find_last_of(" \t=@\"'", at);
+    const auto scheme =
+        to_lower(text.substr(scheme_begin == std::string_view::npos ? 0 : scheme_begin + 1,
+                             at - (scheme_begin == std::string_view::npos ? 0 : scheme_begin + 1)));
+    at += 3;
+    const auto end = std::min(text.find_first_of("/ \t\"'?#", at), text.size());
+    const auto sign = text.substr(at, end - at).rfind('@');
+    if (sign == std::string_view::npos) {
+      continue;
+    }
+    const auto login = text.substr(at, sign);
+    const auto colon = std::min(login.find(':'), login.size());
+    const bool has_password = colon + 1 < login.size();
+    const auto secret =
+        literal_part(has_password ? login.substr(colon + 1) : login.substr(0, colon));
+    if (!secret.empty() && (has_password || (secret != "git" && !scheme.ends_with("ssh")))) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace autopack

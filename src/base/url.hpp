@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace autopack {
 
@@ -34,6 +35,12 @@ std::optional<std::string> resolve_url(std::string_view base, std::string_view r
 std::string redact_url(std::string_view text);
 /// Replaces every `scheme://user:password@` in a text by `scheme://***@`; keeps `ssh://user@`.
 std::string redact_credentials(std::string text);
+/// Returns the `${NAME}` variables in a text, in order.
+std::vector<std::string> variables_of(std::string_view text);
+/// Returns true if the user information of a URL in `text` contains text other than `${NAME}`
+/// variables. A user name alone counts, because tokens are often given so, except for `git@` and
+/// `ssh://`.
+bool holds_credentials(std::string_view text);
 std::string percent_encode(std::string_view text);
 std::string percent_decode(std::string_view text);
 

@@ -11,7 +11,7 @@
 #include "pipeline/dockerignore.hpp"
 #include "pipeline/planning.hpp"
 #include "pipeline/scan.hpp"
-#include "project/inference.hpp"
+#include "project/program/inference.hpp"
 #include "project/tool_settings.hpp"
 #include "source/ignore.hpp"
 

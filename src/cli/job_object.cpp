@@ -3,7 +3,7 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "job/message_json.hpp"
-#include "project/build_environment.hpp"
+#include "project/requirements/build_environment.hpp"
 
 #include <algorithm>
 #include <iterator>

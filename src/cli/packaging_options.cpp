@@ -7,7 +7,7 @@
 #include "job/flag_value.hpp"
 #include "job/flag_values.hpp"
 #include "pipeline/image_name.hpp"
-#include "project/build_environment.hpp"
+#include "project/requirements/build_environment.hpp"
 #include "source/git_pattern.hpp"
 
 #include <fmt/format.h>

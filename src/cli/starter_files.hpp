@@ -1,7 +1,7 @@
 #pragma once
 
 #include "job/location.hpp"
-#include "project/inference.hpp"
+#include "project/program/inference.hpp"
 
 #include <optional>
 #include <string>

@@ -2,9 +2,9 @@
 
 #include "base/text.hpp"
 #include "executor/probe.hpp"
+#include "executor/programs.hpp"
 #include "image/archive_reader.hpp"
 #include "image/file_reference.hpp"
-#include "image/programs.hpp"
 #include "state/base_modules.hpp"
 
 #include <algorithm>
@@ -51,9 +51,9 @@ std::map<std::string, bool> look_for(Services& services,
   }
   std::vector<std::string> there;
   docker.with_files(found->id, base.platform, [&](engine::ImageFiles& files) {
-    there = image::find_contents(
-        found->environment, unknown,
-        [&](const std::vector<std::string>& paths) { return files.probe(paths); });
+    there = find_contents(found->environment, unknown, [&](const std::vector<std::string>& paths) {
+      return files.probe(paths);
+    });
     const auto users = find_users(files, unknown);
     there.insert(there.end(), users.begin(), users.end());
   });

@@ -13,7 +13,7 @@ namespace autopack::executor {
 enum class LookInto { engine, memory };
 
 /// Returns whether the executor image contains each of `names`: modules, programs, libraries
-/// and files (see image::find_contents), and users (`user:4321`); omits unknown ones. Unless the
+/// and files (see find_contents), and users (`user:4321`); omits unknown ones. Unless the
 /// cache has the result, looks into the engine's copy of the image, if `look` allows it, in a
 /// container that is never started; pulls nothing.
 std::map<std::string, bool> known_contents(Services& services,

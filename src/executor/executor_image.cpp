@@ -4,10 +4,10 @@
 #include "engine/transfer.hpp"
 #include "executor/layers.hpp"
 #include "executor/probe.hpp"
+#include "executor/programs.hpp"
 #include "executor/python_facts.hpp"
 #include "executor/told_facts.hpp"
 #include "image/file_image.hpp"
-#include "image/programs.hpp"
 #include "services/registry_image.hpp"
 #include "services/repositories.hpp"
 
@@ -132,12 +132,12 @@ image::BaseFacts look_into(Services& services,
     return under_name(std::move(*facts), source.name);
   }
   const std::string name = source.name;
-  image::check_platform(
+  check_platform(
       image::Configuration::parse(source.configuration, "the configuration of `" + name + "`")
           .platform(),
       name, platform);
   const auto tree = read_layers(services, source);
-  auto facts = image::facts_of(source, tree);
+  auto facts = facts_of(source, tree);
   services.base_cache.store(facts);
   remember_python(services, facts, tree, source.manifest.layers.size());
   return facts;

@@ -2,9 +2,9 @@
 
 #include "base/text.hpp"
 #include "executor/program_text.hpp"
+#include "executor/programs.hpp"
 #include "executor/python_library.hpp"
 #include "executor/python_scheme.hpp"
-#include "image/programs.hpp"
 
 #include <fmt/format.h>
 
@@ -15,8 +15,6 @@
 namespace autopack::executor {
 
 namespace {
-
-using image::PythonProgram;
 
 /// Go's names of architectures in a platform, and those of the kernel and of Debian's multiarch.
 struct Architecture {
@@ -72,7 +70,7 @@ private:
   /// Finds variables that make an interpreter search for itself elsewhere.
   bool find_variables() {
     for (const char* name : {"PYTHONHOME", "PYTHONPLATLIBDIR"}) {
-      if (image::variable(environment_, name)) {
+      if (variable(environment_, name)) {
         return fail(fmt::format("the image sets `{}`", name));
       }
     }
@@ -80,7 +78,7 @@ private:
   }
 
   bool find_program() {
-    const auto program = image::find_python(
+    const auto program = find_python(
         environment_, [&](const std::vector<std::string>& paths) { return view_.look(paths); });
     if (!program) {
       return fail("the image has no `python3` or `python` on its PATH");
@@ -142,7 +140,7 @@ private:
     if (!version) {
       version = version_in(versions_of_shared_library());
     }
-    const auto told = image::variable(environment_, "PYTHON_VERSION");
+    const auto told = variable(environment_, "PYTHON_VERSION");
     if (!version && told) {
       version = version_in({*told});
     }
@@ -241,7 +239,7 @@ private:
     }
     interpreter_.scheme = std::move(places.scheme);
     found_.prefix = environment_file_ ? environment_file_->prefix : library_.prefix;
-    const auto path = split(image::variable(environment_, "PYTHONPATH").value_or(""), ':');
+    const auto path = split(variable(environment_, "PYTHONPATH").value_or(""), ':');
     constexpr std::size_t most_directories = 50;
     for (const auto& directory : path) {
       if (directory.starts_with('/') && found_.search_path.size() < most_directories) {

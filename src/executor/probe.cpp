@@ -2,8 +2,8 @@
 
 #include "base/text.hpp"
 #include "engine/transfer.hpp"
+#include "executor/programs.hpp"
 #include "image/file_reference.hpp"
-#include "image/programs.hpp"
 
 #include <fmt/format.h>
 
@@ -60,7 +60,7 @@ std::string short_id(const std::string& id) {
 LocalImage have_image(Docker& docker, const image::Reference& pinned, const std::string& platform) {
   const std::string name = pinned.with_digest(*pinned.digest);
   auto image = docker.inspect(name);
-  if (!image || !image::platform_fits(image->platform, platform)) {
+  if (!image || !platform_fits(image->platform, platform)) {
     docker.pull(pinned, platform);
     image = docker.inspect(name);
   }
@@ -88,8 +88,7 @@ image::BaseFacts probe_image_facts(Docker& docker,
                          .entrypoint = image.entrypoint,
                          .environment = image.environment};
   docker.with_files(local, platform, [&](engine::ImageFiles& files) {
-    image::find_programs(facts,
-                         [&](const std::vector<std::string>& paths) { return files.probe(paths); });
+    find_programs(facts, [&](const std::vector<std::string>& paths) { return files.probe(paths); });
   });
   return facts;
 }
@@ -143,7 +142,7 @@ image::BaseFacts probe_image(Docker& docker,
   }
   const LocalImage image =
       digest ? have_image(docker, pinned_to(reference, *digest), platform) : *local;
-  image::check_platform(image.platform, reference.text, platform);
+  check_platform(image.platform, reference.text, platform);
   const std::string name = digest ? reference.with_digest(*digest) : tagged;
   image::BaseFacts facts = probe_image_facts(docker, name, image, platform);
   facts.reference = reference.text;

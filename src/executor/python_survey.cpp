@@ -3,7 +3,7 @@
 #include "base/text.hpp"
 #include "executor/find_distributions.hpp"
 #include "executor/find_interpreter.hpp"
-#include "image/programs.hpp"
+#include "executor/programs.hpp"
 
 #include <fmt/format.h>
 
@@ -63,7 +63,7 @@ std::vector<std::string> find_remarks(ImageView& view,
                                       const FoundInterpreter& found,
                                       const std::vector<std::string>& environment) {
   std::vector<std::string> remarks;
-  if (image::variable(environment, "PYTHONPATH")) {
+  if (variable(environment, "PYTHONPATH")) {
     remarks.emplace_back("the image sets `PYTHONPATH`");
   }
   std::vector<std::string> modules;

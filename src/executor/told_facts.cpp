@@ -4,10 +4,10 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
+#include "executor/programs.hpp"
 #include "executor/python_cache.hpp"
 #include "executor/python_survey.hpp"
 #include "image/manifest.hpp"
-#include "image/programs.hpp"
 #include "services/registry_image.hpp"
 
 #include <fmt/format.h>
@@ -38,7 +38,7 @@ std::optional<Told> told_now(Services& services,
 
 /// Combines the facts in the configuration of `source` with those of `told`.
 image::BaseFacts facts_by(const image::Source& source, const image::BaseFacts& programs) {
-  auto facts = image::configured_facts(source);
+  auto facts = configured_facts(source);
   facts.python = programs.python;
   facts.python_version = programs.python_version;
   facts.pip = programs.pip;
@@ -99,7 +99,7 @@ std::optional<image::BaseFacts> told_base(Services& services,
     const auto source = registry_image(services, reference, platform);
     auto facts = facts_by(source, told->programs);
     if (told->python.layers != source.manifest.layers.size() ||
-        !image::platform_fits(facts.platform, platform)) {
+        !platform_fits(facts.platform, platform)) {
       return std::nullopt;
     }
     services.reporter->detail(

@@ -1,9 +1,9 @@
 #pragma once
 
+#include "executor/notes/repository_notes.hpp"
 #include "executor/python_facts.hpp"
 #include "image/facts.hpp"
 #include "image/reference.hpp"
-#include "services/repository_notes.hpp"
 #include "services/services.hpp"
 #include "state/base_cache.hpp"
 

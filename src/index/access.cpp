@@ -3,6 +3,7 @@
 #include "base/line.hpp"
 #include "base/text.hpp"
 #include "base/thread.hpp"
+#include "base/url.hpp"
 
 #include <fmt/format.h>
 

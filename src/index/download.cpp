@@ -2,6 +2,7 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "base/url.hpp"
 #include "index/file_names.hpp"
 #include "index/pace.hpp"
 #include "index/verifier.hpp"

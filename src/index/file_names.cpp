@@ -2,24 +2,25 @@
 
 #include "base/text.hpp"
 #include "base/url.hpp"
-#include "project/package_names.hpp"
+#include "python/archive_name.hpp"
+#include "python/name.hpp"
 
 namespace autopack::index {
 
 namespace fs = std::filesystem;
 
 bool is_file_of(std::string_view name, const std::string& project) {
-  if (!project::is_archive_name(name)) {
+  if (!python::is_archive_name(name)) {
     return false;
   }
   if (to_lower(name).ends_with(".whl")) {
-    return !project::check_wheel_name(name) &&
-           project::normalise_name(name.substr(0, name.find('-'))) == project;
+    return !python::check_wheel_name(name) &&
+           python::normalise_name(name.substr(0, name.find('-'))) == project;
   }
   // A name may contain dashes.
   for (auto dash = name.find('-'); dash != std::string_view::npos;
        dash = name.find('-', dash + 1)) {
-    if (dash >= project.size() && project::normalise_name(name.substr(0, dash)) == project) {
+    if (dash >= project.size() && python::normalise_name(name.substr(0, dash)) == project) {
       return true;
     }
   }

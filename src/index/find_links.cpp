@@ -5,7 +5,7 @@
 #include "base/text.hpp"
 #include "index/file_names.hpp"
 #include "index/simple_page.hpp"
-#include "project/package_names.hpp"
+#include "python/archive_name.hpp"
 
 #include <fmt/format.h>
 
@@ -27,7 +27,7 @@ std::vector<Candidate> read_file_place(const fs::path& file) {
   if (is_page(file)) {
     return read_local_page(file);
   }
-  if (!project::is_archive_name(file.filename().string())) {
+  if (!python::is_archive_name(file.filename().string())) {
     return {};
   }
   std::error_code code;

@@ -2,12 +2,14 @@
 
 #include "base/parallel.hpp"
 #include "base/text.hpp"
+#include "base/url.hpp"
 #include "index/file_names.hpp"
 #include "index/find_links.hpp"
 #include "index/link.hpp"
 #include "index/pace.hpp"
 #include "index/verifier.hpp"
-#include "project/package_names.hpp"
+#include "python/archive_name.hpp"
+#include "python/name.hpp"
 
 #include <fmt/format.h>
 
@@ -84,7 +86,7 @@ std::map<std::string, std::vector<Candidate>> IndexClient::candidates_of(
   for (std::size_t i = 0; i < projects.size(); ++i) {
     auto& list = found[projects[i]];
     list.clear();
-    const std::string name = project::normalise_name(projects[i]);
+    const std::string name = python::normalise_name(projects[i]);
     std::copy_if(links().begin(), links().end(), std::back_inserter(list),
                  [&](const Candidate& candidate) { return is_file_of(candidate.name, name); });
     for (std::size_t k = 0; k < indexes.size(); ++k) {
@@ -97,7 +99,7 @@ std::map<std::string, std::vector<Candidate>> IndexClient::candidates_of(
 
 std::vector<Candidate> IndexClient::of_index(const Location& index,
                                              const std::string& project) const {
-  const std::string name = project::normalise_name(project);
+  const std::string name = python::normalise_name(project);
   const Location place{.url = fmt::format("{}/{}/", without_slash(index.url), percent_encode(name)),
                        .user = index.user,
                        .password = index.password};
@@ -138,7 +140,7 @@ std::vector<Candidate> IndexClient::of_links(const Location& place) const {
     files = read_local_links(*path);
   } else if (may_ask(place)) {
     const auto single = candidate_at(place.url, place.url);
-    if (single && project::is_archive_name(single->name)) {
+    if (single && python::is_archive_name(single->name)) {
       files = {*single};
     } else if (const auto text = page(fmt::format("read the links of {}", shown(place)), place)) {
       files = read(*text);

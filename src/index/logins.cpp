@@ -1,7 +1,7 @@
 #include "index/logins.hpp"
 
+#include "base/netrc.hpp"
 #include "base/text.hpp"
-#include "project/netrc.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -39,7 +39,7 @@ std::optional<Secret> Logins::find(const Url& url) const {
     return basic(*location->user, location->password->reveal());
   }
   const auto login = settings_.netrc && may_have_netrc(url)
-                         ? project::netrc_login(settings_.netrc->reveal(), url.host)
+                         ? netrc_login(settings_.netrc->reveal(), url.host)
                          : std::nullopt;
   if (login) {
     return basic(login->user, login->password.reveal());

@@ -3,8 +3,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
-#include "project/pip_options.hpp"
-#include "project/requirement_lines.hpp"
+#include "project/requirements/pip_options.hpp"
 
 #include <fmt/format.h>
 
@@ -80,7 +79,7 @@ std::string expanded(const std::string& place, const Environment& environment) {
 }
 
 std::string with_variables(std::string text, const Environment& environment) {
-  for (const auto& name : project::variables_of(text)) {
+  for (const auto& name : variables_of(text)) {
     if (const auto value = environment.get(name)) {
       text = replace_all(std::move(text), "${" + name + "}", *value);
     }

@@ -2,8 +2,8 @@
 
 #include "base/text.hpp"
 #include "project/findings.hpp"
-#include "project/requirement.hpp"
 #include "python/marker.hpp"
+#include "python/requirement.hpp"
 #include "python/specifier.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ namespace autopack::lock {
 
 namespace {
 
-using project::Requirement;
+using python::Requirement;
 
 /// A package and one of its extras; an empty extra means the package itself.
 using Node = std::pair<std::string, std::string>;
@@ -42,7 +42,7 @@ public:
       environment_.extras.push_back(extra);
     }
     for (const auto& line : needs.requirements) {
-      follow(project::parse_requirement(line), line, who);
+      follow(python::parse_requirement(line), line, who);
     }
   }
 
@@ -103,7 +103,7 @@ private:
 
   static std::string shown(Requirement requirement) {
     requirement.marker.reset();
-    return printable(project::normalised(requirement));
+    return printable(python::normalised(requirement));
   }
 
   const std::map<std::string, Needs>* needs_;

@@ -1,10 +1,10 @@
 #include "lock/direct_reference.hpp"
 
 #include "base/text.hpp"
+#include "base/url.hpp"
 #include "lock/file_names.hpp"
 #include "lock/repository.hpp"
-#include "project/package_names.hpp"
-#include "project/requirement_lines.hpp"
+#include "python/archive_name.hpp"
 #include "python/name.hpp"
 #include "python/wheel_name.hpp"
 
@@ -14,7 +14,7 @@ namespace autopack::lock {
 
 namespace {
 
-using project::Requirement;
+using python::Requirement;
 
 /// Returns the value of `key=` in the fragment of a URL, or nothing if it is absent.
 std::optional<std::string> in_fragment(std::string_view url, std::string_view key) {
@@ -67,7 +67,7 @@ std::optional<std::string> set_direct(LockedPackage& package,
                     : source ? std::optional{source->second}
                              : std::nullopt;
   package.is_direct = true;
-  if (listed.hides_source || !project::variables_of(target).empty()) {
+  if (listed.hides_source || !variables_of(target).empty()) {
     package.obstacle = "its URL has a login, a query or a variable";
   } else if (is_repository) {
     set_repository(package, target);
@@ -76,7 +76,7 @@ std::optional<std::string> set_direct(LockedPackage& package,
   } else if (wheel || (source && !in_fragment(target, "subdirectory"))) {
     package.files.push_back({.name = file, .hashes = package.hashes});
     (is_url ? package.files[0].url : package.files[0].path) = target.substr(0, target.find('#'));
-  } else if (is_url || project::is_archive_name(file)) {
+  } else if (is_url || python::is_archive_name(file)) {
     package.obstacle = fmt::format("only a build shows the contents of `{}`", printable(file));
   } else {
     package.source = LockedSource{.directory = target};

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "lock/locked_set.hpp"
-#include "project/requirement.hpp"
 
 #include <optional>
 #include <string>

@@ -2,10 +2,10 @@
 
 #include "base/text.hpp"
 #include "project/findings.hpp"
-#include "project/requirement.hpp"
 #include "project/toml.hpp"
 #include "python/marker.hpp"
 #include "python/name.hpp"
+#include "python/requirement.hpp"
 #include "python/specifier.hpp"
 
 #include <fmt/format.h>
@@ -69,7 +69,7 @@ std::vector<std::string> names_asked(const toml::table& document,
   }
   std::vector<std::string> names;
   for (const auto& text : texts) {
-    const auto requirement = project::parse_requirement(text);
+    const auto requirement = python::parse_requirement(text);
     const auto marker =
         requirement.marker ? python::Marker::parse(*requirement.marker) : std::nullopt;
     if (requirement.name && (!marker || marker->holds_in(environment) != false)) {
@@ -117,7 +117,7 @@ std::optional<std::vector<std::string>> asked_by_project(
   }
   std::vector<std::string> asked;
   for (const auto& text : texts) {
-    const auto requirement = project::parse_requirement(text);
+    const auto requirement = python::parse_requirement(text);
     if (requirement.name) {
       asked.push_back(plain_requirement(*requirement.name, requirement.rest));
     }

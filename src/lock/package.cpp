@@ -6,8 +6,8 @@
 #include "lock/file_names.hpp"
 #include "lock/merge.hpp"
 #include "project/findings.hpp"
-#include "project/package_names.hpp"
-#include "project/requirement_lines.hpp"
+#include "python/archive_name.hpp"
+#include "python/name.hpp"
 #include "python/wheel_name.hpp"
 #include "source/tree.hpp"
 
@@ -55,7 +55,7 @@ LockedPackage start_package(std::string_view name,
 }
 
 void add_file(LockedPackage& package, LockedFile file) {
-  if (!project::is_archive_name(file.name) || file.name.find('/') != std::string::npos) {
+  if (!python::is_archive_name(file.name) || file.name.find('/') != std::string::npos) {
     return;
   }
   if (const auto wheel = python::WheelName::parse(file.name)) {
@@ -72,7 +72,7 @@ void add_file(LockedPackage& package, LockedFile file) {
     package.obstacle = outside;
     file.url.reset();
   }
-  if (file.url && project::holds_credentials(*file.url)) {
+  if (file.url && holds_credentials(*file.url)) {
     package.obstacle = "the URL of its file has a login";
     file.url.reset();
   }
@@ -122,7 +122,7 @@ python::Hash read_hash(std::string_view text, const std::string& place) {
 }
 
 std::optional<std::string> index_url(std::string_view url) {
-  if (!project::variables_of(url).empty()) {
+  if (!variables_of(url).empty()) {
     return std::nullopt;
   }
   std::string bare{url};

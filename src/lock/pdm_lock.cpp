@@ -9,7 +9,7 @@
 #include "lock/readers.hpp"
 #include "lock/repository.hpp"
 #include "project/findings.hpp"
-#include "project/package_names.hpp"
+#include "python/archive_name.hpp"
 #include "python/name.hpp"
 
 #include <fmt/format.h>
@@ -127,7 +127,7 @@ private:
                       .subdirectory = document_->text(entry, "subdirectory").value_or("")});
     } else if (entry.contains("hg") || entry.contains("svn")) {
       package.obstacle = "it comes from a version control system other than git";
-    } else if (path && !project::is_archive_name(file_name_of(*path))) {
+    } else if (path && !python::is_archive_name(file_name_of(*path))) {
       set_directory(package, document_->file(), *path);
     }
     for (const auto* const item : document_->tables(entry, "files")) {

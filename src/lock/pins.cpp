@@ -1,11 +1,11 @@
 #include "lock/pins.hpp"
 
 #include "base/text.hpp"
+#include "base/url.hpp"
 #include "lock/direct_reference.hpp"
 #include "lock/merge.hpp"
-#include "project/requirement.hpp"
-#include "project/requirement_lines.hpp"
 #include "python/name.hpp"
+#include "python/requirement.hpp"
 #include "python/specifier.hpp"
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ namespace autopack::lock {
 namespace {
 
 using project::ListedRequirement;
-using project::Requirement;
+using python::Requirement;
 using python::Specifier;
 
 const std::string flags_origin = "requirements";
@@ -104,10 +104,10 @@ public:
       take(listed);
     }
     for (const auto& text : project_->requirements) {
-      take({.requirement = project::parse_requirement(text), .origin = flags_origin});
+      take({.requirement = python::parse_requirement(text), .origin = flags_origin});
     }
     for (const auto& text : of_package) {
-      take_of_package({.requirement = project::parse_requirement(text), .origin = package_origin});
+      take_of_package({.requirement = python::parse_requirement(text), .origin = package_origin});
     }
     for (const auto& listed : project_->listed_requirements) {
       constrain(listed);
@@ -146,8 +146,7 @@ private:
     if (!text) {
       return true;
     }
-    const auto marker =
-        project::variables_of(*text).empty() ? python::Marker::parse(*text) : std::nullopt;
+    const auto marker = variables_of(*text).empty() ? python::Marker::parse(*text) : std::nullopt;
     const auto holds = marker ? marker->holds_in(environment_) : std::nullopt;
     if (!holds) {
       refuse(listed.origin, fmt::format("the marker `{}` cannot be evaluated", printable(*text)));
@@ -185,7 +184,7 @@ private:
   }
 
   static std::string shown(const ListedRequirement& listed) {
-    return printable(project::normalised(listed.requirement));
+    return printable(python::normalised(listed.requirement));
   }
 
   bool read_named(const ListedRequirement& listed, LockedPackage& package) {

@@ -7,7 +7,7 @@
 #include "lock/readers.hpp"
 #include "lock/repository.hpp"
 #include "project/findings.hpp"
-#include "project/package_names.hpp"
+#include "python/archive_name.hpp"
 #include "python/name.hpp"
 
 #include <fmt/format.h>
@@ -176,7 +176,7 @@ private:
       package.obstacle = "it comes from a version control system other than git";
     } else if (path && path_beside(file_, *path) == project::parent_path(file_)) {
       return;  // the project itself
-    } else if (path && project::is_archive_name(file_name_of(*path))) {
+    } else if (path && python::is_archive_name(file_name_of(*path))) {
       package.is_direct = true;
       add_path(package, *path);
     } else if (path) {

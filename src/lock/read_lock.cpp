@@ -2,7 +2,7 @@
 
 #include "base/text.hpp"
 #include "lock/readers.hpp"
-#include "project/locks.hpp"
+#include "project/requirements/locks.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,6 @@
 
 #include "base/text.hpp"
 #include "base/url.hpp"
-#include "project/requirement_lines.hpp"
 #include "source/tree.hpp"
 
 #include <fmt/format.h>
@@ -41,8 +40,8 @@ bool is_plain_url(const std::string& url) {
   }
   return known && printable(url) == url && url.find(' ') == std::string::npos &&
          host.find('@') == std::string::npos && !host.starts_with('-') &&
-         url.find_first_of("?#") == std::string::npos && project::variables_of(url).empty() &&
-         !project::holds_credentials(url);
+         url.find_first_of("?#") == std::string::npos && variables_of(url).empty() &&
+         !holds_credentials(url);
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 #include "packaging/image_name.hpp"
 #include "packaging/request.hpp"
-#include "project/inference.hpp"
+#include "project/program/inference.hpp"
 #include "source/tree.hpp"
 
 #include <memory>

@@ -4,8 +4,8 @@
 #include "pipeline/image_name.hpp"
 #include "pipeline/scan.hpp"
 #include "pipeline/submission.hpp"
-#include "project/hypertune.hpp"
-#include "project/named_distributions.hpp"
+#include "project/program/hypertune.hpp"
+#include "project/program/named_distributions.hpp"
 
 #include <fmt/format.h>
 

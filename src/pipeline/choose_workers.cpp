@@ -1,16 +1,16 @@
 #include "pipeline/choose_workers.hpp"
 
 #include "base/text.hpp"
-#include "engine/direct/direct_builder.hpp"
-#include "engine/docker/dependencies.hpp"
-#include "engine/docker/docker_builder.hpp"
-#include "engine/docker/wheel_build.hpp"
-#include "engine/wheels/wheel_image.hpp"
+#include "build/direct/direct_builder.hpp"
+#include "build/docker/dependencies.hpp"
+#include "build/docker/docker_builder.hpp"
+#include "build/docker/wheel_build.hpp"
+#include "build/wheels/wheel_image.hpp"
 #include "executor/executor_image.hpp"
+#include "executor/notes/written_notes.hpp"
 #include "pipeline/look_ahead.hpp"
 #include "publish/engine.hpp"
 #include "publish/publishers.hpp"
-#include "services/written_notes.hpp"
 
 #include <fmt/format.h>
 
@@ -44,7 +44,7 @@ std::optional<std::string> obstacle_of_base(const Packaging& work) {
 /// Returns why autopack cannot put the layers of the code on the image below them itself, so that
 /// the whole image has to be built; nothing if it can.
 std::optional<std::string> obstacle_to_assembly(const Packaging& work, bool in_engine) {
-  if (auto obstacle = engine::obstacle_to_direct(work)) {
+  if (auto obstacle = build::obstacle_to_direct(work)) {
     return obstacle;
   }
   return in_engine || work.needs_dependencies() ? std::nullopt : obstacle_of_base(work);
@@ -52,7 +52,7 @@ std::optional<std::string> obstacle_to_assembly(const Packaging& work, bool in_e
 
 /// The dependency image of wheels, and the place of the executor image below it.
 struct DependenciesOfWheels {
-  engine::WheelImage made{};
+  build::WheelImage made{};
   std::optional<image::Reference> base{};
 };
 
@@ -60,19 +60,19 @@ struct DependenciesOfWheels {
 DependenciesOfWheels make_of_wheels(Services& services,
                                     const Packaging& work,
                                     packaging::Freshness freshness) {
-  auto obstacles = engine::obstacles_to_wheels(work);
+  auto obstacles = build::obstacles_to_wheels(work);
   if (auto obstacle = obstacle_of_base(work)) {
     obstacles.push_back(std::move(*obstacle));
   }
   if (!obstacles.empty()) {
     return {.made = {.obstacles = std::move(obstacles)}};
   }
-  engine::WheelPolicy policy{.freshness = freshness};
+  build::WheelPolicy policy{.freshness = freshness};
   if (work.request().engine != Engine::direct) {
-    policy.build = engine::build_wheels_with(services, work);
+    policy.build = build::build_wheels_with(services, work);
   }
   auto base = executor::open_image(services, work.plan().base, work.plan().platform);
-  return {.made = engine::make_wheel_image(services, work, std::move(base.image), policy),
+  return {.made = build::make_wheel_image(services, work, std::move(base.image), policy),
           .base = base.reference};
 }
 
@@ -80,7 +80,7 @@ DependenciesOfWheels make_of_wheels(Services& services,
 void keep_notes(Services& services,
                 const publish::Target& target,
                 const Packaging& work,
-                const engine::WheelSet& wheels) {
+                const build::WheelSet& wheels) {
   const auto& base = work.plan().base;
   if (!base.digest) {
     return;
@@ -109,7 +109,7 @@ void keep_notes(Services& services,
 }
 
 /// Reports which layers were not compared with their wheels.
-void tell_noted(Services& services, const Packaging& work, const engine::WheelSet& wheels) {
+void tell_noted(Services& services, const Packaging& work, const build::WheelSet& wheels) {
   if (const auto noted = wheels.noted(); noted > 0) {
     services.reporter->done(
         "Trusted",
@@ -121,11 +121,11 @@ void tell_noted(Services& services, const Packaging& work, const engine::WheelSe
 
 /// Makes a dependency image that the registry lacks, from wheels if possible, else with the docker
 /// engine, and pushes it.
-engine::MakeDependencies make_dependencies_by(Services& services,
-                                              std::shared_ptr<publish::Target> target) {
+build::MakeDependencies make_dependencies_by(Services& services,
+                                             std::shared_ptr<publish::Target> target) {
   return [&services, target = std::move(target)](
              const Packaging& work, packaging::Freshness freshness,
-             const packaging::Outcome& why) -> engine::PushedDependencies {
+             const packaging::Outcome& why) -> build::PushedDependencies {
     const std::string name = work.dependency_name();
     auto wheels = make_of_wheels(services, work, freshness);
     const auto& obstacles = wheels.made.obstacles;
@@ -149,8 +149,8 @@ engine::MakeDependencies make_dependencies_by(Services& services,
     }
     services.reporter->detail("the docker engine installs the dependencies: " +
                               join(obstacles, "; "));
-    if (freshness == packaging::Freshness::anew || !engine::has_dependencies(services, work)) {
-      engine::build_dependencies(services, work, freshness);
+    if (freshness == packaging::Freshness::anew || !build::has_dependencies(services, work)) {
+      build::build_dependencies(services, work, freshness);
     }
     const auto pushed =
         publish::push_with_engine(services, work.name(), image::Reference::parse(name));
@@ -160,14 +160,14 @@ engine::MakeDependencies make_dependencies_by(Services& services,
 
 std::unique_ptr<packaging::Builder> builder_in_engine(Services& services, const Packaging& work) {
   if (obstacle_to_assembly(work, work.request().outputs.empty())) {
-    return engine::make_docker_builder(services);
+    return build::make_docker_builder(services);
   }
-  return engine::make_loading_builder(services);
+  return build::make_loading_builder(services);
 }
 
 struct FoundParent {
   packaging::ParentImage image;
-  engine::ParentOrigin origin{engine::ParentOrigin::found};
+  build::ParentOrigin origin{build::ParentOrigin::found};
 };
 
 /// Returns the image below the code, if it is available without the docker engine; else sets
@@ -182,7 +182,7 @@ std::optional<FoundParent> find_parent(Services& services,
   if (!work.needs_dependencies()) {
     return FoundParent{executor::open_image(services, work.plan().base, work.plan().platform)};
   }
-  if (auto parent = engine::find_dependencies(services, work)) {
+  if (auto parent = build::find_dependencies(services, work)) {
     return FoundParent{std::move(*parent)};
   }
   const auto wheels = make_of_wheels(
@@ -190,7 +190,7 @@ std::optional<FoundParent> find_parent(Services& services,
       work.request().no_cache ? packaging::Freshness::anew : packaging::Freshness::cached);
   if (wheels.made.image) {
     return FoundParent{{.image = packaging::source_of(*wheels.made.image)},
-                       engine::ParentOrigin::made_now};
+                       build::ParentOrigin::made_now};
   }
   obstacle =
       "its dependencies have to be installed by an engine, and no registry was named that has "
@@ -230,7 +230,7 @@ std::unique_ptr<packaging::Builder> builder_for_outputs(Services& services, cons
   }
   std::string obstacle;
   if (auto parent = find_parent(services, work, obstacle)) {
-    return engine::make_builder_on(services, std::move(parent->image), parent->origin);
+    return build::make_builder_on(services, std::move(parent->image), parent->origin);
   }
   if (request.engine == Engine::direct) {
     throw Error(ErrorKind::usage, direct_cannot)
@@ -255,8 +255,8 @@ Workers choose_workers(Services& services, const Packaging& work, LookAhead& ahe
   Workers chosen;
   if (wanted.is_pushed() && !obstacle_to_direct(work)) {
     const auto target = ahead.target(work);
-    chosen.builder = engine::make_direct_builder(services, target, ahead.layers(work),
-                                                 make_dependencies_by(services, target));
+    chosen.builder = build::make_direct_builder(services, target, ahead.layers(work),
+                                                make_dependencies_by(services, target));
     chosen.publishers.push_back(publish::to_registry(services, target));
   } else if (wanted.is_pushed()) {
     if (wanted.request.engine == Engine::direct) {

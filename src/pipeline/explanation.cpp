@@ -2,9 +2,9 @@
 
 #include "base/background.hpp"
 #include "base/text.hpp"
-#include "engine/direct/assembly.hpp"
-#include "engine/direct/installation.hpp"
-#include "engine/wheels/wheel_image.hpp"
+#include "build/direct/assembly.hpp"
+#include "build/direct/installation.hpp"
+#include "build/wheels/wheel_image.hpp"
 #include "image/manifest.hpp"
 #include "pipeline/choose_workers.hpp"
 
@@ -171,7 +171,7 @@ void add_code(Services& services,
   const auto& plan = work.plan();
   auto& upload = explanation.upload;
   for (const auto& [made, recipe] :
-       engine::make_code_layers(services, plan, engine::last_made(services, plan))) {
+       build::make_code_layers(services, plan, build::last_made(services, plan))) {
     ExplainedLayer layer{.name = made.name, .size = recipe->size};
     if (!made.known() && recipe->size <= made_to_look_at) {
       image::read_all(made.blob.open(), [](std::string_view) {});
@@ -232,7 +232,7 @@ void add_outcomes(Services& services, const Packaging& work, Explanation& explan
   if (!explanation.dependencies) {
     return;
   }
-  auto outdated = engine::last_installation(services, work.plan()).outdated;
+  auto outdated = build::last_installation(services, work.plan()).outdated;
   if (outdated && !there.image_is_there) {
     explanation.dependencies = Outcome{.reason = std::move(*outdated)};
   } else if (reuses && (there.image_is_there || there.dependencies_are_there)) {
@@ -241,7 +241,7 @@ void add_outcomes(Services& services, const Packaging& work, Explanation& explan
 }
 
 void add_installer(Services& services, const Packaging& work, Explanation& explanation) {
-  const auto expected = engine::expected_installation(services, work);
+  const auto expected = build::expected_installation(services, work);
   if (!expected.obstacles.empty()) {
     explanation.installer =
         Installer{"docker", "by the docker engine: " + join(expected.obstacles, "; ")};

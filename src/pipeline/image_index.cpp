@@ -2,7 +2,7 @@
 
 #include "base/json.hpp"
 #include "base/text.hpp"
-#include "engine/wheels/wheel_image.hpp"
+#include "build/wheels/wheel_image.hpp"
 #include "executor/executor_image.hpp"
 #include "image/file_output.hpp"
 #include "image/manifest.hpp"
@@ -32,7 +32,7 @@ std::optional<std::string> need_of_engine(Services& services, const packaging::P
   if (!work.needs_dependencies()) {
     return std::nullopt;
   }
-  const auto expected = engine::expected_installation(services, work);
+  const auto expected = build::expected_installation(services, work);
   return expected.built.empty() ? non_empty(join(expected.obstacles, "; "))
                                 : "it builds " + join(expected.built, ", ");
 }

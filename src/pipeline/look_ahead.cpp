@@ -1,6 +1,6 @@
 #include "pipeline/look_ahead.hpp"
 
-#include "engine/direct/direct_builder.hpp"
+#include "build/direct/direct_builder.hpp"
 #include "pipeline/advice.hpp"
 #include "pipeline/choose_workers.hpp"
 #include "pipeline/secrets.hpp"
@@ -34,7 +34,7 @@ void LookAhead::begin() {
   executor_.ask();
   if (planned_ && wanted_->is_pushed() && !obstacle_to_direct(*planned_)) {
     target_ = std::make_shared<publish::Target>(services_, *planned_);
-    layers_ = engine::layers_ahead(services_, *planned_);
+    layers_ = build::layers_ahead(services_, *planned_);
   }
   if (planned_) {
     planned_->comparison();
@@ -65,8 +65,8 @@ std::shared_ptr<publish::Target> LookAhead::target(const Packaging& work) {
   return target_ ? std::move(target_) : std::make_shared<publish::Target>(services_, work);
 }
 
-std::vector<engine::RecipeLayer> LookAhead::layers(const Packaging& work) {
-  return layers_ ? std::move(*layers_) : engine::layers_ahead(services_, work);
+std::vector<build::RecipeLayer> LookAhead::layers(const Packaging& work) {
+  return layers_ ? std::move(*layers_) : build::layers_ahead(services_, work);
 }
 
 }  // namespace autopack::pipeline

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "engine/direct/assembly.hpp"
+#include "build/direct/assembly.hpp"
 #include "executor/executor_image.hpp"
 #include "pipeline/planning.hpp"
 #include "publish/target.hpp"
@@ -34,8 +34,8 @@ public:
   /// Returns the target of `work`, which must be confirmed.
   std::shared_ptr<publish::Target> target(const packaging::Packaging& work);
 
-  /// Returns the layers of `work` as for engine::layers_ahead.
-  std::vector<engine::RecipeLayer> layers(const packaging::Packaging& work);
+  /// Returns the layers of `work` as for build::layers_ahead.
+  std::vector<build::RecipeLayer> layers(const packaging::Packaging& work);
 
 private:
   void begin();
@@ -47,7 +47,7 @@ private:
   std::optional<packaging::Packaging> planned_{};
   Problems secrets_{};
   std::shared_ptr<publish::Target> target_{};
-  std::optional<std::vector<engine::RecipeLayer>> layers_{};
+  std::optional<std::vector<build::RecipeLayer>> layers_{};
 };
 
 }  // namespace autopack::pipeline

@@ -3,7 +3,7 @@
 #include "job/make_job.hpp"
 #include "pipeline/package.hpp"
 #include "preflight/planned_job.hpp"
-#include "project/inference.hpp"
+#include "project/program/inference.hpp"
 #include "submit/submitter.hpp"
 
 #include <functional>

@@ -4,9 +4,9 @@
 #include "plan/conda_advice.hpp"
 #include "plan/machine_advice.hpp"
 #include "plan/program_advice.hpp"
-#include "project/requirement.hpp"
-#include "project/requirement_checks.hpp"
-#include "project/requirement_lines.hpp"
+#include "project/requirements/requirement_checks.hpp"
+#include "project/requirements/requirement_lines.hpp"
+#include "python/requirement.hpp"
 #include "python/specifier.hpp"
 #include "python/version.hpp"
 
@@ -133,7 +133,7 @@ void tell_replaced(const Framework& framework,
                    const std::string& text,
                    const std::string& origin,
                    Problems& problems) {
-  const auto requirement = project::parse_requirement(text);
+  const auto requirement = python::parse_requirement(text);
   const bool same =
       requirement.name == framework.distribution ||
       (framework.distribution == "tensorflow" &&
@@ -141,7 +141,7 @@ void tell_replaced(const Framework& framework,
   if (!same) {
     return;
   }
-  const bool stays = requirement.kind == project::Requirement::Kind::named &&
+  const bool stays = requirement.kind == python::Requirement::Kind::named &&
                      requirement.name == framework.distribution &&
                      may_stay(framework, requirement.rest);
   if (stays) {
@@ -153,7 +153,7 @@ void tell_replaced(const Framework& framework,
   }
   problems.push_back(warning(
       fmt::format("`{}` replaces the {}{} of the executor image, which was built for its CUDA",
-                  printable(project::normalised(requirement)), framework.distribution, version),
+                  printable(python::normalised(requirement)), framework.distribution, version),
       origin,
       {fmt::format("`{}` without a version keeps what the image brings", framework.distribution)}));
 }
@@ -161,8 +161,8 @@ void tell_replaced(const Framework& framework,
 /// Reports names of the public index that pip cannot install: two only report the right name and
 /// fail, the third belongs to nobody.
 void tell_impossible(const std::string& text, const std::string& origin, Problems& problems) {
-  const auto requirement = project::parse_requirement(text);
-  if (requirement.kind != project::Requirement::Kind::named) {
+  const auto requirement = python::parse_requirement(text);
+  if (requirement.kind != python::Requirement::Kind::named) {
     return;
   }
   if (requirement.name == "pytorch") {
@@ -196,9 +196,9 @@ bool is_for_mac(const std::string& name) {
 
 /// Reports lines that `pip freeze` writes on other machines, and that no pip on Linux can install.
 void tell_foreign(const std::string& text, const std::string& origin, Problems& problems) {
-  const auto requirement = project::parse_requirement(text);
+  const auto requirement = python::parse_requirement(text);
   const auto name = requirement.name.value_or("");
-  if (requirement.kind != project::Requirement::Kind::named || requirement.marker) {
+  if (requirement.kind != python::Requirement::Kind::named || requirement.marker) {
     return;
   }
   if (name == "pkg-resources" && requirement.rest == "==0.0.0") {

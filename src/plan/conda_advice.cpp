@@ -1,11 +1,11 @@
 #include "plan/conda_advice.hpp"
 
 #include "base/text.hpp"
-#include "project/conda_environment.hpp"
-#include "project/known_distributions.hpp"
-#include "project/named_distributions.hpp"
-#include "project/package_names.hpp"
-#include "project/requirement.hpp"
+#include "project/program/named_distributions.hpp"
+#include "project/requirements/conda_environment.hpp"
+#include "project/tables/known_distributions.hpp"
+#include "python/name.hpp"
+#include "python/requirement.hpp"
 
 #include <fmt/format.h>
 
@@ -61,7 +61,7 @@ std::string distribution_of(const std::string& package) {
        {"pytorch", "torch"}}};
   const auto* const found = std::find_if(others.begin(), others.end(),
                                          [&](const auto& one) { return one.first == package; });
-  return found == others.end() ? project::normalise_name(package) : std::string{found->second};
+  return found == others.end() ? python::normalise_name(package) : std::string{found->second};
 }
 
 /// Determines who provides the requested conda packages: the base and the requirements.
@@ -151,7 +151,7 @@ std::optional<std::string> unread_conda_hint(const ReadablePlan& plan,
   std::vector<std::string> named;
   const auto text = findings.tree().read(findings.follow(*file).entry.path);
   for (const auto& [line, number] : project::read_conda_environment(text).pip) {
-    if (auto name = project::parse_requirement(line).name) {
+    if (auto name = python::parse_requirement(line).name) {
       named.push_back(std::move(*name));
     }
   }

@@ -2,8 +2,8 @@
 
 #include "base/text.hpp"
 #include "plan/copies.hpp"
-#include "project/package_names.hpp"
-#include "project/requirement.hpp"
+#include "python/name.hpp"
+#include "python/requirement.hpp"
 
 #include <fmt/format.h>
 
@@ -24,12 +24,12 @@ void add_extra(const project::Package& package,
                const std::string& extra,
                std::set<std::string>& seen,
                std::vector<std::string>& requirements) {
-  const auto found = package.extra_requirements.find(project::normalise_name(extra));
+  const auto found = package.extra_requirements.find(python::normalise_name(extra));
   if (found == package.extra_requirements.end() || !seen.insert(found->first).second) {
     return;
   }
   for (const std::string& text : found->second) {
-    const auto parsed = project::parse_requirement(text);
+    const auto parsed = python::parse_requirement(text);
     if (!package.is_called(parsed.name)) {
       requirements.push_back(text);
       continue;

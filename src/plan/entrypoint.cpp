@@ -1,6 +1,6 @@
 #include "plan/entrypoint.hpp"
 
-#include "project/launcher.hpp"
+#include "project/program/launcher.hpp"
 
 namespace autopack::plan {
 

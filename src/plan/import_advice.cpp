@@ -2,10 +2,10 @@
 #include "plan/advice.hpp"
 #include "plan/conda_advice.hpp"
 #include "project/certain.hpp"
-#include "project/known_distributions.hpp"
-#include "project/named_distributions.hpp"
-#include "project/requirement.hpp"
-#include "project/requirement_files.hpp"
+#include "project/program/named_distributions.hpp"
+#include "project/requirements/requirement_files.hpp"
+#include "project/tables/known_distributions.hpp"
+#include "python/requirement.hpp"
 
 #include <fmt/format.h>
 
@@ -124,7 +124,7 @@ std::vector<std::string> brought_by(const std::vector<std::string>& requirements
                                     const std::vector<OpenImport>& imports) {
   std::vector<std::string> names;
   for (const auto& text : requirements) {
-    if (auto name = project::parse_requirement(text).name) {
+    if (auto name = python::parse_requirement(text).name) {
       names.push_back(std::move(*name));
     }
   }

@@ -4,9 +4,9 @@
 #include "plan/advice.hpp"
 #include "project/certain.hpp"
 #include "project/findings.hpp"
-#include "project/known_distributions.hpp"
-#include "project/python_names.hpp"
-#include "project/python_path.hpp"
+#include "project/program/python_path.hpp"
+#include "project/tables/known_distributions.hpp"
+#include "project/tables/python_names.hpp"
 
 #include <fmt/format.h>
 

@@ -2,9 +2,9 @@
 
 #include "plan/modules.hpp"
 #include "plan/plan.hpp"
-#include "project/python_file.hpp"
-#include "project/python_uses.hpp"
-#include "project/removed_names.hpp"
+#include "project/code/python_file.hpp"
+#include "project/code/python_uses.hpp"
+#include "project/code/removed_names.hpp"
 #include "python/version.hpp"
 
 #include <deque>

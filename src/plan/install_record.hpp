@@ -1,7 +1,7 @@
 #pragma once
 
 #include "plan/plan.hpp"
-#include "project/static_installation.hpp"
+#include "project/package/static_installation.hpp"
 
 #include <optional>
 #include <string>

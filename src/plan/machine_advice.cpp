@@ -1,10 +1,10 @@
 #include "plan/machine_advice.hpp"
 
 #include "base/text.hpp"
-#include "project/named_distributions.hpp"
-#include "project/opened_paths.hpp"
-#include "project/python_file.hpp"
-#include "project/python_tokens.hpp"
+#include "project/code/python_file.hpp"
+#include "project/code/python_tokens.hpp"
+#include "project/program/named_distributions.hpp"
+#include "project/program/opened_paths.hpp"
 
 #include <fmt/format.h>
 

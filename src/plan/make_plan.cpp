@@ -14,7 +14,7 @@
 #include "plan/templates.hpp"
 #include "plan/wheel_files.hpp"
 #include "plan/words.hpp"
-#include "project/entry.hpp"
+#include "project/findings.hpp"
 
 #include <fmt/core.h>
 

@@ -4,7 +4,7 @@
 #include "plan/advice.hpp"
 #include "plan/pointers.hpp"
 #include "project/findings.hpp"
-#include "project/opened_paths.hpp"
+#include "project/program/opened_paths.hpp"
 
 #include <fmt/format.h>
 

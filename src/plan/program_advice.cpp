@@ -1,9 +1,9 @@
 #include "plan/program_advice.hpp"
 
 #include "base/text.hpp"
-#include "project/launcher.hpp"
-#include "project/python_uses.hpp"
-#include "project/system_programs.hpp"
+#include "project/code/python_uses.hpp"
+#include "project/program/launcher.hpp"
+#include "project/tables/system_programs.hpp"
 
 #include <fmt/format.h>
 

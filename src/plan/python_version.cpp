@@ -1,7 +1,7 @@
 #include "plan/python_version.hpp"
 
 #include "base/text.hpp"
-#include "project/named_pythons.hpp"
+#include "project/requirements/named_pythons.hpp"
 
 #include <fmt/format.h>
 

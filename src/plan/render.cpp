@@ -4,7 +4,7 @@
 #include "plan/plan.hpp"
 #include "plan/templates.hpp"
 #include "plan/words.hpp"
-#include "project/pip_settings.hpp"
+#include "project/requirements/pip_settings.hpp"
 
 #include <fmt/core.h>
 #include <kainjow/mustache.hpp>

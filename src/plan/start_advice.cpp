@@ -3,15 +3,15 @@
 #include "base/text.hpp"
 #include "plan/advice.hpp"
 #include "project/certain.hpp"
-#include "project/console_scripts.hpp"
 #include "project/findings.hpp"
-#include "project/known_distributions.hpp"
-#include "project/launcher.hpp"
-#include "project/named_distributions.hpp"
-#include "project/python_names.hpp"
-#include "project/started.hpp"
-#include "project/system_needs.hpp"
-#include "project/system_programs.hpp"
+#include "project/package/console_scripts.hpp"
+#include "project/program/launcher.hpp"
+#include "project/program/named_distributions.hpp"
+#include "project/program/started.hpp"
+#include "project/program/system_needs.hpp"
+#include "project/tables/known_distributions.hpp"
+#include "project/tables/python_names.hpp"
+#include "project/tables/system_programs.hpp"
 
 #include <fmt/format.h>
 

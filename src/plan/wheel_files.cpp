@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "base/url.hpp"
+#include "python/requirement.hpp"
 #include "python/tags.hpp"
 #include "python/wheel_name.hpp"
 
@@ -17,7 +18,7 @@ namespace autopack::plan {
 
 namespace {
 
-using project::Requirement;
+using python::Requirement;
 
 /// Newer than any libc: the image's version is unknown here.
 constexpr int newest_libc{120};

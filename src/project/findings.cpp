@@ -1,6 +1,7 @@
 #include "project/findings.hpp"
 
 #include "base/text.hpp"
+#include "project/project.hpp"
 #include "source/walk.hpp"
 
 #include <fmt/format.h>
@@ -155,6 +156,18 @@ bool matches_glob(std::string_view pattern, std::string_view name) {
 void sort_unique(std::vector<std::string>& list) {
   std::sort(list.begin(), list.end());
   list.erase(std::unique(list.begin(), list.end()), list.end());
+}
+
+std::optional<std::string> path_in_tree(const Request& request, const std::string& path) {
+  if (!path.starts_with('/')) {
+    return source::normalise(path);
+  }
+  std::error_code code;
+  const auto root =
+      std::filesystem::weakly_canonical(std::filesystem::absolute(request.directory, code), code);
+  const auto place = std::filesystem::weakly_canonical(path, code);
+  const auto relative = place.lexically_relative(root);
+  return code || relative.empty() ? std::nullopt : source::normalise(relative.generic_string());
 }
 
 }  // namespace autopack::project

@@ -11,6 +11,8 @@
 
 namespace autopack::project {
 
+struct Request;
+
 /// The target of a path after following the symbolic links on the way inside the tree.
 struct Place {
   enum class Kind { found, missing, leaves };
@@ -80,5 +82,8 @@ bool is_below(std::string_view path, std::string_view directory);
 bool matches_glob(std::string_view pattern, std::string_view name);
 /// Sorts and removes duplicates.
 void sort_unique(std::vector<std::string>& list);
+
+/// Returns an absolute or relative `path` as a path in the tree; nothing if it is outside.
+std::optional<std::string> path_in_tree(const Request& request, const std::string& path);
 
 }  // namespace autopack::project

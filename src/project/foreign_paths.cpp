@@ -2,7 +2,6 @@
 
 #include "base/text.hpp"
 #include "project/findings.hpp"
-#include "project/package_names.hpp"
 
 #include <fmt/format.h>
 
@@ -34,10 +33,10 @@ std::string version_in(const std::string& path) {
 
 }  // namespace
 
-std::optional<ForeignPath> path_of_another_machine(const Requirement& requirement) {
+std::optional<ForeignPath> path_of_another_machine(const python::Requirement& requirement) {
   const auto& path = requirement.target;
   const bool is_known =
-      requirement.kind == Requirement::Kind::path && path.starts_with('/') &&
+      requirement.kind == python::Requirement::Kind::path && path.starts_with('/') &&
       std::any_of(build_places.begin(), build_places.end(),
                   [&](const auto place) { return path.find(place) != std::string::npos; });
   if (!is_known) {

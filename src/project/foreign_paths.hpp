@@ -1,6 +1,6 @@
 #pragma once
 
-#include "project/requirement.hpp"
+#include "python/requirement.hpp"
 
 #include <optional>
 #include <string>
@@ -16,6 +16,6 @@ struct ForeignPath {
 
 /// Reports a path of the machine on which conda built the package, as `pip freeze` writes it in a
 /// conda environment; returns nothing for other requirements.
-std::optional<ForeignPath> path_of_another_machine(const Requirement& requirement);
+std::optional<ForeignPath> path_of_another_machine(const python::Requirement& requirement);
 
 }  // namespace autopack::project

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "base/error.hpp"
-#include "project/python_file.hpp"
-#include "project/requirement.hpp"
+#include "project/code/python_file.hpp"
+#include "python/requirement.hpp"
 #include "python/specifier.hpp"
 #include "source/git.hpp"
 #include "source/selection.hpp"
@@ -193,6 +193,24 @@ struct NamedDirectory {
   std::string path{};
   std::string from{};  ///< the file
   int line{0};         ///< 1-based
+};
+
+/// A requirement and its place in a requirements file.
+struct ListedRequirement {
+  python::Requirement requirement{};   ///< a path is relative to the root of the tree
+  std::vector<std::string> hashes{};   ///< `sha256:...`
+  std::vector<std::string> options{};  ///< names of its other options
+  bool editable{false};
+  bool constraint{false};
+  bool hides_source{false};  ///< its URL has a login or a query, which `requirement` omits
+  std::string origin{};      ///< `requirements.txt:3`
+};
+
+/// An option of pip on its own line of a requirements file.
+struct ListedOption {
+  std::string name{};
+  std::string value{};  ///< without logins
+  std::string origin{};
 };
 
 /// Facts found in a tree. Pure data except for the trees, which planning reads further.

@@ -11,7 +11,7 @@
 
 namespace autopack::state {
 
-/// Caches the facts about compressed layers, by the key of their recipe (engine::LayerRecipe::key).
+/// Caches the facts about compressed layers, by the key of their recipe (build::LayerRecipe::key).
 /// Ignores damaged records.
 class LayerCache {
 public:

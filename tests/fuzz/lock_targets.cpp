@@ -2,7 +2,7 @@
 #include "lock/pins.hpp"
 #include "lock/readers.hpp"
 #include "lock/select.hpp"
-#include "project/locks.hpp"
+#include "project/requirements/locks.hpp"
 #include "python/tags.hpp"
 #include "support/locked.hpp"
 #include "support/memory_tree.hpp"

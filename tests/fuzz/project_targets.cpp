@@ -1,23 +1,23 @@
 #include "base/digest.hpp"
 #include "base/error.hpp"
+#include "base/netrc.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
+#include "project/code/python_file.hpp"
+#include "project/code/python_tokens.hpp"
+#include "project/code/python_uses.hpp"
+#include "project/code/setup_py.hpp"
 #include "project/ini.hpp"
-#include "project/netrc.hpp"
+#include "project/package/static_installation.hpp"
+#include "project/package/tag_pattern.hpp"
+#include "project/package/version_control.hpp"
+#include "project/program/python_records.hpp"
+#include "project/program/remembered_python.hpp"
 #include "project/project.hpp"
-#include "project/python_file.hpp"
-#include "project/python_records.hpp"
-#include "project/python_tokens.hpp"
-#include "project/python_uses.hpp"
-#include "project/remembered_python.hpp"
-#include "project/requirement.hpp"
-#include "project/requirement_lines.hpp"
-#include "project/setup_py.hpp"
-#include "project/static_installation.hpp"
-#include "project/tag_pattern.hpp"
+#include "project/requirements/requirement_lines.hpp"
 #include "project/toml.hpp"
 #include "project/tool_settings.hpp"
-#include "project/version_control.hpp"
+#include "python/requirement.hpp"
 #include "source/allowed_secrets.hpp"
 #include "source/ignore.hpp"
 #include "source/secrets.hpp"
@@ -38,16 +38,16 @@ void requirements(std::string_view bytes) {
     if (line.first > line.last || line.first < 1) {
       fail("a line that ends before it begins");
     }
-    const auto requirement = project::parse_requirement(line.requirement.value_or(""));
-    if (requirement.kind == project::Requirement::Kind::malformed) {
+    const auto requirement = python::parse_requirement(line.requirement.value_or(""));
+    if (requirement.kind == python::Requirement::Kind::malformed) {
       continue;
     }
     // What names the same dependencies must have the same key, however often it is written anew.
-    const auto text = project::normalised(requirement);
-    const auto again = project::parse_requirement(text);
-    if (requirement.kind == project::Requirement::Kind::named && !requirement.marker &&
-        again.kind == requirement.kind && project::normalised(again) != text) {
-      fail("`" + text + "` is not normal: `" + project::normalised(again) + "`");
+    const auto text = python::normalised(requirement);
+    const auto again = python::parse_requirement(text);
+    if (requirement.kind == python::Requirement::Kind::named && !requirement.marker &&
+        again.kind == requirement.kind && python::normalised(again) != text) {
+      fail("`" + text + "` is not normal: `" + python::normalised(again) + "`");
     }
   }
 }
@@ -119,12 +119,11 @@ void ini(std::string_view bytes) {
 }
 
 void netrc(std::string_view bytes) {
-  const auto kept = project::netrc_entries(bytes, {"host", "example.com"});
-  if (project::netrc_entries(kept, {"host", "example.com"}) != kept) {
+  const auto kept = netrc_entries(bytes, {"host", "example.com"});
+  if (netrc_entries(kept, {"host", "example.com"}) != kept) {
     fail("what is kept of a netrc is read otherwise");
   }
-  if (project::netrc_login(bytes, "host").has_value() !=
-      !project::netrc_entries(bytes, {"host"}).empty()) {
+  if (netrc_login(bytes, "host").has_value() != !netrc_entries(bytes, {"host"}).empty()) {
     fail("an entry of a netrc has no login, or a login no entry");
   }
 }

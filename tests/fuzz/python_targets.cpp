@@ -1,3 +1,5 @@
+#include "executor/notes/noted_texts.hpp"
+#include "executor/notes/repository_notes.hpp"
 #include "executor/program_text.hpp"
 #include "executor/python_notes.hpp"
 #include "executor/python_survey.hpp"
@@ -5,8 +7,6 @@
 #include "image/layer_tree.hpp"
 #include "image/manifest.hpp"
 #include "scratch.hpp"
-#include "services/noted_texts.hpp"
-#include "services/repository_notes.hpp"
 #include "support/image_files.hpp"
 #include "target.hpp"
 

@@ -4,6 +4,7 @@
 #include "engine/settings.hpp"
 #include "engine/transfer.hpp"
 #include "executor/probe.hpp"
+#include "executor/programs.hpp"
 #include "google/api_error.hpp"
 #include "google/artifact_registry.hpp"
 #include "google/explanation.hpp"
@@ -11,7 +12,6 @@
 #include "google/logging.hpp"
 #include "google/timestamp.hpp"
 #include "image/file_image.hpp"
-#include "image/programs.hpp"
 #include "registry/client.hpp"
 #include "scratch.hpp"
 #include "scripted_http.hpp"
@@ -186,7 +186,7 @@ void image_archive(std::string_view bytes) {
   const auto reference = image::FileReference::parse("tar:" + file.string());
   const auto source = image::open_files(*reference, "linux/amd64");
   image::check_layers(source);
-  image::read_facts(source);
+  executor::read_facts(source);
 }
 
 /// An image in an OCI layout: `index.json`, then blobs, with a byte 0 between. A blob is found by
@@ -228,7 +228,7 @@ void image_layout(std::string_view bytes) {
   const auto reference = image::FileReference::parse("oci:" + directory.string());
   const auto source = image::open_files(*reference, "linux/amd64");
   image::check_layers(source);
-  image::read_facts(source);
+  executor::read_facts(source);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include "google/shell_words.hpp"
 #include "plan/templates.hpp"
 #include "project/ini.hpp"
-#include "project/pip_settings.hpp"
+#include "project/requirements/pip_settings.hpp"
 #include "registry/credential_helper.hpp"
 #include "registry/credentials.hpp"
 #include "scratch.hpp"

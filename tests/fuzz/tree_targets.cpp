@@ -1,19 +1,20 @@
 #include "base/digest.hpp"
 #include "base/error.hpp"
-#include "engine/docker/own_dockerfile.hpp"
+#include "build/docker/own_dockerfile.hpp"
 #include "google/token_cache.hpp"
 #include "image/facts.hpp"
 #include "plan/install_record.hpp"
 #include "plan/links.hpp"
 #include "plan/plan.hpp"
 #include "plan/pointers.hpp"
-#include "project/conda_environment.hpp"
-#include "project/package_names.hpp"
+#include "project/code/shell_commands.hpp"
+#include "project/program/script_language.hpp"
 #include "project/project.hpp"
-#include "project/requirement_lines.hpp"
-#include "project/script_language.hpp"
-#include "project/shell_commands.hpp"
+#include "project/requirements/conda_environment.hpp"
+#include "project/requirements/requirement_lines.hpp"
+#include "python/archive_name.hpp"
 #include "python/marker.hpp"
+#include "python/name.hpp"
 #include "python/specifier.hpp"
 #include "python/version.hpp"
 #include "scratch.hpp"
@@ -59,8 +60,8 @@ void versions(std::string_view bytes) {
   if (const auto marker = python::Marker::parse(bytes)) {
     marker->holds_in(python::environment_on_linux(candidate, "x86_64"));
   }
-  project::normalise_name(bytes);
-  project::check_wheel_name(bytes);
+  python::normalise_name(bytes);
+  python::check_wheel_name(bytes);
 }
 
 void conda(std::string_view bytes) {
@@ -125,8 +126,7 @@ void own_dockerfile(std::string_view bytes) {
   auto plan = plan_of(tree, {"a/b.py"});
   plan.dockerfile = std::string{bytes};
   plan.user_dockerfile = "Dockerfile";
-  engine::own_dockerfile_findings(plan, source::IgnoreRules::defaults(), ".autopack/Dockerfile",
-                                  {});
+  build::own_dockerfile_findings(plan, source::IgnoreRules::defaults(), ".autopack/Dockerfile", {});
   plan::recorded_facts(bytes);
 }
 

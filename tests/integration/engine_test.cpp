@@ -3,7 +3,7 @@
 #include "base/process.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
-#include "engine/docker/build_context.hpp"
+#include "build/docker/build_context.hpp"
 #include "executor/probe.hpp"
 #include "http/client.hpp"
 #include "image/tar.hpp"
@@ -164,8 +164,8 @@ struct Bench {
   }
 
   /// Builds `request` with the context of `parts`.
-  engine::BuildResult build(engine::BuildRequest request, const engine::ContextParts& parts) const {
-    const engine::PlannedContext context{parts};
+  engine::BuildResult build(engine::BuildRequest request, const build::ContextParts& parts) const {
+    const build::PlannedContext context{parts};
     request.context = &context;
     return docker->build(request);
   }
@@ -243,7 +243,7 @@ TEST_CASE("a context arrives normalised, and a second build runs nothing") {
   const auto plan =
       plan_of(tree, {"app/run.sh", "app/data/a.txt", latin, "app/link", "app/empty", long_path});
   engine::BuildRequest request;
-  engine::ContextParts parts{.plan = &plan};
+  build::ContextParts parts{.plan = &plan};
   parts.root = "tree";
   request.buildkit = bench.docker->info().buildkit;
   request.labels = {{"autopack.test", "a \"b\""}};
@@ -288,7 +288,7 @@ TEST_CASE("both builders tell the failing step and its output") {
       continue;
     }
     engine::BuildRequest request;
-    engine::ContextParts parts{.plan = &plan};
+    build::ContextParts parts{.plan = &plan};
     request.buildkit = buildkit;
     parts.dockerfile = fmt::format(
         "FROM {}\nENV A=1\nRUN [\"/bin/program\", \"complain\", \"No matching distribution found "
@@ -313,7 +313,7 @@ TEST_CASE("wrong Dockerfiles and absent bases are told as such") {
   Bench bench;
   const plan::ReadablePlan plan;
   engine::BuildRequest request;
-  engine::ContextParts parts{.plan = &plan};
+  build::ContextParts parts{.plan = &plan};
   request.buildkit = bench.docker->info().buildkit;
   parts.dockerfile = fmt::format("FROM {}\nBOGUS\n", base_name);
   CHECK_THROWS_AS(bench.build(request, parts), Error);
@@ -330,7 +330,7 @@ TEST_CASE("a cancelled build ends at once") {
   Bench bench;
   const plan::ReadablePlan plan;
   engine::BuildRequest request;
-  engine::ContextParts parts{.plan = &plan};
+  build::ContextParts parts{.plan = &plan};
   request.buildkit = bench.docker->info().buildkit;
   request.no_cache = true;
   parts.dockerfile = fmt::format("FROM {}\nRUN [\"/bin/program\", \"sleep\", \"12\"]\n", base_name);
@@ -370,7 +370,7 @@ TEST_CASE("an image goes to a registry and comes back by its digest") {
 
   const plan::ReadablePlan plan;
   engine::BuildRequest request;
-  engine::ContextParts parts{.plan = &plan};
+  build::ContextParts parts{.plan = &plan};
   request.buildkit = bench.docker->info().buildkit;
   request.tags = {"autopack-engine-tests/derived:1"};
   parts.dockerfile = fmt::format("FROM {}\nRUN [\"/bin/program\", \"echo\", \"x\"]\n", pinned.text);

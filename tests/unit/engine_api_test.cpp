@@ -1,9 +1,9 @@
 #include "base/file.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "build/docker/build_context.hpp"
 #include "engine/container.hpp"
 #include "engine/docker.hpp"
-#include "engine/docker/build_context.hpp"
 #include "support/loopback_server.hpp"
 #include "support/recording_reporter.hpp"
 #include "support/temporary_directory.hpp"
@@ -198,7 +198,7 @@ TEST_CASE("build steps and containers get the proxies, and no log does") {
        .reporter = &reporter,
        .client = client.get()});
   engine::BuildRequest build;
-  const engine::PlannedContext context{{.dockerfile = "FROM scratch\n"}};
+  const build::PlannedContext context{{.dockerfile = "FROM scratch\n"}};
   build.context = &context;
   const auto told = error_of([&] { docker->build(build); });
   CHECK_THROWS_AS(docker->run({.image = "x", .environment = {{"NO_PROXY", "given"}}}, {}), Error);
@@ -231,7 +231,7 @@ TEST_CASE("an engine's malformed answers are errors, never crashes") {
     CHECK_THROWS_AS(engine.docker->resolve(name), Error);
     CHECK_THROWS_AS(engine.docker->push(name), Error);
     CHECK_THROWS_AS(engine.docker->run({.image = "x"}, {}), Error);
-    const engine::PlannedContext context{{}};
+    const build::PlannedContext context{{}};
     CHECK_THROWS_AS(engine.docker->build({.context = &context}), Error);
   }
   const LoopbackServer server{
@@ -246,7 +246,7 @@ TEST_CASE("a build whose connection breaks fails") {
   const LoopbackServer server{
       answering("/build", {.body = half + std::string(500, ' '), .drop_after = half.size()})};
   const Engine engine{server.url()};
-  const engine::PlannedContext context{{}};
+  const build::PlannedContext context{{}};
   CHECK_THROWS_AS(engine.docker->build({.context = &context}), Error);
 }
 

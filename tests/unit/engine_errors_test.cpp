@@ -1,6 +1,6 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
-#include "engine/docker/build_error.hpp"
+#include "build/docker/build_error.hpp"
 #include "engine/transfer.hpp"
 #include "support/memory_tree.hpp"
 #include "support/recording_reporter.hpp"
@@ -13,7 +13,7 @@
 
 namespace autopack::engine_errors_test {
 
-using engine::build_error;
+using build::build_error;
 using engine::BuildFailure;
 
 namespace {
@@ -25,7 +25,7 @@ std::string whole(const Error& error) {
 }
 
 Error error_of(const BuildFailure& failure) {
-  engine::ContextParts parts;
+  build::ContextParts parts;
   parts.dockerfile = dockerfile;
   return build_error(failure, parts);
 }
@@ -105,7 +105,7 @@ TEST_CASE("pip's complaint leads to the requirement's file and line") {
   plan.trees.push_back({.tree = tree});
   plan.dependencies.inputs.push_back({.path = "reqs/base.txt"});
   plan.dependencies.requirements = {"given==2"};
-  engine::ContextParts parts;
+  build::ContextParts parts;
   parts.plan = &plan;
   parts.dockerfile = dockerfile;
   const auto told = [&](const std::string& log) {
@@ -129,7 +129,7 @@ TEST_CASE("pip's complaint leads to the requirement's file and line") {
 TEST_CASE("a version that is too old for the base's Python is answered with what there is") {
   plan::ReadablePlan plan;
   plan.base.python_version = "3.11.2";
-  engine::ContextParts parts;
+  build::ContextParts parts;
   parts.plan = &plan;
   parts.dockerfile = dockerfile;
   const auto told = [&](const std::string& wanted) {

@@ -1,3 +1,4 @@
+#include "base/url.hpp"
 #include "support/credentials_fixture.hpp"
 
 namespace autopack::google_external_identity_test {

@@ -1,8 +1,8 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "executor/programs.hpp"
 #include "image/layer.hpp"
 #include "image/layer_tree.hpp"
-#include "image/programs.hpp"
 #include "image/tar.hpp"
 
 #include <doctest/doctest.h>
@@ -172,10 +172,10 @@ TEST_CASE("modules are found where the interpreter's packages lie") {
     return found;
   };
   const std::vector<std::string> asked{"google.cloud.storage", "numpy", "old", "six", "yaml"};
-  CHECK(image::find_modules({}, asked, look) ==
+  CHECK(executor::find_modules({}, asked, look) ==
         std::vector<std::string>{"google.cloud.storage", "numpy", "six"});
-  CHECK(image::find_modules({"PATH=/opt/bin"}, asked, look).empty());
-  CHECK(image::find_contents(
+  CHECK(executor::find_modules({"PATH=/opt/bin"}, asked, look).empty());
+  CHECK(executor::find_contents(
             {}, {"file:/usr/lib/python3.9", "file:/usr/lib/python3/dist-packages/six.py", "six"},
             look) == std::vector<std::string>{"six", "file:/usr/lib/python3/dist-packages/six.py"});
 }
@@ -184,7 +184,7 @@ TEST_CASE("the interpreter's version is found without running it") {
   const auto version = [](const std::map<std::string, std::string>& files,
                           std::vector<std::string> environment) {
     image::BaseFacts facts{.environment = std::move(environment)};
-    image::find_programs(facts, [&](const std::vector<std::string>& paths) {
+    executor::find_programs(facts, [&](const std::vector<std::string>& paths) {
       std::map<std::string, std::optional<std::string>> found;
       for (const auto& path : paths) {
         if (const auto file = files.find(path); file != files.end()) {
@@ -238,7 +238,7 @@ TEST_CASE("facts come from configuration and layers") {
   source.open = [&](const image::Descriptor& blob) {
     return image::verified(reader_of(blob.digest == sha256(layer) ? layer : upper), blob, "here");
   };
-  const auto facts = image::read_facts(source);
+  const auto facts = executor::read_facts(source);
   CHECK(facts.python == "python3");
   CHECK(facts.python_version == "3.12");
   CHECK(facts.pip);
@@ -249,13 +249,13 @@ TEST_CASE("facts come from configuration and layers") {
   CHECK(facts.entrypoint == std::vector<std::string>{"x"});
   CHECK(facts.digest == source.digest);
   add(upper);
-  CHECK_THROWS_WITH_AS(image::read_facts(source), "image `example/base:1` is broken", Error);
+  CHECK_THROWS_WITH_AS(executor::read_facts(source), "image `example/base:1` is broken", Error);
   configure({sha256(plain).str(), sha256(plain).str()});
-  CHECK_THROWS_WITH_AS(image::read_facts(source), "image `example/base:1` is broken", Error);
+  CHECK_THROWS_WITH_AS(executor::read_facts(source), "image `example/base:1` is broken", Error);
   configure({sha256(plain).str(), sha256(plain_upper).str()});
-  CHECK_FALSE(image::read_facts(source).pip);
+  CHECK_FALSE(executor::read_facts(source).pip);
   source.manifest.layers.back().size += 1;
-  CHECK_THROWS_AS(image::read_facts(source), Error);
+  CHECK_THROWS_AS(executor::read_facts(source), Error);
 }
 
 TEST_CASE("paths that no file system supports are refused, and long names cost only their size") {

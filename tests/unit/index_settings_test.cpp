@@ -1,9 +1,9 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/netrc.hpp"
 #include "base/text.hpp"
 #include "index/logins.hpp"
 #include "index/settings.hpp"
-#include "project/netrc.hpp"
 #include "support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
@@ -166,7 +166,6 @@ TEST_CASE("a login is that of the URL, of the index, of netrc, then Google's") {
 }
 
 TEST_CASE("a login of netrc is that of its host, quotes and backslashes taken away") {
-  using project::netrc_login;
   const std::string text =
       "machine a.test login \"a \\\"b\" password p\\\\w\n"
       "default login d password d\n"

@@ -1,7 +1,7 @@
 #include "lock/completeness.hpp"
 #include "lock/read_lock.hpp"
 #include "lock/select.hpp"
-#include "project/locks.hpp"
+#include "project/requirements/locks.hpp"
 #include "support/locked.hpp"
 #include "support/memory_tree.hpp"
 

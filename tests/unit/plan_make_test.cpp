@@ -1,5 +1,6 @@
 #include "base/json.hpp"
 #include "plan_fixture.hpp"
+#include "python/requirement.hpp"
 #include "support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
@@ -117,7 +118,7 @@ TEST_CASE("plan: a needed file that is ignored is an error that names the rule a
 }
 
 TEST_CASE("plan: a wheel whose file name is of another Python or platform is refused") {
-  using project::Requirement;
+  using python::Requirement;
   Fixture fixture;
   fixture.base.python_version = "3.11";
   const auto refused = [&](const std::string& tags) {

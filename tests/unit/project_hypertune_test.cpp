@@ -1,4 +1,4 @@
-#include "project/hypertune.hpp"
+#include "project/program/hypertune.hpp"
 #include "support/memory_tree.hpp"
 
 #include <doctest/doctest.h>

@@ -1,7 +1,7 @@
-#include "project/known_distributions.hpp"
-#include "project/program_signs.hpp"
-#include "project/python_file.hpp"
-#include "project/python_names.hpp"
+#include "project/code/program_signs.hpp"
+#include "project/code/python_file.hpp"
+#include "project/tables/known_distributions.hpp"
+#include "project/tables/python_names.hpp"
 
 #include <doctest/doctest.h>
 

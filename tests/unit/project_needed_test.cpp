@@ -1,4 +1,4 @@
-#include "project/path_texts.hpp"
+#include "project/code/path_texts.hpp"
 #include "project/project.hpp"
 #include "support/memory_tree.hpp"
 

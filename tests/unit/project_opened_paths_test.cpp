@@ -1,4 +1,4 @@
-#include "project/opened_paths.hpp"
+#include "project/program/opened_paths.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,9 +1,9 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "project/code/python_tokens.hpp"
+#include "project/code/setup_py.hpp"
 #include "project/ini.hpp"
 #include "project/project.hpp"
-#include "project/python_tokens.hpp"
-#include "project/setup_py.hpp"
 #include "support/memory_tree.hpp"
 #include "support/temporary_directory.hpp"
 

@@ -1,7 +1,7 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
-#include "project/netrc.hpp"
-#include "project/pip_settings.hpp"
+#include "base/netrc.hpp"
+#include "project/requirements/pip_settings.hpp"
 #include "support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>

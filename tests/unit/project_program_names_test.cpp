@@ -1,4 +1,4 @@
-#include "project/program_names.hpp"
+#include "project/program/program_names.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,9 +1,9 @@
 #include "project/certain.hpp"
+#include "project/code/shell_commands.hpp"
+#include "project/program/script_language.hpp"
+#include "project/program/started.hpp"
 #include "project/project.hpp"
-#include "project/script_language.hpp"
-#include "project/shell_commands.hpp"
-#include "project/started.hpp"
-#include "project/system_programs.hpp"
+#include "project/tables/system_programs.hpp"
 #include "support/memory_tree.hpp"
 
 #include <doctest/doctest.h>

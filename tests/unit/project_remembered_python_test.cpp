@@ -1,8 +1,8 @@
-#include "project/entry_inference.hpp"
-#include "project/inference.hpp"
+#include "project/program/entry_inference.hpp"
+#include "project/program/inference.hpp"
+#include "project/program/python_records.hpp"
+#include "project/program/remembered_python.hpp"
 #include "project/project.hpp"
-#include "project/python_records.hpp"
-#include "project/remembered_python.hpp"
 #include "support/memory_tree.hpp"
 
 #include <doctest/doctest.h>

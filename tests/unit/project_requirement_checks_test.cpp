@@ -1,8 +1,8 @@
 #include "base/error.hpp"
 #include "plan/advice.hpp"
+#include "project/program/python_path.hpp"
 #include "project/project.hpp"
-#include "project/python_path.hpp"
-#include "project/requirement_checks.hpp"
+#include "project/requirements/requirement_checks.hpp"
 #include "support/memory_tree.hpp"
 
 #include <doctest/doctest.h>

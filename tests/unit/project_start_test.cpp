@@ -1,8 +1,8 @@
 #include "base/text.hpp"
-#include "project/build_environment.hpp"
+#include "project/code/shell_commands.hpp"
+#include "project/program/system_needs.hpp"
 #include "project/project.hpp"
-#include "project/shell_commands.hpp"
-#include "project/system_needs.hpp"
+#include "project/requirements/build_environment.hpp"
 #include "support/memory_tree.hpp"
 
 #include <doctest/doctest.h>

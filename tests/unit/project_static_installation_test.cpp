@@ -1,6 +1,6 @@
 #include "base/text.hpp"
+#include "project/package/static_installation.hpp"
 #include "project/project.hpp"
-#include "project/static_installation.hpp"
 #include "support/memory_tree.hpp"
 
 #include <doctest/doctest.h>

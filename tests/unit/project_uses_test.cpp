@@ -1,4 +1,4 @@
-#include "project/python_uses.hpp"
+#include "project/code/python_uses.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 #include "base/text.hpp"
+#include "project/package/tag_pattern.hpp"
+#include "project/package/version_control.hpp"
 #include "project/project.hpp"
-#include "project/tag_pattern.hpp"
-#include "project/version_control.hpp"
 #include "support/memory_tree.hpp"
 
 #include <doctest/doctest.h>

@@ -51,7 +51,7 @@ def removed_row(line):
 def main():
     folder, output = map(pathlib.Path, sys.argv[1:])
     text = [
-        '#include "project/tables.hpp"\n',
+        '#include "project/tables/tables.hpp"\n',
         "namespace autopack::project {\n",
         "namespace {\n",
         pair_array("requirement_rows", pairs(folder / "distribution_requirements.txt")),

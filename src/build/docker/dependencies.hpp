@@ -1,0 +1,33 @@
+#pragma once
+
+#include "packaging/builder.hpp"
+#include "packaging/packaging.hpp"
+#include "services/services.hpp"
+
+#include <string>
+#include <vector>
+
+namespace autopack::build {
+
+/// Builds the dependency image of `work` under its name; returns its id.
+std::string build_dependencies(Services& services,
+                               const packaging::Packaging& work,
+                               packaging::Freshness freshness);
+
+/// Returns true if the engine has the dependency image of `work`, for any repository; then it has
+/// also the name work.dependency_name().
+bool has_dependencies(Services& services, const packaging::Packaging& work);
+
+/// The dependency image in the engine.
+struct DependencyImage {
+  std::string id{};
+  std::vector<std::string> made{};  ///< the project's files in it: plan::placed_code
+};
+
+/// Returns the dependency image of `work`. Builds it if it is missing or too old, or if the
+/// installation of the project's package is outdated.
+DependencyImage dependencies_in_engine(Services& services,
+                                       const packaging::Packaging& work,
+                                       packaging::Freshness freshness);
+
+}  // namespace autopack::build

@@ -1,0 +1,218 @@
+#include "build/docker/wheel_build.hpp"
+
+#include "base/error.hpp"
+#include "base/new_file.hpp"
+#include "base/text.hpp"
+#include "build/docker/checkout.hpp"
+#include "build/docker/docker_build.hpp"
+#include "executor/probe.hpp"
+#include "image/archive_reader.hpp"
+#include "image/tar.hpp"
+#include "publish/engine.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <fstream>
+#include <optional>
+#include <string_view>
+
+namespace autopack::build {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using packaging::Packaging;
+
+constexpr auto* source_directory = "source";
+constexpr auto* options_file = ".autopack/options.txt";
+constexpr auto* wheel_directory = "/wheels";
+constexpr std::uint64_t largest_wheel{std::uint64_t{8} << 30U};
+
+/// Returns the options of requirement files that pip applies to build requirements.
+std::string options_text(const project::Project& project) {
+  static constexpr std::array carried{"--index-url",    "--extra-index-url", "--no-index",
+                                      "--trusted-host", "--find-links",      "--pre",
+                                      "--no-binary",    "--only-binary",     "--prefer-binary"};
+  std::string text;
+  for (const auto& option : project.listed_options) {
+    const bool is_known = std::find(carried.begin(), carried.end(), option.name) != carried.end();
+    const bool is_here =
+        option.name == "--find-links" && option.value.find("://") == std::string::npos;
+    if (is_known && !is_here) {
+      text += option.name + (option.value.empty() ? "" : " ") + option.value + "\n";
+    }
+  }
+  return text;
+}
+
+/// Returns the option `--no-binary` for all packages, which applies to build requirements too.
+const project::ListedOption* option_for_all(const project::Project& project) {
+  const auto& options = project.listed_options;
+  const auto found = std::find_if(options.begin(), options.end(), [](const auto& option) {
+    return option.name == "--no-binary" && option.value.find(":all:") != std::string::npos;
+  });
+  return found == options.end() ? nullptr : &*found;
+}
+
+/// Builds one source into a wheel.
+class WheelBuilding {
+public:
+  WheelBuilding(Services& services, const Packaging& work, const WheelSource& source)
+      : services_{services},
+        work_{work},
+        source_{source},
+        packed_{services.environment.cache_directory() / "source.tar", FileMode::secret} {}
+
+  std::string run(const fs::path& wheel) {
+    auto& docker = services_.docker();
+    const auto image = build();
+    std::string name;
+    try {
+      docker.with_files(image, work_.plan().platform,
+                        [&](engine::ImageFiles& files) { name = take_wheel(files, wheel); });
+    } catch (...) {
+      docker.remove_image(image);
+      throw;
+    }
+    docker.remove_image(image);
+    return name;
+  }
+
+private:
+  /// Returns the source for pip as a file of the context.
+  ContextCopy packed_source() {
+    if (source_.archive) {
+      return {.path = fmt::format("{}/{}", source_directory, source_.name),
+              .file = source_.archive()};
+    }
+    image::TarWriter tar{[&](std::string_view bytes) { packed_.write(bytes); },
+                         image::file_time(services_.environment)};
+    if (source_.repository) {
+      add_checkout(tar, source_.name.substr(0, source_.name.find('/')), *source_.repository,
+                   services_.environment.cache_directory() / "checkout", services_.cancellation);
+    } else {
+      add_directory(tar, source_.directory.value());
+    }
+    tar.finish();
+    return {.path = fmt::format("{}/source.tar", source_directory), .file = packed_.path()};
+  }
+
+  void add_directory(image::TarWriter& tar, const std::string& directory) const {
+    const auto& plan = work_.plan();
+    for (const auto& entry : plan.dependencies.inputs) {
+      if (!entry.path.starts_with(directory + "/")) {
+        continue;
+      }
+      if (entry.type == source::EntryType::directory) {
+        tar.add_directory(entry.path);
+      } else if (entry.type == source::EntryType::symlink) {
+        tar.add_symlink(entry.path, entry.link_target);
+      } else {
+        tar.add_file(entry.path, image::file_mode(entry.executable), entry.size,
+                     [&](const image::TarWriter::Take& take) {
+                       plan.trees.at(entry.tree).stream_as_planned(entry, take);
+                     });
+      }
+    }
+  }
+
+  std::string build() {
+    auto& docker = services_.docker();
+    const auto& plan = work_.plan();
+    const auto& project = work_.scanned().project;
+    ContextParts parts{.files = pip_files(services_, project, project.index_hosts, docker.info()),
+                       .copies = {packed_source()},
+                       .file_time = image::file_time(services_.environment)};
+    engine::BuildRequest build{.network_mode = work_.request().build_network,
+                               .platform = plan.platform,
+                               .no_cache = work_.request().no_cache,
+                               .buildkit = docker.info().buildkit};
+    plan::Dialect dialect{.buildkit = build.buildkit};
+    if (!parts.files.empty()) {
+      dialect.pip_settings = pip_directory;
+    }
+    plan::WheelBuild wheel{.base = plan.base,
+                           .python = plan.python.value(),
+                           .source = parts.copies.front().path,
+                           .is_archive = static_cast<bool>(source_.archive),
+                           .name = source_.name,
+                           .environment = plan.dependencies.install_environment};
+    // Makes the wheel reproducible, as far as the build uses this time.
+    wheel.environment.try_emplace("SOURCE_DATE_EPOCH", std::to_string(parts.file_time));
+    if (auto options = options_text(project); !options.empty()) {
+      wheel.options = options_file;
+      parts.files.push_back({.path = options_file, .text = Secret{std::move(options)}});
+    }
+    publish::load_executor_image(services_, plan);
+    const executor::BuildBase base{docker, plan.base};
+    dialect.base = base.from();
+    parts.dockerfile = plan::render_wheel_build(wheel, dialect);
+    const PlannedContext context{std::move(parts)};
+    build.context = &context;
+    return docker.build(build).image_id;
+  }
+
+  std::string take_wheel(engine::ImageFiles& files, const fs::path& place) const {
+    std::string name;
+    std::ofstream out{place, std::ios::binary | std::ios::trunc};
+    const auto what = fmt::format("the wheel of {}", source_.title);
+    image::read_plain_contents(
+        files.archive(wheel_directory), what,
+        [&](const image::ArchiveEntry& entry, const image::Reader& content) {
+          if (entry.type != image::ArchiveEntry::Type::file || !entry.path.ends_with(".whl")) {
+            return;
+          }
+          if (!name.empty() || entry.size > largest_wheel) {
+            throw Error(ErrorKind::project,
+                        fmt::format("{} gives {}", source_.title,
+                                    name.empty() ? "too large a wheel" : "several wheels"));
+          }
+          name = entry.path.substr(entry.path.rfind('/') + 1);
+          std::array<char, 65536> buffer{};
+          while (const auto count = content(buffer.data(), buffer.size())) {
+            out.write(buffer.data(), static_cast<std::streamsize>(count));
+          }
+        });
+    out.close();
+    if (name.empty() || !out) {
+      throw Error(name.empty() ? ErrorKind::project : ErrorKind::environment,
+                  name.empty() ? fmt::format("{} produces no wheel", source_.title)
+                               : fmt::format("cannot write `{}`", place.string()));
+    }
+    return name;
+  }
+
+  Services& services_;
+  const Packaging& work_;
+  const WheelSource& source_;
+  NewFile packed_;
+};
+
+}  // namespace
+
+BuildWheel build_wheels_with(Services& services, const Packaging& work) {
+  return [&services, &work](const WheelSource& source, const fs::path& wheel) {
+    return with_context(fmt::format("{}: could not build {}, {}, into a wheel", source.place,
+                                    source.title, source.kind),
+                        [&] {
+                          sweep_leftovers(services.environment.cache_directory() / "source.tar");
+                          try {
+                            return WheelBuilding{services, work, source}.run(wheel);
+                          } catch (Error& error) {
+                            if (const auto* const option = option_for_all(work.scanned().project)) {
+                              error.hint(fmt::format(
+                                  "`--no-binary {}` ({}) applies to build requirements, too: name "
+                                  "packages in its place",
+                                  printable(option->value), option->origin));
+                            }
+                            throw;
+                          }
+                        });
+  };
+}
+
+}  // namespace autopack::build

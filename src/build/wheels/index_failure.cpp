@@ -1,0 +1,20 @@
+#include "build/wheels/index_failure.hpp"
+
+#include "packaging/request.hpp"
+
+namespace autopack::build {
+
+std::string hand_over_to_pip(Services& services,
+                             const packaging::Packaging& work,
+                             const Error& error) {
+  std::string reason = error.message();
+  if (!error.causes().empty()) {
+    reason += ": " + error.causes().back();
+  }
+  if (work.request().engine != packaging::Engine::direct) {
+    services.reporter->done("Left", "the requirements to pip in the docker engine: " + reason);
+  }
+  return reason;
+}
+
+}  // namespace autopack::build

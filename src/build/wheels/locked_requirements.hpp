@@ -1,0 +1,29 @@
+#pragma once
+
+#include "lock/locked_set.hpp"
+#include "packaging/packaging.hpp"
+#include "python/interpreter.hpp"
+#include "services/services.hpp"
+
+#include <string>
+#include <vector>
+
+namespace autopack::build {
+
+/// Returns the selection of `work`'s lock, which must exist, for `interpreter`. Throws
+/// Error(project) if the lock is unreadable or not for that interpreter.
+lock::LockedSet read_locked(const packaging::Packaging& work,
+                            const python::Interpreter& interpreter);
+
+/// The selection of a lock, for pip.
+struct LockedRequirements {
+  std::string text{};                ///< lines of a requirements file
+  std::vector<std::string> hosts{};  ///< of the indexes that the lock names
+};
+
+/// Returns the selection of `work`'s lock for the Python of its executor image, and reports
+/// warnings about the lock. Throws as above and for packages that pip cannot install by hash;
+/// Error(environment) if nothing is known about that Python.
+LockedRequirements locked_requirements(Services& services, const packaging::Packaging& work);
+
+}  // namespace autopack::build

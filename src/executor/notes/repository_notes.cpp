@@ -1,0 +1,265 @@
+#include "executor/notes/repository_notes.hpp"
+
+#include "base/error.hpp"
+#include "base/parallel.hpp"
+#include "executor/notes/noted_texts.hpp"
+#include "executor/notes/notes_format.hpp"
+#include "executor/notes/written_notes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace autopack {
+
+namespace {
+
+using namespace notes_format;
+
+constexpr std::size_t connections{8};
+
+std::string tag_of(const Digest& executor, const std::string& platform) {
+  return "apn-" + sha256(fmt::format("notes {} {} {}", version, executor.str(), platform))
+                      .hex()
+                      .substr(0, 16);
+}
+
+/// Returns the JSON that `manifest` names, and also caches it on this machine.
+std::string index_text(registry::Repository& repository,
+                       const image::Manifest& manifest,
+                       const state::BlobCache& blobs) {
+  auto text = blobs.get(manifest.config.digest);
+  if (!text) {
+    text = repository.read_blob(manifest.config);
+    blobs.put(*text);
+  }
+  return std::move(*text);
+}
+
+std::optional<Notes> read_from(registry::Repository& repository,
+                               const state::BlobCache& blobs,
+                               const Digest& executor,
+                               const std::string& platform) {
+  const auto tag = tag_of(executor, platform);
+  const auto stored = repository.manifest(tag);
+  if (!stored) {
+    return std::nullopt;
+  }
+  const auto manifest = image::parse_manifest(stored->text, "the manifest of `" + tag + "`");
+  if (manifest.config.media_type != index_type || manifest.config.size > largest_index) {
+    return std::nullopt;
+  }
+  return read_notes(manifest, index_text(repository, manifest, blobs), executor, platform);
+}
+
+/// Returns `first`, followed by the entries of `old` with other keys.
+template <class Value>
+std::vector<std::pair<std::string, Value>> merged(
+    std::vector<std::pair<std::string, Value>> first,
+    const std::vector<std::pair<std::string, Value>>& old,
+    std::size_t most) {
+  std::set<std::string> keys;
+  for (const auto& one : first) {
+    keys.insert(one.first);
+  }
+  std::copy_if(old.begin(), old.end(), std::back_inserter(first),
+               [&](const auto& one) { return !keys.contains(one.first); });
+  first.erase(first.begin() + static_cast<std::ptrdiff_t>(std::min(first.size(), most)),
+              first.end());
+  return first;
+}
+
+/// Writes `news` in addition to the facts in `before` with other keys. `seen` are the facts that
+/// were known when `news` was determined.
+void write(const NotesTarget& to, News news, const Notes& before, const Notes& seen) {
+  auto& [target, blobs, executor, platform] = to;
+  Notes after{.about = news.about ? news.about : before.about,
+              .layers = merged(std::move(news.layers), before.layers, most_layers)};
+  auto [sent, texts] = pack_texts(news, seen, blobs);
+  after.texts = merged(std::move(texts), before.texts, most_texts);
+  if (sent.empty() && after.about == before.about && after.layers == before.layers) {
+    return;
+  }
+  const auto index = notes_json(after, executor, platform);
+  if (index.size() > largest_index) {
+    return;
+  }
+  sent.push_back(new_blob(index, index_type));
+  const image::Manifest manifest{.media_type = std::string{image::media_type::oci_manifest},
+                                 .config = *sent.back().known,
+                                 .layers = text_blobs(after.texts)};
+  registry::push_blobs(target, sent, {});
+  blobs.put(index);
+  auto text = image::to_json(manifest);
+  const auto digest = sha256(text);
+  target.put_manifest(
+      {.media_type = manifest.media_type, .text = std::move(text), .digest = digest},
+      tag_of(executor, platform));
+}
+
+void keep_in(const NotesTarget& to, const RepositoryNotes::FindNews& find) {
+  const auto before =
+      read_from(to.repository, to.blobs, to.executor, to.platform).value_or(Notes{});
+  write(to, find(before), before, before);
+}
+
+/// Counts the layers of `news` whose remembered contents differ.
+std::size_t count_contradicted(const News& news, const Notes& noted) {
+  return static_cast<std::size_t>(
+      std::count_if(news.layers.begin(), news.layers.end(), [&](const auto& own) {
+        return std::any_of(noted.layers.begin(), noted.layers.end(), [&](const auto& other) {
+          return other.first == own.first && other.second.diff_id != own.second.diff_id;
+        });
+      }));
+}
+
+/// Runs `work`; reports a repository's refusal as a detail.
+template <class Work>
+void or_tell(Reporter& reporter, Work work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    reporter.detail(fmt::format("remembered facts about the executor image: {}", error.what()));
+  }
+}
+
+}  // namespace
+
+RepositoryNotes::RepositoryNotes(Open open,
+                                 std::filesystem::path directory,
+                                 state::BlobCache blobs,
+                                 Reporter& reporter)
+    : open_{std::move(open)},
+      directory_{std::move(directory)},
+      blobs_{std::move(blobs)},
+      reporter_{reporter} {}
+
+std::shared_ptr<registry::Repository> RepositoryNotes::repository() {
+  if (!repository_) {
+    repository_ = open_();
+  }
+  return repository_;
+}
+
+void RepositoryNotes::read(const Digest& executor, const std::string& platform) {
+  auto tag = tag_of(executor, platform);
+  if (tag == tag_) {
+    return;
+  }
+  tag_ = std::move(tag);
+  notes_ = {};
+  there_.clear();
+  or_tell(reporter_, [&] { repository(); });
+  if (!repository_) {
+    return;
+  }
+  reading_ = in_background(
+      [&reporter = reporter_, blobs = blobs_, from = repository(), executor, platform] {
+        Notes notes;
+        or_tell(reporter,
+                [&] { notes = read_from(*from, blobs, executor, platform).value_or(Notes{}); });
+        return notes;
+      });
+}
+
+const Notes& RepositoryNotes::notes() {
+  if (reading_.valid()) {
+    notes_ = reading_.get();
+  }
+  return notes_;
+}
+
+void RepositoryNotes::look_for_layers(const std::vector<std::string>& keys) {
+  std::vector<const std::pair<std::string, image::LayerFacts>*> noted;
+  for (const auto& one : notes().layers) {
+    if (!there_.contains(one.first) &&
+        std::find(keys.begin(), keys.end(), one.first) != keys.end()) {
+      noted.push_back(&one);
+    }
+  }
+  std::mutex mutex;
+  or_tell(reporter_, [&] {
+    in_parallel(noted.size(), connections, [&](std::size_t i) {
+      const auto& layer = noted[i]->second;
+      if (repository()->has_blob(layer.digest, layer.size)) {
+        const std::lock_guard lock{mutex};
+        there_.insert(*noted[i]);
+      }
+    });
+  });
+}
+
+std::optional<image::LayerFacts> RepositoryNotes::layer(const std::string& key) const {
+  const auto found = there_.find(key);
+  return found != there_.end() ? std::optional{found->second} : std::nullopt;
+}
+
+bool RepositoryNotes::has_text(const std::string& key) {
+  return noted_text(notes(), key) != nullptr;
+}
+
+image::Reader RepositoryNotes::open_layer(const image::Descriptor& layer) {
+  auto reader = registry::blob_source(*repository(), layer)();
+  return [held = repository(), reader = std::move(reader)](char* buffer, std::size_t size) {
+    return reader(buffer, size);
+  };
+}
+
+std::map<std::string, std::string> RepositoryNotes::texts(const std::vector<std::string>& keys) {
+  struct Blob {
+    image::Descriptor known;
+    std::set<std::string> keys{};
+  };
+
+  std::map<std::string, Blob> noted;  // by digest
+  for (const auto& [key, blob] : notes().texts) {
+    if (std::find(keys.begin(), keys.end(), key) != keys.end() &&
+        blob.size <= largest_packed_text) {
+      noted.try_emplace(blob.digest.str(), Blob{.known = blob}).first->second.keys.insert(key);
+    }
+  }
+  std::vector<const Blob*> blobs;
+  for (const auto& [digest, blob] : noted) {
+    blobs.push_back(&blob);
+  }
+  std::mutex mutex;
+  std::map<std::string, std::string> found;
+  or_tell(reporter_, [&] {
+    in_parallel(blobs.size(), connections, [&](std::size_t i) {
+      auto texts = read_texts(*repository(), blobs[i]->known, blobs[i]->keys, blobs_);
+      const std::lock_guard lock{mutex};
+      found.merge(texts);
+    });
+  });
+  return found;
+}
+
+void RepositoryNotes::keep(std::shared_ptr<registry::Repository> target,
+                           const Digest& executor,
+                           const std::string& platform,
+                           FindNews find) {
+  keeping_ = in_background([&reporter = reporter_, blobs = blobs_, target = std::move(target),
+                            executor, platform, find = std::move(find)] {
+    or_tell(reporter, [&] { keep_in({*target, blobs, executor, platform}, find); });
+  });
+}
+
+std::size_t write_notes(Reporter& reporter,
+                        const NotesTarget& target,
+                        const RepositoryNotes::FindNews& find,
+                        OldNotes old) {
+  std::size_t contradicted = 0;
+  or_tell(reporter, [&] {
+    const auto before = read_from(target.repository, target.blobs, target.executor, target.platform)
+                            .value_or(Notes{});
+    auto news = find(Notes{});
+    contradicted = count_contradicted(news, before);
+    write(target, std::move(news), old == OldNotes::replaced ? Notes{} : before, Notes{});
+  });
+  return contradicted;
+}
+
+}  // namespace autopack

@@ -1,0 +1,305 @@
+#include "project/requirements/extras.hpp"
+
+#include "base/text.hpp"
+#include "base/url.hpp"
+#include "project/requirements/dependency_groups.hpp"
+#include "python/archive_name.hpp"
+#include "python/requirement.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace autopack::project {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A path outside the tree, described as if in the tree.
+struct Outside {
+  fs::path path{};
+  bool exists{false};
+  bool is_directory{false};
+};
+
+Outside look(const Request& request, const std::string& path) {
+  std::error_code code;
+  Outside outside;
+  // Lexically, to keep the typed name if it is a link.
+  outside.path = (fs::absolute(request.directory, code) / path).lexically_normal();
+  if (!outside.path.has_filename()) {
+    outside.path = outside.path.parent_path();
+  }
+  const auto status = fs::status(outside.path, code);
+  outside.is_directory = fs::is_directory(status);
+  outside.exists = outside.is_directory || fs::is_regular_file(status);
+  return outside;
+}
+
+std::string file_hint(std::string_view file) {
+  return fmt::format("`--requirements-file={}` takes a requirements file", shell_quote(file));
+}
+
+/// Returns the remedy for an option of pip among the requirements.
+std::string option_hint(std::string_view option) {
+  for (const std::string_view name : {"--requirement", "-r"}) {
+    if (option.starts_with(name)) {
+      const auto file = trim(option.substr(name.size()));
+      return file_hint(file.starts_with('=') ? file.substr(1) : file);
+    }
+  }
+  return "write it into requirements.txt";
+}
+
+class ExtrasReader {
+public:
+  ExtrasReader(Findings& findings, const Request& request, Project& project)
+      : findings_{&findings}, request_{&request}, project_{&project} {}
+
+  void read_requirement(const std::string& text, const std::string& origin);
+  void read_package(const std::string& path);
+  void read_directory(const std::string& path);
+
+private:
+  bool is_project(const python::Requirement& requirement) const;
+  void read_project(const python::Requirement& requirement, const std::string& origin);
+  bool refuse_odd(const std::string& path, const std::string& key);
+  void check_package(const std::string& path, bool is_directory, bool installable);
+  void add_outside(std::vector<Extra>& extras, const Outside& outside, const std::string& key);
+  void report_missing(const std::string& path, const std::string& key, bool directory);
+
+  Findings* findings_;
+  const Request* request_;
+  Project* project_;
+};
+
+bool ExtrasReader::is_project(const python::Requirement& requirement) const {
+  if (requirement.kind == python::Requirement::Kind::path) {
+    return path_in_tree(*request_, requirement.target) == "";
+  }
+  return project_->package && requirement.kind == python::Requirement::Kind::named &&
+         project_->package->is_called(requirement.name);
+}
+
+void ExtrasReader::read_project(const python::Requirement& requirement, const std::string& origin) {
+  if (!project_->package) {
+    findings_->error("`.` cannot be installed: it has no setup.py and no pyproject.toml", origin);
+    return;
+  }
+  auto& extras = project_->package->extras;
+  extras.insert(extras.end(), requirement.extras.begin(), requirement.extras.end());
+  sort_unique(extras);
+}
+
+void ExtrasReader::read_requirement(const std::string& text, const std::string& origin) {
+  const auto bare = trim(text);
+  if (bare.starts_with('-')) {
+    findings_->error(fmt::format("`{}` is an option of pip, not a requirement",
+                                 redact_credentials(printable(bare))),
+                     origin, {option_hint(bare)});
+    return;
+  }
+  if (holds_credentials(bare)) {
+    findings_->error(fmt::format("`{}` holds credentials, which would stand in the Dockerfile",
+                                 redact_credentials(printable(bare))),
+                     origin, {"write it into requirements.txt with a variable such as `${TOKEN}`"});
+    return;
+  }
+  const auto requirement = python::parse_requirement(bare);
+  if (requirement.kind == python::Requirement::Kind::malformed) {
+    findings_->error(
+        requirement.problem, origin,
+        requirement.hint ? std::vector{*requirement.hint} : std::vector<std::string>{});
+  } else if (is_project(requirement)) {
+    read_project(requirement, origin);
+  } else if (const auto file = path_in_tree(*request_, std::string{bare});
+             file && !bare.ends_with(".whl") && findings_->is_file(*file)) {
+    findings_->error(fmt::format("`{}` is a file, not a requirement", printable(bare)), origin,
+                     {file_hint(bare)});
+  } else if (requirement.kind == python::Requirement::Kind::path) {
+    findings_->error(fmt::format("`{}` is a path, not a requirement", printable(bare)), origin,
+                     {fmt::format("--extra-packages {}", shell_quote(requirement.target))});
+  } else {
+    project_->requirements.emplace_back(bare);
+  }
+}
+
+bool ExtrasReader::refuse_odd(const std::string& path, const std::string& key) {
+  if (trim(path).empty()) {
+    findings_->error("an empty path", key);
+    return true;
+  }
+  if (const auto url = Url::parse(path)) {
+    findings_->error(fmt::format("`{}` is a URL, not a path", redact_url(path)), key,
+                     url->scheme == "gs"
+                         ? std::vector{fmt::format("gsutil cp {} .", shell_quote(redact_url(path)))}
+                         : std::vector{std::string{"--requirements takes URLs"}});
+    return true;
+  }
+  return false;
+}
+
+void ExtrasReader::report_missing(const std::string& path, const std::string& key, bool directory) {
+  std::vector<std::string> candidates;
+  for (const auto& entry : findings_->tree().list(parent_path(path))) {
+    candidates.push_back(entry.path);
+  }
+  auto hints = Findings::suggest(path, candidates);
+  const auto requirement = python::parse_requirement(path);
+  if (hints.empty() && !directory && requirement.kind == python::Requirement::Kind::named) {
+    hints.push_back(fmt::format("--requirements {}", shell_quote(path)));
+  }
+  findings_->error(fmt::format("extra {} `{}` does not exist", directory ? "directory" : "package",
+                               printable(path)),
+                   key, std::move(hints));
+}
+
+void ExtrasReader::check_package(const std::string& path, bool is_directory, bool installable) {
+  const std::string key = "extra-packages";
+  if (is_directory) {
+    if (!installable) {
+      findings_->error(
+          fmt::format("extra package `{}` cannot be installed: it has no setup.py and no "
+                      "pyproject.toml",
+                      printable(path)),
+          key, {fmt::format("--extra-dirs {} copies it", shell_quote(path))});
+    }
+  } else if (!python::is_archive_name(path)) {
+    findings_->error(fmt::format("extra package `{}` is neither a wheel, an sdist nor a directory",
+                                 printable(path)),
+                     key);
+  } else if (const auto wrong = path.ends_with(".whl") ? python::check_wheel_name(base_name(path))
+                                                       : std::nullopt) {
+    findings_->error(*wrong, key);
+  }
+}
+
+void ExtrasReader::read_package(const std::string& path) {
+  const std::string key = "extra-packages";
+  if (refuse_odd(path, key)) {
+    return;
+  }
+  const auto inside = path_in_tree(*request_, path);
+  if (!inside) {
+    const auto outside = look(*request_, path);
+    if (!outside.exists) {
+      report_missing(path, key, false);
+      return;
+    }
+    check_package(
+        outside.path.string(), outside.is_directory,
+        fs::exists(outside.path / "setup.py") || fs::exists(outside.path / "pyproject.toml"));
+    add_outside(project_->outside_packages, outside, key);
+    return;
+  }
+  const Place place = findings_->follow(*inside);
+  if (inside->empty()) {
+    findings_->error("`.` is the project itself, which is installed without being named", key);
+  } else if (place.kind == Place::Kind::leaves) {
+    findings_->error(
+        fmt::format("extra package `{}` leads out of the working directory by a symbolic link",
+                    printable(*inside)),
+        key, {"name what the link points to"});
+  } else if (!place.is_file() && !place.is_directory()) {
+    report_missing(*inside, key, false);
+  } else {
+    check_package(*inside, place.is_directory(),
+                  findings_->is_file(*inside + "/setup.py") ||
+                      findings_->is_file(*inside + "/pyproject.toml"));
+    findings_->require_included(place.entry.path, "an extra package");
+    project_->extra_packages.push_back(place.entry.path);
+  }
+}
+
+void ExtrasReader::read_directory(const std::string& path) {
+  const std::string key = "extra-dirs";
+  if (refuse_odd(path, key)) {
+    return;
+  }
+  const auto inside = path_in_tree(*request_, path);
+  if (!inside) {
+    const auto outside = look(*request_, path);
+    if (!outside.exists) {
+      report_missing(path, key, true);
+    } else {
+      add_outside(project_->outside_dirs, outside, key);
+    }
+    return;
+  }
+  const Place place = findings_->follow(*inside);
+  if (place.kind == Place::Kind::leaves) {
+    findings_->error(fmt::format("extra directory `{}` leads out of the working directory by a "
+                                 "symbolic link",
+                                 printable(*inside)),
+                     key, {"name what the link points to"});
+  } else if (!place.is_file() && !place.is_directory()) {
+    report_missing(*inside, key, true);
+  } else {
+    findings_->require_included(place.entry.path, "an extra directory");
+    project_->extra_dirs.push_back(*inside);
+  }
+}
+
+void ExtrasReader::add_outside(std::vector<Extra>& extras,
+                               const Outside& outside,
+                               const std::string& key) {
+  const std::string name = outside.path.filename().string();
+  const auto same = std::find_if(extras.begin(), extras.end(),
+                                 [&](const Extra& extra) { return extra.name == name; });
+  if (same != extras.end()) {
+    if (same->path != outside.path) {
+      findings_->error(fmt::format("`{}` and `{}` would have the same name `{}` in the image",
+                                   same->path.string(), outside.path.string(), printable(name)),
+                       key);
+    }
+    return;
+  }
+  if (key == "extra-dirs" && findings_->tree().find(name)) {
+    findings_->error(fmt::format("`{}` would take the place of the working directory's own `{}`",
+                                 outside.path.string(), printable(name)),
+                     key);
+    return;
+  }
+  extras.push_back({name, outside.path, outside.is_directory});
+}
+
+void drop_repeated(std::vector<std::string>& list) {
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    list.erase(std::remove(list.begin() + static_cast<std::ptrdiff_t>(i) + 1, list.end(), list[i]),
+               list.end());
+  }
+}
+
+}  // namespace
+
+void read_extras(Findings& findings,
+                 const Request& request,
+                 const std::vector<std::pair<std::string, std::string>>& found,
+                 Project& project) {
+  ExtrasReader reader{findings, request, project};
+  for (const auto& requirement : request.requirements) {
+    reader.read_requirement(requirement, "requirements");
+  }
+  for (const auto& [requirement, origin] : found) {
+    reader.read_requirement(requirement, origin);
+  }
+  // A lock contains them.
+  if (!project.lock) {
+    for (const auto& requirement : read_groups(findings, request)) {
+      reader.read_requirement(requirement, "pyproject.toml dependency-groups");
+    }
+    read_package_extras(findings, request, project);
+  }
+  for (const auto& package : request.extra_packages) {
+    reader.read_package(package);
+  }
+  for (const auto& directory : request.extra_dirs) {
+    reader.read_directory(directory);
+  }
+  drop_repeated(project.requirements);
+  drop_repeated(project.extra_packages);
+  drop_repeated(project.extra_dirs);
+}
+
+}  // namespace autopack::project

@@ -1,0 +1,296 @@
+#include "project/requirements/locks.hpp"
+
+#include "base/text.hpp"
+#include "python/archive_name.hpp"
+#include "python/name.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace autopack::project {
+
+namespace {
+
+constexpr std::string_view no_lock{"none"};
+
+/// In the order of LockFormat.
+constexpr std::array<std::string_view, 5> lock_names{"pylock.toml", "uv.lock", "poetry.lock",
+                                                     "pdm.lock", "Pipfile.lock"};
+
+/// `pylock.NAME.toml`.
+bool is_named_pylock(std::string_view name) {
+  constexpr std::string_view begin{"pylock."};
+  constexpr std::string_view end{".toml"};
+  return name.size() > begin.size() + end.size() && name.starts_with(begin) &&
+         name.ends_with(end) &&
+         name.substr(begin.size(), name.size() - begin.size() - end.size()).find('.') ==
+             std::string_view::npos;
+}
+
+std::vector<std::string> normalised_names(const std::vector<std::string>& written) {
+  std::vector<std::string> result;
+  std::transform(written.begin(), written.end(), std::back_inserter(result),
+                 [](const auto& name) { return python::normalise_name(name); });
+  sort_unique(result);
+  return result;
+}
+
+/// Why a lock that nobody named is not used, and how to fix that besides naming it.
+struct Unfit {
+  std::string reason{};
+  std::optional<std::string> remedy{};
+};
+
+/// Returns the marks in a lock of a package that does not come from an index.
+std::vector<std::string_view> marks_of_sources(LockFormat format) {
+  switch (format) {
+    case LockFormat::pylock:
+      return {"vcs = {", "directory = {", "[packages.vcs]", "[packages.directory]"};
+    case LockFormat::uv:
+      return {"source = { git = ", "source = { directory = ", "source = { path = ",
+              "source = { url = "};
+    case LockFormat::poetry:
+      return {"type = \"git\"", "type = \"directory\"", "type = \"file\"", "type = \"url\""};
+    case LockFormat::pdm: return {"git = \"", "path = \""};
+    case LockFormat::pipfile: return {"\"git\": ", "\"path\": ", "\"file\": "};
+  }
+  return {};
+}
+
+/// Returns true for a line with a package's source in `format` that is not an index.
+bool is_of_no_index(LockFormat format, std::string_view line) {
+  const auto marks = marks_of_sources(format);
+  const bool is_marked = std::any_of(marks.begin(), marks.end(),
+                                     [&](const auto mark) { return line.starts_with(mark); });
+  const auto is_another = [&](std::string_view kind) {
+    return line.starts_with(kind) && !line.substr(kind.size()).starts_with("\".\"");
+  };
+  return is_marked || (format == LockFormat::uv && (is_another("source = { editable = ") ||
+                                                    is_another("source = { virtual = ")));
+}
+
+/// Returns the text of the value after `key` at the start of a line; nothing without one.
+std::optional<std::string> value_of(const std::vector<std::string>& lines, std::string_view key) {
+  for (const auto& line : lines) {
+    if (line.starts_with(key)) {
+      return std::string{trim(std::string_view{line}.substr(key.size()))};
+    }
+  }
+  return std::nullopt;
+}
+
+/// Examines only the text; returns nothing if nothing is against the lock.
+std::optional<Unfit> find_unfit(LockFormat format, std::string_view text) {
+  const auto lines = split(text, '\n');
+  if (format == LockFormat::poetry) {
+    const auto version = value_of(lines, "lock-version = ");
+    if (version && (version->starts_with("\"1.") || version == "\"2.0\"")) {
+      return Unfit{fmt::format("lock-version {} leaves the choice to Poetry", *version),
+                   "`poetry lock` of Poetry 2 writes one that is read"};
+    }
+  }
+  if (format == LockFormat::pdm && text.find("inherit_metadata") == std::string_view::npos) {
+    return Unfit{"it leaves the choice to PDM", "pdm lock --strategy inherit_metadata"};
+  }
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (is_of_no_index(format, trim(lines[i]))) {
+      return Unfit{fmt::format("line {} names a package that no index has", i + 1), {}};
+    }
+  }
+  return std::nullopt;
+}
+
+/// Suggests what to do instead of naming the missing lock `path`, given existing `locks`.
+std::vector<std::string> other_locks(std::string_view path, const std::vector<std::string>& locks) {
+  if (locks.empty()) {
+    return {"the working directory has no lock: where none is named, its requirement files count"};
+  }
+  auto hints = Findings::suggest(path, locks);
+  return hints.empty() ? std::vector{fmt::format("the working directory has `{}`",
+                                                 printable(join(locks, "`, `")))}
+                       : hints;
+}
+
+void report_missing_lock(Findings& findings, const std::string& path, const Place& place) {
+  const auto name = printable(path);
+  if (place.kind == Place::Kind::leaves) {
+    findings.error(
+        fmt::format("lock `{}` leads out of the working directory by a symbolic link", name),
+        "lock");
+    return;
+  }
+  const auto* const what = place.is_directory() ? "is a directory" : "does not exist";
+  findings.error(fmt::format("lock `{}` {}", name, what), "lock",
+                 other_locks(path, find_locks(findings.tree())));
+}
+
+/// Returns the command that adds `missing` to a lock of `format`.
+std::string command_to_add(LockFormat format,
+                           const std::string& file,
+                           const std::vector<std::string>& missing) {
+  const auto words = join(missing, " ");
+  switch (format) {
+    case LockFormat::pylock: return fmt::format("pip lock -r {}", shell_quote(file));
+    case LockFormat::uv: return "uv add " + words;
+    case LockFormat::poetry: return "poetry add " + words;
+    case LockFormat::pdm: return "pdm add " + words;
+    case LockFormat::pipfile: return "pipenv install " + words;
+  }
+  return {};
+}
+
+/// Returns the locks at the root that no rule excludes; nothing if the request wants none.
+std::vector<std::string> usable_locks(const Findings& findings, const Request& request) {
+  auto locks = request.lock == no_lock ? std::vector<std::string>{} : find_locks(findings.tree());
+  std::erase_if(locks, [&](const auto& lock) { return findings.is_ignored(lock); });
+  return locks;
+}
+
+Lock lock_for(const Request& request, std::string file) {
+  return {.file = std::move(file),
+          .extras = normalised_names(request.package_extras),
+          .groups = normalised_names(request.groups)};
+}
+
+}  // namespace
+
+std::optional<LockFormat> lock_format(std::string_view path) {
+  const auto name = path.substr(path.rfind('/') + 1);
+  if (is_named_pylock(name)) {
+    return LockFormat::pylock;
+  }
+  const auto* const found = std::find(lock_names.begin(), lock_names.end(), name);
+  return found == lock_names.end()
+             ? std::nullopt
+             : std::optional{static_cast<LockFormat>(found - lock_names.begin())};
+}
+
+std::vector<std::string> find_locks(const source::Tree& tree) {
+  // `pylock.toml` before named ones.
+  std::vector<std::pair<std::pair<LockFormat, bool>, std::string>> found;
+  for (const auto& entry : tree.list("")) {
+    const auto format = lock_format(entry.path);
+    if (format && entry.type == source::EntryType::file) {
+      found.push_back({{*format, is_named_pylock(entry.path)}, entry.path});
+    }
+  }
+  std::sort(found.begin(), found.end());
+  std::vector<std::string> paths;
+  std::transform(found.begin(), found.end(), std::back_inserter(paths),
+                 [](const auto& one) { return one.second; });
+  return paths;
+}
+
+bool names_lock(const Request& request) {
+  return request.lock && request.lock != no_lock;
+}
+
+std::optional<Lock> named_lock(Findings& findings, const Request& request) {
+  const auto& named = request.lock.value();
+  const auto path = path_in_tree(request, named);
+  if (!path) {
+    findings.error(fmt::format("`{}` leads out of the working directory", printable(named)),
+                   "lock");
+    return std::nullopt;
+  }
+  const Place place = findings.follow(*path);
+  if (!place.is_file()) {
+    report_missing_lock(findings, *path, place);
+    return std::nullopt;
+  }
+  if (!lock_format(place.entry.path)) {
+    findings.error(
+        fmt::format("`{}` is not the name of a lock", printable(place.entry.path)), "lock",
+        {fmt::format(
+            "`{}` are read",
+            join(std::vector<std::string>{lock_names.begin(), lock_names.end()}, "`, `"))});
+    return std::nullopt;
+  }
+  return lock_for(request, place.entry.path);
+}
+
+std::optional<Lock> found_lock(Findings& findings, const Request& request, const Project& project) {
+  const auto locks = usable_locks(findings, request);
+  if (locks.empty()) {
+    return std::nullopt;
+  }
+  if (project.package && !project.package->members.empty()) {
+    findings.warn(fmt::format("nothing of `{}` is installed: the packages of the workspace are, "
+                              "with what they ask for",
+                              locks.front()),
+                  "", {fmt::format("--lock={}", shell_quote(locks.front()))});
+    return std::nullopt;
+  }
+  const auto text = findings.tree().read(locks.front());
+  if (const auto unfit = find_unfit(lock_format(locks.front()).value(), text)) {
+    findings.warn(
+        fmt::format("nothing of `{}` is installed: {}", locks.front(), unfit->reason), "",
+        {unfit->remedy ? *unfit->remedy : fmt::format("--lock={}", shell_quote(locks.front()))});
+    return std::nullopt;
+  }
+  if (locks.size() > 1) {
+    const std::vector<std::string> rest{locks.begin() + 1, locks.end()};
+    findings.warn(fmt::format("`{}` says what is installed, `{}` {} not", locks.front(),
+                              join(rest, "`, `"), rest.size() == 1 ? "does" : "do"),
+                  "", {fmt::format("--lock={}", shell_quote(rest.front()))});
+  }
+  return lock_for(request, locks.front());
+}
+
+void report_lock_beside(Findings& findings,
+                        const Request& request,
+                        const std::vector<std::string>& files,
+                        const std::vector<std::string>& names) {
+  const auto locks = usable_locks(findings, request);
+  if (locks.empty()) {
+    return;
+  }
+  const auto& lock = locks.front();
+  const auto format = lock_format(lock).value();
+  const auto text = findings.tree().read(lock);
+  const auto locked = names_in_lock(text);
+  std::vector<std::string> missing;
+  std::copy_if(names.begin(), names.end(), std::back_inserter(missing), [&](const auto& name) {
+    return !std::binary_search(locked.begin(), locked.end(), name);
+  });
+  const auto unfit = find_unfit(format, text);
+  const std::string lacks =
+      missing.empty() ? "" : fmt::format(", which lacks `{}`", join(missing, "`, `"));
+  findings.warn(fmt::format("`{}` {} installed, and nothing of `{}`{}", join(files, "`, `"),
+                            files.size() == 1 ? "is" : "are", lock, lacks),
+                "",
+                {!missing.empty()         ? command_to_add(format, files.front(), missing)
+                 : unfit && unfit->remedy ? *unfit->remedy
+                                          : fmt::format("--lock={}", shell_quote(lock))});
+}
+
+bool has_packages_of_no_index(const std::string& file, std::string_view text) {
+  const auto format = lock_format(file).value();
+  const auto lines = split(text, '\n');
+  return std::any_of(lines.begin(), lines.end(),
+                     [&](const auto& line) { return is_of_no_index(format, trim(line)); });
+}
+
+std::vector<std::string> names_in_lock(std::string_view text) {
+  constexpr std::string_view toml{"name = \""};
+  std::vector<std::string> found;
+  for (const auto& whole : split(text, '\n')) {
+    const auto line = trim(whole);
+    // `"numpy": {` in JSON.
+    const bool is_json = line.starts_with('"') && line.ends_with("\": {");
+    if (line.starts_with(toml) || is_json) {
+      const auto rest = line.substr(is_json ? 1 : toml.size());
+      const auto name = rest.substr(0, rest.find('"'));
+      if (!python::is_archive_name(name)) {  // a file of the package
+        found.push_back(python::normalise_name(name));
+      }
+    }
+  }
+  sort_unique(found);
+  return found;
+}
+
+}  // namespace autopack::project

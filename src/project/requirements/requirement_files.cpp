@@ -1,0 +1,347 @@
+#include "project/requirements/requirement_files.hpp"
+
+#include "base/text.hpp"
+#include "project/code/setup_py.hpp"
+#include "project/ini.hpp"
+#include "project/requirements/conda_environment.hpp"
+#include "project/requirements/locks.hpp"
+#include "project/requirements/other_dependencies.hpp"
+#include "project/requirements/requirement_lines.hpp"
+#include "python/requirement.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+namespace autopack::project {
+
+namespace {
+
+using Strings = std::vector<std::string>;
+
+const std::string usual_name = "requirements.txt";
+
+/// Returns the requested files without duplicates; a path outside the tree is an error.
+std::vector<std::string> named_files(Findings& findings, const Request& request) {
+  std::vector<std::string> files;
+  for (const auto& text : request.requirement_files) {
+    const auto path = path_in_tree(request, text);
+    if (!path) {
+      findings.error(fmt::format("`{}` leads out of the working directory", printable(text)),
+                     "requirements-file");
+    } else if (std::find(files.begin(), files.end(), *path) == files.end()) {
+      files.push_back(*path);
+    }
+  }
+  return files;
+}
+
+/// Returns the directories from that of `file` up to the root, excluding the root.
+std::vector<std::string> directories_above(const std::string& file) {
+  std::vector<std::string> directories;
+  for (auto path = parent_path(file); !path.empty(); path = parent_path(path)) {
+    directories.push_back(path);
+  }
+  return directories;
+}
+
+std::vector<std::string> entry_directories(const Request& request) {
+  return directories_above(request.module   ? replace_all(*request.module, ".", "/")
+                           : request.script ? path_in_tree(request, *request.script).value_or("")
+                                            : std::string{});
+}
+
+/// Returns `gpu` for `requirements-gpu.txt` and `requirements/gpu.txt`; nothing for another file.
+std::optional<std::string> purpose_of(const std::string& path) {
+  std::string name = to_lower(base_name(path));
+  if (!name.ends_with(".txt")) {
+    return std::nullopt;
+  }
+  name.resize(name.size() - 4);
+  if (base_name(parent_path(path)) == "requirements") {
+    return name;
+  }
+  for (const std::string_view start : {"requirements", "requirement"}) {
+    if (name.starts_with(start)) {
+      const std::string rest = name.substr(start.size());
+      return rest.empty()                     ? std::optional{std::string{"base"}}
+             : rest.find_first_of("-_.") == 0 ? std::optional{rest.substr(1)}
+                                              : std::nullopt;
+    }
+  }
+  if (name.ends_with("-requirements") || name.ends_with("_requirements")) {
+    return name.substr(0, name.size() - 13);
+  }
+  return std::nullopt;
+}
+
+/// Returns false for purposes that the program does not need to run.
+bool is_for_running(const std::string& purpose) {
+  static constexpr std::array<std::string_view, 20> others{
+      "dev",   "develop", "development", "test",  "tests",    "testing", "doc",
+      "docs",  "lint",    "linting",     "style", "format",   "ci",      "build",
+      "types", "typing",  "mypy",        "bench", "notebook", "release"};
+  const auto words = split(replace_all(replace_all(purpose, "_", "-"), ".", "-"), '-');
+  return std::none_of(words.begin(), words.end(), [&](const std::string& word) {
+    return std::find(others.begin(), others.end(), word) != others.end();
+  });
+}
+
+bool is_base(const std::string& purpose) {
+  static constexpr std::array<std::string_view, 10> names{
+      "base",         "main",    "core",    "common", "default",
+      "requirements", "install", "runtime", "prod",   "production"};
+  return std::find(names.begin(), names.end(), purpose) != names.end();
+}
+
+/// Returns the possible requirement files of the program in a directory, and in its
+/// `requirements/`.
+std::vector<std::string> fitting_files(const Findings& findings, const std::string& directory) {
+  std::vector<std::string> files;
+  for (const auto& place : {directory, join_path(directory, "requirements")}) {
+    for (const auto& entry : findings.tree().list(place)) {
+      const auto purpose = purpose_of(entry.path);
+      if (purpose && is_for_running(*purpose) && findings.is_file(entry.path) &&
+          !findings.is_ignored(entry.path)) {
+        files.push_back(entry.path);
+      }
+    }
+  }
+  return files;
+}
+
+std::string flag_for(const std::vector<std::string>& files) {
+  return fmt::format("--requirements-file={}", shell_quote(join(files, ",")));
+}
+
+/// Returns the only matching file, or the one whose name says that the others extend it.
+std::vector<std::string> choose(Findings& findings, const std::vector<std::string>& files) {
+  if (files.size() < 2) {
+    return files;
+  }
+  std::vector<std::string> bases;
+  std::copy_if(files.begin(), files.end(), std::back_inserter(bases),
+               [](const auto& file) { return is_base(purpose_of(file).value_or("")); });
+  if (bases.size() != 1) {
+    findings.warn(fmt::format("several files say what the program needs, and none is installed: "
+                              "`{}`",
+                              join(files, "`, `")),
+                  "", {flag_for({files.front()})});
+    return {};
+  }
+  std::vector<std::string> rest;
+  std::copy_if(files.begin(), files.end(), std::back_inserter(rest),
+               [&](const auto& file) { return file != bases.front(); });
+  findings.warn(fmt::format("`{}` is installed, `{}` {} not", bases.front(), join(rest, "`, `"),
+                            rest.size() == 1 ? "is" : "are"),
+                "", {flag_for({bases.front(), rest.front()})});
+  return bases;
+}
+
+std::string read_at_root(const Findings& findings, const char* name) {
+  const Place place = findings.follow(name);
+  return place.is_file() ? findings.tree().read(place.entry.path) : std::string{};
+}
+
+/// Returns the distributions that installing the project's own package installs, as far as its
+/// files list them.
+std::vector<std::string> names_of_package(const Findings& findings, const Project& project) {
+  std::vector<std::string> texts = project.package->requirements.value_or(Strings{});
+  const auto literals = read_setup_py(read_at_root(findings, "setup.py")).literals;
+  texts.insert(texts.end(), literals.begin(), literals.end());
+  const auto ini = parse_ini(read_at_root(findings, "setup.cfg"));
+  if (const auto lines = find_option(ini, "options", "install_requires")) {
+    const auto more = split(*lines, '\n');
+    texts.insert(texts.end(), more.begin(), more.end());
+  }
+  std::vector<std::string> names;
+  for (const auto& text : texts) {
+    if (auto name = python::parse_requirement(text).name) {
+      names.push_back(std::move(*name));
+    }
+  }
+  return names;
+}
+
+/// Returns `tune`, `big` for `tune_big.py`, and the words of the directories above it.
+std::vector<std::string> words_of_entry(const Request& request) {
+  std::string path = request.module   ? replace_all(*request.module, ".", "/")
+                     : request.script ? path_in_tree(request, *request.script).value_or("")
+                                      : std::string{};
+  if (path.ends_with(".py") || path.ends_with(".sh")) {
+    path.resize(path.size() - 3);
+  }
+  for (char& letter : path) {
+    letter = letter == '/' || letter == '-' || letter == '.' ? '_' : letter;
+  }
+  auto words = split(to_lower(path), '_');
+  std::erase_if(words, [](const std::string& word) { return word.size() < 3; });
+  return words;
+}
+
+/// Returns true if `file` belongs to the entry by its name: `requirements_big.txt` for
+/// `tune_big.py`.
+bool is_named_for(const std::string& file, const std::vector<std::string>& entry_words) {
+  const auto purpose = replace_all(replace_all(purpose_of(file).value_or(""), "-", "_"), ".", "_");
+  const auto words = split(purpose, '_');
+  return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+    return std::find(entry_words.begin(), entry_words.end(), word) != entry_words.end();
+  });
+}
+
+/// Returns requirement files at the root and near the entry, without those in `used`.
+std::vector<std::string> other_files(const Findings& findings,
+                                     const std::vector<std::string>& directories,
+                                     const std::vector<std::string>& used) {
+  std::vector<std::string> files;
+  auto places = directories;
+  places.emplace_back();
+  for (const auto& directory : places) {
+    for (auto& file : fitting_files(findings, directory)) {
+      if (std::find(used.begin(), used.end(), file) == used.end()) {
+        files.push_back(std::move(file));
+      }
+    }
+  }
+  return files;
+}
+
+/// Reports files near the entry, or with its name, that name more than is installed.
+void tell_files_of_entry(Findings& findings,
+                         const Request& request,
+                         const std::vector<std::string>& others,
+                         const std::vector<std::string>& installed,
+                         bool by_package) {
+  const auto words = words_of_entry(request);
+  for (const auto& file : others) {
+    const bool is_beside = !parent_path(file).empty() && base_name(file) == usual_name;
+    if (!is_beside && !is_named_for(file, words)) {
+      continue;
+    }
+    const auto names = names_in_requirements(findings.tree(), file);
+    const auto more = std::find_if(names.begin(), names.end(), [&](const std::string& name) {
+      return std::find(installed.begin(), installed.end(), name) == installed.end();
+    });
+    if (more == names.end()) {
+      continue;
+    }
+    findings.warn(
+        fmt::format("{} is installed, `{}`, which names `{}` too, is not",
+                    by_package ? "what the project's package requires" : "`" + usual_name + "`",
+                    printable(file), *more),
+        "", {by_package ? flag_for({file}) : flag_for({usual_name, file})});
+  }
+}
+
+/// Returns true if installing the project's own package installs its dependencies.
+bool package_says(const Findings& findings, const Project& project) {
+  if (!project.package) {
+    return false;
+  }
+  return declares_dependencies(read_at_root(findings, "pyproject.toml")) ||
+         find_option(parse_ini(read_at_root(findings, "setup.cfg")), "options",
+                     "install_requires") ||
+         read_setup_py(read_at_root(findings, "setup.py")).words.contains("install_requires");
+}
+
+/// Returns the unpinned names in `files`; empty if every line is a pin.
+std::vector<std::string> unpinned_names(const Findings& findings,
+                                        const std::vector<std::string>& files) {
+  std::vector<std::string> names;
+  for (const auto& file : files) {
+    const Place place = findings.follow(file);
+    const auto text =
+        place.is_file() ? decode_requirements(findings.tree().read(place.entry.path)).text : "";
+    for (const auto& line : split_requirements(text)) {
+      const auto requirement =
+          line.requirement ? python::parse_requirement(*line.requirement) : python::Requirement{};
+      const auto& rest = requirement.rest;
+      const bool is_open = requirement.kind == python::Requirement::Kind::named &&
+                           requirement.name &&
+                           (!rest.starts_with("==") || rest.find('*') != std::string::npos);
+      if (is_open) {
+        names.push_back(*requirement.name);
+      }
+    }
+  }
+  return names;
+}
+
+/// Returns the requirement files that were found, with a warning about a lock beside them.
+RequirementSources found_files(Findings& findings,
+                               const Request& request,
+                               std::vector<std::string> files) {
+  if (const auto names = unpinned_names(findings, files); !names.empty()) {
+    report_lock_beside(findings, request, files, names);
+  }
+  return {.files = std::move(files)};
+}
+
+}  // namespace
+
+std::vector<std::string> unused_requirement_files(const Findings& findings,
+                                                  const Project& project) {
+  auto used = project.requirement_files;
+  used.insert(used.end(), project.requirement_inputs.begin(), project.requirement_inputs.end());
+  return other_files(findings, directories_above(project.entry.file.value_or("")), used);
+}
+
+std::vector<std::string> names_in_requirements(const source::Tree& tree, const std::string& file) {
+  const Place place = Findings{tree, source::Selection{}}.follow(file);
+  std::vector<std::string> names;
+  if (place.is_file()) {
+    const auto text = decode_requirements(tree.read(place.entry.path)).text;
+    for (const auto& line : split_requirements(text)) {
+      if (auto name =
+              line.requirement ? python::parse_requirement(*line.requirement).name : std::nullopt) {
+        names.push_back(std::move(*name));
+      }
+    }
+  }
+  return names;
+}
+
+RequirementSources find_requirements(Findings& findings,
+                                     const Request& request,
+                                     const Project& project) {
+  if (names_lock(request)) {
+    return {.lock = named_lock(findings, request)};
+  }
+  if (!request.requirement_files.empty()) {
+    return {.files = named_files(findings, request)};
+  }
+  auto directories = entry_directories(request);
+  const Place usual = findings.follow(usual_name);
+  if (usual.is_file() || usual.kind == Place::Kind::leaves) {
+    const auto others = other_files(findings, directories, {usual_name});
+    tell_files_of_entry(findings, request, others,
+                        names_in_requirements(findings.tree(), usual_name), false);
+    return found_files(findings, request, {usual_name});
+  }
+  if (package_says(findings, project)) {
+    const auto others = other_files(findings, directories, {});
+    tell_files_of_entry(findings, request, others, names_of_package(findings, project), true);
+    RequirementSources sources{.lock = found_lock(findings, request, project)};
+    if (!sources.lock) {
+      report_unread_files(findings, request, UnreadBeside::package);
+    }
+    return sources;
+  }
+  directories.emplace_back();
+  for (const auto& directory : directories) {
+    const auto files = fitting_files(findings, directory);
+    if (!files.empty()) {
+      return found_files(findings, request, choose(findings, files));
+    }
+  }
+  if (!find_conda_environment(findings)) {
+    if (auto lock = found_lock(findings, request, project)) {
+      return {.lock = std::move(lock)};
+    }
+  }
+  return other_dependencies(findings, request);
+}
+
+}  // namespace autopack::project
